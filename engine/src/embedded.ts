@@ -345,6 +345,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       exclusively: exclusive,
       signingKeys,
       activity: authorityActivity.crlBuilds,
+      log: runtime.log,
     }),
     authorityActivity,
     figures: new FigureBoard({ storage, mountDirectory, authorities, runtime, timers }),

@@ -1,6 +1,6 @@
 // The stores of ACME. Conditions that others may have changed meanwhile stand in the statements themselves: what answers a
 // boolean has done nothing when it is false.
-import type { Instant } from "../core/time.ts"
+import { type Instant, minuteMs } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import type { PublicJwk } from "../x509/jwk.ts"
@@ -59,6 +59,9 @@ export interface Turn {
   readonly attemptAt: Instant
 }
 
+/** So much later than the longest turn ends none, unless the clock was ahead when it was taken; waits for a retry are shorter. */
+export const turnToleranceMs = minuteMs
+
 /** An order that is somebody's turn to finalize. */
 export interface ClaimedOrder extends AcmeOrder {
   readonly csr: Uint8Array
@@ -90,6 +93,7 @@ export interface AcmeOrderStore {
   /** From `open` to `processing`, with the turn that somebody has taken, or that waits to be taken. */
   beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean>
   /** Whose turn has come and whom nobody else is finalizing. */
+  /** Those that are due, and those whose turn a server put off while its clock was ahead. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedOrder[]>
   /** When the next one's turn comes. */
   nextAttemptAt(): Promise<Instant | undefined>
@@ -139,6 +143,7 @@ export interface AcmeAuthorizationStore {
   /** From `pending`, with the turn that somebody has taken, or that waits to be taken. */
   beginChallenge(id: AuthorizationId, type: ChallengeType, turn: Turn): Promise<boolean>
   /** Whose turn has come and whom nobody else is looking at. */
+  /** Those that are due, and those whose turn a server put off while its clock was ahead. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]>
   /** When the next one's turn comes. */
   nextAttemptAt(): Promise<Instant | undefined>

@@ -2,11 +2,11 @@
 // attempt must have ended, so that what a server was at when it died is taken up by another, and by itself after a restart.
 import { logFailure } from "../core/failure-log.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { type Instant, secondMs } from "../core/time.ts"
+import { formatInstant, type Instant, isAhead, secondMs } from "../core/time.ts"
 import { type Timers, within } from "../core/timers.ts"
 import { apart, untraced } from "../core/tracing.ts"
 import { UnderWay } from "../core/under-way.ts"
-import type { Turn } from "./acme-store.ts"
+import { type Turn, turnToleranceMs } from "./acme-store.ts"
 
 export interface DueWork<Item, Outcome> {
   /** Begins the events of the log. */
@@ -118,8 +118,12 @@ export class DueQueue<Item, Outcome> {
     try {
       const next = await this.#work.nextAt()
       const free = this.#free()
-      if (next !== undefined && next <= now && free > 0) {
-        const claimed = await this.#work.claim(now, now + this.#work.leaseMs, free)
+      const leasedUntil = now + this.#work.leaseMs
+      const isPutOffByWrongClock = next !== undefined && isAhead(next, leasedUntil, turnToleranceMs)
+      if (isPutOffByWrongClock)
+        this.#runtime.log.warn(`${this.#work.name}-turn-ahead`, { attemptAt: formatInstant(next) })
+      if (next !== undefined && (next <= now || isPutOffByWrongClock) && free > 0) {
+        const claimed = await this.#work.claim(now, leasedUntil, free)
         for (const item of claimed) void this.#start(item)
         // Whatever else is due is looked for when one of these has ended.
         this.#crowded = claimed.length === free

@@ -32,6 +32,7 @@ test.each([
   ["longer", `${nonce}A`, ground, 0],
   ["empty", "", ground, 0],
   ["no base64url", `${nonce} `, ground, 0],
+  ["[F-P15] of a time when the clock was ahead", newNonce(ground, random, 24 * 60 * minuteMs), ground, 0],
 ])("a nonce that is %s counts for nothing", (_why, text, where, now) => {
   expect(() => readNonce(text, where, now)).toThrow(
     expect.objectContaining({ problem: expect.objectContaining({ type: "badNonce" }) }),

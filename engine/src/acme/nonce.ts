@@ -2,10 +2,12 @@
 // counts, for which directory, and that it is ours. It is written down when it is used.
 import type { RandomSource } from "../core/random.ts"
 import { blockOctets, type BlockSigner } from "../core/signing.ts"
-import { type Instant, minuteMs } from "../core/time.ts"
+import { type Instant, isAhead, minuteMs } from "../core/time.ts"
 import { AcmeProblem } from "./problem.ts"
 
 const lifetimeMs = 60 * minuteMs
+/** Servers of one store may take each other's nonces. */
+const toleranceMs = minuteMs
 /** A block is the time until which the nonce counts, and 10 random octets. Its code follows. */
 const timeOctets = 6
 const nonceText = /^[\w-]{43}$/
@@ -24,7 +26,7 @@ export interface ReadNonce {
   readonly expiresAt: Instant
 }
 
-/** Throws `badNonce` for one that is not ours, not this directory's, or too old. */
+/** Throws `badNonce` for one that is not ours, not this directory's, too old, or of a time to come. */
 export function readNonce(nonce: string, signer: BlockSigner, now: Instant): ReadNonce {
   const octets = Buffer.from(nonce, "base64url")
   const digest = octets.subarray(0, blockOctets)
@@ -32,6 +34,9 @@ export function readNonce(nonce: string, signer: BlockSigner, now: Instant): Rea
     throw badNonce("The nonce is none of this directory's.")
   const expiresAt = digest.readUIntBE(0, timeOctets)
   if (expiresAt <= now) throw badNonce("The nonce is too old.")
+  // It would outlast the record of its use by as much.
+  if (isAhead(expiresAt, now + lifetimeMs, toleranceMs))
+    throw badNonce("The nonce was made while the server's clock was ahead.")
   return { digest, expiresAt }
 }
 

@@ -1,7 +1,7 @@
 // How much of a directory one account, one name or one address may use up. What there was is counted by what is stored of it, so
 // that every server on a store counts alike and none forgets. Only what was proved counts against others: orders and failures
 // count for their account, certificates for their names (https://letsencrypt.org/docs/rate-limits/).
-import { dayMs, hourMs, type Instant } from "../core/time.ts"
+import { dayMs, hourMs, type Instant, minuteMs } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { RateLimits } from "../pki/settings/acme-settings.ts"
 import type { AcmeAccountId } from "./account.ts"
@@ -12,6 +12,8 @@ import { AcmeProblem } from "./problem.ts"
 /** When the last but so many came about, counted from the newest; undefined where there were fewer since an instant. */
 export interface Nth {
   readonly since: Instant
+  /** What a server stored while its clock was ahead does not count. */
+  readonly until: Instant
   /** From 1 on. */
   readonly nth: number
 }
@@ -82,6 +84,9 @@ export const registrationsCountMs = Math.max(
   limits.ordersPerName.windowMs,
 )
 
+/** Servers of one store count for each other. */
+const toleranceMs = minuteMs
+
 /** Throws `rateLimited` where as many have been as there may be, and says when the oldest of them counts no more. */
 async function refuseBeyond(
   limit: keyof typeof limits,
@@ -91,7 +96,7 @@ async function refuseBeyond(
   const { setting, windowMs, says }: Limit = limits[limit]
   const maximum = settings[setting]
   if (maximum === 0) return
-  const first = await find({ since: now - windowMs, nth: maximum })
+  const first = await find({ since: now - windowMs, until: now + toleranceMs, nth: maximum })
   if (first === undefined) return
   throw new AcmeProblem("rateLimited", says(maximum, who), { retryAfterMs: first + windowMs - now })
 }

@@ -90,6 +90,28 @@ test("what cannot be renewed is kept, told of, and tried again until it can", as
   expect(shown).toHaveLength(1)
 })
 
+test("[F-P15] a certificate of a time when the clock was ahead is renewed once the clock is set back", async () => {
+  const events: string[] = []
+  const pending: (() => void)[] = []
+  const timers = {
+    after: (_delayMs: number, work: () => void) => {
+      pending.push(work)
+      return () => {}
+    },
+  }
+  const runtime = { clock, log: { ...silentLog, warn: (event: string) => void events.push(event) } }
+  const now = clock.now()
+  clock.advance(3 * hourMs)
+  const { source } = await issueManagedTls(world.engine, wanted, { runtime, timers })
+  const first = source.current()
+  clock.set(now)
+  pending.shift()?.()
+  await expect.poll(() => pending.length).toBe(1)
+  expect(source.current()).not.toBe(first)
+  expect(leafOf(source.current()).validFromDate.getTime()).toBeLessThanOrEqual(now)
+  expect(events).toEqual(["tls certificate not yet valid"])
+})
+
 test("after its end it is renewed no more", async () => {
   const { certificate, timers } = await managed()
   certificate[Symbol.dispose]()

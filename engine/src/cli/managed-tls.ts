@@ -3,7 +3,7 @@
 import { isIP } from "node:net"
 import { isEngineError } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { formatInstant, hourMs, type Instant, minuteMs } from "../core/time.ts"
+import { formatInstant, hourMs, type Instant, isAhead, minuteMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import { noAllowances } from "../pki/certificates/certificates.ts"
 import type { ServingEngine } from "../engine.ts"
@@ -36,7 +36,8 @@ export async function issueManagedTls(
   await onIssued?.(first.root)
   const held = new HeldIdentity(first.identity)
   let renewAt = renewalOf(first)
-  let notAfter = first.notAfter
+  let { notBefore, notAfter } = first
+  let issuedAt = clock.now()
   let failures = 0
   let stopped = false
   let takeBack: (() => void) | undefined
@@ -46,7 +47,8 @@ export async function issueManagedTls(
       const next = await issue(engine, wanted)
       held.replace(next.identity)
       renewAt = renewalOf(next)
-      notAfter = next.notAfter
+      ;({ notBefore, notAfter } = next)
+      issuedAt = clock.now()
       failures = 0
       await onIssued?.(next.root)
       log.info("tls certificate renewed", { mount: wanted.mount, role: wanted.role, notAfter: formatInstant(notAfter) })
@@ -67,7 +69,16 @@ export async function issueManagedTls(
     // A timer sleeps with its machine and the clock does not, so it is asked again every hour.
     const delayMs = Math.min(Math.max(0, renewAt - clock.now()), longestSleepMs)
     takeBack = timers.after(delayMs, () => {
-      if (clock.now() < renewAt) schedule()
+      const now = clock.now()
+      // The clock was ahead when it was issued. A role may also fix a notBefore that is to come, which another one would have too.
+      const isEarly = notBefore > now && isAhead(issuedAt, now)
+      if (isEarly)
+        log.warn("tls certificate not yet valid", {
+          mount: wanted.mount,
+          role: wanted.role,
+          notBefore: formatInstant(notBefore),
+        })
+      if (now < renewAt && !isEarly) schedule()
       else void renew().then(schedule)
     })
   }
@@ -82,7 +93,8 @@ export async function issueManagedTls(
   }
 }
 
-const longestSleepMs = hourMs
+/** A clock that was set back is noticed after so long, too. */
+const longestSleepMs = 5 * minuteMs
 const longestPauseMs = hourMs
 
 /** Twice as long each time. */

@@ -20,7 +20,10 @@ export interface LeaseRequest {
 }
 
 export interface Leases {
-  /** Undefined while another holds it, or when there is nothing to do (`unlessDoneAfter`). */
+  /**
+   * Undefined while another holds it, unless that one took it by a clock that is far ahead of `now`, or when there is nothing to do
+   * (`unlessDoneAfter`).
+   */
   acquire(request: LeaseRequest): Promise<Lease | undefined>
   /** Undefined when it ran out or was taken over: stop what it covered. */
   renew(lease: Lease, renewal: { readonly now: Instant; readonly ttlMs: number }): Promise<Lease | undefined>

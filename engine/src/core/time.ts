@@ -10,6 +10,12 @@ export const minuteMs = 60 * secondMs
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
+/** Clocks kept by NTP differ by less. A time further ahead shows that a clock was set back, or that another server's runs fast. */
+export const clockToleranceMs = secondMs
+
+export const isAhead = (instant: Instant, now: Instant, toleranceMs = clockToleranceMs): boolean =>
+  instant - now > toleranceMs
+
 /** ISO 8601 in UTC with milliseconds and a literal `Z`, which Go clients require. */
 export const formatInstant = (instant: Instant): string => new Date(instant).toISOString()
 

@@ -17,7 +17,7 @@ import { fits, keysOf } from "./event-filter.ts"
 import type { EventView } from "./events.ts"
 import type { WebhookActivity } from "./webhook-activity.ts"
 import type { DeadLetter, Webhook } from "./webhook.ts"
-import { type DeliveryOutcome, stepAfter } from "./webhook-progress.ts"
+import { type DeliveryOutcome, isAttemptDue, stepAfter } from "./webhook-progress.ts"
 
 export interface Delivery {
   /** The same at every attempt. */
@@ -158,7 +158,7 @@ export class WebhookDelivery {
     const inTurn = [...enabled.filter(({ id }) => id > last), ...enabled.filter(({ id }) => id <= last)]
     for (const webhook of inTurn) {
       const { id, organizationId, pending } = webhook
-      const isDue = pending === null ? isBefore(this.#placeOf(webhook), end) : pending.dueAt <= now
+      const isDue = pending === null ? isBefore(this.#placeOf(webhook), end) : isAttemptDue(pending.dueAt, now)
       if (isDue && this.#work(id, organizationId, signal, () => this.#serve(id, signal))) this.#last = id
     }
     return enabled.length > 0 || letters.length > 0
@@ -223,7 +223,7 @@ export class WebhookDelivery {
         const webhook = await webhooks.find(id)
         if (webhook === undefined || !webhook.enabled) return undefined
         const { pending, organizationId } = webhook
-        if (pending !== null && pending.dueAt > runtime.clock.now()) return undefined
+        if (pending !== null && !isAttemptDue(pending.dueAt, runtime.clock.now())) return undefined
         const found = await events.after(organizationId, this.#placeOf(webhook), eventsPerLook)
         const place = found.findIndex((event) => fits(webhook, keysOf(event)))
         const event = found[place]

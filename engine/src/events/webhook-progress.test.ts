@@ -2,7 +2,14 @@ import { describe, expect, test } from "vitest"
 import type { OrganizationId } from "../core/ids.ts"
 import { hourMs, secondMs } from "../core/time.ts"
 import type { Webhook } from "./webhook.ts"
-import { attemptsMaximum, deadInARowMaximum, outcomeOf, retryDelayMs, stepAfter } from "./webhook-progress.ts"
+import {
+  attemptsMaximum,
+  deadInARowMaximum,
+  isAttemptDue,
+  outcomeOf,
+  retryDelayMs,
+  stepAfter,
+} from "./webhook-progress.ts"
 
 const webhook: Webhook = {
   id: "whk-1",
@@ -111,6 +118,15 @@ test.each([
 ])("a receiver that asks for $why", ({ asked, delay }) => {
   const { pending } = stepAfter(webhook, outcomeOf(503, asked), context).webhook
   expect(pending?.dueAt).toBe(context.now + delay)
+})
+
+test.each([
+  { dueInMs: 0, isDue: true, why: "its time has come" },
+  { dueInMs: 1, isDue: false, why: "its time is to come" },
+  { dueInMs: hourMs, isDue: false, why: "it waits for the longest delay" },
+  { dueInMs: 25 * hourMs, isDue: true, why: "the clock was ahead when it was put off" },
+])("[F-P15] an attempt is due ($isDue) when $why", ({ dueInMs, isDue }) => {
+  expect(isAttemptDue(context.now + dueInMs, context.now)).toBe(isDue)
 })
 
 test("delays grow to an hour, and chance takes away up to half of one", () => {

@@ -1,7 +1,7 @@
 // What the answer to a delivery leads to. Nothing but a status from 200 to 299 is a delivery: a redirect is not followed, because
 // whoever answers so would choose for the owner where events go.
 import type { FetchFailureKind } from "../core/fetch.ts"
-import { hourMs, type Instant, secondMs } from "../core/time.ts"
+import { hourMs, type Instant, isAhead, minuteMs, secondMs } from "../core/time.ts"
 import type { EventPosition } from "./event.ts"
 import type { Webhook } from "./webhook.ts"
 
@@ -29,6 +29,10 @@ const longestDelayMs = hourMs
 /** Before the next attempt, after so many; `chance` from 0 to 1 takes away up to half, so that receivers are not hit by all at once. */
 export const retryDelayMs = (attempts: number, chance: number): number =>
   Math.round(Math.min(longestDelayMs, firstDelayMs * delayFactor ** (attempts - 1)) * (1 - chance / 2))
+
+/** Whether the next attempt is due; one put off further than any delay was put off while the clock was ahead. */
+export const isAttemptDue = (dueAt: Instant, now: Instant): boolean =>
+  dueAt <= now || isAhead(dueAt, now + longestDelayMs, minuteMs)
 
 export interface ProgressContext {
   readonly position: EventPosition

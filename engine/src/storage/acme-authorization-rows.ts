@@ -1,5 +1,5 @@
 import type { AcmeAccountId } from "../acme/account.ts"
-import type { AcmeAuthorizationStore, ClaimedChallenge, Turn } from "../acme/acme-store.ts"
+import { type AcmeAuthorizationStore, type ClaimedChallenge, type Turn, turnToleranceMs } from "../acme/acme-store.ts"
 import type { ProvedIdentifier } from "../acme/identifier.ts"
 import {
   type AcmeOrderId,
@@ -91,7 +91,7 @@ export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
   }
 
   async claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]> {
-    const due = await this.#session.all(dueChallenges, { now, limit })
+    const due = await this.#session.all(dueChallenges, { now, latest: leasedUntil + turnToleranceMs, limit })
     const claimed: ClaimedChallenge[] = []
     for (const row of due) {
       const { authorization_id: id, type, attempts } = row
@@ -308,7 +308,7 @@ const beginChallenge = statement((db, { id, type, attempts, attemptAt }: Attempt
     .where("status", "=", "pending"),
 )
 
-const dueChallenges = statement((db, { now, limit }: { now: number; limit: number }) =>
+const dueChallenges = statement((db, { now, latest, limit }: Readonly<Record<"now" | "latest" | "limit", number>>) =>
   db
     .selectFrom("acme_challenges as c")
     .innerJoin("acme_authorizations as a", "a.id", "c.authorization_id")
@@ -329,7 +329,7 @@ const dueChallenges = statement((db, { now, limit }: { now: number; limit: numbe
       "account.thumbprint",
       "account.directory",
     ])
-    .where("c.attempt_at", "<=", now)
+    .where((where) => where.or([where("c.attempt_at", "<=", now), where("c.attempt_at", ">", latest)]))
     .orderBy("c.attempt_at")
     .limit(limit),
 )

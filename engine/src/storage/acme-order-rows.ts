@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from "kysely"
 import type { AcmeAccountId } from "../acme/account.ts"
-import type { AcmeOrderStore, ClaimedOrder, Turn } from "../acme/acme-store.ts"
+import { type AcmeOrderStore, type ClaimedOrder, type Turn, turnToleranceMs } from "../acme/acme-store.ts"
 import type { Identifier } from "../acme/identifier.ts"
 import type { AcmeOrder, AcmeOrderId, AuthorizationId } from "../acme/order.ts"
 import type { Problem } from "../acme/problem.ts"
@@ -70,7 +70,7 @@ export class AcmeOrderRows implements AcmeOrderStore {
   }
 
   async claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedOrder[]> {
-    const due = await this.#session.all(dueOrders, { now, limit })
+    const due = await this.#session.all(dueOrders, { now, latest: leasedUntil + turnToleranceMs, limit })
     const claimed: ClaimedOrder[] = []
     for (const { directory, attempts, ...row } of due) {
       const { id, csr } = row
@@ -310,7 +310,7 @@ const beginFinalizing = statement(
       .where("state", "=", "open"),
 )
 
-const dueOrders = statement((db, { now, limit }: { now: number; limit: number }) =>
+const dueOrders = statement((db, { now, latest, limit }: Readonly<Record<"now" | "latest" | "limit", number>>) =>
   db
     .selectFrom("acme_orders as o")
     .innerJoin("acme_accounts as account", "account.id", "o.account_id")
@@ -332,7 +332,7 @@ const dueOrders = statement((db, { now, limit }: { now: number; limit: number })
       "o.attempts",
       "account.directory",
     ])
-    .where("o.attempt_at", "<=", now)
+    .where((where) => where.or([where("o.attempt_at", "<=", now), where("o.attempt_at", ">", latest)]))
     .orderBy("o.attempt_at")
     .limit(limit),
 )

@@ -13,21 +13,21 @@ export class AcmeRateRows implements AcmeRateStore {
     this.#session = session
   }
 
-  async orderOfAccount(accountId: AcmeAccountId, { since, nth }: Nth): Promise<Instant | undefined> {
-    return (await this.#session.first(orderOfAccount, { accountId, since, before: nth - 1 }))?.created_at
+  async orderOfAccount(accountId: AcmeAccountId, { nth, ...window }: Nth): Promise<Instant | undefined> {
+    return (await this.#session.first(orderOfAccount, { accountId, ...window, before: nth - 1 }))?.created_at
   }
 
   async failure(
     accountId: AcmeAccountId,
     { type, value, wildcard }: ProvedIdentifier,
-    { since, nth }: Nth,
+    { nth, ...window }: Nth,
   ): Promise<Instant | undefined> {
-    const asked = { accountId, type, value, wildcard: wildcard ? 1 : 0, since, before: nth - 1 }
+    const asked = { accountId, type, value, wildcard: wildcard ? 1 : 0, ...window, before: nth - 1 }
     return (await this.#session.first(failure, asked))?.created_at
   }
 
-  async registration(mountId: MountId, source: string, { since, nth }: Nth): Promise<Instant | undefined> {
-    return (await this.#session.first(registration, { mountId, source, since, before: nth - 1 }))?.registered_at
+  async registration(mountId: MountId, source: string, { nth, ...window }: Nth): Promise<Instant | undefined> {
+    return (await this.#session.first(registration, { mountId, source, ...window, before: nth - 1 }))?.registered_at
   }
 
   async register(made: Registration): Promise<void> {
@@ -41,15 +41,17 @@ export class AcmeRateRows implements AcmeRateStore {
 
 interface Since {
   readonly since: number
+  readonly until: number
   readonly before: number
 }
 
-const orderOfAccount = statement((db, { accountId, since, before }: Since & { accountId: string }) =>
+const orderOfAccount = statement((db, { accountId, since, until, before }: Since & { accountId: string }) =>
   db
     .selectFrom("acme_orders")
     .select("created_at")
     .where("account_id", "=", accountId)
     .where("created_at", ">", since)
+    .where("created_at", "<=", until)
     .orderBy("created_at", "desc")
     .limit(1)
     .offset(before),
@@ -65,21 +67,24 @@ const failure = statement((db, asked: Since & { accountId: string; type: string;
     .where("wildcard", "=", asked.wildcard as Flag)
     .where("state", "=", "invalid")
     .where("created_at", ">", asked.since)
+    .where("created_at", "<=", asked.until)
     .orderBy("created_at", "desc")
     .limit(1)
     .offset(asked.before),
 )
 
-const registration = statement((db, { mountId, source, since, before }: Since & { mountId: string; source: string }) =>
-  db
-    .selectFrom("acme_registrations")
-    .select("registered_at")
-    .where("mount_id", "=", mountId)
-    .where("address", "=", source)
-    .where("registered_at", ">", since)
-    .orderBy("registered_at", "desc")
-    .limit(1)
-    .offset(before),
+const registration = statement(
+  (db, { mountId, source, since, until, before }: Since & { mountId: string; source: string }) =>
+    db
+      .selectFrom("acme_registrations")
+      .select("registered_at")
+      .where("mount_id", "=", mountId)
+      .where("address", "=", source)
+      .where("registered_at", ">", since)
+      .where("registered_at", "<=", until)
+      .orderBy("registered_at", "desc")
+      .limit(1)
+      .offset(before),
 )
 
 const insertRegistration = statement(

@@ -125,6 +125,18 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect((await statesOf(one)).challenge).toBe(to ?? status)
     })
 
+    test("[F-P15] is claimed when a server put its turn off while its clock was ahead", async () => {
+      const one = await newAuthorization()
+      await begin(one)
+      const claim = async (leasedUntil: number) =>
+        (await authorizations((rows) => rows.claim(now, leasedUntil, 10_000))).some(
+          ({ authorizationId }) => authorizationId === one.authorization.id,
+        )
+      expect(await claim(later)).toBe(false)
+      expect(await claim(now + 60_000)).toBe(true)
+      expect(await claim(now + 60_000)).toBe(false)
+    })
+
     test("is settled by whose turn it is, and by nobody whose turn has run out", async () => {
       const one = await newAuthorization()
       await begin(one)
@@ -316,6 +328,16 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect(await end(before, at)).toEqual({ ended: 0, newly: 0 })
       for (const ended of [one, lost, proved]) expect(await statusOf(ended)).toBe("invalid")
       expect(await statusOf(proving)).toBe("processing")
+    })
+
+    test("[F-P15] is claimed when a server put its turn off while its clock was ahead", async () => {
+      const one = await newOrder()
+      await processing(one)
+      const claim = async (leasedUntil: number) =>
+        (await orders((rows) => rows.claim(now, leasedUntil, 10_000))).some(({ id }) => id === one.order.id)
+      expect(await claim(later)).toBe(false)
+      expect(await claim(now + 60_000)).toBe(true)
+      expect(await claim(now + 60_000)).toBe(false)
     })
 
     test("is settled by whose turn it is, and by nobody whose turn has run out", async () => {

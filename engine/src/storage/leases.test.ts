@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Lease } from "../core/leases.ts"
+import { dayMs } from "../core/time.ts"
 import type { Database } from "./database.ts"
 import { leasesOver } from "./leases.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
@@ -73,6 +74,20 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     if (second === undefined) throw new Error("not acquired")
     await leases.release(second, { doneAt: 10_001 })
     expect((await acquired(database, "c", 10_002)).fence).toBe(3)
+  })
+
+  test("[F-P15] a lease that a server took while its clock was ahead is taken over", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const leases = leasesOver(database)
+    const ahead = await acquired(database, "a", 400 * dayMs)
+    const second = await acquired(database, "b", 1_000)
+    expect(second.fence).toBe(2)
+    expect(await leases.renew(ahead, { now: 1_001, ttlMs })).toBeUndefined()
+    // Clocks of servers differ a little.
+    await leases.release(second, { doneAt: undefined })
+    await acquired(database, "c", 30_000)
+    expect(await acquire(database, "d", 1_000)).toBeUndefined()
   })
 
   test("what was done in a distant future, under a wrong clock, is due", async () => {

@@ -1,6 +1,7 @@
 // Each verb is one statement. A released lease keeps its row, because its fence must never go back.
 import { sql } from "kysely"
 import type { Lease, LeaseRequest, Leases } from "../core/leases.ts"
+import { minuteMs } from "../core/time.ts"
 import type { Database } from "./database.ts"
 import { type Session, statement } from "./session.ts"
 
@@ -21,12 +22,17 @@ export const leasesOver = (database: Database): Leases => ({
   },
 })
 
+/** A minute more than the clocks of servers may differ. */
+const toleranceMs = 2 * minuteMs
+
 async function acquire(session: Session, request: LeaseRequest): Promise<Lease | undefined> {
   const { name, holder, now, ttlMs, unlessDoneAfter = now } = request
   const expiresAt = now + ttlMs
   // A clock that was wrong by more than this must not keep the work from being done.
   const implausible = now + (now - unlessDoneAfter)
-  const row = await session.first(take, { name, holder, now, expiresAt, unlessDoneAfter, implausible })
+  // Nor must a holder that ended while its clock was that wrong. One that is still at work loses the lease at its next renewal.
+  const longestExpiry = expiresAt + toleranceMs
+  const row = await session.first(take, { name, holder, now, expiresAt, unlessDoneAfter, implausible, longestExpiry })
   return row === undefined ? undefined : { name, holder, fence: row.fence, expiresAt }
 }
 
@@ -37,9 +43,15 @@ interface Holding {
 }
 
 const take = statement<
-  Omit<Holding, "fence"> & { now: number; expiresAt: number; unlessDoneAfter: number; implausible: number },
+  Omit<Holding, "fence"> & {
+    now: number
+    expiresAt: number
+    unlessDoneAfter: number
+    implausible: number
+    longestExpiry: number
+  },
   { fence: number }
->((db, { name, holder, now, expiresAt, unlessDoneAfter, implausible }) =>
+>((db, { name, holder, now, expiresAt, unlessDoneAfter, implausible, longestExpiry }) =>
   db
     .insertInto("leases")
     .values({ name, holder, fence: 1, expires_at: expiresAt, done_at: null })
@@ -47,7 +59,9 @@ const take = statement<
       taken
         .column("name")
         .doUpdateSet({ holder, fence: sql<number>`leases.fence + 1`, expires_at: expiresAt })
-        .where("leases.expires_at", "<=", now)
+        .where((where) =>
+          where.or([where("leases.expires_at", "<=", now), where("leases.expires_at", ">", longestExpiry)]),
+        )
         .where((where) =>
           where.or([
             where("leases.done_at", "is", null),

@@ -17,7 +17,7 @@ import type {
 } from "../workspaces/run.ts"
 import { operationOf } from "../workspaces/run-rules.ts"
 import { claimableStatuses, queueStatuses, type RunStatus } from "../workspaces/run-status.ts"
-import type { ClaimScope, OrganizationRunQuery, RunQuery, RunStore } from "../workspaces/run-store.ts"
+import type { ClaimScope, ClaimsToEnd, OrganizationRunQuery, RunQuery, RunStore } from "../workspaces/run-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { admitted } from "./agent-pool-rows.ts"
 import { containing } from "./containing.ts"
@@ -131,13 +131,13 @@ export class RunRows implements RunStore {
     return found.map((row) => this.#runOf(row))
   }
 
-  async expiredClaims(now: Instant, limit: number): Promise<readonly RunId[]> {
+  async claimsToEnd({ now, latest, limit }: ClaimsToEnd): Promise<readonly RunId[]> {
     const { db } = this.#session
     const rows = await this.#session.all(
       db
         .selectFrom("runs")
         .select("id")
-        .where("claim_expires_at", "<=", now)
+        .where((where) => where.or([where("claim_expires_at", "<=", now), where("claim_expires_at", ">", latest)]))
         .where("finished_at", "is", null)
         .orderBy("claim_expires_at")
         .limit(limit),

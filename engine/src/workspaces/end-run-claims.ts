@@ -2,9 +2,9 @@
 import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import { minuteMs, secondMs } from "../core/time.ts"
+import { formatInstant, minuteMs, secondMs } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
-import { canBeGivenBack, stageOf } from "./run-claim-rules.ts"
+import { canBeGivenBack, isClaimAhead, longestClaimMs, stageOf } from "./run-claim-rules.ts"
 import { carryOut } from "./run-progress.ts"
 
 type UsedStores = Pick<
@@ -23,19 +23,27 @@ export async function endRunClaims(
   { signal }: Pick<Held, "signal">,
 ): Promise<void> {
   const { clock, log } = runtime
-  const ids = await storage.read(({ runs }) => runs.expiredClaims(clock.now(), claimsMaximum))
+  const ids = await storage.read(({ runs }) => {
+    const now = clock.now()
+    return runs.claimsToEnd({ now, latest: now + longestClaimMs, limit: claimsMaximum })
+  })
   for (const id of ids) {
     signal.throwIfAborted()
     const now = clock.now()
     const ended = await storage.transact(async (stores) => {
       const run = await stores.runs.find(id)
       // It may have been heard of in the meantime.
-      if (run === undefined || run.claim === null || run.claim.expiresAt > now || run.finishedAt !== null)
-        return undefined
-      const { name, leaseMs } = run.claim
+      if (run === undefined || run.claim === null || run.finishedAt !== null) return undefined
+      const { name, leaseMs, expiresAt } = run.claim
+      if (isClaimAhead(run.claim, now)) {
+        // The executor may be alive, and has one lease to show it.
+        await stores.runs.save({ ...run, claim: { ...run.claim, expiresAt: now + leaseMs } })
+        return { name, becomes: run.status, aheadUntil: expiresAt }
+      }
+      if (expiresAt > now) return undefined
       if (canBeGivenBack(run)) {
         await stores.runs.save({ ...run, claim: null })
-        return { name, becomes: run.status }
+        return { name, becomes: run.status, aheadUntil: undefined }
       }
       const workspace = await stores.workspaces.find({ id: run.workspaceId })
       if (workspace === undefined) return undefined
@@ -43,8 +51,11 @@ export async function endRunClaims(
       await stores.runRecords.appendLog(run.id, stageOf(run), Buffer.from(words))
       const status = run.cancelRequestedAt === null ? "errored" : "canceled"
       await carryOut(stores, run, workspace, { status, hasChanges: null }, now)
-      return { name, becomes: status }
+      return { name, becomes: status, aheadUntil: undefined }
     })
-    if (ended !== undefined) log.warn("run-executor-lost", { run: id, executor: ended.name, becomes: ended.becomes })
+    if (ended?.aheadUntil !== undefined)
+      log.warn("run-claim-ahead", { run: id, executor: ended.name, expiresAt: formatInstant(ended.aheadUntil) })
+    else if (ended !== undefined)
+      log.warn("run-executor-lost", { run: id, executor: ended.name, becomes: ended.becomes })
   }
 }

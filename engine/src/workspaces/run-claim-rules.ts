@@ -1,5 +1,5 @@
 import { conflict, EngineError, type Fault } from "../core/errors.ts"
-import { formatInstant, minuteMs, secondMs, type Instant } from "../core/time.ts"
+import { formatInstant, isAhead, minuteMs, secondMs, type Instant } from "../core/time.ts"
 import type { Run, RunClaim } from "./run.ts"
 import type { ClaimInput } from "./run-claims.ts"
 import { isApplyStatus, isAtWork, isConfirmable, isFinal, isUntouched } from "./run-status.ts"
@@ -29,6 +29,16 @@ export function claimFaults({ name, leaseMs, waitMs }: ClaimInput): Fault[] {
 /** One more lease from now on. */
 export const renewed = (run: Run, claim: RunClaim, now: Instant): Run =>
   isFinal(run.status) ? run : { ...run, claim: { ...claim, expiresAt: now + claim.leaseMs } }
+
+/** Servers of one store may keep each other's claims. */
+const claimToleranceMs = minuteMs
+
+/** The longest that a claim lasts without a sign of life; one that ends later was taken by a clock that was ahead. */
+export const longestClaimMs = leaseBoundsMs.most + claimToleranceMs
+
+/** A lease that ends later than one which begins now: the clock that it was taken by was ahead. */
+export const isClaimAhead = ({ expiresAt, leaseMs }: RunClaim, now: Instant): boolean =>
+  isAhead(expiresAt, now + leaseMs, claimToleranceMs)
 
 /** Whoever was silent too long no longer knows what has become of the run. */
 export function requireLive({ id, status }: Run, claim: RunClaim, now: Instant): void {

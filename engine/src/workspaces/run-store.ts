@@ -36,6 +36,13 @@ export interface ClaimScope {
   readonly visibility?: Visibility
 }
 
+export interface ClaimsToEnd {
+  readonly now: Instant
+  /** No clock that agrees with `now` lets a claim end later. */
+  readonly latest: Instant
+  readonly limit: number
+}
+
 export interface RunStore {
   find(id: string): Promise<Run | undefined>
   findMany(ids: readonly string[]): Promise<readonly Run[]>
@@ -51,8 +58,8 @@ export interface RunStore {
   capacity(visibility: Visibility): Promise<RunCapacity>
   /** That nobody has claimed and that could begin now, the longest waiting first. */
   claimable(scope: ClaimScope, now: Instant, limit: number): Promise<readonly Run[]>
-  /** Unfinished runs whose executor has not been heard of in time. */
-  expiredClaims(now: Instant, limit: number): Promise<readonly RunId[]>
+  /** Unfinished runs whose claim has ended, or ends after `latest`. */
+  claimsToEnd(asked: ClaimsToEnd): Promise<readonly RunId[]>
   /** Whether one that has not ended has it. */
   needsConfiguration(id: ConfigurationVersionId): Promise<boolean>
   /** Whether any has it, also one that has ended. */

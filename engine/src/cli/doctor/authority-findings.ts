@@ -1,4 +1,4 @@
-import { dayMs, type Instant } from "../../core/time.ts"
+import { dayMs, type Instant, isAhead } from "../../core/time.ts"
 import type { AuthorityFigures, IssuerFigures } from "../../pki/statistics/authority-figures.ts"
 import { type Finding, fail, orOk, roughly, warn } from "./finding.ts"
 
@@ -15,7 +15,10 @@ export function authorityFindings({ issuers, lists, leftOut }: AuthorityFigures,
   for (const { mount, issuer, kind, thisUpdate, nextUpdate } of lists) {
     const list = `The ${kind} revocation list of ${issuer} in ${mount}`
     const advice = "See that a server runs, and its log for crl-not-built; then have it made: GET /v1/MOUNT/crl/rotate"
-    if (nextUpdate <= now) {
+    if (isAhead(thisUpdate, now)) {
+      const message = `${list} is not valid for another ${roughly(thisUpdate - now)}: clients that look refuse its certificates.`
+      troubles.push(fail(check, message, `Set the clocks of all machines right. ${advice}`))
+    } else if (nextUpdate <= now) {
       const message = `${list} has been out of date for ${roughly(now - nextUpdate)}: clients that look refuse its certificates.`
       troubles.push(fail(check, message, advice))
     } else if (nextUpdate - now < lastPart * (nextUpdate - thisUpdate)) {

@@ -169,6 +169,8 @@ describe("authorities", () => {
     { crl: list(now - hourMs, now + 71 * hourMs), expected: /^ok / },
     { crl: list(now - 70 * hourMs, now + 2 * hourMs), expected: /^warn .*counts for 2 h only/ },
     { crl: list(now - 80 * hourMs, now - 8 * hourMs), expected: /^fail .*out of date for 8 h/ },
+    // [F-P15]
+    { crl: list(now + 8 * hourMs, now + 80 * hourMs), expected: /^fail .*not valid for another 8 h/ },
   ])("a list like $crl", ({ crl, expected }) => {
     expect(told([issuer("a", now + 90 * dayMs)], [crl])).toEqual([expect.stringMatching(expected)])
   })

@@ -47,6 +47,17 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     expect(await order(client, "d.example.com")).toMatchObject(limited("orders_per_account"))
   })
 
+  test("[F-P15] and orders of a time when the clock was ahead do not count", async () => {
+    const { clock, options } = adjustable()
+    const world = await newAcmeWorld({ settings: { orders_per_account: 1 }, options })
+    const client = await AcmeTestClient.registered(world, base)
+    clock.aheadMs = 400 * dayMs
+    expect((await order(client, "a.example.com")).status).toBe(201)
+    clock.aheadMs = 0
+    expect((await order(client, "b.example.com")).status).toBe(201)
+    expect(await order(client, "c.example.com")).toMatchObject(limited("orders_per_account"))
+  })
+
   test("of authorizations that one account asks for ahead of an order", async () => {
     const { clock, options } = adjustable()
     const world = await newAcmeWorld({ settings: { orders_per_account: 2 }, options })

@@ -35,7 +35,12 @@ describe("an answer is", () => {
     [200, { "if-none-match": '"a"' }, "the tag is another"],
     [200, { "if-none-match": '"a"', "if-modified-since": date }, "a tag goes before a date"],
     [304, { "if-modified-since": date }, "the date is that"],
-    [304, { "if-modified-since": "Sat, 21 Nov 2026 13:00:00 GMT" }, "the date is later"],
+    [304, { "if-modified-since": "Sat, 21 Nov 2026 12:00:01 GMT" }, "the date is later"],
+    [
+      200,
+      { "if-modified-since": "Sat, 21 Nov 2026 13:00:00 GMT" },
+      "[F-P15] the date is later than the server's clock",
+    ],
     [200, { "if-modified-since": "Sat, 21 Nov 2026 11:59:59 GMT" }, "it has changed since"],
     [200, { "if-modified-since": "yesterday" }, "that is no date"],
     [200, {}, "nothing is known"],

@@ -41,6 +41,7 @@ export function unlessKnown(
     "cache-control": "no-cache",
     ...(byDialect ? { vary: "X-Vault-Request, X-Vault-Token" } : {}),
   }
-  if (isKnown(asked, strong, isDated ? modified : Infinity)) return { kind: "raw", status: 304, body: "", headers }
+  if (isKnown(asked, strong, { modifiedAt: isDated ? modified : Infinity, now: server.now() }))
+    return { kind: "raw", status: 304, body: "", headers }
   return { ...response, headers: { ...response.headers, ...headers } }
 }

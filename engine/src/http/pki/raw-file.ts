@@ -1,5 +1,5 @@
 // Bytes that anybody may keep until they expire: answers of an OCSP responder.
-import type { Instant } from "../../core/time.ts"
+import { type Instant, isAhead } from "../../core/time.ts"
 import type { PkiResponse, SystemRequest } from "../pki-route.ts"
 
 export interface RawFile {
@@ -13,7 +13,10 @@ export interface RawFile {
 }
 
 /** 304 for whoever has it already (RFC 9110, section 13.2.2). */
-export function rawFile({ headers: asked }: Pick<SystemRequest, "headers">, file: RawFile): PkiResponse {
+export function rawFile(
+  { headers: asked, server }: Pick<SystemRequest, "headers" | "server">,
+  file: RawFile,
+): PkiResponse {
   const { body, contentType, tag, modifiedAt, cacheControl, expiresAt } = file
   const etag = `"${tag}"`
   const headers = {
@@ -22,16 +25,20 @@ export function rawFile({ headers: asked }: Pick<SystemRequest, "headers">, file
     "cache-control": cacheControl,
     expires: new Date(expiresAt).toUTCString(),
   }
-  if (isKnown(asked, etag, modifiedAt)) return { kind: "raw", status: 304, body: "", headers }
+  if (isKnown(asked, etag, { modifiedAt, now: server.now() })) return { kind: "raw", status: 304, body: "", headers }
   return { kind: "raw", status: 200, body, headers: { "content-type": contentType, ...headers } }
 }
 
-/** A tag goes before a date. */
-export function isKnown(asked: Headers, etag: string, modifiedAt: Instant): boolean {
+/** A tag goes before a date. A date later than `now` says nothing: the clock that it came from was ahead. */
+export function isKnown(
+  asked: Headers,
+  etag: string,
+  { modifiedAt, now }: Readonly<Record<"modifiedAt" | "now", Instant>>,
+): boolean {
   const tags = asked.get("if-none-match")
   if (tags !== null)
     return tags.trim() === "*" || tags.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
   const since = Date.parse(asked.get("if-modified-since") ?? "")
   // The header has seconds.
-  return !Number.isNaN(since) && Math.floor(modifiedAt / 1_000) * 1_000 <= since
+  return !Number.isNaN(since) && !isAhead(since, now) && Math.floor(modifiedAt / 1_000) * 1_000 <= since
 }

@@ -84,12 +84,11 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect([head.status, head.headers.get("etag")]).toEqual([200, tag])
     expect(head.headers.get("content-type")).toBe(first.headers.get("content-type"))
     expect((await head.arrayBuffer()).byteLength).toBe(0)
-    const future = new Date(Date.now() + 3_600_000).toUTCString()
     const past = new Date(Date.now() - 3_600_000).toUTCString()
     expect((await ask("GET", { "if-modified-since": past })).status).toBe(200)
     // Within the second of its last change nothing has a date.
     await expect.poll(async () => (await ask("GET")).headers.get("last-modified"), { timeout: 10_000 }).not.toBeNull()
-    expect((await ask("GET", { "if-modified-since": future })).status).toBe(304)
+    expect((await ask("GET", { "if-modified-since": new Date().toUTCString() })).status).toBe(304)
   })
 
   test("everybody reads a certificate by its serial number, however that is written", async () => {

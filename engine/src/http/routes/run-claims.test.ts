@@ -732,6 +732,23 @@ describe("an executor that falls silent", () => {
   })
 })
 
+test("[F-P15] a claim of a time when the clock was ahead ends one lease after the clock is set back", async () => {
+  await using world = await claimWorld()
+  const run = await world.queue()
+  const now = world.clock.now()
+  world.clock.advance(400 * 24 * 60 * 60 * secondMs)
+  const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
+  world.clock.set(now)
+  await world.endClaims()
+  // An executor that is alive keeps its run.
+  expect((await world.heartbeat(claim)).status).toBe(200)
+  world.clock.advance(10 * secondMs)
+  await world.endClaims()
+  expect((await world.heartbeat(claim)).status).toBe(404)
+  const next = await world.claim("/organizations/acme")
+  expect([next.status, next.body?.data.relationships.run.data.id]).toEqual([201, run])
+})
+
 describe("many executors", () => {
   test("get each run once, whichever server they ask", { timeout: 60_000 }, async () => {
     await using place = await usualSharedKind.place()

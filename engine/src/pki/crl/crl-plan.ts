@@ -9,10 +9,10 @@ import { issuingDistributionPoint } from "../../x509/certificate-list.ts"
 import { authorityKeyIdentifier } from "../../x509/extensions.ts"
 import { sha256 } from "../../x509/digest.ts"
 import type { SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
-import type { Instant } from "../../core/time.ts"
+import { type Instant, isAhead } from "../../core/time.ts"
 import { crlListOf } from "./crl-list.ts"
 import type { CrlSettings } from "./crl-settings.ts"
-import type { CrlKey, CrlState } from "./crl-store.ts"
+import type { CrlKey, CrlState, PublishedCrl } from "./crl-store.ts"
 import { type Shard, shardUrl } from "./shard.ts"
 
 export interface CrlPlan {
@@ -89,6 +89,10 @@ export interface CrlFacts {
   readonly now: Instant
 }
 
+/** Verifiers refuse a list that a server published while its clock was ahead (RFC 5280, section 6.3.3). */
+export const isNotYetValid = ({ thisUpdate }: Pick<PublishedCrl, "thisUpdate">, now: Instant): boolean =>
+  isAhead(thisUpdate, now)
+
 /** Who asks: for readers what they may not be given, for the job what is to be made before they ask. */
 export type AskedBy = "reader" | "job"
 
@@ -100,7 +104,7 @@ export function isCompleteDue(plan: CrlPlan, { state, latest, now }: CrlFacts, b
   if (state === undefined || complete === undefined || complete.content !== plan.content) return true
   const { autoRebuild, autoRebuildGracePeriodMs } = plan.settings
   const { thisUpdate, nextUpdate, covered, removals } = complete
-  if (now >= nextUpdate || complete.number <= plan.numberFloor) return true
+  if (now >= nextUpdate || complete.number <= plan.numberFloor || isNotYetValid(complete, now)) return true
   if (autoRebuild) return now >= nextUpdate - autoRebuildGracePeriodMs
   const isBehind = covered < latest
   if (by === "reader") return isBehind
@@ -114,6 +118,7 @@ export function isDeltaDue(plan: CrlPlan, { state, now }: CrlFacts): boolean {
   return (
     delta.content !== plan.content ||
     delta.baseNumber !== complete.number ||
+    isNotYetValid(delta, now) ||
     now >= delta.thisUpdate + plan.settings.deltaRebuildIntervalMs
   )
 }

@@ -5,12 +5,21 @@ import type { RecordKeyUse } from "../../core/audit.ts"
 import { busy, isStoreFull } from "../../core/errors.ts"
 import type { Exclusively } from "../../core/leases.ts"
 import type { Storage } from "../../core/storage.ts"
-import { type Clock, minuteMs } from "../../core/time.ts"
+import type { Log } from "../../core/runtime.ts"
+import { type Clock, formatInstant, minuteMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
 import { buildComplete, buildDelta, type CrlBuild, type CrlStores } from "./crl-builder.ts"
-import { type AskedBy, type CrlFacts, type CrlPlan, isCompleteDue, isDeltaDue, jobPauseMs } from "./crl-plan.ts"
+import {
+  type AskedBy,
+  type CrlFacts,
+  type CrlPlan,
+  isCompleteDue,
+  isDeltaDue,
+  isNotYetValid,
+  jobPauseMs,
+} from "./crl-plan.ts"
 import { listOfUnknownIssuers } from "./crl-list.ts"
 import { formatShard } from "./shard.ts"
 import type { CrlKey, PublishedCrl } from "./crl-store.ts"
@@ -22,6 +31,7 @@ export interface CrlPublisherOptions {
   readonly exclusively: Exclusively
   readonly signingKeys: SigningKeys
   readonly activity: AuthorityActivity["crlBuilds"]
+  readonly log: Log
 }
 
 export interface ServedCrl extends Pick<PublishedCrl, "number" | "thisUpdate" | "nextUpdate"> {
@@ -146,13 +156,27 @@ export class CrlPublisher {
     for (let look = 0; look < looksMaximum; look += 1) {
       const { held } = await exclusively({ name: `crl/${name}`, timeoutMs: buildTimeoutMs }, async (lease) => {
         // Whoever had the lease before may have done it.
-        const due = by === "rotation" ? kind : dueOf(plan, kind, await this.#facts(plan), by)
-        if (due === kind) await this.#buildUnder(lease, plan, kind, asking)
+        const facts = await this.#facts(plan)
+        const due = by === "rotation" ? kind : dueOf(plan, kind, facts, by)
+        if (due !== kind) return
+        this.#warnIfNotYetValid(plan, kind, facts, asking)
+        await this.#buildUnder(lease, plan, kind, asking)
       })
       if (held || by === "job") return
       await new Promise<void>((resolve) => void timers.after(lookAgainMs, resolve))
     }
     throw busy("The revocation list is being built by another server.")
+  }
+
+  #warnIfNotYetValid(plan: CrlPlan, kind: CrlKind, { state, now }: CrlFacts, { mountPath }: CrlAsking): void {
+    const replaced = state?.[kind]
+    if (replaced === undefined || !isNotYetValid(replaced, now)) return
+    this.#options.log.warn("crl-not-yet-valid", {
+      mount: mountPath,
+      issuer: plan.signer.id,
+      kind,
+      thisUpdate: formatInstant(replaced.thisUpdate),
+    })
   }
 
   async #buildUnder(
@@ -251,7 +275,9 @@ async function adoptUnlisted(storage: Storage<CrlStores>, { mountId, list }: Crl
 /** A delta needs a complete list to add to. */
 function dueOf(plan: CrlPlan, kind: CrlKind, facts: CrlFacts, by: AskedBy): CrlKind | undefined {
   if (kind === "complete") return isCompleteDue(plan, facts, by) ? kind : undefined
-  if (facts.state?.complete === undefined || facts.state.complete.content !== plan.content) return "complete"
+  const complete = facts.state?.complete
+  if (complete === undefined || complete.content !== plan.content || isNotYetValid(complete, facts.now))
+    return "complete"
   return isDeltaDue(plan, facts) ? kind : undefined
 }
 

@@ -29,6 +29,10 @@ export const responderSecret = (issuer: HeldIssuer): string => `ocsp-responder $
 export const isDue = ({ notBefore, notAfter }: DelegatedResponder, { parsed }: HeldIssuer, now: Instant): boolean =>
   now >= (notAfter < parsed.notAfter ? notBefore + (notAfter - notBefore) / 2 : notAfter)
 
+/** A new one would be valid earlier: this one was made while the clock of a server was ahead. */
+export const isNotYetValid = ({ notBefore }: DelegatedResponder, { parsed }: HeldIssuer, now: Instant): boolean =>
+  notBefore > Math.max(now, parsed.notBefore)
+
 /** Whether it has the kind of key that is asked for. */
 export const isAsSet = ({ key }: DelegatedResponder, issuer: HeldIssuer, settings: CrlSettings): boolean =>
   key.algorithm.type === keyTypeOf(issuer, settings)

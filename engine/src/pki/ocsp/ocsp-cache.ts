@@ -11,6 +11,7 @@ export interface KeptAnswer {
   readonly generation: number
   /** Of the mount's revocations, when the status was last looked up. */
   readonly revocations: number
+  readonly thisUpdate: Instant
   readonly renewedAt: Instant
 }
 
@@ -23,6 +24,13 @@ export class OcspCache {
 
   find(key: string): KeptAnswer | undefined {
     return this.#kept.get(key)
+  }
+
+  /** Removes answers that are not valid yet at `now`; returns how many. */
+  removeAfter(now: Instant): number {
+    const early = [...this.#kept].filter(([, { thisUpdate }]) => thisUpdate > now)
+    for (const [key] of early) this.#kept.delete(key)
+    return early.length
   }
 
   keep(key: string, answer: KeptAnswer): void {

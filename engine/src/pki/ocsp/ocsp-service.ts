@@ -4,7 +4,7 @@ import type { OcspOutcome } from "../../core/authority-activity.ts"
 import type { EngineError } from "../../core/errors.ts"
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
-import type { Instant } from "../../core/time.ts"
+import { formatInstant, type Instant, isAhead } from "../../core/time.ts"
 import { sha256 } from "../../x509/digest.ts"
 import {
   assembleOcspResponse,
@@ -21,7 +21,7 @@ import type { Authority } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
-import { isAsSet, isDue } from "./delegated-responder.ts"
+import { isAsSet, isDue, isNotYetValid } from "./delegated-responder.ts"
 import type { KeptAnswer } from "./ocsp-cache.ts"
 import type { ServedOcsp, ServedOcspAnswer } from "./ocsp.ts"
 import { heldKey, ResponderService } from "./responder-service.ts"
@@ -70,13 +70,14 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     const now = this.context.runtime.clock.now()
     const signed = await this.#signed(authority, responder, { request, statuses, now })
     if (keeping !== undefined && status !== undefined && signed.keeping !== undefined) {
-      const { renewedAt } = signed.keeping
+      const { thisUpdate, renewedAt } = signed.keeping
       const { key, revocations } = keeping
       this.context.ocspCache.keep(key, {
         answer: signed,
         status,
         generation: authority.generation,
         revocations,
+        thisUpdate,
         renewedAt,
       })
     }
@@ -92,14 +93,15 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     const now = this.context.runtime.clock.now()
     if (issuer.parsed.notAfter <= now) return undefined
     const known = this.context.ocspResponders.find(heldKey(mount.id, issuer))
-    if (known !== undefined && !isDue(known, issuer, now) && isAsSet(known, issuer, settings.crl))
+    const isUsable = known !== undefined && known.notAfter > now && !isNotYetValid(known, issuer, now)
+    if (isUsable && !isDue(known, issuer, now) && isAsSet(known, issuer, settings.crl))
       return delegatedResponder(issuer, known)
     try {
       const service = new ResponderService(this.context, this.mountPath, this.caller, this.recordKeyUse)
       return delegatedResponder(issuer, await service.renewed(mount.id, issuer, now))
     } catch (error) {
       // Half of its life is there for another attempt.
-      if (known === undefined || known.notAfter <= now) throw error
+      if (!isUsable) throw error
       logFailure(this.context.runtime.log, "error", "ocsp responder not renewed", { mount: this.mountPath, error })
       return delegatedResponder(issuer, known)
     }
@@ -150,8 +152,20 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   }
 
   #kept(key: string, generation: number): KeptAnswer | undefined {
-    const kept = this.context.ocspCache.find(key)
-    return kept?.generation === generation && this.context.runtime.clock.now() < kept.renewedAt ? kept : undefined
+    const { ocspCache, runtime } = this.context
+    const now = runtime.clock.now()
+    const kept = ocspCache.find(key)
+    if (kept === undefined || kept.generation !== generation || now >= kept.renewedAt) return undefined
+    if (now >= kept.thisUpdate) return kept
+    // All answers of the time that the clock was ahead go at once, and one warning tells of them.
+    const removedCount = ocspCache.removeAfter(now)
+    if (isAhead(kept.thisUpdate, now))
+      runtime.log.warn("ocsp-answers-not-yet-valid", {
+        mount: this.mountPath,
+        thisUpdate: formatInstant(kept.thisUpdate),
+        removedCount,
+      })
+    return undefined
   }
 
   async #signed(

@@ -1,10 +1,10 @@
 // Makes and renews the keys that answer in the place of issuers, for whoever asks and for the job that sees to it that nobody has
 // to wait for one.
-import type { Instant } from "../../core/time.ts"
+import { formatInstant, type Instant } from "../../core/time.ts"
 import { issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
-import { isAsSet, isDue, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
+import { isAsSet, isDue, isNotYetValid, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
 import type { DelegatedResponder } from "./held-responders.ts"
 
 export class ResponderService extends AuthorityService {
@@ -15,8 +15,16 @@ export class ResponderService extends AuthorityService {
       const name = responderSecret(issuer)
       const { mount, settings } = authority
       const kept = await this.kept(issuer)
-      if (kept !== undefined && !isDue(kept, issuer, dueAt) && isAsSet(kept, issuer, settings.crl))
+      const { clock, log } = this.context.runtime
+      const isEarly = kept !== undefined && isNotYetValid(kept, issuer, clock.now())
+      if (kept !== undefined && !isEarly && !isDue(kept, issuer, dueAt) && isAsSet(kept, issuer, settings.crl))
         return { store: undefined, value: kept }
+      if (isEarly)
+        log.warn("ocsp-responder-not-yet-valid", {
+          mount: mount.path,
+          issuer: id,
+          notBefore: formatInstant(kept.notBefore),
+        })
       const { responder, record, secret } = await newResponder(this.context, authority, issuer, this.recordKeyUse)
       return {
         store: async (_authority, { certificates, mountSettings }) => {

@@ -1,6 +1,6 @@
 // Tidying by the clock (pki-facts 2.10).
 import type { Fault } from "../../core/errors.ts"
-import { dayMs, hourMs, type Instant, minuteMs } from "../../core/time.ts"
+import { dayMs, hourMs, type Instant, isAhead, minuteMs } from "../../core/time.ts"
 import {
   areWholeSeconds,
   defaultTidyOptions,
@@ -78,6 +78,10 @@ export interface AutoTidyFacts {
   readonly chance: number
 }
 
+/** Also of what began while the clock was ahead. */
+const isOver = (beganAt: Instant, durationMs: number, now: Instant): boolean =>
+  now >= beganAt + durationMs || isAhead(beganAt, now, minuteMs)
+
 export function isAutoTidyDue(settings: AutoTidySettings, facts: AutoTidyFacts): boolean {
   const { now, lastFinishedAt, serverStartedAt, chance } = facts
   const {
@@ -89,7 +93,7 @@ export function isAutoTidyDue(settings: AutoTidySettings, facts: AutoTidyFacts):
   const backoffMs = least + chance * (most - least)
   return (
     enabled &&
-    now >= serverStartedAt + backoffMs &&
-    (lastFinishedAt === undefined || now >= lastFinishedAt + intervalDurationMs)
+    isOver(serverStartedAt, backoffMs, now) &&
+    (lastFinishedAt === undefined || isOver(lastFinishedAt, intervalDurationMs, now))
   )
 }

@@ -112,6 +112,12 @@ describe("a run by the clock", () => {
   test.each([
     { changes: {}, due: true, why: "the interval is over since the last one" },
     { changes: { lastFinishedAt: now - 12 * hourMs + 1 }, due: false, why: "the interval is not over" },
+    { changes: { lastFinishedAt: now + 400 * 24 * hourMs }, due: true, why: "[F-P15] the clock was ahead then" },
+    {
+      changes: { serverStartedAt: now + 400 * 24 * hourMs },
+      due: true,
+      why: "[F-P15] the server began under that clock",
+    },
     { changes: { lastFinishedAt: undefined }, due: true, why: "there was none" },
     { changes: { serverStartedAt: now - 15 * minute }, due: true, why: "the longest backoff is over" },
     { changes: { serverStartedAt: now - 15 * minute + 1 }, due: false, why: "this server's backoff is not over" },
