@@ -4,6 +4,7 @@ import type { AcmeInventoryStore, RenewalSignalStore } from "./acme/management-s
 import type { AcmeRateStore } from "./acme/rate-limits.ts"
 import type { EventStore } from "./events/event.ts"
 import type { WebhookStore } from "./events/webhook.ts"
+import type { EntityNameRepository } from "./organizations/entity-name.ts"
 import type { IdentityStore } from "./organizations/identity-store.ts"
 import type { OrganizationMembershipStore } from "./organizations/organization-membership-store.ts"
 import type { OrganizationStore } from "./organizations/organization-store.ts"
@@ -55,6 +56,7 @@ export interface Stores {
   readonly events: EventStore
   readonly webhooks: WebhookStore
   readonly identity: IdentityStore
+  readonly entityNames: EntityNameRepository
   readonly settings: SettingsStore
   readonly organizations: OrganizationStore
   readonly projects: ProjectStore

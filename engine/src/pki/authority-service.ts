@@ -48,6 +48,7 @@ export type PkiStores = Pick<
   | "acmeInventory"
   | "acmeRates"
   | "renewalSignals"
+  | "entityNames"
   | "users"
   | "teams"
   | "serviceTokens"

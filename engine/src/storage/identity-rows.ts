@@ -15,6 +15,7 @@ import {
   ownersTeamName,
   type TokenRecord,
 } from "../organizations/identity-store.ts"
+import { SqlEntityNameRepository } from "./entity-name-repository.ts"
 import { bumpGeneration, identityFamily, readGeneration } from "./generations.ts"
 import { type Session, statement } from "./session.ts"
 import type { TokenRow } from "./tables.ts"
@@ -60,6 +61,7 @@ export class IdentityRows implements IdentityStore {
         created_at: user.now,
       }),
     )
+    await new SqlEntityNameRepository(this.#session).fix({ id: user.id, name: user.username })
     return user.id
   }
 

@@ -13,6 +13,7 @@ import { AuthMethodRows } from "./auth-method-rows.ts"
 import { BulkRows } from "./bulk-rows.ts"
 import { ConfigurationVersionRows } from "./configuration-version-rows.ts"
 import type { Database } from "./database.ts"
+import { SqlEntityNameRepository } from "./entity-name-repository.ts"
 import { type EventRecording, EventRows } from "./event-rows.ts"
 import { IdentityRows } from "./identity-rows.ts"
 import { MountRows } from "./mount-rows.ts"
@@ -92,6 +93,9 @@ class SessionStores implements Stores {
   }
   get identity() {
     return this.#once("identity", IdentityRows)
+  }
+  get entityNames() {
+    return this.#once("entityNames", SqlEntityNameRepository)
   }
   get settings() {
     return this.#once("settings", SettingRows)

@@ -80,6 +80,7 @@ export interface Tables {
   acme_renewal_signals: AcmeRenewalSignalRow
   acme_renewal_serial_numbers: AcmeRenewalSerialNumberRow
   blocked_keys: BlockedKeyRow
+  entity_names: EntityNameRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
   events: EventRow
@@ -129,6 +130,16 @@ export interface UserRow {
   created_at: number
   /** Made by an invitation that was not accepted yet. */
   invited: Flag | null
+}
+
+/** Of users and teams, also of those that were deleted. */
+export interface EntityNameRow {
+  name_folded: string
+  name: string
+  entity_id: string
+  /** The name is this one with the number behind it, unless that is 1. */
+  base_folded: string
+  number: number
 }
 
 export interface OrganizationMembershipRow {

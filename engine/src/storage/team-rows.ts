@@ -8,6 +8,7 @@ import type { Team, TeamVisibility } from "../organizations/team.ts"
 import type { TeamQuery, TeamStore } from "../organizations/team-store.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
+import { SqlEntityNameRepository } from "./entity-name-repository.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { Tables, TeamRow } from "./tables.ts"
@@ -85,6 +86,7 @@ export class TeamRows implements TeamStore {
     }
     const insert = this.#session.db.insertInto("teams").values(row)
     await refuseTaken(() => this.#session.run(insert), { name: nameTaken })
+    await new SqlEntityNameRepository(this.#session).fix(team)
   }
 
   async save(team: Team): Promise<void> {

@@ -6,6 +6,7 @@ import type { User } from "../organizations/user.ts"
 import type { UserStore } from "../organizations/user-store.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
+import { SqlEntityNameRepository } from "./entity-name-repository.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { Tables, UserRow } from "./tables.ts"
@@ -57,15 +58,24 @@ export class UserRows implements UserStore {
   async insert(user: User): Promise<void> {
     const row: UserRow = { id: user.id, created_at: user.createdAt, ...settingsOf(user) }
     await refuseTaken(() => this.#session.run(this.#session.db.insertInto("users").values(row)), taken)
+    await new SqlEntityNameRepository(this.#session).fix({ id: user.id, name: user.username })
   }
 
   async save(user: User): Promise<void> {
+    await this.#fixName(user.id)
     const update = this.#session.db.updateTable("users").set(settingsOf(user)).where("id", "=", user.id)
     await refuseTaken(() => this.#session.run(update), taken)
   }
 
   async remove(id: UserId): Promise<void> {
+    await this.#fixName(id)
     await this.#session.run(this.#session.db.deleteFrom("users").where("id", "=", id))
+  }
+
+  /** Before the username changes hands: a server of an earlier release may have made the user without. */
+  async #fixName(id: UserId): Promise<void> {
+    const before = await this.find(id)
+    if (before !== undefined) await new SqlEntityNameRepository(this.#session).fix({ id, name: before.username })
   }
 }
 

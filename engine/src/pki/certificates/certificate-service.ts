@@ -294,9 +294,7 @@ export class CertificateService extends IssuingService implements ServedCertific
 
   async #terms(authority: Authority, role: Role, signer: IssuerSigner, allowances: Allowances) {
     const hasTemplates = role.allowedDomainsTemplate || role.allowedUriSansTemplate
-    const identity = hasTemplates
-      ? await this.context.storage.read((stores) => identityOf(this.caller, stores))
-      : undefined
+    const identity = hasTemplates ? await identityOf(this.caller, this.context.storage) : undefined
     return { role, identity, ...this.issuerTerms(authority, signer, allowances) }
   }
 }

@@ -126,7 +126,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
   /** Throws where no service could be asked, or for an issuer that is not there. */
   async #usable({ issuerRef }: PolicyRequest) {
     const { caller } = this
-    return this.read(async (authority, { mountSettings, users, teams }) => {
+    const usable = await this.read(async (authority, { mountSettings }) => {
       const { mount, settings } = authority
       const { externalPolicy } = settings
       if (!externalPolicy.enabled) throw unprocessable("external policy is not enabled on this mount")
@@ -137,9 +137,9 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
         authority,
         service: serviceOf(externalPolicy, key),
         issuer,
-        identity: await identityOf(caller, { users, teams }),
       }
     })
+    return { ...usable, identity: await identityOf(caller, this.context.storage) }
   }
 
   #question(

@@ -47,4 +47,5 @@ export const migrations: readonly Migration[] = [
   loaded("0037-tfe-settings", async () => (await import("./0037-tfe-settings.ts")).tfeSettingsMigration),
   loaded("0043-blocked-keys", async () => (await import("./0043-blocked-keys.ts")).blockedKeysMigration),
   loaded("0045-acme-certificates", async () => (await import("./0045-acme-certificates.ts")).acmeCertificatesMigration),
+  loaded("0047-entity-names", async () => (await import("./0047-entity-names.ts")).entityNamesMigration),
 ]
