@@ -504,11 +504,9 @@ const oauthClients = resource(
       ...stored({ name: "ours", key: "consumer", "rsa-public-key": "-----BEGIN PUBLIC KEY-----\nAA" }),
       { name: "secret", value: "s3cret", expects: { kind: "hidden", shows: { secret: null } } },
       { name: "private-key", value: pem, verbs: ["create"], expects: { kind: "hidden", shows: { secret: null } } },
-      ...refusing({
-        "organization-scoped": false,
-        "relationships.projects": linksTo("projects", ({ project }) => project),
-        "relationships.agent-pool": linkTo("agent-pools", ({ pool }) => pool),
-      }),
+      { name: "organization-scoped", value: false },
+      { name: "relationships.projects", value: linksTo("projects", ({ project }) => project) },
+      { name: "relationships.agent-pool", value: linkTo("agent-pools", ({ pool }) => pool) },
     ],
     readOnly: [
       "service-provider-display-name",

@@ -202,6 +202,10 @@ export const calls: Readonly<Record<string, Call>> = {
     vcsConnections.listClients(organization, page),
   "vcsConnections.updateClient": ({ vcsConnections }, { clientId }) => vcsConnections.updateClient(clientId, {}),
   "vcsConnections.deleteClient": ({ vcsConnections }, { clientId }) => vcsConnections.deleteClient(clientId),
+  "vcsConnections.addProjects": ({ vcsConnections }, { clientId, projectId }) =>
+    vcsConnections.addProjects(clientId, [projectId]),
+  "vcsConnections.removeProjects": ({ vcsConnections }, { clientId, projectId }) =>
+    vcsConnections.removeProjects(clientId, [projectId]),
   "vcsConnections.getToken": ({ vcsConnections }, { oauthTokenId }) => vcsConnections.getToken(oauthTokenId),
   "vcsConnections.listTokens": ({ vcsConnections }, { organization }) => vcsConnections.listTokens(organization, page),
   "vcsConnections.updateToken": ({ vcsConnections }, { oauthTokenId }) => vcsConnections.updateToken(oauthTokenId, {}),

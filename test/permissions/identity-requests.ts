@@ -207,6 +207,10 @@ function vcsConnections(): Readonly<Record<string, Prepare>> {
   const newClient = async ({ root, organization }: Subject) =>
     (await root("POST", `/organizations/${organization}/oauth-clients`, client)).body.data
   const aboutClient: Prepare = async (subject) => ({ params: { client_id: (await newClient(subject)).id } })
+  const aboutClientProjects: Prepare = async (subject, caller) => ({
+    ...(await aboutClient(subject, caller)),
+    body: { data: [{ type: "projects", id: await newProject(subject) }] },
+  })
   const aboutOauthToken: Prepare = async (subject) => ({
     params: { oauth_token_id: (await newClient(subject)).relationships["oauth-tokens"].data[0].id },
   })
@@ -225,6 +229,8 @@ function vcsConnections(): Readonly<Record<string, Prepare>> {
       body: document("oauth-clients", { name: "renamed" }),
     }),
     "DELETE /oauth-clients/:client_id": aboutClient,
+    "POST /oauth-clients/:client_id/relationships/projects": aboutClientProjects,
+    "DELETE /oauth-clients/:client_id/relationships/projects": aboutClientProjects,
     "GET /organizations/:organization_name/oauth-tokens": nothing,
     "GET /oauth-tokens/:oauth_token_id": aboutOauthToken,
     "PATCH /oauth-tokens/:oauth_token_id": async (subject, caller) => ({

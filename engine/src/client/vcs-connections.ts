@@ -1,4 +1,5 @@
 import type { VcsConnections } from "../organizations/vcs-connections.ts"
+import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
 import {
   decodeAppInstallationView,
   decodeOauthClientView,
@@ -8,9 +9,12 @@ import {
   encodeOauthClientInput,
   encodeOauthClientPatch,
   encodeOauthTokenPatch,
+  oauthClientNames,
 } from "../wire/jsonapi/vcs-connection.ts"
 import type { Calls } from "./calls.ts"
 import { path } from "./transport.ts"
+
+const projectsAt = (id: string): string => path`/oauth-clients/${id}/relationships/projects`
 
 export const remoteVcsConnections = ({ one, page, done }: Calls): VcsConnections => ({
   createClient: async (organization, input) =>
@@ -18,6 +22,7 @@ export const remoteVcsConnections = ({ one, page, done }: Calls): VcsConnections
       method: "POST",
       path: path`/organizations/${organization}/oauth-clients`,
       document: encodeOauthClientInput(input),
+      names: oauthClientNames,
     }),
   getClient: async (id) => one(decodeOauthClientView, { method: "GET", path: path`/oauth-clients/${id}` }),
   listClients: async (organization, request) =>
@@ -27,8 +32,13 @@ export const remoteVcsConnections = ({ one, page, done }: Calls): VcsConnections
       method: "PATCH",
       path: path`/oauth-clients/${id}`,
       document: encodeOauthClientPatch(patch),
+      names: oauthClientNames,
     }),
   deleteClient: async (id) => done({ method: "DELETE", path: path`/oauth-clients/${id}` }),
+  addProjects: async (id, projectIds) =>
+    done({ method: "POST", path: projectsAt(id), document: encodeIdentifiers("projects", projectIds) }),
+  removeProjects: async (id, projectIds) =>
+    done({ method: "DELETE", path: projectsAt(id), document: encodeIdentifiers("projects", projectIds) }),
   getToken: async (id) => one(decodeOauthTokenView, { method: "GET", path: path`/oauth-tokens/${id}` }),
   listTokens: async (organization, request) =>
     page(decodeOauthTokenView, path`/organizations/${organization}/oauth-tokens`, request),

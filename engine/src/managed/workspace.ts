@@ -152,6 +152,7 @@ const surroundingsUnknown = ({ executionMode }: WorkspaceSpec): Parameters<typeo
   agentPoolExists: true,
   agentPoolAdmits: true,
   oauthTokenExists: true,
+  oauthTokenAdmits: true,
   appInstallationExists: true,
 })
 

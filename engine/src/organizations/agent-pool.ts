@@ -54,11 +54,12 @@ export interface AgentPools {
   delete(id: string): Promise<void>
 }
 
-/** How many name it: own settings of workspaces, and defaults above them. */
+/** How many name it: own settings of workspaces, defaults above them, and VCS providers that only its agents reach. */
 export interface AgentPoolUses {
   readonly workspaces: number
   readonly projects: number
   readonly organizations: number
+  readonly oauthClients: number
 }
 
 const nameMaximum = 90
@@ -89,6 +90,7 @@ export function refuseUsedPool(id: string, uses: AgentPoolUses): void {
     [uses.workspaces, "workspace"],
     [uses.projects, "project default"],
     [uses.organizations, "organization default"],
+    [uses.oauthClients, "OAuth client"],
   ] as const
   const named = users.flatMap(([count, noun]) => (count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`]))
   if (named.length > 0)

@@ -1,7 +1,7 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, refuseFaults } from "../core/errors.ts"
-import { newId, type OrganizationId } from "../core/ids.ts"
-import { mapPage, type Page, type PageRequest } from "../core/page.ts"
+import { type Fault, notFound, refuseFaults } from "../core/errors.ts"
+import { newId, type OrganizationId, type ProjectId } from "../core/ids.ts"
+import { mapPage, type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
@@ -10,6 +10,7 @@ import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
 import { permissionsIn } from "./organization-permissions.ts"
 import { organizationsOf } from "./organization-service.ts"
+import { permissionsOn } from "./project-authorization.ts"
 import {
   type AppInstallation,
   appInstallationFaults,
@@ -26,10 +27,12 @@ import {
   oauthTokenFaults,
   type OauthTokenPatch,
   type OauthTokenView,
+  unknownAgentPoolFault,
+  unknownProjectFaults,
 } from "./vcs-connection.ts"
 import type { VcsConnections } from "./vcs-connections.ts"
 
-type UsedStores = Pick<Stores, "organizations" | "vcsConnections">
+type UsedStores = Pick<Stores, "agentPools" | "organizations" | "projects" | "vcsConnections">
 
 export class VcsConnectionService implements VcsConnections {
   readonly #storage: Storage<UsedStores>
@@ -50,12 +53,25 @@ export class VcsConnectionService implements VcsConnections {
     const createdAt = clock.now()
     return this.#storage.transact(async (stores) => {
       const organization = await this.#organization(stores, name)
-      refuseFaults(oauthClientFaults(input))
       const { token: tokenSecret = "", key = "", rsaPublicKey = "", secret = "", privateKey = "", ...described } = input
+      const {
+        projectIds = [],
+        agentPoolId = null,
+        organizationScoped = projectIds.length === 0,
+        ...settings
+      } = described
+      const projects = await this.#visibleProjects(stores, organization.id, projectIds)
+      refuseFaults([
+        ...oauthClientFaults(input),
+        ...unknownProjectFaults(projectIds, projects),
+        ...(await agentPoolFaults(stores, organization.id, agentPoolId)),
+      ])
       const client: OauthClient = {
-        ...described,
+        ...settings,
         key,
         rsaPublicKey,
+        organizationScoped,
+        agentPoolId,
         id,
         organizationId: organization.id,
         createdAt,
@@ -69,11 +85,11 @@ export class VcsConnectionService implements VcsConnections {
         createdAt,
       }
       await stores.vcsConnections.insertClient(client)
+      await stores.vcsConnections.addProjects(id, [...projects])
       if (secret !== "") await stores.vcsConnections.saveClientSecret(id, secret)
-      if (tokenSecret === "") return viewClient(client, organization, [])
-      await stores.vcsConnections.insertToken(token, tokenSecret)
+      if (tokenSecret !== "") await stores.vcsConnections.insertToken(token, tokenSecret)
       if (privateKey !== "") await stores.vcsConnections.saveTokenSshKey(tokenId, privateKey)
-      return viewClient(client, organization, [tokenId])
+      return this.#view(stores, client, organization)
     })
   }
 
@@ -81,8 +97,7 @@ export class VcsConnectionService implements VcsConnections {
     return this.#storage.read(async (stores) => {
       const client = await stores.vcsConnections.findClient(id)
       const organization = await this.#owner(stores, client, id)
-      const tokens = await stores.vcsConnections.tokenIdsOf([id])
-      return viewClient(client as OauthClient, organization, tokens.get(id))
+      return this.#view(stores, client as OauthClient, organization)
     })
   }
 
@@ -90,27 +105,45 @@ export class VcsConnectionService implements VcsConnections {
     return this.#storage.read(async (stores) => {
       const organization = await this.#organization(stores, name)
       const clients = await stores.vcsConnections.listClients(organization.id, page)
-      const tokens = await stores.vcsConnections.tokenIdsOf(clients.items.map(({ id }) => id))
-      return mapPage(clients, (client) => viewClient(client, organization, tokens.get(client.id)))
+      return pageOf(await this.#views(stores, clients.items, organization), page, clients.totalCount)
     })
   }
 
-  updateClient(id: string, { token: tokenSecret, secret, ...patch }: OauthClientPatch): Promise<OauthClientView> {
+  updateClient(
+    id: string,
+    { token: tokenSecret, secret, projectIds, ...patch }: OauthClientPatch,
+  ): Promise<OauthClientView> {
     return this.#storage.transact(async (stores) => {
       const before = await stores.vcsConnections.findClient(id)
       const organization = await this.#owner(stores, before, id)
       const client = { ...(before as OauthClient), ...patch }
       const tokenIds = (await stores.vcsConnections.tokenIdsOf([id])).get(id) ?? []
+      const present = (await stores.vcsConnections.projectIdsOf([id])).get(id) ?? []
+      const visible = await this.#visibleProjects(stores, organization.id, [...present, ...(projectIds ?? [])])
       // The secret that stays was looked at when it was given.
       refuseFaults([
         ...oauthClientFaults({ ...client, ...(secret !== undefined && { secret }), token: tokenSecret ?? "kept" }),
         ...keptKeyPairFaults(before as OauthClient, client, tokenIds.length > 0),
+        ...unknownProjectFaults(projectIds ?? [], visible),
+        ...(await agentPoolFaults(stores, organization.id, patch.agentPoolId ?? null)),
       ])
       await stores.vcsConnections.saveClient(client)
       if (secret !== undefined) await stores.vcsConnections.saveClientSecret(id, secret || null)
       if (tokenSecret !== undefined)
         for (const tokenId of tokenIds) await stores.vcsConnections.saveSecret(tokenId, tokenSecret)
-      return viewClient(client, organization, tokenIds)
+      if (projectIds !== undefined) {
+        const chosen = new Set<string>(projectIds)
+        // What the caller does not see stays.
+        await stores.vcsConnections.removeProjects(
+          id,
+          present.filter((projectId) => visible.has(projectId) && !chosen.has(projectId)),
+        )
+        await stores.vcsConnections.addProjects(
+          id,
+          [...visible].filter((projectId) => chosen.has(projectId)),
+        )
+      }
+      return this.#view(stores, client, organization)
     })
   }
 
@@ -119,6 +152,16 @@ export class VcsConnectionService implements VcsConnections {
       await this.#owner(stores, await stores.vcsConnections.findClient(id), id)
       await stores.vcsConnections.removeClient(id)
     })
+  }
+
+  addProjects(id: string, projectIds: readonly string[]): Promise<void> {
+    return this.#changeProjects(id, projectIds, (stores, projects) => stores.vcsConnections.addProjects(id, projects))
+  }
+
+  removeProjects(id: string, projectIds: readonly string[]): Promise<void> {
+    return this.#changeProjects(id, projectIds, (stores, projects) =>
+      stores.vcsConnections.removeProjects(id, projects),
+    )
   }
 
   getToken(id: string): Promise<OauthTokenView> {
@@ -205,6 +248,54 @@ export class VcsConnectionService implements VcsConnections {
     })
   }
 
+  #changeProjects(
+    id: string,
+    projectIds: readonly string[],
+    change: (stores: UsedStores, projects: readonly ProjectId[]) => Promise<void>,
+  ): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const organization = await this.#owner(stores, await stores.vcsConnections.findClient(id), id)
+      const projects = await this.#visibleProjects(stores, organization.id, projectIds)
+      const missing = projectIds.find((projectId) => !projects.has(projectId as ProjectId))
+      if (missing !== undefined) throw notFound(missing)
+      await change(stores, [...projects])
+    })
+  }
+
+  /** Those of the ids that are projects of the organization and that the caller sees. */
+  async #visibleProjects(
+    stores: UsedStores,
+    organizationId: OrganizationId,
+    ids: readonly string[],
+  ): Promise<ReadonlySet<ProjectId>> {
+    const found = ids.length === 0 ? [] : await stores.projects.findMany([...new Set(ids)] as ProjectId[])
+    const own = found.filter((project) => project.organizationId === organizationId)
+    const permissions = await permissionsOn(stores, this.#caller, own)
+    return new Set(own.filter((_, index) => permissions[index]?.canRead).map(({ id }) => id))
+  }
+
+  async #view(stores: UsedStores, client: OauthClient, organization: Organization): Promise<OauthClientView> {
+    const [view] = await this.#views(stores, [client], organization)
+    return view as OauthClientView
+  }
+
+  async #views(
+    stores: UsedStores,
+    clients: readonly OauthClient[],
+    organization: Organization,
+  ): Promise<readonly OauthClientView[]> {
+    const ids = clients.map(({ id }) => id)
+    const tokens = await stores.vcsConnections.tokenIdsOf(ids)
+    const projects = await stores.vcsConnections.projectIdsOf(ids)
+    const visible = await this.#visibleProjects(stores, organization.id, [...projects.values()].flat())
+    return clients.map(({ organizationId: _, ...client }) => ({
+      ...client,
+      organizationName: organization.name,
+      tokenIds: tokens.get(client.id) ?? [],
+      projectIds: (projects.get(client.id) ?? []).filter((id) => visible.has(id)),
+    }))
+  }
+
   async #organization(stores: UsedStores, name: string): Promise<Organization> {
     return (await authorizeOrganization(stores, this.#caller, name, "canUpdateOauth")).organization
   }
@@ -221,11 +312,14 @@ export class VcsConnectionService implements VcsConnections {
   }
 }
 
-const viewClient = (
-  { organizationId: _organizationId, ...client }: OauthClient,
-  organization: Organization,
-  tokenIds: readonly string[] = [],
-): OauthClientView => ({ ...client, organizationName: organization.name, tokenIds })
+async function agentPoolFaults(
+  { agentPools }: Pick<UsedStores, "agentPools">,
+  organizationId: OrganizationId,
+  id: string | null,
+): Promise<Fault[]> {
+  if (id === null) return []
+  return (await agentPools.find(id))?.organizationId === organizationId ? [] : [unknownAgentPoolFault]
+}
 
 const viewToken = ({ organizationId: _organizationId, ...token }: OauthToken): OauthTokenView => token
 

@@ -1,4 +1,4 @@
-import type { OrganizationId } from "../core/ids.ts"
+import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { AppInstallation, AppInstallationQuery, OauthClient, OauthToken } from "./vcs-connection.ts"
 
@@ -6,6 +6,11 @@ export interface VcsConnectionStore {
   findClient(id: string): Promise<OauthClient | undefined>
   listClients(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthClient>>
   tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
+  projectIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly ProjectId[]>>
+  addProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void>
+  removeProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void>
+  /** Whether workspaces of the project may use the token. */
+  admits(tokenId: string, projectId: ProjectId): Promise<boolean>
   insertClient(client: OauthClient): Promise<void>
   saveClient(client: OauthClient): Promise<void>
   /** Null for none. */

@@ -1,7 +1,7 @@
 // How workspaces reach their repositories: an OAuth client with its tokens, or an installed app. Records only: nothing here
 // talks to a VCS provider.
 import type { Fault } from "../core/errors.ts"
-import type { OrganizationId } from "../core/ids.ts"
+import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { sshKeyFaults } from "./ssh-key.ts"
 
@@ -30,6 +30,10 @@ export interface OauthClient {
   readonly key: string
   /** The public part of the key pair of that link; empty without one. */
   readonly rsaPublicKey: string
+  /** Whether workspaces of every project may use its tokens; otherwise those of its projects. */
+  readonly organizationScoped: boolean
+  /** The pool whose agents reach the provider; null where the server itself does. */
+  readonly agentPoolId: string | null
   readonly createdAt: Instant
 }
 
@@ -46,14 +50,25 @@ export interface OauthClientInput {
   readonly secret?: string
   /** The SSH key of the first token; never shown. */
   readonly privateKey?: string
+  /** True by default; false where projects are named. */
+  readonly organizationScoped?: boolean
+  readonly projectIds?: readonly string[]
+  readonly agentPoolId?: string | null
 }
 
-/** `token` takes the place of the secret of every token of the client. */
-export type OauthClientPatch = Partial<Pick<OauthClientInput, "name" | "token" | "key" | "rsaPublicKey" | "secret">>
+/** `token` takes the place of the secret of every token of the client, `projectIds` of the projects that the caller sees. */
+export type OauthClientPatch = Partial<
+  Pick<
+    OauthClientInput,
+    "name" | "token" | "key" | "rsaPublicKey" | "secret" | "organizationScoped" | "projectIds" | "agentPoolId"
+  >
+>
 
 export interface OauthClientView extends Omit<OauthClient, "organizationId"> {
   readonly organizationName: string
   readonly tokenIds: readonly string[]
+  /** Those that the caller sees. */
+  readonly projectIds: readonly ProjectId[]
 }
 
 export interface OauthToken {
@@ -101,6 +116,33 @@ const tokenMaximum = 16 * 1024
 const hasKeyPair = ({ key, rsaPublicKey }: Pick<OauthClientInput, "key" | "rsaPublicKey">): boolean =>
   Boolean(key) && Boolean(rsaPublicKey)
 
+/** Their application links are set up at the provider, before or after the client is made. */
+export const providersWithoutToken: ReadonlySet<ServiceProvider> = new Set([
+  "bitbucket_server",
+  "bitbucket_data_center",
+])
+
+/** A half key pair is a mistake; without any a client of these providers waits for its application link. */
+const needsToken = (input: Pick<OauthClientInput, "key" | "rsaPublicKey" | "serviceProvider">): boolean =>
+  !hasKeyPair(input) &&
+  (Boolean(input.key) || Boolean(input.rsaPublicKey) || !providersWithoutToken.has(input.serviceProvider))
+
+/** Projects that the organization does not have, as far as the caller sees, each at its place in the document. */
+export const unknownProjectFaults = (ids: readonly string[], known: ReadonlySet<string>): Fault[] =>
+  ids.flatMap((id, index) =>
+    known.has(id)
+      ? []
+      : [{ field: ["projectIds", index, "id"], detail: `Project ${id} does not exist in this organization` }],
+  )
+
+export const unknownAgentPoolFault: Fault = {
+  field: ["agentPoolId"],
+  detail: "the provided agent pool does not exist or you are not authorized to use it",
+}
+
+/** Of a VCS connection of a workspace, and of a move of one that has it. */
+export const tokenNotAdmitted = "OAuth token is not available to workspaces of this project"
+
 export function oauthClientFaults(input: OauthClientInput): Fault[] {
   const { name, httpUrl, apiUrl, token = "", privateKey = "" } = input
   const faults: Fault[] = []
@@ -108,7 +150,7 @@ export function oauthClientFaults(input: OauthClientInput): Fault[] {
     faults.push({ field: ["name"], detail: `Name is too long (maximum is ${nameMaximum} characters)` })
   if (!isHttpUrl(httpUrl)) faults.push({ field: ["httpUrl"], detail: "Http url must be an http or https address" })
   if (!isHttpUrl(apiUrl)) faults.push({ field: ["apiUrl"], detail: "Api url must be an http or https address" })
-  if (token === "" && !hasKeyPair(input))
+  if (token === "" && needsToken(input))
     faults.push({ field: ["oauthTokenString"], detail: "Oauth token string can't be blank" })
   if (token.length > tokenMaximum)
     faults.push({

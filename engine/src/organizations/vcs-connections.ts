@@ -17,6 +17,13 @@ export interface VcsConnections {
   listClients(organization: string, page: PageRequest): Promise<Page<OauthClientView>>
   updateClient(id: string, patch: OauthClientPatch): Promise<OauthClientView>
   deleteClient(id: string): Promise<void>
+  /**
+   * Lets workspaces of these projects use the client's tokens, where it is not for the whole organization. Projects that it has
+   * already stay.
+   */
+  addProjects(id: string, projectIds: readonly string[]): Promise<void>
+  /** Workspaces that use a token keep their VCS connection. */
+  removeProjects(id: string, projectIds: readonly string[]): Promise<void>
   getToken(id: string): Promise<OauthTokenView>
   listTokens(organization: string, page: PageRequest): Promise<Page<OauthTokenView>>
   updateToken(id: string, patch: OauthTokenPatch): Promise<OauthTokenView>

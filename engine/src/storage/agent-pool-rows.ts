@@ -140,9 +140,10 @@ export class AgentPoolRows implements AgentPoolStore {
       sql<AgentPoolUses>`select
         (select count(*) from workspaces where agent_pool_id = ${id}) as workspaces,
         (select count(*) from projects where default_agent_pool_id = ${id}) as projects,
-        (select count(*) from organizations where default_agent_pool_id = ${id}) as organizations`,
+        (select count(*) from organizations where default_agent_pool_id = ${id}) as organizations,
+        (select count(*) from oauth_clients where agent_pool_id = ${id}) as "oauthClients"`,
     )
-    return uses ?? { workspaces: 0, projects: 0, organizations: 0 }
+    return uses ?? { workspaces: 0, projects: 0, organizations: 0, oauthClients: 0 }
   }
 
   async insert(pool: AgentPool): Promise<void> {
@@ -172,7 +173,8 @@ export class AgentPoolRows implements AgentPoolStore {
       await this.#session.run(this.#session.db.deleteFrom("agent_pools").where("id", "=", id))
     } catch (error) {
       // A workspace took it in the meantime.
-      if (error instanceof ReferenceViolation) refuseUsedPool(id, { workspaces: 1, projects: 0, organizations: 0 })
+      if (error instanceof ReferenceViolation)
+        refuseUsedPool(id, { workspaces: 1, projects: 0, organizations: 0, oauthClients: 0 })
       throw error
     }
   }

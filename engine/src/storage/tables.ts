@@ -24,6 +24,7 @@ export interface Tables {
   agent_pool_workspaces: AgentPoolWorkspaceRow
   agent_pool_projects: AgentPoolProjectRow
   oauth_clients: OauthClientRow
+  oauth_client_projects: OauthClientProjectRow
   oauth_tokens: OauthTokenRow
   app_installations: AppInstallationRow
   workspaces: WorkspaceRow
@@ -323,6 +324,14 @@ export interface OauthClientRow {
   consumer_key: string | null
   rsa_public_key: string | null
   secret_sealed: Uint8Array | null
+  /** Null is true: a server of an earlier release made the client. */
+  organization_scoped: Flag | null
+  agent_pool_id: string | null
+}
+
+export interface OauthClientProjectRow {
+  oauth_client_id: string
+  project_id: string
 }
 
 export interface OauthTokenRow {

@@ -1,5 +1,5 @@
 import { sql } from "kysely"
-import type { OrganizationId } from "../core/ids.ts"
+import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
 import { foldName } from "../organizations/organization.ts"
@@ -14,7 +14,7 @@ import type { VcsConnectionStore } from "../organizations/vcs-connection-store.t
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
-import { OutdatedSnapshot, ReferenceViolation, type Session } from "./session.ts"
+import { OutdatedSnapshot, ReferenceViolation, type Session, statement } from "./session.ts"
 import type { AppInstallationRow, OauthClientRow, OauthTokenRow } from "./tables.ts"
 
 export class VcsConnectionRows implements VcsConnectionStore {
@@ -57,26 +57,66 @@ export class VcsConnectionRows implements VcsConnectionStore {
     return ids
   }
 
-  async insertClient(client: OauthClient): Promise<void> {
+  async projectIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly ProjectId[]>> {
+    const ids = new Map<string, ProjectId[]>(clientIds.map((id) => [id, []]))
+    if (clientIds.length === 0) return ids
+    for (const { oauth_client_id: id, project_id } of await this.#session.all(projectsOf, { clientIds }))
+      ids.get(id)?.push(project_id as ProjectId)
+    return ids
+  }
+
+  async addProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void> {
+    if (projectIds.length === 0) return
+    const insert = this.#session.db
+      .insertInto("oauth_client_projects")
+      .values(projectIds.map((projectId) => ({ oauth_client_id: clientId, project_id: projectId })))
+      .onConflict((known) => known.doNothing())
+    await orOutdated(() => this.#session.run(insert))
+  }
+
+  async removeProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void> {
+    if (projectIds.length === 0) return
+    const { db, dialect } = this.#session
     await this.#session.run(
-      this.#session.db.insertInto("oauth_clients").values({
-        id: client.id,
-        organization_id: client.organizationId,
-        name: client.name,
-        service_provider: client.serviceProvider,
-        http_url: client.httpUrl,
-        api_url: client.apiUrl,
-        consumer_key: client.key,
-        rsa_public_key: client.rsaPublicKey,
-        secret_sealed: null,
-        created_at: client.createdAt,
-      }),
+      db
+        .deleteFrom("oauth_client_projects")
+        .where("oauth_client_id", "=", clientId)
+        .where(among(dialect, sql.ref("project_id"), projectIds)),
     )
   }
 
-  async saveClient({ id, name, key, rsaPublicKey }: OauthClient): Promise<void> {
-    const changed = { name, consumer_key: key, rsa_public_key: rsaPublicKey }
-    await this.#session.run(this.#session.db.updateTable("oauth_clients").set(changed).where("id", "=", id))
+  async admits(tokenId: string, projectId: ProjectId): Promise<boolean> {
+    return (await this.#session.first(admitting, { tokenId, projectId })) !== undefined
+  }
+
+  async insertClient(client: OauthClient): Promise<void> {
+    const insert = this.#session.db.insertInto("oauth_clients").values({
+      id: client.id,
+      organization_id: client.organizationId,
+      name: client.name,
+      service_provider: client.serviceProvider,
+      http_url: client.httpUrl,
+      api_url: client.apiUrl,
+      consumer_key: client.key,
+      rsa_public_key: client.rsaPublicKey,
+      secret_sealed: null,
+      organization_scoped: client.organizationScoped ? 1 : 0,
+      agent_pool_id: client.agentPoolId,
+      created_at: client.createdAt,
+    })
+    await orOutdated(() => this.#session.run(insert))
+  }
+
+  async saveClient({ id, name, key, rsaPublicKey, organizationScoped, agentPoolId }: OauthClient): Promise<void> {
+    const changed = {
+      name,
+      consumer_key: key,
+      rsa_public_key: rsaPublicKey,
+      organization_scoped: organizationScoped ? (1 as const) : (0 as const),
+      agent_pool_id: agentPoolId,
+    }
+    const update = this.#session.db.updateTable("oauth_clients").set(changed).where("id", "=", id)
+    await orOutdated(() => this.#session.run(update))
   }
 
   async saveClientSecret(id: string, secret: string | null): Promise<void> {
@@ -208,14 +248,35 @@ export class VcsConnectionRows implements VcsConnectionStore {
   }
 }
 
-/** Where a workspace took it after those that have it were written. */
-async function orOutdated(remove: () => Promise<unknown>): Promise<void> {
+/** Where a workspace took it after those that have it were written, or what it refers to was removed. */
+async function orOutdated(write: () => Promise<unknown>): Promise<void> {
   try {
-    await remove()
+    await write()
   } catch (error) {
     throw error instanceof ReferenceViolation ? new OutdatedSnapshot({ cause: error }) : error
   }
 }
+
+const projectsOf = statement((db, { clientIds }: { clientIds: readonly string[] }, dialect) =>
+  db
+    .selectFrom("oauth_client_projects as x")
+    .innerJoin("projects as p", "p.id", "x.project_id")
+    .select(["x.oauth_client_id", "x.project_id"])
+    .where(among(dialect, sql.ref("x.oauth_client_id"), clientIds))
+    .orderBy("p.name_folded"),
+)
+
+const admitting = statement((db, { tokenId, projectId }: { tokenId: string; projectId: string }) =>
+  db
+    .selectFrom("oauth_tokens as t")
+    .innerJoin("oauth_clients as c", "c.id", "t.oauth_client_id")
+    .select("t.id")
+    .where("t.id", "=", tokenId)
+    .where(
+      sql<boolean>`(coalesce(c.organization_scoped, 1) = 1 or exists (select 1 from oauth_client_projects as x
+        where x.oauth_client_id = c.id and x.project_id = ${projectId}))`,
+    ),
+)
 
 const clientColumns = [
   "id",
@@ -226,6 +287,8 @@ const clientColumns = [
   "api_url",
   "consumer_key",
   "rsa_public_key",
+  "organization_scoped",
+  "agent_pool_id",
   "created_at",
 ] as const satisfies readonly (keyof OauthClientRow)[]
 const tokenColumns = [
@@ -253,6 +316,8 @@ const clientOf = (row: Omit<OauthClientRow, "secret_sealed">): OauthClient => ({
   apiUrl: row.api_url,
   key: row.consumer_key ?? "",
   rsaPublicKey: row.rsa_public_key ?? "",
+  organizationScoped: row.organization_scoped !== 0,
+  agentPoolId: row.agent_pool_id,
   createdAt: row.created_at,
 })
 

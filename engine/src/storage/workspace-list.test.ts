@@ -150,6 +150,7 @@ async function seed(session: Session): Promise<void> {
     agentPoolExists: false,
     agentPoolAdmits: true,
     oauthTokenExists: false,
+    oauthTokenAdmits: true,
     appInstallationExists: false,
   } as const
   const insert = async (workspace: Known, organization: OrganizationId, projectId: ProjectId) => {

@@ -17,6 +17,7 @@ import { refuseUnsafeDelete } from "./deletion.ts"
 import { lock, unlock } from "./lock.ts"
 import { nameHolders } from "./lock-holder.ts"
 import { isVisible, require, type WorkspacePermission } from "./permissions.ts"
+import { assertTokenAdmitted } from "./project-move.ts"
 import { removeWorkspace } from "./removal.ts"
 import { promote } from "./state-settlement.ts"
 import { tagChanges } from "./tag-events.ts"
@@ -26,7 +27,7 @@ import type { WorkspaceOutline } from "./workspace-store.ts"
 
 type UsedStores = Pick<
   Stores,
-  "events" | "workspaces" | "access" | "projects" | "tags" | "stateVersions" | "teams" | "users"
+  "events" | "workspaces" | "access" | "projects" | "tags" | "stateVersions" | "teams" | "users" | "vcsConnections"
 >
 
 export interface BulkContext {
@@ -233,8 +234,10 @@ async function moving(
     if (workspace.projectId === project.id) return undefined
     const refusal = refusals.get(workspace.projectId)
     if (refusal !== undefined) throw refusal
+    const after = { ...workspace, projectId: project.id, updatedAt: now }
+    await assertTokenAdmitted(stores, after, { from: workspace.projectId })
     return {
-      write: () => stores.workspaces.save(workspace, { ...workspace, projectId: project.id, updatedAt: now }),
+      write: () => stores.workspaces.save(workspace, after),
       events: [{ kind: "workspace.moved", workspace, changed: ["project"] }],
     }
   }

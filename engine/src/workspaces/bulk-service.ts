@@ -36,6 +36,7 @@ type UsedStores = Pick<
   | "stateVersions"
   | "teams"
   | "users"
+  | "vcsConnections"
 >
 
 /** In one transaction: few enough for others not to wait long, many enough for the transaction not to count. */

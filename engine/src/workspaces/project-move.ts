@@ -1,14 +1,17 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound } from "../core/errors.ts"
+import { notFound, unprocessable } from "../core/errors.ts"
+import type { ProjectId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { Change } from "../events/event.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
+import { tokenNotAdmitted } from "../organizations/vcs-connection.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
+import type { Workspace } from "./workspace.ts"
 
 /** All or none. Both ends of a move need the right to move (specification 4.3); those already there stay as they are. */
 export async function moveToProject(
-  stores: Pick<Stores, "access" | "events" | "projects" | "workspaces">,
+  stores: Pick<Stores, "access" | "events" | "projects" | "vcsConnections" | "workspaces">,
   caller: Caller,
   move: { readonly projectId: string; readonly workspaceIds: readonly string[]; readonly now: Instant },
 ): Promise<void> {
@@ -19,8 +22,21 @@ export async function moveToProject(
     if (workspace.organizationId !== project.organizationId) throw notFound(id)
     if (workspace.projectId === project.id) continue
     await authorizeProject(stores, caller, workspace.projectId, "canMoveWorkspaces")
-    await stores.workspaces.save(workspace, { ...workspace, projectId: project.id, updatedAt: move.now })
+    const after = { ...workspace, projectId: project.id, updatedAt: move.now }
+    await assertTokenAdmitted(stores, after, { from: workspace.projectId })
+    await stores.workspaces.save(workspace, after)
     moved.push({ kind: "workspace.moved", workspace, changed: ["project"] })
   }
   await stores.events.append(...moved)
+}
+
+/** A workspace that moves takes its VCS connection along, which the client of its OAuth token must admit in the new project. */
+export async function assertTokenAdmitted(
+  { vcsConnections }: Pick<Stores, "vcsConnections">,
+  { id, projectId, vcsRepo }: Pick<Workspace, "id" | "projectId" | "vcsRepo">,
+  { from }: { readonly from: ProjectId },
+): Promise<void> {
+  const tokenId = vcsRepo?.oauthTokenId
+  if (projectId === from || !tokenId || (await vcsConnections.admits(tokenId, projectId))) return
+  throw unprocessable(`${tokenNotAdmitted}.`, [{ field: ["projectId"], detail: `${tokenNotAdmitted} (${id})` }])
 }

@@ -24,6 +24,7 @@ const usual: Surroundings = {
   agentPoolExists: true,
   agentPoolAdmits: true,
   oauthTokenExists: true,
+  oauthTokenAdmits: true,
   appInstallationExists: true,
 }
 const hosted: Surroundings = { ...usual, edition: "hosted", plan: "plus" }

@@ -1,5 +1,6 @@
 // The binding of a workspace to a repository (specification 4.2 and 4.3): `null` removes it, an object changes only what it names.
 import type { Fault } from "../core/errors.ts"
+import { tokenNotAdmitted } from "../organizations/vcs-connection.ts"
 import type { Checked } from "./checked.ts"
 import type { VcsRepoInput } from "./workspace-input.ts"
 import type { VcsRepo } from "./workspace.ts"
@@ -7,6 +8,8 @@ import type { VcsRepo } from "./workspace.ts"
 /** Whether the connections that the input names exist in the workspace's organization. */
 export interface VcsConnectionFacts {
   readonly oauthTokenExists: boolean
+  /** Whether workspaces of the project may use it. */
+  readonly oauthTokenAdmits: boolean
   readonly appInstallationExists: boolean
 }
 
@@ -65,6 +68,8 @@ function connectionFaults(repo: VcsRepo, input: VcsRepoInput, facts: VcsConnecti
     })
   if (input.oauthTokenId && !facts.oauthTokenExists)
     faults.push({ field: ["vcsRepo", "oauthTokenId"], detail: "OAuth token does not exist in this organization" })
+  else if (input.oauthTokenId && !facts.oauthTokenAdmits)
+    faults.push({ field: ["vcsRepo", "oauthTokenId"], detail: tokenNotAdmitted })
   if (input.githubAppInstallationId && !facts.appInstallationExists)
     faults.push({
       field: ["vcsRepo", "githubAppInstallationId"],

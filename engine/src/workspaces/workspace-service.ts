@@ -29,7 +29,7 @@ import { refuseUnsafeDelete } from "./deletion.ts"
 import { knownReleases } from "./engine-version.ts"
 import { executionDefaults } from "./execution.ts"
 import { extendLock, forceUnlock, lock, type LockChange, type LockExtension, type LockInput, unlock } from "./lock.ts"
-import { moveToProject } from "./project-move.ts"
+import { assertTokenAdmitted, moveToProject } from "./project-move.ts"
 import { nameHolder } from "./lock-holder.ts"
 import type { WorkspaceQuery } from "./query.ts"
 import { removeWorkspace } from "./removal.ts"
@@ -57,6 +57,7 @@ type UsedStores = Pick<
   | "sshKeys"
   | "teams"
   | "users"
+  | "vcsConnections"
 >
 
 /** Tags go with their last workspace (`TagService`). */
@@ -150,6 +151,7 @@ export class WorkspaceService implements Workspaces {
         now,
       )
       refusePlan({ faults: [], conflicts: planned.conflicts })
+      await assertTokenAdmitted(stores, after, { from: workspace.projectId })
       await stores.workspaces.save(workspace, after)
       const change = changesBetween(present, planned.bindings)
       await bind(stores.tags, [{ bearer, change }], { now, random: this.#runtime.random })
@@ -259,7 +261,7 @@ export class WorkspaceService implements Workspaces {
   }
 
   async #surroundings(
-    stores: Pick<Stores, "agentPools" | "workspaces" | "settings">,
+    stores: Pick<Stores, "agentPools" | "workspaces" | "settings" | "vcsConnections">,
     place: { readonly organization: Organization; readonly project: Project; readonly id: WorkspaceId },
     input: WorkspaceInput,
   ): Promise<Surroundings> {
@@ -279,6 +281,8 @@ export class WorkspaceService implements Workspaces {
       agentPoolAdmits:
         !input.agentPoolId ||
         (await stores.agentPools.admits(input.agentPoolId, { workspaceId: id, projectId: project.id })),
+      oauthTokenAdmits:
+        !input.vcsRepo?.oauthTokenId || (await stores.vcsConnections.admits(input.vcsRepo.oauthTokenId, project.id)),
       ...(await referencesOf(stores, organization.id, input)),
     }
   }

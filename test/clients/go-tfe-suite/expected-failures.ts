@@ -126,8 +126,6 @@ const byReason: Readonly<Partial<Record<Reason, readonly string[]>>> = {
     "TestRegistryProvidersRead",
   ],
   "GPG keys": ["TestGPGKeyCreate", "TestGPGKeyDelete", "TestGPGKeyList", "TestGPGKeyRead", "TestGPGKeyUpdate"],
-  // A client for chosen projects, and one whose provider only agents reach.
-  "VCS providers": ["TestOAuthClientsUpdate"],
   "IP ranges": ["TestIPRangesRead"],
   "cost estimates": [
     "TestCostEstimatesRead",

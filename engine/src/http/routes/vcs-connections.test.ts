@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { OrganizationAccess } from "../../core/caller.ts"
 import { systemRuntime } from "../../core/runtime.ts"
+import { document, many, one } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
 import type { RequestOptions, WorldOptions } from "../../testing/world.ts"
 
@@ -187,6 +188,146 @@ describe("an OAuth client", () => {
     expect(await world.repo(workspace)).toBeNull()
     expect((await world.request("GET", path)).status).toBe(404)
     expect((await world.request("GET", `/oauth-tokens/${tokenId}`)).status).toBe(404)
+  })
+})
+
+describe("[F-W15] an OAuth client for chosen projects", () => {
+  async function scopedWorld() {
+    const world = await vcsWorld()
+    const { request } = world
+    const create = async (type: string, name: string) =>
+      (await request("POST", `/organizations/acme/${type}`, { body: document(type, { name }) })).body.data.id as string
+    const [first, second] = [await create("projects", "first"), await create("projects", "second")]
+    const pool = await create("agent-pools", "pool")
+    const post = (more: object, related: object) =>
+      request("POST", "/organizations/acme/oauth-clients", {
+        body: document("oauth-clients", { ...github, ...more }, related),
+      })
+    const client = (await post({}, { projects: many("projects", [first]) })).body.data
+    const tokenId = client.relationships["oauth-tokens"].data[0].id as string
+    const path = `/oauth-clients/${client.id}`
+    const repo = { identifier: "acme/web", "oauth-token-id": tokenId }
+    return Object.assign(world, {
+      first,
+      second,
+      pool,
+      post,
+      client,
+      path,
+      repo,
+      patch: (more: object, related?: object) =>
+        request("PATCH", path, { body: document("oauth-clients", more, related) }),
+      projects: (method: string, ids: readonly string[], options: RequestOptions = {}) =>
+        request(method, `${path}/relationships/projects`, { body: many("projects", ids), ...options }),
+      shown: async () => {
+        const { attributes: own, relationships } = (await request("GET", path)).body.data
+        const ids = relationships.projects.data.map(({ id }: { readonly id: string }) => id)
+        return [own["organization-scoped"], ids, relationships["agent-pool"].data?.id ?? null]
+      },
+      workspace: (name: string, project: string, more: object = { "vcs-repo": repo }) =>
+        request("POST", "/organizations/acme/workspaces", {
+          body: document("workspaces", { name, ...more }, { project: one("projects", project) }),
+        }),
+    })
+  }
+
+  test("is for the whole organization unless it says otherwise or names projects", async () => {
+    await using world = await scopedWorld()
+    expect(await world.shown()).toEqual([false, [world.first], null])
+    const named = await world.post({ "organization-scoped": true }, { projects: many("projects", [world.first]) })
+    expect([named.status, named.body.data.attributes["organization-scoped"]]).toEqual([201, true])
+    const usual = await world.post({}, {})
+    expect(usual.body.data).toMatchObject({
+      attributes: { "organization-scoped": true },
+      relationships: { projects: { data: [] }, "agent-pool": { data: null } },
+    })
+    expect((await world.request("GET", "/organizations/acme/oauth-clients")).body.data).toHaveLength(3)
+  })
+
+  test("takes other projects, and a scope and an agent pool of the organization", async () => {
+    await using world = await scopedWorld()
+    const { first, second, pool } = world
+    expect((await world.projects("POST", [first, second])).status).toBe(204)
+    expect(await world.shown()).toEqual([false, [first, second], null])
+    expect((await world.projects("DELETE", [first])).status).toBe(204)
+    expect((await world.projects("DELETE", [first])).status).toBe(204)
+    expect(await world.shown()).toEqual([false, [second], null])
+    const related = { projects: many("projects", [first]), "agent-pool": one("agent-pools", pool) }
+    const changed = await world.patch({ "organization-scoped": true }, related)
+    expect([changed.status, await world.shown()]).toEqual([200, [true, [first], pool]])
+    expect((await world.request("DELETE", `/agent-pools/${pool}`)).status).toBe(409)
+    expect((await world.patch({}, { "agent-pool": { data: null } })).status).toBe(200)
+    expect(await world.shown()).toEqual([true, [first], null])
+    expect((await world.request("DELETE", `/agent-pools/${pool}`)).status).toBe(204)
+    expect((await world.request("DELETE", `/projects/${first}`)).status).toBe(204)
+    expect(await world.shown()).toEqual([true, [], null])
+  })
+
+  test("is refused with projects and agent pools that are not there, and nothing changes", async () => {
+    await using world = await scopedWorld()
+    await world.engine.organizations.create({ name: "other", email: "a@example.com" })
+    const foreign = (
+      await world.request("POST", "/organizations/other/projects", { body: document("projects", { name: "foreign" }) })
+    ).body.data.id as string
+    const before = await world.shown()
+    const related = { projects: many("projects", [world.first, foreign]), "agent-pool": one("agent-pools", "apool-x") }
+    for (const answer of [await world.post({}, related), await world.patch({ "organization-scoped": true }, related)])
+      expect([answer.status, pointersOf(answer.body)]).toEqual([
+        422,
+        ["/data/relationships/projects/data/1/id", "/data/relationships/agent-pool/data"],
+      ])
+    for (const method of ["POST", "DELETE"])
+      expect((await world.projects(method, [world.second, foreign])).status).toBe(404)
+    const member = await world.token({ organization: { manageWorkspaces: true } })
+    expect((await world.projects("POST", [world.second], { token: member })).status).toBe(404)
+    expect(await world.shown()).toEqual(before)
+  })
+
+  test("has tokens for workspaces of its projects alone", async () => {
+    await using world = await scopedWorld()
+    const { first, second, repo } = world
+    const inside = await world.workspace("inside", first)
+    expect(inside.status).toBe(201)
+    const refusal = [422, ["/data/attributes/vcs-repo/oauth-token-id"]]
+    const outside = await world.workspace("outside", second)
+    expect([outside.status, pointersOf(outside.body)]).toEqual(refusal)
+    const bare = (await world.workspace("bare", second, {})).body.data.id as string
+    const update = (id: string, attributes: object, related?: object) =>
+      world.request("PATCH", `/workspaces/${id}`, { body: document("workspaces", attributes, related) })
+    const bound = await update(bare, { "vcs-repo": repo })
+    expect([bound.status, pointersOf(bound.body)]).toEqual(refusal)
+    const [id, toSecond] = [inside.body.data.id as string, { project: one("projects", second) }]
+    const moves = [
+      await update(id, {}, toSecond),
+      await world.request("POST", `/projects/${second}/relationships/workspaces`, { body: many("workspaces", [id]) }),
+    ]
+    expect(moves.map(({ status }) => status)).toEqual([422, 422])
+    expect((await world.request("GET", `/workspaces/${id}`)).body.data.relationships.project.data.id).toBe(first)
+    const { results } = await world.engine.bulkActions.run("acme", {
+      action: { kind: "move", projectId: second },
+      query: { name: "inside" },
+    })
+    const outcomes: unknown[] = []
+    for await (const part of results) outcomes.push(...part.map(({ outcome, refusal }) => [outcome, refusal?.code]))
+    expect(outcomes).toEqual([["refused", "unprocessable"]])
+    await world.projects("POST", [second])
+    expect([(await update(bare, { "vcs-repo": repo })).status, (await update(id, {}, toSecond)).status]).toEqual([
+      200, 200,
+    ])
+    // A connection that is there stays when its project is no longer chosen.
+    await world.projects("DELETE", [second])
+    expect((await update(id, { "vcs-repo": { branch: "next" } })).status).toBe(200)
+    await world.patch({ "organization-scoped": true })
+    expect((await world.workspace("outside", second)).status).toBe(201)
+  })
+
+  test("waits without a token and a key pair for the application link of its provider", async () => {
+    await using world = await vcsWorld()
+    const attributes = { "http-url": "https://git.example.com", "api-url": "https://git.example.com" }
+    const made = await world.client({ ...attributes, "service-provider": "bitbucket_data_center" })
+    const refused = await world.client({ ...attributes, "service-provider": "gitlab_hosted" })
+    expect([made.status, made.body.data.relationships["oauth-tokens"].data]).toEqual([201, []])
+    expect([refused.status, pointersOf(refused.body)]).toEqual([422, ["/data/attributes/oauth-token-string"]])
   })
 })
 

@@ -1,6 +1,7 @@
-import { attributePointers } from "../../wire/jsonapi/errors.ts"
+import { attributePointers, listPointers } from "../../wire/jsonapi/errors.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
+import { decodeIdentifiers } from "../../wire/jsonapi/relationship.ts"
 import {
   decodeAppInstallation,
   decodeAppInstallationQuery,
@@ -10,6 +11,7 @@ import {
   encodeAppInstallation,
   encodeOauthClient,
   encodeOauthToken,
+  oauthClientPointers,
 } from "../../wire/jsonapi/vcs-connection.ts"
 import { type ApiRequest, created, noContent, ok, param, type Route } from "../route.ts"
 
@@ -25,7 +27,7 @@ export const vcsConnectionRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/organizations/:organization_name/oauth-clients",
-    pointers,
+    pointers: oauthClientPointers,
     handle: async (request) => {
       const input = decodeOauthClient(await request.body())
       const client = await request.engine.vcsConnections.createClient(organizationOf(request), input)
@@ -50,7 +52,7 @@ export const vcsConnectionRoutes: readonly Route[] = [
   {
     method: "PATCH",
     path: "/oauth-clients/:client_id",
-    pointers,
+    pointers: oauthClientPointers,
     handle: async (request) => {
       const patch = decodeOauthClientPatch(await request.body())
       const client = await request.engine.vcsConnections.updateClient(param(request, "client_id"), patch)
@@ -65,6 +67,20 @@ export const vcsConnectionRoutes: readonly Route[] = [
       return noContent
     },
   },
+  ...(["POST", "DELETE"] as const).map((method): Route => ({
+    method,
+    path: "/oauth-clients/:client_id/relationships/projects",
+    pointers: listPointers,
+    handle: async (request) => {
+      const projectIds = decodeIdentifiers(await request.body(), "projects")
+      const { vcsConnections } = request.engine
+      const id = param(request, "client_id")
+      await (method === "POST"
+        ? vcsConnections.addProjects(id, projectIds)
+        : vcsConnections.removeProjects(id, projectIds))
+      return noContent
+    },
+  })),
   {
     method: "GET",
     path: "/organizations/:organization_name/oauth-tokens",

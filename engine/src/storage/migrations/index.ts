@@ -48,4 +48,8 @@ export const migrations: readonly Migration[] = [
   loaded("0043-blocked-keys", async () => (await import("./0043-blocked-keys.ts")).blockedKeysMigration),
   loaded("0045-acme-certificates", async () => (await import("./0045-acme-certificates.ts")).acmeCertificatesMigration),
   loaded("0047-entity-names", async () => (await import("./0047-entity-names.ts")).entityNamesMigration),
+  loaded(
+    "0048-oauth-client-scopes",
+    async () => (await import("./0048-oauth-client-scopes.ts")).oauthClientScopesMigration,
+  ),
 ]

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { badRequest } from "../../core/errors.ts"
+import type { ProjectId } from "../../core/ids.ts"
 import { formatInstant } from "../../core/time.ts"
 import {
   type AppInstallationInput,
@@ -10,30 +11,44 @@ import {
   type OauthClientView,
   type OauthTokenPatch,
   type OauthTokenView,
+  providersWithoutToken,
   type ServiceProvider,
   serviceProviders,
 } from "../../organizations/vcs-connection.ts"
 import { readResource } from "./answer.ts"
 import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toMany, toOne } from "./document.ts"
+import { attributePointers, renamedPointers } from "./errors.ts"
 import { given } from "./given.ts"
 import { dashedMembers } from "./member-name.ts"
-import { unsupported } from "./unsupported.ts"
+import { relatedId, toManySchema, toOneSchema } from "./relationship.ts"
 
 const keys = {
   key: z.string().nullish(),
   "rsa-public-key": z.string().nullish(),
   secret: z.string().nullish(),
 }
-/** A client is for its whole organization, and the server itself asks the provider. */
-const scope = { "organization-scoped": unsupported("organization-scoped", true, "clients for chosen projects") }
+const scope = { "organization-scoped": z.boolean().nullish() }
 const scopeRelationships = z
   .object({
-    projects: z
-      .object({ data: z.array(z.unknown()).max(0, "clients for chosen projects are not supported") })
-      .nullish(),
-    "agent-pool": z.object({ data: unsupported("agent-pool", null, "providers behind agent pools") }).nullish(),
+    projects: toManySchema(z.object({ id: z.string() })).nullish(),
+    "agent-pool": toOneSchema.nullish(),
   })
   .nullish()
+
+/** Wire names of the relationships, which pointers of faults need too. */
+export const oauthClientNames = { projectIds: "projects", agentPoolId: "agentPool" }
+export const oauthClientPointers = renamedPointers(attributePointers(["projects", "agentPool"]), oauthClientNames)
+
+const scopeOf = (
+  { "organization-scoped": organizationScoped }: { "organization-scoped"?: boolean | null | undefined },
+  related: z.infer<typeof scopeRelationships>,
+): Pick<OauthClientPatch, "organizationScoped" | "projectIds" | "agentPoolId"> =>
+  given({
+    organizationScoped: organizationScoped ?? undefined,
+    projectIds: related?.projects?.data.map(({ id }) => id),
+    agentPoolId: relatedId(related?.["agent-pool"] ?? undefined),
+  })
+
 const clientSchema = (token: z.ZodType<string | null | undefined>) =>
   z.object({
     attributes: z.object({
@@ -48,14 +63,17 @@ const clientSchema = (token: z.ZodType<string | null | undefined>) =>
     }),
     relationships: scopeRelationships,
   })
-const keyPair = z.object({
-  data: z.object({ attributes: z.object({ key: z.string().min(1), "rsa-public-key": z.string().min(1) }) }),
-})
+/** A client with a key pair, or of a provider with application links, gets its token later, from the provider. */
+const withoutToken = z.union([
+  z.object({
+    data: z.object({ attributes: z.object({ key: z.string().min(1), "rsa-public-key": z.string().min(1) }) }),
+  }),
+  z.object({ data: z.object({ attributes: z.object({ "service-provider": z.enum([...providersWithoutToken]) }) }) }),
+])
 
 export function decodeOauthClient(body: unknown): OauthClientInput {
-  // A client with a key pair gets its token later, from the provider.
-  const token = keyPair.safeParse(body).success ? z.string().nullish() : z.string()
-  const { attributes } = decodeDocument(body, clientSchema(token), { types: ["oauth-clients"] })
+  const token = withoutToken.safeParse(body).success ? z.string().nullish() : z.string()
+  const { attributes, relationships } = decodeDocument(body, clientSchema(token), { types: ["oauth-clients"] })
   return {
     name: attributes.name ?? null,
     serviceProvider: attributes["service-provider"],
@@ -68,6 +86,7 @@ export function decodeOauthClient(body: unknown): OauthClientInput {
       secret: attributes.secret || undefined,
       privateKey: attributes["private-key"] || undefined,
     }),
+    ...scopeOf(attributes, relationships),
   }
 }
 
@@ -80,19 +99,30 @@ const clientPatchSchema = z.object({
 
 /** An absent name is kept and null takes it away; there is no client without a secret, so null keeps that as well. */
 export function decodeOauthClientPatch(body: unknown): OauthClientPatch {
-  const { attributes } = decodeDocument(body, clientPatchSchema, { types: ["oauth-clients"] })
-  return given({
-    name: attributes.name,
-    token: attributes["oauth-token-string"] ?? undefined,
-    key: attributes.key ?? undefined,
-    rsaPublicKey: attributes["rsa-public-key"] ?? undefined,
-    secret: attributes.secret ?? undefined,
-  })
+  const { attributes, relationships } = decodeDocument(body, clientPatchSchema, { types: ["oauth-clients"] })
+  return {
+    ...given({
+      name: attributes.name,
+      token: attributes["oauth-token-string"] ?? undefined,
+      key: attributes.key ?? undefined,
+      rsaPublicKey: attributes["rsa-public-key"] ?? undefined,
+      secret: attributes.secret ?? undefined,
+    }),
+    ...scopeOf(attributes, relationships),
+  }
 }
 
 /** The other direction of `decodeOauthClientPatch`. */
-export const encodeOauthClientPatch = ({ token, ...patch }: OauthClientPatch): RequestDocument =>
-  encodeDocument("oauth-clients", dashedMembers(given({ ...patch, oauthTokenString: token })))
+export const encodeOauthClientPatch = ({
+  token,
+  projectIds,
+  agentPoolId,
+  ...patch
+}: OauthClientPatch): RequestDocument =>
+  encodeDocument("oauth-clients", dashedMembers(given({ ...patch, oauthTokenString: token })), {
+    projects: projectIds && toMany("projects", projectIds),
+    "agent-pool": agentPoolId === undefined ? undefined : toOne("agent-pools", agentPoolId),
+  })
 
 export const encodeOauthClient = (client: OauthClientView): Resource => ({
   id: client.id,
@@ -109,11 +139,13 @@ export const encodeOauthClient = (client: OauthClientView): Resource => ({
     "created-at": formatInstant(client.createdAt),
     "callback-url": null,
     "connect-path": null,
-    "organization-scoped": true,
+    "organization-scoped": client.organizationScoped,
   },
   relationships: {
     organization: toOne("organizations", client.organizationName),
     "oauth-tokens": toMany("oauth-tokens", client.tokenIds),
+    projects: toMany("projects", client.projectIds),
+    "agent-pool": toOne("agent-pools", client.agentPoolId),
   },
   links: { self: `/api/v2/oauth-clients/${client.id}` },
 })
@@ -210,12 +242,14 @@ export function decodeOauthClientView(resource: unknown): OauthClientView {
     rsaPublicKey: own.textOrNull("rsaPublicKey") ?? "",
     createdAt: own.instant("createdAt"),
     tokenIds: related.many("oauthTokens"),
+    organizationScoped: own.flag("organizationScoped"),
+    projectIds: related.many("projects") as ProjectId[],
+    agentPoolId: related.oneOrNull("agentPool"),
   }
 }
 
 /** The other direction of `decodeOauthClient`. */
-export const encodeOauthClientInput = ({ token, ...input }: OauthClientInput): RequestDocument =>
-  encodeDocument("oauth-clients", dashedMembers({ ...input, oauthTokenString: token }))
+export const encodeOauthClientInput = (input: OauthClientInput): RequestDocument => encodeOauthClientPatch(input)
 
 /** The other direction of `encodeOauthToken`. */
 export function decodeOauthTokenView(resource: unknown): OauthTokenView {
