@@ -373,6 +373,8 @@ const table: Readonly<Record<string, Row>> = {
   "vcsConnections.listClients": "reads",
   "vcsConnections.updateClient": "organization",
   "vcsConnections.deleteClient": "organization",
+  "vcsConnections.addProjects": "organization",
+  "vcsConnections.removeProjects": "organization",
   "vcsConnections.getToken": "reads",
   "vcsConnections.listTokens": "reads",
   "vcsConnections.updateToken": "organization",

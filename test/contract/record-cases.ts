@@ -108,6 +108,30 @@ export function recordCases(engine: () => OpenedEngine): void {
     ).rejects.toMatchObject(refused("invalid", ["httpUrl"], ["apiUrl"]))
   })
 
+  test("[F-W15] a connection to a forge is for chosen projects and an agent pool", async () => {
+    const { vcsConnections: vcs, projects, agentPools } = cast.owner.engine
+    const first = await projects.create(cast.organization, { name: "chosen" })
+    const second = await projects.create(cast.organization, { name: "chosen-too" })
+    const pool = await agentPools.create(cast.organization, { name: "forge-agents" })
+    const scope = { organizationScoped: false, projectIds: [first.id], agentPoolId: pool.id }
+    const client = await vcs.createClient(cast.organization, { ...newOauthClient, ...scope })
+    expect(client).toMatchObject(scope)
+    await vcs.addProjects(client.id, [first.id, second.id])
+    expect(await vcs.getClient(client.id)).toEqual({ ...client, projectIds: [first.id, second.id] })
+    await vcs.removeProjects(client.id, [first.id])
+    expect(await vcs.getClient(client.id)).toEqual({ ...client, projectIds: [second.id] })
+    await expect(vcs.addProjects(client.id, ["prj-none"])).rejects.toMatchObject(notFound)
+    await expect(vcs.removeProjects("oc-none", [first.id])).rejects.toMatchObject(notFound)
+    const usual = { organizationScoped: true, projectIds: [], agentPoolId: null }
+    expect(await vcs.updateClient(client.id, usual)).toEqual({ ...client, ...usual })
+    await expect(
+      vcs.updateClient(client.id, { projectIds: ["prj-none"], agentPoolId: "apool-none" }),
+    ).rejects.toMatchObject(refused("invalid", ["projectIds", 0, "id"], ["agentPoolId"]))
+    await vcs.deleteClient(client.id)
+    for (const { id } of [first, second]) await projects.delete(id)
+    await agentPools.delete(pool.id)
+  })
+
   test("an installed app is made, listed and deleted", async () => {
     const { vcsConnections: vcs } = cast.owner.engine
     const made = await vcs.createInstallation(cast.organization, { name: "app", installationId: 42 })

@@ -11,7 +11,7 @@ export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
 /** Clocks kept by NTP differ by less. A time further ahead shows that a clock was set back, or that another server's runs fast. */
-export const clockToleranceMs = secondMs
+const clockToleranceMs = secondMs
 
 export const isAhead = (instant: Instant, now: Instant, toleranceMs = clockToleranceMs): boolean =>
   instant - now > toleranceMs
