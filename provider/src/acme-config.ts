@@ -34,6 +34,8 @@ export interface AcmeConfigArgs extends LifeArgs {
   maxTtl?: pulumi.Input<string>
   /** Non-public address ranges (CIDR) that validation may reach. Default: none. */
   challengePermittedIpRanges?: Texts
+  /** Address ranges (CIDR) that validation may never reach, permitted or not. Default: none. */
+  challengeExcludedIpRanges?: Texts
   /** Names of this authority in CAA records. Default: none, CAA records are not checked. */
   caaIdentities?: Texts
   /** URL of the terms of service that new accounts must agree to. Default: none. */
@@ -66,6 +68,7 @@ const outputs = [
   "eabPolicy",
   "maxTtl",
   "challengePermittedIpRanges",
+  "challengeExcludedIpRanges",
   "caaIdentities",
   "termsOfService",
   "website",

@@ -42,6 +42,7 @@ export function acmeCases(engine: () => OpenedEngine): void {
         maxTtlMs: 720 * hourMs,
         allowRoleExtKeyUsage: true,
         challengePermittedIpRanges: ["10.0.0.0/8"],
+        challengeExcludedIpRanges: ["10.1.0.0/16"],
         caaIdentities: ["ca.example"],
         termsOfService: "https://ca.example/terms",
         website: "https://ca.example",

@@ -325,6 +325,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         eabPolicy: "always-required",
         maxTtl: "24h",
         challengePermittedIpRanges: ["10.0.0.0/8"],
+        challengeExcludedIpRanges: ["10.1.0.0/16"],
         caaIdentities: ["ca.example"],
         termsOfService: "https://ca.example/terms",
         website: "https://ca.example",

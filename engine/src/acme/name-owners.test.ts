@@ -6,7 +6,7 @@ import { type OwnerQuestion, refuseUnlessOwnersAgree } from "./name-owners.ts"
 import { AcmeProblem } from "./problem.ts"
 import { type AcmeNetwork, attemptPatienceMs, type CaaRecord } from "./validation.ts"
 
-const terms = { permittedRanges: [], resolver: "" }
+const terms = { permittedRanges: [], excludedRanges: [], resolver: "" }
 const asked = { identities: ["ca.example"], method: "dns-01", accountUrl: "https://ca.example/account/1" } as const
 
 const questionOf = (value: string, wildcard = false): OwnerQuestion => ({

@@ -18,6 +18,7 @@ export interface OwnerQuestion {
 
 export const networkTermsOf = ({ settings: { acme } }: Authority): NetworkTerms => ({
   permittedRanges: acme.challengePermittedIpRanges,
+  excludedRanges: acme.challengeExcludedIpRanges,
   resolver: acme.dnsResolver,
 })
 

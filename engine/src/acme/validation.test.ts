@@ -13,7 +13,7 @@ import {
   type CaaRecord,
 } from "./validation.ts"
 
-const terms = { permittedRanges: [], resolver: "" }
+const terms = { permittedRanges: [], excludedRanges: [], resolver: "" }
 const proof = {
   identifier: { type: "dns", value: "example.com", wildcard: false },
   token: "token",

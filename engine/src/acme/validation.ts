@@ -19,6 +19,8 @@ import type { Problem, ProblemType } from "./problem.ts"
 export interface NetworkTerms {
   /** Besides those that are always permitted. */
   readonly permittedRanges: readonly string[]
+  /** Never reached, permitted or not. */
+  readonly excludedRanges: readonly string[]
   /** Empty: the system's. */
   readonly resolver: string
 }

@@ -66,6 +66,7 @@ const proofOf = (type: "http-01" | "dns-01" | "tls-alpn-01", value = host, kind:
 })
 const termsOf = ({ port }: NameServer, ...permittedRanges: readonly string[]): NetworkTerms => ({
   permittedRanges,
+  excludedRanges: [],
   resolver: `127.0.0.1:${port}`,
 })
 const refused = { type: "connection", detail: expect.stringContaining("may not connect") as string }
@@ -127,6 +128,13 @@ describe.each(["http-01", "tls-alpn-01"] as const)("%s", (type) => {
     const problem = await attempt(proofOf(type), network, termsOf(names, "127.0.0.1/32"))
     expect(problem?.detail).not.toContain("may not connect")
     expect(connections).toBe(1)
+  })
+
+  test("[F-W8] does not dial what the mount excludes, permitted or not", async () => {
+    const names = await openNameServer(leadingTo("127.0.0.1"))
+    const terms = { ...termsOf(names, "127.0.0.0/8"), excludedRanges: ["127.0.0.1/32"] }
+    const problem = await attempt(proofOf(type), await openNetwork(), terms)
+    expect([problem?.detail, connections]).toEqual([expect.stringContaining("may not connect"), 0])
   })
 
   test("goes to the address that was looked at, whatever the name leads to a moment later", async () => {

@@ -104,9 +104,17 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
   }
 }
 
+const rangesIn = (texts: readonly string[]) => texts.flatMap((text) => parseIpRange(text) ?? [])
+
 function guardOf(terms: NetworkTerms, { permitted }: AcmeNetworkOptions): GuardedLookupOptions {
-  const ranges = terms.permittedRanges.flatMap((text) => parseIpRange(text) ?? [])
-  const guard = { permitted: { kinds: permitted.kinds, ranges: [...permitted.ranges, ...ranges] } }
+  const ranges = rangesIn(terms.permittedRanges)
+  const guard = {
+    permitted: {
+      kinds: permitted.kinds,
+      ranges: [...permitted.ranges, ...ranges],
+      excluded: rangesIn(terms.excludedRanges),
+    },
+  }
   return terms.resolver === "" ? guard : { ...guard, resolve: (host) => addressesOf(host, terms) }
 }
 

@@ -49,6 +49,15 @@ test.each<[AddressKind, readonly string[]]>([
   }
 })
 
+test("[F-W8] an excluded range is never permitted", () => {
+  const terms = {
+    ...permitted("private,192.0.2.0/24"),
+    excluded: permitted("10.1.0.0/16,192.0.2.7/32,8.8.8.8/32").ranges,
+  }
+  const addresses = ["10.0.0.1", "10.1.0.1", "192.0.2.1", "192.0.2.7", "8.8.4.4", "8.8.8.8", "::ffff:10.1.0.1"]
+  expect(addresses.filter((address) => isPermitted(address, terms))).toEqual(["10.0.0.1", "192.0.2.1", "8.8.4.4"])
+})
+
 test.each([
   { permit: "none", yes: ["8.8.8.8"], no: ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "nonsense", ""] },
   { permit: "private", yes: ["10.0.0.1", "fd00::1"], no: ["127.0.0.1", "169.254.0.1", "fd00:ec2::254"] },

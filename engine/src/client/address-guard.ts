@@ -17,12 +17,15 @@ export type AddressKind =
 export interface PermittedAddresses {
   readonly kinds: readonly ("private" | "loopback" | "link-local")[]
   readonly ranges: readonly IpRange[]
+  /** Never reached, whatever else permits it. Default: none. */
+  readonly excluded?: readonly IpRange[]
 }
 
 /** An address that cannot be read is permitted by nothing. */
 export function isPermitted(address: string, permitted: PermittedAddresses): boolean {
   const octets = parseIpAddress(address)
   if (octets === undefined) return false
+  if (permitted.excluded?.some((range) => isInRange(octets, range)) === true) return false
   if (permitted.ranges.some((range) => isInRange(octets, range))) return true
   const kind = kindOf(octets)
   return kind === "public" || permitted.kinds.some((one) => one === kind)

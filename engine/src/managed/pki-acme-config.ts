@@ -29,6 +29,7 @@ const shape = shapes.members({
   eabPolicy: shapes.oneOf(eabPolicies).optional(),
   maxTtl: shapes.text().optional(),
   challengePermittedIpRanges: texts,
+  challengeExcludedIpRanges: texts,
   caaIdentities: texts,
   termsOfService: shapes.text().optional(),
   website: shapes.text().optional(),
@@ -102,6 +103,7 @@ const rules: Readonly<Partial<Record<keyof PkiAcmeConfigSpec, SameValue>>> = {
   allowedRoles: sameSet,
   maxTtl: sameDuration,
   challengePermittedIpRanges: sameSet,
+  challengeExcludedIpRanges: sameSet,
   caaIdentities: sameSet,
 }
 
@@ -117,6 +119,7 @@ export const observedPkiAcmeConfig = (mount: string, settings: AcmeSettings): Ob
   eabPolicy: settings.eabPolicy,
   maxTtl: formatDuration(settings.maxTtlMs),
   challengePermittedIpRanges: [...settings.challengePermittedIpRanges],
+  challengeExcludedIpRanges: [...settings.challengeExcludedIpRanges],
   caaIdentities: [...settings.caaIdentities],
   termsOfService: settings.termsOfService,
   website: settings.website,

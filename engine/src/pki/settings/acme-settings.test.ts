@@ -76,6 +76,8 @@ describe("settings of ACME", () => {
     ["with a time that runs backwards", { maxTtlMs: -1 }, ["maxTtlMs"]],
     ["with ranges", { challengePermittedIpRanges: ["10.0.0.0/8", "fd00::/8"] }, []],
     ["with what is no range", { challengePermittedIpRanges: ["10.0.0.0/33"] }, ["challengePermittedIpRanges"]],
+    ["[F-W8] with excluded ranges", { challengeExcludedIpRanges: ["192.0.2.0/24"] }, []],
+    ["[F-W8] with no excluded range", { challengeExcludedIpRanges: ["192.0.2.0"] }, ["challengeExcludedIpRanges"]],
     ["with limits", { ordersPerAccount: 1, ordersPerName: 0, accountsPerAddress: 1_000_000 }, []],
     [
       "with what is no limit",

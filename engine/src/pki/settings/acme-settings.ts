@@ -27,6 +27,8 @@ export interface AcmeSettings {
   readonly maxTtlMs: number
   /** Where challenges may be answered from besides public addresses; beyond the specification. */
   readonly challengePermittedIpRanges: readonly string[]
+  /** Ranges that validation never reaches, permitted or not; beyond the specification. */
+  readonly challengeExcludedIpRanges: readonly string[]
   /** Names of this authority in CAA records; empty: records are not looked at. Beyond the specification. */
   readonly caaIdentities: readonly string[]
   /** Told in the directory; beyond the specification. */
@@ -57,6 +59,7 @@ export const defaultAcmeSettings: AcmeSettings = {
   eabPolicy: "not-required",
   maxTtlMs: 0,
   challengePermittedIpRanges: [],
+  challengeExcludedIpRanges: [],
   caaIdentities: [],
   termsOfService: "",
   website: "",
@@ -139,12 +142,12 @@ export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundi
   if (settings.dnsResolver !== "" && parseResolver(settings.dnsResolver) === undefined)
     refuse("dnsResolver", '"dns_resolver" must be an address with or without a port, such as 10.0.0.53:53')
   if (settings.maxTtlMs < 0) refuse("maxTtlMs", '"max_ttl" must not be negative')
-  for (const range of settings.challengePermittedIpRanges)
-    if (parseIpRange(range) === undefined)
-      refuse(
-        "challengePermittedIpRanges",
-        `"challenge_permitted_ip_ranges" has ${JSON.stringify(range)}, which is no range`,
-      )
+  for (const [field, name] of [
+    ["challengePermittedIpRanges", "challenge_permitted_ip_ranges"],
+    ["challengeExcludedIpRanges", "challenge_excluded_ip_ranges"],
+  ] as const)
+    for (const range of settings[field])
+      if (parseIpRange(range) === undefined) refuse(field, `"${name}" has ${JSON.stringify(range)}, which is no range`)
   for (const identity of settings.caaIdentities)
     if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(identity))
       refuse("caaIdentities", `"caa_identities" has ${JSON.stringify(identity)}, which is no domain name`)

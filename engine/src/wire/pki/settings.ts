@@ -58,6 +58,7 @@ export const acmeParameters = parameters({
   allowRoleExtKeyUsage: flag,
   maxTtlMs: hours,
   challengePermittedIpRanges: texts,
+  challengeExcludedIpRanges: texts,
   caaIdentities: texts,
   termsOfService: text,
   website: text,
