@@ -4,6 +4,7 @@ import { invalid } from "../core/errors.ts"
 import type { ServingEngine } from "../engine.ts"
 import type { Dialect } from "../wire/pki/dialect.ts"
 import { decodeDocument, type Decoded, type Document, type Parameters } from "../wire/pki/parameters.ts"
+import { boundedList, ignoredWarnings } from "../wire/pki/ignored-parameters.ts"
 import { rawMembers } from "../wire/pki/raw-members.ts"
 import type { Operation, ServerFacts, SystemRequest } from "./pki-route.ts"
 
@@ -22,9 +23,6 @@ interface Said {
   readonly json: string | undefined
   readonly bytes: () => Promise<Uint8Array>
 }
-
-const namesMaximum = 20
-const nameMaximum = 64
 
 export class IncomingRequest implements SystemRequest {
   readonly method: string
@@ -102,21 +100,12 @@ export class IncomingRequest implements SystemRequest {
       ? []
       : Object.keys(this.#members).filter((name) => this.#known?.has(name) !== true)
     return [
-      ...(ignored.length === 0 ? [] : [`Endpoint ignored these unrecognized parameters: ${listOf(ignored)}`]),
+      ...ignoredWarnings(ignored),
       ...(this.#replaced.length === 0
         ? []
         : [
-            `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: ${listOf(this.#replaced)}`,
+            `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: ${boundedList(this.#replaced)}`,
           ]),
     ]
   }
-}
-
-/** What was sent may be long, and there may be a lot of it. */
-function listOf(names: readonly string[]): string {
-  const shown = names
-    .toSorted()
-    .slice(0, namesMaximum)
-    .map((name) => (name.length <= nameMaximum ? name : `${name.slice(0, nameMaximum).toWellFormed()}…`))
-  return `[${[...shown, ...(names.length > namesMaximum ? ["…"] : [])].join(" ")}]`
 }

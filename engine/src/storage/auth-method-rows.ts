@@ -1,5 +1,6 @@
 import { conflict } from "../core/errors.ts"
 import type { AuthMethod, AuthMethodConfig, AuthMethodId } from "../pki/logins/auth-method.ts"
+import { initialMountTraits, type MountOptions, type MountTraits } from "../pki/mount.ts"
 import type { AuthMethodStore } from "../pki/logins/auth-method-store.ts"
 import { bumpGeneration, mountsFamily } from "./generations.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
@@ -61,19 +62,27 @@ const rowOf = (method: AuthMethod): AuthMethodRow => ({
   path: method.path,
   type: method.type,
   description: method.description,
-  config: JSON.stringify(method.config),
+  config: JSON.stringify({ ...method.config, traits: method.traits, options: method.options } satisfies StoredConfig),
   accessor: method.accessor,
   uuid: method.uuid,
   created_at: method.createdAt,
 })
 
-const methodOf = (row: AuthMethodRow): AuthMethod => ({
-  id: row.id as AuthMethodId,
-  path: row.path,
-  type: row.type,
-  description: row.description,
-  config: JSON.parse(row.config) as AuthMethodConfig,
-  accessor: row.accessor,
-  uuid: row.uuid,
-  createdAt: row.created_at,
-})
+/** Rows of earlier releases have neither traits nor options. */
+type StoredConfig = AuthMethodConfig & { readonly traits?: MountTraits; readonly options?: MountOptions }
+
+function methodOf(row: AuthMethodRow): AuthMethod {
+  const { traits = initialMountTraits, options = {}, ...config } = JSON.parse(row.config) as StoredConfig
+  return {
+    id: row.id as AuthMethodId,
+    path: row.path,
+    type: row.type,
+    description: row.description,
+    config,
+    traits,
+    options,
+    accessor: row.accessor,
+    uuid: row.uuid,
+    createdAt: row.created_at,
+  }
+}

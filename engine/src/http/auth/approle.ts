@@ -4,6 +4,7 @@ import { appRoleParts } from "../../pki/logins/app-role.ts"
 import type { AppRoleMethod, SecretIdRef } from "../../pki/logins/app-roles.ts"
 import {
   appRoleParameters,
+  appRolePartParameters,
   credentialParameters,
   decodeAppRoleInput,
   encodeAppRole,
@@ -11,6 +12,7 @@ import {
   encodeCreatedSecretId,
   encodeSecretId,
   roleIdParameters,
+  newSecretIdParameters,
   secretIdParameters,
   secretIdRefParameters,
 } from "../../wire/pki/app-role.ts"
@@ -90,7 +92,7 @@ const roleRoutes: readonly AuthRoute[] = [
       path: `/role/:name/${part}`,
       wireNames: tokenTermsNames,
       handle: async (request) => {
-        const change = decodeAppRoleInput(request.read(appRoleParameters))
+        const change = decodeAppRoleInput(request.read(appRolePartParameters(part)))
         await method(request).roles.changePart(name(request), part, change)
         return nothing()
       },
@@ -131,7 +133,7 @@ const secretIdRoutes: readonly AuthRoute[] = [
     operation: "write",
     path: "/role/:name/secret-id",
     handle: async (request) => {
-      const { secretId: _, ...input } = request.decode(secretIdParameters)
+      const { secretId: _, ...input } = request.decode(newSecretIdParameters)
       const created = await method(request).secretIds.create(name(request), input)
       return answer(encodeCreatedSecretId(created), { warnings: created.warnings })
     },

@@ -180,6 +180,16 @@ describe("a root", () => {
 })
 
 describe("an intermediate", () => {
+  test("[F-W8] has a warning about a validity that no request can carry", async () => {
+    const pki = await newMount()
+    const asked = { key_type: "ec", common_name: "Intermediate", ttl: "1h", not_before_duration: "10s" }
+    const { status, body } = await pki("POST", "/intermediate/generate/internal", asked, vault())
+    expect([status, body.warnings]).toEqual([
+      200,
+      ["ttl", "not_before_duration"].map((name) => `${name} has no effect: a certificate request has no validity`),
+    ])
+  })
+
   test.each(["/intermediate/generate/internal", "/issuers/generate/intermediate/internal"])(
     "is asked for by POST %s, signed by a root in another mount, and set",
     async (path) => {

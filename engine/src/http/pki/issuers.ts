@@ -7,6 +7,7 @@ import type {
 import { invalid } from "../../core/errors.ts"
 import { encodingOf } from "../../wire/pki/format.ts"
 import {
+  csrWarnings,
   decodeImport,
   decodeIssuerPatch,
   encodeImported,
@@ -128,11 +129,14 @@ function generatingIntermediate(endpoint: IntermediateEndpoint, type: "" | "/:ty
     path: `/${endpoint}${type}`,
     wireNames: keyWireNames,
     async handle(request) {
-      const { format, privateKeyFormat, ...input } = request.decode(intermediateParameters)
+      const decoded = request.decode(intermediateParameters)
+      const { format, privateKeyFormat, ...input } = decoded
       const asked = type === "" ? input : { ...input, keySource: keySource(request) }
       const made = await request.pki.issuers.generateIntermediate(asked, endpoint, allowances(request))
       const encoding = encodingOf({ format, privateKeyFormat })
-      return answer(encodeIntermediate(made, { encoding, dialect: request.dialect }), { warnings: made.warnings })
+      return answer(encodeIntermediate(made, { encoding, dialect: request.dialect }), {
+        warnings: [...made.warnings, ...csrWarnings(decoded)],
+      })
     },
   }
 }

@@ -5,7 +5,7 @@ import { newId, newUuid } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import type { Stores } from "../../stores.ts"
-import { mountInTheWay, mountPathOf } from "../mount.ts"
+import { initialMountTraits, mountInTheWay, mountOptionsAfter, mountPathOf } from "../mount.ts"
 import {
   type AuthMethod,
   authMethodFaults,
@@ -36,7 +36,14 @@ export class AuthMethodService implements AuthMethods {
     this.#caller = caller
   }
 
-  async enable({ path: text, type, description = "", config }: AuthMethodInput): Promise<AuthMethodView> {
+  async enable({
+    path: text,
+    type,
+    description = "",
+    config,
+    traits,
+    options = {},
+  }: AuthMethodInput): Promise<AuthMethodView> {
     const path = mountPathOf(text)
     authorizePath(this.#caller, { path: `sys/auth/${path}`, capability: writing, sudo: true })
     const { random, clock } = this.#runtime
@@ -46,6 +53,8 @@ export class AuthMethodService implements AuthMethods {
       type,
       description,
       config: { ...initialAuthMethodConfig, ...config },
+      traits: { ...initialMountTraits, ...traits },
+      options: mountOptionsAfter({}, options),
       accessor: `auth_${type}_${Buffer.from(random.bytes(4)).toString("hex")}`,
       uuid: newUuid(random),
       createdAt: clock.now(),
@@ -81,7 +90,7 @@ export class AuthMethodService implements AuthMethods {
     return path === tokenMethod.path ? tokenMethod : authMethodViewOf((await this.#directory.current()).at(path))
   }
 
-  async tune(text: string, { description, config }: AuthMethodPatch): Promise<AuthMethodView> {
+  async tune(text: string, { description, config, options = {} }: AuthMethodPatch): Promise<AuthMethodView> {
     const path = mountPathOf(text)
     // By either address that clients use, of which the second asks for no `sudo` in the public service as well.
     if (!allowsPath(this.#caller, { path: `sys/auth/${path}/tune`, capability: writing, sudo: true }))
@@ -93,6 +102,7 @@ export class AuthMethodService implements AuthMethods {
         ...before,
         description: description ?? before.description,
         config: { ...before.config, ...config },
+        options: mountOptionsAfter(before.options, options),
       }
       refuseFaults(authMethodFaults(after))
       await stores.authMethods.save(after)
@@ -117,11 +127,4 @@ function refuseTokenMethod(path: string, done: string): void {
     throw unprocessable(`the auth method "${path}" is the server's own and cannot be ${done}`)
 }
 
-export const authMethodViewOf = ({ path, type, description, config, accessor, uuid }: AuthMethod): AuthMethodView => ({
-  path,
-  type,
-  description,
-  config,
-  accessor,
-  uuid,
-})
+export const authMethodViewOf = ({ id: _id, createdAt: _createdAt, ...view }: AuthMethod): AuthMethodView => view

@@ -3,7 +3,14 @@
 import type { Fault } from "../../core/errors.ts"
 import type { Id } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
-import { initialMountConfig, type MountConfig, mountFaults, pathFaults } from "../mount.ts"
+import {
+  initialMountConfig,
+  type MountConfig,
+  mountFaults,
+  type MountOptions,
+  type MountTraits,
+  pathFaults,
+} from "../mount.ts"
 import type { TokenType } from "./token-terms.ts"
 
 export type AuthMethodId = Id<"auth">
@@ -24,6 +31,8 @@ export interface AuthMethod {
   readonly type: AuthMethodType
   readonly description: string
   readonly config: AuthMethodConfig
+  readonly traits: MountTraits
+  readonly options: MountOptions
   /** Names the method where policies and logs must not follow its path. */
   readonly accessor: string
   readonly uuid: string
@@ -35,12 +44,16 @@ export interface AuthMethodInput {
   readonly type: AuthMethodType
   readonly description?: string
   readonly config?: Partial<AuthMethodConfig>
+  readonly traits?: Partial<MountTraits>
+  readonly options?: MountOptions
 }
 
 /** What is left out stays as it is. */
 export interface AuthMethodPatch {
   readonly description?: string
   readonly config?: Partial<AuthMethodConfig>
+  /** Merged with those there are; one that is empty text is removed. */
+  readonly options?: MountOptions
 }
 
 export const initialAuthMethodConfig: AuthMethodConfig = { ...initialMountConfig, tokenType: "default-service" }
@@ -56,4 +69,5 @@ export function authMethodPathFaults(path: string): Fault[] {
 }
 
 /** Of a method as it would become. */
-export const authMethodFaults = (method: Pick<AuthMethod, "description" | "config">): Fault[] => mountFaults(method)
+export const authMethodFaults = (method: Pick<AuthMethod, "description" | "config" | "options">): Fault[] =>
+  mountFaults(method)

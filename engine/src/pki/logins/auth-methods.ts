@@ -1,3 +1,4 @@
+import { initialMountTraits } from "../mount.ts"
 import { type AuthMethod, type AuthMethodInput, type AuthMethodPatch, initialAuthMethodConfig } from "./auth-method.ts"
 
 /** What a caller is shown of a method; `token` is the server's own, which every token is made by that no method has made. */
@@ -25,6 +26,8 @@ export const tokenMethod: AuthMethodView = {
   type: "token",
   description: "token based credentials",
   config: initialAuthMethodConfig,
+  traits: initialMountTraits,
+  options: {},
   accessor: "auth_token_00000000",
   uuid: "00000000-0000-4000-8000-000000000000",
 }

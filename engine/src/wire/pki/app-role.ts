@@ -2,7 +2,7 @@
 // is none. What older clients call otherwise is read too, and what they are told has the newer names.
 import { parseNestedJson } from "../../core/json-bounds.ts"
 import { formatInstant, parseInstant } from "../../core/time.ts"
-import type { AppRoleInput } from "../../pki/logins/app-role.ts"
+import type { AppRoleInput, AppRolePart } from "../../pki/logins/app-role.ts"
 import type { AppRoleView, CreatedSecretId } from "../../pki/logins/app-roles.ts"
 import type { SecretId } from "../../pki/logins/secret-id.ts"
 import type { DecodedEnvelope } from "./envelope.ts"
@@ -21,9 +21,16 @@ import {
   parameters,
   text,
   texts,
+  unsupported,
   type ValuesOf,
 } from "./parameters.ts"
-import { encodeTokenTerms, optionalDuration, tokenTermsKinds, tokenTermsNames } from "./token-terms.ts"
+import {
+  encodeTokenTerms,
+  optionalDuration,
+  tokenTermsKinds,
+  tokenTermsNames,
+  unsupportedTerms,
+} from "./token-terms.ts"
 
 const ownKinds = {
   bindSecretId: flag,
@@ -36,9 +43,18 @@ const formerKinds = { formerBounds: texts, formerPolicies: tokenTermsKinds.polic
 const formerNames = { formerBounds: "bound_cidr_list", formerPolicies: "policies", formerPeriodMs: "period" } as const
 
 export const appRoleParameters = parameters(
-  { ...ownKinds, roleId: text, ...tokenTermsKinds, ...formerKinds },
+  { ...ownKinds, roleId: text, ...tokenTermsKinds, ...unsupportedTerms, ...formerKinds },
   { ...tokenTermsNames, ...formerNames },
 )
+
+/** Returns the parameters of one part of a role: its member, by the newer and the older name. */
+export const appRolePartParameters = (part: AppRolePart): typeof appRoleParameters => {
+  const name = part.replaceAll("-", "_")
+  const names = [name, `token_${name}`, ...(part === "secret-id-bound-cidrs" ? ["bound_cidr_list"] : [])]
+  const members = appRoleParameters.members.filter(({ wireName }) => names.includes(wireName))
+  return { members, byWireName: new Map(members.map((member) => [member.wireName, member])) }
+}
+
 const ownParameters = parameters(ownKinds)
 const appRoleAnswer = parameters({ ...ownKinds, ...tokenTermsKinds }, tokenTermsNames)
 
@@ -47,7 +63,8 @@ type Given = Omit<Decoded<ValuesOf<typeof appRoleParameters>>, "ignored" | "remo
 /** With the faults of the document, which the rules report together with theirs. The newer name goes before the older. */
 export function decodeAppRoleInput({ value, faults }: Given): AppRoleInput {
   const { bindSecretId, secretIdNumUses, secretIdTtlMs, localSecretIds, roleId, ...rest } = value
-  const { formerBounds, formerPolicies, formerPeriodMs, secretIdBoundCidrs = formerBounds, ...terms } = rest
+  const { formerBounds, formerPolicies, formerPeriodMs, secretIdBoundCidrs = formerBounds, ...others } = rest
+  const { aliasMetadata: _metadata, tokenStrictlyBindIp: _strict, ...terms } = others
   return {
     ...given({ bindSecretId, secretIdBoundCidrs, secretIdNumUses, secretIdTtlMs, localSecretIds, roleId }),
     terms: { ...given({ policies: formerPolicies, periodMs: formerPeriodMs }), ...terms },
@@ -92,14 +109,14 @@ const metadata: Kind<Readonly<Record<string, string>>> = {
   expected: "the text of a JSON object of texts",
 }
 
-export const secretIdParameters = parameters({
-  secretId: text,
-  metadata,
-  cidrList: texts,
-  tokenBoundCidrs: texts,
-  numUses: integer,
-  ttlMs: durationSeconds,
+const secretIdKinds = { metadata, cidrList: texts, tokenBoundCidrs: texts, numUses: integer, ttlMs: durationSeconds }
+
+/** The server draws the secret id. */
+export const newSecretIdParameters = parameters({
+  secretId: unsupported(text, " here: custom-secret-id takes a secret id of the client's"),
+  ...secretIdKinds,
 })
+export const secretIdParameters = parameters({ secretId: text, ...secretIdKinds })
 
 /** 0 is any number. */
 const optionalCount: Kind<number | null> = {

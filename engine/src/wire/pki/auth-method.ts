@@ -1,6 +1,7 @@
 // Auth methods as the system's endpoints write them: like mounts (pki-facts 4.2), with the type of the tokens that they give.
 import { type Fault, invalid } from "../../core/errors.ts"
 import {
+  type AuthMethodConfig,
   type AuthMethodInput,
   type AuthMethodPatch,
   type AuthMethodType,
@@ -11,10 +12,15 @@ import {
   decodeMountPatch,
   encodeMounted,
   encodeTune,
+  ignoredConfigWarnings,
   ineffective,
+  mountConfigIn,
   mountConfigKinds,
   mountParameters,
+  pluginNameFaults,
+  traitParameters,
   tuneKinds,
+  unsupportedConfig,
 } from "./mount.ts"
 import {
   anything,
@@ -24,6 +30,7 @@ import {
   type Document,
   encodeMembers,
   isDocument,
+  optionalPairs,
   parameters,
   text,
   unreadable,
@@ -40,6 +47,7 @@ const configKinds = {
   },
 }
 const configParameters = parameters(configKinds)
+const configInput = parameters({ ...configKinds, ...unsupportedConfig })
 
 export const authMethodParameters = mountParameters
 export const authMethodTuneParameters = parameters({ ...tuneKinds, tokenType: configKinds.tokenType })
@@ -49,19 +57,36 @@ export function decodeAuthMethodInput(
   path: string,
   { value, faults }: Omit<Decoded<ValuesOf<typeof authMethodParameters>>, "ignored">,
 ): { readonly input: AuthMethodInput; readonly warnings: readonly string[] } {
-  const { type: given = value.pluginName ?? "", description, config } = value
+  const { type: given = value.pluginName ?? "", description, config, options } = value
+  const { local = false, sealWrap = false, externalEntropyAccess = false } = value
   const all: Fault[] = [...faults]
   const type = authMethodTypes.find((one) => one === given)
   if (type === undefined) all.push({ field: ["type"], detail: unknownType(given) })
-  const decoded = isDocument(config ?? {}) ? decodeDocument(configParameters, (config ?? {}) as Document) : undefined
+  all.push(...pluginNameFaults(value.pluginName, given))
+  const decoded = isDocument(config ?? {}) ? decodeDocument(configInput, (config ?? {}) as Document) : undefined
   if (decoded === undefined) all.push({ field: ["config"], detail: `"config" must be an object` })
   all.push(...(decoded?.faults ?? []))
   if (all.length > 0 || type === undefined) throw invalid(all)
   return {
-    input: { path, type, ...(description === undefined ? {} : { description }), config: decoded?.value ?? {} },
-    warnings: ineffective(value),
+    input: {
+      path,
+      type,
+      ...(description === undefined ? {} : { description }),
+      config: authMethodConfigIn(decoded?.value ?? {}),
+      traits: { local, sealWrap, externalEntropyAccess },
+      ...(options === undefined ? {} : { options }),
+    },
+    warnings: [...ineffective(value), ...ignoredConfigWarnings(decoded?.ignored ?? [])],
   }
 }
+
+const authMethodConfigIn = ({
+  tokenType,
+  ...rest
+}: Partial<ValuesOf<typeof configInput>>): Partial<AuthMethodConfig> => ({
+  ...mountConfigIn(rest),
+  ...(tokenType === undefined ? {} : { tokenType }),
+})
 
 const typeShownMaximum = 64
 
@@ -70,18 +95,21 @@ const unknownType = (given: string): string =>
 
 export function decodeAuthMethodPatch(value: Partial<ValuesOf<typeof authMethodTuneParameters>>): AuthMethodPatch {
   const { tokenType, ...rest } = value
-  const { config, options: _options, ...patch } = decodeMountPatch(rest)
+  const { config, ...patch } = decodeMountPatch(rest)
   return { ...patch, config: { ...config, ...(tokenType === undefined ? {} : { tokenType }) } }
 }
 
 export const encodeAuthMethodInput = ({ type, ...patch }: AuthMethodInput): Document => ({
   type,
   ...(patch.description === undefined ? {} : { description: patch.description }),
+  ...encodeMembers(traitParameters, patch.traits ?? {}, "specification"),
+  ...(patch.options === undefined ? {} : { options: patch.options }),
   config: encodeMembers(configParameters, patch.config ?? {}, "specification"),
 })
 
-export const encodeAuthMethodPatch = ({ description, config = {} }: AuthMethodPatch): Document => ({
+export const encodeAuthMethodPatch = ({ description, config = {}, options }: AuthMethodPatch): Document => ({
   ...(description === undefined ? {} : { description }),
+  ...(options === undefined ? {} : { options }),
   ...encodeMembers(configParameters, config, "specification"),
 })
 
@@ -103,13 +131,19 @@ const methodMembers = parameters({
   type: word<AuthMethodType | "token">(...authMethodTypes, "token"),
   description: text,
   config: anything,
+  options: optionalPairs,
   accessor: text,
   uuid: text,
 })
 
 export function decodeAuthMethod(path: string, data: unknown): AuthMethodView {
   const { config, ...members } = decodeAnswer(methodMembers, data)
-  return { path, ...members, config: decodeAnswer(configParameters, config) }
+  return {
+    path,
+    ...members,
+    config: decodeAnswer(configParameters, config),
+    traits: decodeAnswer(traitParameters, data),
+  }
 }
 
 export function decodeAuthMethods(data: unknown): readonly AuthMethodView[] {

@@ -31,7 +31,7 @@ import {
   privateKeyFormat,
 } from "./format.ts"
 import { authorityKinds } from "./issue.ts"
-import { keyWireNames, nameOrNone } from "./key.ts"
+import { keyWireNames, managedKeyKinds, nameOrNone } from "./key.ts"
 import {
   decodeAnswer,
   type Decoded,
@@ -60,9 +60,16 @@ const newAuthorityKinds = {
   keyType: text,
   keyBits: integer,
   keyRef: text,
+  ...managedKeyKinds,
 }
 export const rootParameters = parameters({ ...newAuthorityKinds, issuerName: text })
 export const intermediateParameters = parameters({ ...newAuthorityKinds, addBasicConstraints: flag })
+
+/** A certificate request has no validity: its signer decides. */
+export const csrWarnings = (value: Partial<ValuesOf<typeof intermediateParameters>>): readonly string[] =>
+  intermediateParameters.members
+    .filter(({ name }) => ["ttlMs", "notBefore", "notAfter", "notBeforeDurationMs"].includes(name) && value[name])
+    .map(({ wireName }) => `${wireName} has no effect: a certificate request has no validity`)
 
 interface EncodeOptions {
   readonly encoding: Encoding

@@ -15,6 +15,7 @@ import {
   parameters,
   text,
   textUpTo,
+  unsupported,
   word,
 } from "./parameters.ts"
 import { readable } from "./readable.ts"
@@ -22,7 +23,10 @@ import { readable } from "./readable.ts"
 /** Where the key comes from stands in the path. */
 export const keyWireNames: WireNames = { keySource: "type" }
 
-export const newKeyParameters = parameters({ keyName: text, keyType: text, keyBits: integer })
+/** Keys of an HSM or a KMS (Vault Enterprise). */
+export const managedKeyKinds = { managedKeyName: unsupported(text), managedKeyId: unsupported(text) }
+
+export const newKeyParameters = parameters({ keyName: text, keyType: text, keyBits: integer, ...managedKeyKinds })
 export const keyImportParameters = parameters({ pemBundle: textUpTo(importMaximumBytes), keyName: text })
 export const keyRenameParameters = parameters({ keyName: text })
 

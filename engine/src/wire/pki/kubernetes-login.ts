@@ -12,30 +12,18 @@ import {
   encodeMembers,
   flag,
   importMaximumBytes,
-  type Kind,
   parameters,
-  Problem,
   text,
   texts,
   textUpTo,
+  unsupported,
   type ValuesOf,
   word,
 } from "./parameters.ts"
-import { tokenTermsKinds, tokenTermsNames } from "./token-terms.ts"
+import { tokenTermsKinds, tokenTermsNames, unsupportedTerms } from "./token-terms.ts"
 
-/** What can be said to existing services and not to this one is refused unless it says nothing. */
-const refusing = <T>(kind: Kind<T>, silence: T, instead: string): Kind<T> => ({
-  ...kind,
-  decode: (value) => {
-    const read = kind.decode(value)
-    return read === undefined || read === silence || read instanceof Problem
-      ? read
-      : new Problem(`is not supported${instead}`)
-  },
-})
-
-const noAnnotations = refusing(flag, false, ": nothing here has an alias")
-const noSelector = refusing(text, "", ': name the namespaces in "bound_service_account_namespaces"')
+const noAnnotations = unsupported(flag, ": tokens have no entity alias")
+const noSelector = unsupported(text, ': name the namespaces in "bound_service_account_namespaces"')
 
 const sharedConfig = {
   kubernetesHost: text,
@@ -90,6 +78,7 @@ export const kubernetesRoleParameters = parameters(
     ...binding,
     boundServiceAccountNamespaceSelector: noSelector,
     ...tokenTermsKinds,
+    ...unsupportedTerms,
     olderTtlMs: tokenTermsKinds.ttlMs,
     olderMaxTtlMs: tokenTermsKinds.maxTtlMs,
     olderPeriodMs: tokenTermsKinds.periodMs,
@@ -116,6 +105,8 @@ export function decodeKubernetesRoleInput({
     olderPolicies,
     olderNumUses,
     olderBoundCidrs,
+    aliasMetadata: _metadata,
+    tokenStrictlyBindIp: _strict,
     ...named
   } = value
   return {

@@ -5,6 +5,7 @@ import { secondMs } from "../../core/time.ts"
 import {
   initialMountTraits,
   leaseTtls,
+  type MountConfig,
   type MountInput,
   type MountMove,
   mountMoveId,
@@ -14,6 +15,7 @@ import {
   parseMountMoveId,
 } from "../../pki/mount.ts"
 import type { MountView } from "../../pki/mounts.ts"
+import { ignoredWarnings } from "./ignored-parameters.ts"
 import {
   anything,
   type Decoded,
@@ -31,6 +33,7 @@ import {
   text,
   texts,
   unreadable,
+  unsupported,
   type ValuesOf,
   word,
 } from "./parameters.ts"
@@ -72,8 +75,29 @@ export const mountConfigKinds = {
 }
 const configParameters = parameters(mountConfigKinds)
 
-/** What clients say of every mount, and what changes nothing here. */
-const withoutEffect = { options: optionalPairs, pluginVersion: text }
+/** Configuration of Vault's mounts and auth methods that this server lacks. */
+export const unsupportedConfig = {
+  pluginVersion: unsupported(text),
+  overridePinnedVersion: unsupported(flag),
+  allowedManagedKeys: unsupported(texts),
+  delegatedAuthAccessors: unsupported(texts),
+  identityTokenKey: unsupported(text),
+  trimRequestTrailingSlashes: unsupported(flag),
+  userLockoutConfig: unsupported(anything),
+}
+const unsupportedMountConfig = {
+  ...unsupportedConfig,
+  tokenType: unsupported(text, " by mounts, only by auth methods"),
+}
+const configInput = parameters({ ...mountConfigKinds, ...unsupportedMountConfig })
+
+/** Returns the members that are part of a mount's configuration. */
+export const mountConfigIn = (value: Readonly<Record<string, unknown>>): Partial<MountConfig> =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => name in mountConfigKinds))
+
+/** Warnings about unknown members of `config`. */
+export const ignoredConfigWarnings = (ignored: readonly string[]): readonly string[] =>
+  ignoredWarnings(ignored.map((name) => `config.${name}`))
 
 /** Existing clients send every duration when they tune; one that is empty text stays as it is, and "system" ends it. */
 const tunedLeaseTtl: Kind<number | null | "kept"> = {
@@ -87,12 +111,13 @@ export const tuneKinds = {
   defaultLeaseTtlMs: tunedLeaseTtl,
   maxLeaseTtlMs: tunedLeaseTtl,
   description: text,
-  ...withoutEffect,
+  options: optionalPairs,
+  ...unsupportedConfig,
 }
-export const tuneParameters = parameters(tuneKinds)
+export const tuneParameters = parameters({ ...tuneKinds, ...unsupportedMountConfig })
 
 const traitKinds = { local: flag, sealWrap: flag, externalEntropyAccess: flag }
-const traitParameters = parameters(traitKinds)
+export const traitParameters = parameters(traitKinds)
 
 export const mountParameters = parameters({
   type: text,
@@ -100,7 +125,8 @@ export const mountParameters = parameters({
   config: anything,
   pluginName: text,
   ...traitKinds,
-  ...withoutEffect,
+  options: optionalPairs,
+  pluginVersion: unsupportedConfig.pluginVersion,
 })
 
 /** Of what was asked for besides and is not done. */
@@ -132,8 +158,9 @@ export function decodeMountInput(
     options,
   } = value
   const all: Fault[] = [...faults]
+  all.push(...pluginNameFaults(value.pluginName, type))
   if (type !== "pki") all.push({ field: ["type"], detail: `"type" must be "pki", the only one there is` })
-  const decoded = isDocument(config ?? {}) ? decodeDocument(configParameters, (config ?? {}) as Document) : undefined
+  const decoded = isDocument(config ?? {}) ? decodeDocument(configInput, (config ?? {}) as Document) : undefined
   if (decoded === undefined) all.push({ field: ["config"], detail: `"config" must be an object` })
   all.push(...(decoded?.faults ?? []))
   if (all.length > 0) throw invalid(all)
@@ -141,18 +168,24 @@ export function decodeMountInput(
     input: {
       path,
       ...(description === undefined ? {} : { description }),
-      config: decoded?.value ?? {},
+      config: mountConfigIn(decoded?.value ?? {}),
       traits: { local, sealWrap, externalEntropyAccess },
       ...(options === undefined ? {} : { options }),
     },
-    warnings: ineffective(value),
+    warnings: [...ineffective(value), ...ignoredConfigWarnings(decoded?.ignored ?? [])],
   }
 }
 
+/** Vault takes the name of a plugin for the type where none is given; here they must agree. */
+export const pluginNameFaults = (pluginName = "", type: string): readonly Fault[] =>
+  pluginName === "" || pluginName === type
+    ? []
+    : [{ field: ["pluginName"], detail: `"plugin_name" must be empty or the same as "type"` }]
+
 export function decodeMountPatch(value: Partial<ValuesOf<typeof tuneParameters>>): MountPatch {
-  const { description, options, pluginVersion: _version, defaultLeaseTtlMs, maxLeaseTtlMs, ...rest } = value
+  const { description, options, defaultLeaseTtlMs, maxLeaseTtlMs, ...rest } = value
   const config = {
-    ...rest,
+    ...mountConfigIn(rest),
     ...(isSaid(defaultLeaseTtlMs) ? { defaultLeaseTtlMs } : {}),
     ...(isSaid(maxLeaseTtlMs) ? { maxLeaseTtlMs } : {}),
   }

@@ -213,6 +213,22 @@ export const nullable = <T>(kind: Kind<T>): Kind<T | null> => ({
   expected: `${kind.expected}, or null`,
 })
 
+const saysNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === "" ||
+  value === false ||
+  value === 0 ||
+  (typeof value === "object" && value !== null && Object.keys(value).length === 0)
+
+/** A member that Vault has and this server does not: refused, unless its value is empty or null. */
+export const unsupported = <T>(kind: Kind<T>, remedy = ""): Kind<T> => ({
+  ...kind,
+  decode: (value) => {
+    const read = kind.decode(value)
+    return read instanceof Problem || saysNothing(read) ? read : new Problem(`is not supported${remedy}`)
+  },
+})
+
 // oxlint-disable-next-line typescript/no-explicit-any -- a table holds kinds of every type
 type AnyKind = Kind<any>
 type Values<Kinds> = { readonly [Name in keyof Kinds]: Kinds[Name] extends Kind<infer T> ? T : never }

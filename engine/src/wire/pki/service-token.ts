@@ -49,6 +49,8 @@ export const serviceTokenParameters = parameters({
   type: { ...tokenType, decode: (value: unknown) => tokenType.decode(value === "" ? "service" : value) },
   id: text,
   entityAlias: text,
+  // The name of `ttl` before Vault 0.3.
+  lease: durationSeconds,
 })
 
 /** Throws `invalid` with every fault of the document. */
@@ -56,7 +58,16 @@ export function decodeServiceTokenInput({
   value,
   faults,
 }: Omit<Decoded<ValuesOf<typeof serviceTokenParameters>>, "ignored">): ServiceTokenInput {
-  const { type: _type, id = "", entityAlias = "", ttlMs = 0, explicitMaxTtlMs = 0, periodMs = 0, ...rest } = value
+  const {
+    type: _type,
+    id = "",
+    entityAlias = "",
+    lease = 0,
+    ttlMs = lease,
+    explicitMaxTtlMs = 0,
+    periodMs = 0,
+    ...rest
+  } = value
   const all: Fault[] = [...faults]
   if (id !== "") all.push({ field: ["id"], detail: `"id" cannot be chosen: the server draws the token` })
   if (entityAlias !== "") all.push({ field: ["entityAlias"], detail: `"entity_alias" is not supported` })

@@ -13,7 +13,7 @@ import {
   texts,
   type ValuesOf,
 } from "./parameters.ts"
-import { optionalDuration, policyNames, tokenTermsKinds, tokenTermsNames } from "./token-terms.ts"
+import { optionalDuration, policyNames, tokenTermsKinds, tokenTermsNames, unsupportedTerms } from "./token-terms.ts"
 
 const { explicitMaxTtlMs, periodMs, boundCidrs, noDefaultPolicy, numUses, tokenType } = tokenTermsKinds
 
@@ -57,6 +57,7 @@ export const tokenRoleParameters = parameters(
     earlierPeriodMs: optionalDuration,
     earlierBoundCidrs: texts,
     allowedEntityAliases: texts,
+    tokenStrictlyBindIp: unsupportedTerms.tokenStrictlyBindIp,
   },
   { ...tokenRoleNames, ...earlierNames },
 )
@@ -66,7 +67,8 @@ export function decodeTokenRoleInput({
   value,
   faults,
 }: Omit<Decoded<ValuesOf<typeof tokenRoleParameters>>, "ignored">): Partial<TokenRole> {
-  const { earlierExplicitMaxTtlMs, earlierPeriodMs, earlierBoundCidrs, allowedEntityAliases = [], ...rest } = value
+  const { earlierExplicitMaxTtlMs, earlierPeriodMs, earlierBoundCidrs, allowedEntityAliases = [], ...named } = value
+  const { tokenStrictlyBindIp: _strict, ...rest } = named
   const all: Fault[] = [...faults]
   if (allowedEntityAliases.length > 0)
     all.push({

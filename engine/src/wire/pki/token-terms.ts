@@ -9,9 +9,11 @@ import {
   flag,
   integer,
   type Kind,
+  pairs,
   parameters,
   Problem,
   texts,
+  unsupported,
 } from "./parameters.ts"
 
 const tokenTypes: readonly TokenType[] = ["default", "default-service", "service"]
@@ -69,6 +71,12 @@ export const tokenTermsNames = {
   numUses: "token_num_uses",
   tokenType: "token_type",
 } as const
+
+/** Vault's `alias_metadata` and OpenBao's `token_strictly_bind_ip`. */
+export const unsupportedTerms = {
+  aliasMetadata: unsupported(pairs, ": tokens have no entity alias"),
+  tokenStrictlyBindIp: unsupported(flag, ': use "token_bound_cidrs"'),
+}
 
 const tokenTermsParameters = parameters(tokenTermsKinds, tokenTermsNames)
 
