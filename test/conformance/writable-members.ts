@@ -55,6 +55,8 @@ export interface WireFormat<Refs> {
   readonly refusedStatus: number
   /** Whether an answer names the member as what is refused. */
   readonly names: (answer: Answer, member: string) => boolean
+  /** Members that an answer reports as ignored; undefined for formats without such a report. */
+  readonly ignored?: (answer: Answer) => readonly string[]
   readonly open: () => Promise<Opened<Refs>>
   readonly resources: readonly WritableResource<Refs>[]
 }
@@ -124,6 +126,7 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
       const { world, refs } = await shared()
       const { name, value, beside, expects = { kind: "stored" } } = member
       const answer = await write({ world, refs }, verb, resolved({ ...beside, [name]: value }, refs))
+      expect(format.ignored?.(answer) ?? []).toEqual([])
       const isRefused = expects.kind === "refused"
       const refusal = isRefused && { status: format.refusedStatus, names: true }
       expect(isRefused && { status: answer.status, names: format.names(answer, name) }).toEqual(refusal)
@@ -132,6 +135,13 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
         : await (resource.read?.(world, refs, resource.idOf(succeeded(answer))) ?? succeeded(answer))
       const shows = shownBy(expects, name, value)
       expect(read === undefined ? {} : resource.membersOf(read)).toMatchObject(resolved(shows, refs))
+    })
+
+    test.runIf(format.ignored !== undefined).each(verbs)("%s reports a member that is unknown", async (verb) => {
+      const opened = await shared()
+      const base = resolved(resource.required(unique(), opened.refs), opened.refs)
+      const answer = await write(opened, verb, { ...base, nme: "x" })
+      expect([answer.status, format.ignored?.(answer)]).toEqual([expect.toSatisfy((status) => status < 300), ["nme"]])
     })
   })
 

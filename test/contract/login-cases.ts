@@ -86,6 +86,8 @@ export function loginCases(engine: () => OpenedEngine): void {
         type: "approle",
         description: "Machines",
         config: { defaultLeaseTtlMs: minuteMs, maxLeaseTtlMs: hourMs, tokenType: "service" },
+        traits: { sealWrap: true },
+        options: { version: "2", empty: "" },
       })
       const config = { ...initialAuthMethodConfig, defaultLeaseTtlMs: minuteMs, maxLeaseTtlMs: hourMs }
       expect(made).toEqual({
@@ -93,6 +95,8 @@ export function loginCases(engine: () => OpenedEngine): void {
         type: "approle",
         description: "Machines",
         config: { ...config, tokenType: "service" },
+        traits: { local: false, sealWrap: true, externalEntropyAccess: false },
+        options: { version: "2" },
         accessor: expect.stringMatching(/^auth_approle_[0-9a-f]{8}$/),
         uuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       })
@@ -101,8 +105,10 @@ export function loginCases(engine: () => OpenedEngine): void {
       expect(listed).toContainEqual(made)
       expect(listed).toContainEqual(await authMethods.get("token"))
       const patch = { description: "tuned", config: { maxLeaseTtlMs: null, listingVisibility: "unauth" as const } }
-      const tuned = await authMethods.tune(path, patch)
-      expect(tuned).toEqual({ ...made, description: "tuned", config: { ...made.config, ...patch.config } })
+      const options = { version: "", kind: "1" }
+      const tuned = await authMethods.tune(path, { ...patch, options })
+      const tunedConfig = { ...made.config, ...patch.config }
+      expect(tuned).toEqual({ ...made, description: "tuned", config: tunedConfig, options: { kind: "1" } })
       await authMethods.disable(path)
       await expect(authMethods.get(path)).rejects.toMatchObject(notFound)
       await expect(authMethods.disable(path)).rejects.toMatchObject(notFound)
