@@ -43,6 +43,9 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
     "Making authorities": operations,
     Tidying: operations,
   },
+  "docs/migrate-authority.md": {
+    "Move an authority to this server": { test: "test/cli/migrate-authority.test.ts" },
+  },
   "docs/logins.md": {
     "First method": logins,
     "Programs: AppRole": { test: "test/cli/approle-logins.test.ts" },
