@@ -52,6 +52,7 @@ import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
 import { noWeakKeys, type WeakKeyList } from "./x509/weak-key-list.ts"
+import { CertificateInventoryService } from "./pki/certificates/inventory-service.ts"
 import { BlockedKeyService } from "./pki/keys/blocked-key-service.ts"
 import { PolicyService } from "./pki/access/policy-service.ts"
 import { TokenRoleService } from "./pki/access/token-role-service.ts"
@@ -717,6 +718,11 @@ class CallerEngine implements ServingEngine {
 
   get blockedKeys() {
     return new BlockedKeyService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get certificateInventory() {
+    const certificates = (mountPath: string) => this.pki(mountPath).certificates
+    return new CertificateInventoryService(this.context.mountDirectory, certificates, this.caller)
   }
 
   get serviceTokens() {

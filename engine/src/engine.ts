@@ -37,6 +37,7 @@ import type { KubernetesLogins } from "./pki/logins/kubernetes/kubernetes-logins
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { AuthorityFigures } from "./pki/statistics/authority-figures.ts"
 import type { Leases, ServedLeases } from "./pki/leases/leases.ts"
+import type { CertificateInventory } from "./pki/certificates/inventory.ts"
 import type { BlockedKeys } from "./pki/keys/blocked-keys.ts"
 import type { Mounts } from "./pki/mounts.ts"
 import type { Pki, ServedPki } from "./pki/pki.ts"
@@ -102,6 +103,7 @@ export interface Engine extends AsyncDisposable {
   readonly retentionPolicies: RetentionPolicies
   readonly policies: Policies
   readonly blockedKeys: BlockedKeys
+  readonly certificateInventory: CertificateInventory
   readonly serviceTokens: ServiceTokens
   readonly tokenRoles: TokenRoles
   readonly authMethods: AuthMethods

@@ -18,7 +18,7 @@ export type { EventPage, EventQuery, Events, EventView } from "./events/events.t
 export { type OrganizationAccess, type OrganizationPermission, organizationPermissions } from "./core/caller.ts"
 export { defaultPageSize, firstPage, maximumPageSize, type Page, type PageRequest } from "./core/page.ts"
 export type { Log, Runtime } from "./core/runtime.ts"
-export type { Instant } from "./core/time.ts"
+export type { Instant, InstantOrOffset } from "./core/time.ts"
 export type {
   OrganizationMembershipInput,
   OrganizationMembershipView,
@@ -60,6 +60,12 @@ export type { VcsConnections } from "./organizations/vcs-connections.ts"
 export type { BlockedKey, BlockedKeySource, KeyDigest } from "./pki/keys/blocked-key.ts"
 export type { ImportedCrl } from "./pki/crl/crls.ts"
 export type { ImportedCertificates } from "./pki/certificates/certificates.ts"
+export type {
+  CertificateInventory,
+  MountInventoryEntry,
+  MountInventoryPage,
+  MountInventoryQuery,
+} from "./pki/certificates/inventory.ts"
 export type { BlockedKeyInput, BlockedKeys } from "./pki/keys/blocked-keys.ts"
 export type { Policies, PolicySubject, PolicyView } from "./pki/access/policies.ts"
 export type { ServiceTokenInput } from "./pki/access/service-token.ts"

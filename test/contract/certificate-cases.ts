@@ -1,6 +1,7 @@
 // Certificates: how they come about, and how they are read back.
 import { beforeAll, describe, expect, test } from "vitest"
-import { hourMs } from "../../engine/src/core/time.ts"
+import { dayMs, hourMs } from "../../engine/src/core/time.ts"
+import type { InventoryQuery } from "../../engine/src/pki/certificates/certificates.ts"
 import { certificateRequest } from "../../engine/src/testing/certificate-requests.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { parseCertificate } from "../../engine/src/x509/certificate.ts"
@@ -82,11 +83,13 @@ export function certificateCases(engine: () => OpenedEngine): void {
 
   describe("what was issued", () => {
     let pki: Awaited<ReturnType<typeof newMount>>
+    let mount: string
     let root: string
     /** In the order of their serial numbers. */
     let issued: readonly string[]
     beforeAll(async () => {
       pki = await newMount()
+      mount = `contract/certificates-${count}`
       const [rootOf] = await pki.certificates.caChain()
       const all = await pki.certificates.list()
       root = all[0] ?? ""
@@ -118,6 +121,41 @@ export function certificateCases(engine: () => OpenedEngine): void {
       expect(await certificates.listMetadata({ after: issued[0] ?? "" })).toEqual([])
       for (const list of ["list", "listDetails", "listMetadata"] as const)
         await expect(certificates[list]({ after: "none" })).rejects.toMatchObject(refused("invalid", ["after"]))
+    })
+
+    test("[F-P17] is found by an end before or after a time from now", async () => {
+      const { certificates } = pki
+      const found = async (query: InventoryQuery) =>
+        (await certificates.search({ role: "any", ...query })).items.map(({ serialNumber }) => serialNumber)
+      expect(await found({ expiresBefore: { fromNowMs: 366 * dayMs }, expiresAfter: { fromNowMs: -dayMs } })).toEqual(
+        issued,
+      )
+      expect(await found({ expiresBefore: { fromNowMs: -1_000 } })).toEqual([])
+      expect(await found({ expiresAfter: { fromNowMs: 366 * dayMs } })).toEqual([])
+    })
+
+    test("[F-P17] is found in a search across mounts", async () => {
+      const { certificateInventory, mounts } = engine().root
+      const other = `contract/certificates-other-${(count += 1)}`
+      await mounts.create({ path: other })
+      const query = { role: "any", mounts: [other, mount] }
+      const { items, next } = await certificateInventory.search(query, { limit: 1 })
+      expect(items).toMatchObject([{ mount, commonName: "c.test", serialNumber: issued[1] }])
+      const rest = await certificateInventory.search(query, { limit: 5, after: next ?? "" })
+      expect(rest).toMatchObject({
+        items: [{ mount, serialNumber: issued[0], names: ["a.test", "b.test"] }],
+        next: undefined,
+      })
+      expect(await certificateInventory.search({ name: "none.test", mounts: [mount] })).toEqual({
+        items: [],
+        next: undefined,
+      })
+      const all = await certificateInventory.search({ name: "b.test" }, { limit: 1_000 })
+      expect(all.items.filter((entry) => entry.mount === mount)).toMatchObject([{ serialNumber: issued[0] }])
+      await expect(certificateInventory.search({ mounts: ["none"] })).rejects.toMatchObject(notFound)
+      await expect(certificateInventory.search({}, { limit: 0 })).rejects.toMatchObject(refused("invalid", ["limit"]))
+      await expect(certificateInventory.search({}, { after: "x" })).rejects.toMatchObject(refused("invalid", ["after"]))
+      await mounts.delete(other)
     })
 
     test("is found in the inventory, and by its number", async () => {

@@ -445,7 +445,7 @@ const table: Readonly<Record<string, Row>> = {
 }
 
 const ofCertificates =
-  /^(mounts|pki|acme|blockedKeys|policies|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./
+  /^(mounts|pki|acme|blockedKeys|certificateInventory|policies|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./
 
 const { clock, random } = systemRuntime()
 const keyText = Buffer.alloc(32, "events").toString("base64")

@@ -277,6 +277,8 @@ export const calls: Readonly<Record<string, Call>> = {
   "blockedKeys.get": ({ blockedKeys }) => blockedKeys.get("a".repeat(64)),
   "blockedKeys.add": ({ blockedKeys }) => blockedKeys.add({ spkiSha256: "b".repeat(64) }),
   "blockedKeys.delete": ({ blockedKeys }) => blockedKeys.delete("b".repeat(64)),
+  "certificateInventory.search": ({ certificateInventory }, { mountPath }) =>
+    certificateInventory.search({ mounts: [mountPath] }),
   "serviceTokens.create": ({ serviceTokens }) => serviceTokens.create({}),
   "serviceTokens.createOrphan": ({ serviceTokens }) => serviceTokens.createOrphan({}),
   "serviceTokens.createByRole": ({ serviceTokens }) => serviceTokens.createByRole("any", {}),
@@ -438,7 +440,7 @@ export const calls: Readonly<Record<string, Call>> = {
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
 const isOfMounts = (method: string): boolean =>
-  /^(mounts|pki|acme|policies|blockedKeys|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./.test(
+  /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./.test(
     method,
   )
 

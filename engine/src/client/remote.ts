@@ -17,6 +17,7 @@ import { remoteMounts } from "./mounts.ts"
 import { remoteOrganizationMemberships } from "./organization-memberships.ts"
 import { remoteOrganizations } from "./organizations.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
+import { remoteCertificateInventory } from "./certificate-inventory.ts"
 import { remoteBlockedKeys } from "./blocked-keys.ts"
 import { remotePolicies } from "./policies.ts"
 import { remotePki } from "./pki.ts"
@@ -76,6 +77,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     agentPools: remoteAgentPools(calls),
     policies: remotePolicies(system),
     blockedKeys: remoteBlockedKeys(system),
+    certificateInventory: remoteCertificateInventory(system),
     serviceTokens: remoteServiceTokens(system),
     tokenRoles: remoteTokenRoles(system),
     authMethods: remoteAuthMethods(system),

@@ -1,6 +1,14 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { formatDuration, formatInstant, parseDuration, parseInstant } from "./time.ts"
+import {
+  formatDuration,
+  formatInstant,
+  formatInstantOrOffset,
+  instantAt,
+  parseDuration,
+  parseInstant,
+  parseInstantOrOffset,
+} from "./time.ts"
 
 test.each([
   { text: "2025-01-01T00:00:00Z", instant: "2025-01-01T00:00:00.000Z" },
@@ -68,4 +76,30 @@ test("whatever is written is read as the same duration", () => {
       expect(parseDuration(formatDuration(durationMs))).toBe(durationMs)
     }),
   )
+})
+
+test.each([
+  ["2030-01-31T12:00:00Z", Date.UTC(2030, 0, 31, 12), "2030-01-31T12:00:00.000Z"],
+  ["30d", { fromNowMs: 2_592_000_000 }, "720h"],
+  ["1h30m", { fromNowMs: 5_400_000 }, "1h30m"],
+  ["-7d", { fromNowMs: -604_800_000 }, "-168h"],
+  ["0s", { fromNowMs: 0 }, "0s"],
+  ["-0s", { fromNowMs: 0 }, "0s"],
+])("[F-P17] %s is a time, or one from now", (text, bound, written) => {
+  expect(parseInstantOrOffset(text)).toEqual(bound)
+  expect(formatInstantOrOffset(bound)).toBe(written)
+  expect(parseInstantOrOffset(written)).toEqual(bound)
+})
+
+test.each(["", "30", "-", "--1d", "+1d", "1 d", "tomorrow", "-2030-01-31T12:00:00Z"])(
+  "[F-P17] %j is neither a time nor a duration",
+  (text) => {
+    expect(parseInstantOrOffset(text)).toBeUndefined()
+  },
+)
+
+test("[F-P17] a time from now is counted from a clock, and never beyond what a date can hold", () => {
+  expect(instantAt(5, 1_000)).toBe(5)
+  expect(instantAt({ fromNowMs: -400 }, 1_000)).toBe(600)
+  expect(instantAt({ fromNowMs: Number.MAX_SAFE_INTEGER }, 1_000)).toBe(8_640_000_000_000_000)
 })

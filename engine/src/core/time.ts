@@ -53,6 +53,29 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(rounded) ? rounded : undefined
 }
 
+/** An instant, or a distance from the present of whoever reads it, negative for the past. */
+export type InstantOrOffset = Instant | { readonly fromNowMs: number }
+
+/** Parses RFC 3339, or a duration with a unit (`30d`, `-7d`) as a distance from now. */
+export function parseInstantOrOffset(text: string): InstantOrOffset | undefined {
+  const instant = parseInstant(text)
+  if (instant !== undefined) return instant
+  const isPast = text.startsWith("-")
+  const durationMs = parseDuration(isPast ? text.slice(1) : text)
+  return durationMs === undefined ? undefined : { fromNowMs: isPast ? 0 - durationMs : durationMs }
+}
+
+export const formatInstantOrOffset = (bound: InstantOrOffset): string =>
+  typeof bound === "number"
+    ? formatInstant(bound)
+    : `${bound.fromNowMs < 0 ? "-" : ""}${formatDuration(Math.abs(bound.fromNowMs))}`
+
+/** ECMA-262, time values. */
+const latestInstant = 8_640_000_000_000_000
+
+export const instantAt = (bound: InstantOrOffset, now: Instant): Instant =>
+  typeof bound === "number" ? bound : Math.min(Math.max(now + bound.fromNowMs, -latestInstant), latestInstant)
+
 /** The shortest that `parseDuration` and Go read alike: `72h`, `1h30m`, `0s`. Never in days, which Go does not know. */
 export function formatDuration(durationMs: number): string {
   let left = durationMs

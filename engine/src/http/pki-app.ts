@@ -217,7 +217,13 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     const response = await route.handle(complete(incoming))
     return await finished(
       visit,
-      encoded(response, incoming.warnings(), { requestId, dialect, mount, method: request.method }),
+      encoded(response, incoming.warnings(), {
+        requestId,
+        dialect,
+        mount,
+        method: request.method,
+        onAbort: (error) => runtime.log.error("response aborted", { requestId, error }),
+      }),
     )
   }
 
@@ -367,11 +373,26 @@ interface Around {
   readonly dialect: Dialect
   readonly mount: Mounted | undefined
   readonly method: string
+  /** Called with the error that cuts a stream short. */
+  readonly onAbort: (error: unknown) => void
+}
+
+async function* encodedText(
+  texts: AsyncIterable<string>,
+  onAbort: (error: unknown) => void,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder()
+  try {
+    for await (const text of texts) yield encoder.encode(text)
+  } catch (error) {
+    onAbort(error)
+    throw error
+  }
 }
 
 /** `warned` is what the request itself gave cause for. */
 function encoded(response: PkiResponse, warned: readonly string[], around: Around): Response {
-  const { requestId, dialect, mount, method } = around
+  const { requestId, dialect, mount, method, onAbort } = around
   switch (response.kind) {
     case "bare":
       return jsonResponse(response.status, response.document, { method })
@@ -381,6 +402,10 @@ function encoded(response: PkiResponse, warned: readonly string[], around: Aroun
       // The socket's side makes a line of each value; elsewhere they come to be one, which means the same.
       const lines = headers as Record<string, string>
       return new Response(isBodiless ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers: lines })
+    }
+    case "stream": {
+      const body = method === "HEAD" ? null : ReadableStream.from(encodedText(response.body, onAbort))
+      return new Response(body, { status: response.status, headers: response.headers })
     }
     case "none": {
       const warnings = [...warned, ...(response.warnings ?? [])]

@@ -110,6 +110,13 @@ export type PkiResponse =
       /** Several values of one are lines of their own, where the socket's side knows lines. */
       readonly headers: Readonly<Record<string, string | readonly string[]>>
     }
+  /** Text that is made while it is sent. */
+  | {
+      readonly kind: "stream"
+      readonly status: number
+      readonly body: AsyncIterable<string>
+      readonly headers: Readonly<Record<string, string>>
+    }
   | { readonly kind: "none"; readonly warnings?: readonly string[] }
 
 interface Around {

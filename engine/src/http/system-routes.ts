@@ -1,6 +1,7 @@
 import { authMethodRoutes } from "./pki/auth-methods.ts"
 import { blockedKeyRoutes } from "./pki/blocked-keys.ts"
 import { healthRoutes } from "./pki/health.ts"
+import { inventoryRoutes } from "./pki/inventory.ts"
 import { leaseRoutes } from "./pki/leases.ts"
 import { mountRoutes } from "./pki/mounts.ts"
 import { policyRoutes } from "./pki/policies.ts"
@@ -15,6 +16,7 @@ export const systemRoutes: readonly SystemRoute[] = [
   ...authMethodRoutes,
   ...policyRoutes,
   ...blockedKeyRoutes,
+  ...inventoryRoutes,
   ...tokenRoutes,
   ...tokenRoleRoutes,
   ...leaseRoutes,

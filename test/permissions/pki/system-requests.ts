@@ -107,6 +107,12 @@ export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "POST /sys/policy/:name": policyWritten,
   "DELETE /sys/policy/:name": policyNamed,
   ...Object.fromEntries(attachments),
+  "LIST /sys/certs/search": async ({ root, mount, world }) => {
+    await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
+    await root("POST", `/${mount}/roles/web`, { allow_any_name: true, key_type: "ec" })
+    await root("POST", `/${mount}/issue/web`, { common_name: "www.example.com" })
+    return { query: `?mounts=${mount}&name=www.example.com` }
+  },
   "LIST /sys/blocked-keys": blockedKey,
   "POST /sys/blocked-keys": async () => ({ body: { key: (await certificateRequest()).csr } }),
   "GET /sys/blocked-keys/:digest": blockedKey,

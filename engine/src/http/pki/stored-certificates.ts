@@ -1,5 +1,6 @@
 import {
   decodeCertificateImport,
+  decodeInventoryQuery,
   encodeCertificateView,
   encodeChain,
   encodeDetails,
@@ -16,6 +17,7 @@ import { keysMaximum } from "../../pki/key-page.ts"
 import { writePem } from "../../x509/pem.ts"
 import { answer, listed, listedUpTo, nothing, param, type PkiRequest, type PkiRoute, raw } from "../pki-route.ts"
 import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
+import { csvAnswer, isCsv } from "./inventory.ts"
 import { defaultIssuer, versionOfIssuer } from "./issuer-version.ts"
 
 const derType = "application/pkix-cert"
@@ -79,16 +81,17 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
     operation: "list",
     path: "/certs/search",
     handle: async (request) => {
-      const { limit, after, expiresAfter, expiresBefore, ...query } = request.decode(inventoryParameters)
-      const page = await request.pki.certificates.search(
-        {
-          ...query,
-          ...(typeof expiresAfter === "number" ? { expiresAfter } : {}),
-          ...(typeof expiresBefore === "number" ? { expiresBefore } : {}),
-        },
-        { ...(limit === undefined ? {} : { limit }), ...(after === undefined ? {} : { after }) },
-      )
-      return page.items.length === 0 ? listed([]) : answer(encodeInventory(page))
+      const { query, page } = decodeInventoryQuery(request.decode(inventoryParameters))
+      const { certificates } = request.pki
+      if (isCsv(request)) {
+        const mount = request.mount.path
+        return csvAnswer(async (one) => {
+          const { items, next } = await certificates.search(query, one)
+          return { items: items.map((entry) => ({ ...entry, mount })), next }
+        }, page)
+      }
+      const found = await certificates.search(query, page)
+      return found.items.length === 0 ? listed([]) : answer(encodeInventory(found))
     },
   },
   {

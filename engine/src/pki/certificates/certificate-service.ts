@@ -1,4 +1,5 @@
 import { invalid, notFound, unprocessable } from "../../core/errors.ts"
+import { instantAt } from "../../core/time.ts"
 import { nextTurn, sharedTurn } from "../../core/timers.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
@@ -31,6 +32,7 @@ import { type KeyPage, keysMaximum } from "../key-page.ts"
 import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { readCertificates } from "./certificate-import.ts"
 import { importCertificates } from "./import-certificates.ts"
+import { searchLimitOf } from "./inventory.ts"
 import { IssuingService } from "./issuing-service.ts"
 import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
 import { chainOf } from "../issuers/chain.ts"
@@ -244,12 +246,11 @@ export class CertificateService extends IssuingService implements ServedCertific
   }
 
   async search(
-    { issuerRef, status = [], ...query }: InventoryQuery,
+    { issuerRef, status = [], expiresAfter, expiresBefore, ...query }: InventoryQuery,
     page: Partial<CertificatePageRequest> = {},
   ): Promise<InventoryPage> {
     this.authorize("list", "certs/search")
-    const { limit = searchDefault } = page
-    refuseLimit(limit, searchMaximum)
+    const limit = searchLimitOf(page)
     return this.readElsewhere(async (authority, { certificates }) => {
       const issuer = issuerRef === undefined ? undefined : issuerOf(authority, issuerRef)
       const now = this.context.runtime.clock.now()
@@ -257,6 +258,8 @@ export class CertificateService extends IssuingService implements ServedCertific
       const isOfSome = statuses.length > 0 && statuses.length < inventoryStatuses.length
       const asked = {
         ...query,
+        ...(expiresAfter === undefined ? {} : { expiresAfter: instantAt(expiresAfter, now) }),
+        ...(expiresBefore === undefined ? {} : { expiresBefore: instantAt(expiresBefore, now) }),
         ...(issuer === undefined ? {} : { issuerId: issuer.id }),
         ...(isOfSome ? { status: { of: statuses, now } } : {}),
       }
@@ -302,14 +305,6 @@ export class CertificateService extends IssuingService implements ServedCertific
 const inCsr = (key: PublicKey): PresentedKey => presentedKey(key, "csr")
 
 const detailsPerTurn = 100
-const searchDefault = 100
-const searchMaximum = 1_000
-
-function refuseLimit(limit: number, maximum: number): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > maximum)
-    throw invalid([{ field: ["limit"], detail: `"limit" must be a number from 1 to ${maximum}` }])
-}
-
 const below = (issuerRef: string | undefined, path: string): string =>
   issuerRef === undefined ? path : `issuer/${issuerRef}/${path}`
 

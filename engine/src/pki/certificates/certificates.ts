@@ -1,5 +1,5 @@
 import type { IssuerId } from "../../core/ids.ts"
-import type { Instant } from "../../core/time.ts"
+import type { Instant, InstantOrOffset } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type {
@@ -132,7 +132,12 @@ export interface InventoryPage {
   readonly next: string | undefined
 }
 
-export interface InventoryQuery extends Omit<CertificateQuery, "issuerId" | "status"> {
+export interface InventoryQuery extends Omit<
+  CertificateQuery,
+  "issuerId" | "status" | "expiresAfter" | "expiresBefore"
+> {
+  readonly expiresAfter?: InstantOrOffset
+  readonly expiresBefore?: InstantOrOffset
   /** Any of them. */
   readonly status?: readonly InventoryStatus[]
   /** An issuer's identifier or name, or `default`. */

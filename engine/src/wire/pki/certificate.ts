@@ -1,6 +1,15 @@
 // Certificates that were issued, as they are read back (pki-facts 2.9 and 2.13), and the inventory of them.
 import type { IssuerId } from "../../core/ids.ts"
-import { formatInstant, type Instant, parseInstant, secondMs } from "../../core/time.ts"
+import {
+  formatInstant,
+  formatInstantOrOffset,
+  type Instant,
+  type InstantOrOffset,
+  parseInstant,
+  parseInstantOrOffset,
+  secondMs,
+} from "../../core/time.ts"
+import type { MountInventoryEntry, MountInventoryPage } from "../../pki/certificates/inventory.ts"
 import type {
   CertificateMetadata,
   CertificateView,
@@ -44,17 +53,47 @@ const moment: Kind<Instant> = {
   expected: "a timestamp",
 }
 
-export const inventoryParameters = parameters({
+/** Null where the text is empty. */
+const instantOrOffset: Kind<InstantOrOffset | null> = {
+  decode: (value) => (value === "" ? null : typeof value === "string" ? parseInstantOrOffset(value) : undefined),
+  encode: (value) => (value === null ? "" : formatInstantOrOffset(value)),
+  expected: 'a time, such as "2030-01-31T12:00:00Z", or a duration from now, such as "30d" or "-7d"',
+}
+
+const inventoryKinds = {
   name: text,
   role: text,
   issuerRef: text,
-  expiresAfter: instant,
-  expiresBefore: instant,
+  expiresAfter: instantOrOffset,
+  expiresBefore: instantOrOffset,
   status: words(...inventoryStatuses),
   metadata: text,
   limit: integer,
   after: text,
-})
+}
+export const inventoryParameters = parameters(inventoryKinds)
+/** Of a search across mounts. */
+export const mountInventoryParameters = parameters({ ...inventoryKinds, mounts: texts })
+/** Of an answer that need not be JSON. */
+export const inventoryFormatParameters = parameters({ format: word("json", "csv") })
+
+/** The query and the page that parameters stand for. */
+export function decodeInventoryQuery<Others extends object>({
+  limit,
+  after,
+  expiresAfter,
+  expiresBefore,
+  ...query
+}: Others & Partial<ValuesOf<typeof inventoryParameters>>) {
+  return {
+    query: {
+      ...query,
+      ...(expiresAfter === undefined || expiresAfter === null ? {} : { expiresAfter }),
+      ...(expiresBefore === undefined || expiresBefore === null ? {} : { expiresBefore }),
+    },
+    page: { ...(limit === undefined ? {} : { limit }), ...(after === undefined ? {} : { after }) },
+  }
+}
 
 const viewParameters = parameters(
   { certificate: text, issuerId: text, revokedAt: text },
@@ -129,6 +168,37 @@ export function decodeInventory(data: unknown): InventoryPage {
   const items = keys.map((key: unknown) => {
     const serialNumber = decodeSerialNumber(key)
     return { ...decodeAnswer(entryParameters, info[serialNumber]), serialNumber } as InventoryEntry
+  })
+  return { items, next: typeof next === "string" ? next : undefined }
+}
+
+const keyOf = ({ mount, serialNumber }: MountInventoryEntry): string => `${mount}/${serialNumber}`
+
+/** Keys are `<mount>/<serial number>`: serial numbers are unique in their mount alone. */
+export const encodeMountInventory = ({ items, next }: MountInventoryPage): Document => ({
+  keys: items.map(keyOf),
+  key_info: Object.fromEntries(
+    items.map((entry) => [
+      keyOf(entry),
+      { mount: `${entry.mount}/`, serial_number: entry.serialNumber, ...encodeInventoryEntry(entry) },
+    ]),
+  ),
+  ...(next === undefined ? {} : { next }),
+})
+
+const placeParameters = parameters({ mount: text, serialNumber: text })
+
+export function decodeMountInventory(data: unknown): MountInventoryPage {
+  if (!isDocument(data) || !Array.isArray(data["keys"]) || !isDocument(data["key_info"]))
+    throw unreadable("it is no inventory")
+  const { keys, key_info: info, next } = data
+  const items = keys.map((key: unknown) => {
+    const { mount, serialNumber } = decodeAnswer(placeParameters, info[String(key)])
+    return {
+      ...decodeAnswer(entryParameters, info[String(key)]),
+      mount: mount.replace(/\/$/, ""),
+      serialNumber: decodeSerialNumber(serialNumber),
+    } as MountInventoryEntry
   })
   return { items, next: typeof next === "string" ? next : undefined }
 }
