@@ -1,15 +1,15 @@
-// What docs/command-line.md shows of workspaces, typed as written.
+// Commands of docs/command-line.md for workspaces and certificates, typed as they are written.
 import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
 import { run } from "../../engine/src/cli/program.ts"
 import { openEngine } from "../../engine/src/index.ts"
 import { temporaryFolder } from "./chancery.ts"
 
-test("every command for workspaces works as it is written", async () => {
+test("every command for workspaces and certificates works as it is written", async () => {
   const page = await readFile(new URL("../../docs/command-line.md", import.meta.url), "utf8")
   const written = page
     .split("\n")
-    .filter((line) => line.startsWith("chancery workspace ") && !line.includes("--follow"))
+    .filter((line) => /^chancery (workspace|certificate) /.test(line) && !line.includes("--follow"))
   expect(written.length).toBeGreaterThan(9)
   await using folder = await temporaryFolder()
   {

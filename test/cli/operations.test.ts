@@ -151,6 +151,9 @@ test.skipIf(!hasTools)(
       const variables = { TOKEN: token, server: served.url }
       await desk.type(make, variables)
       expect(await desk.type(authorities.block("Tidying"), variables, post)).toContain('"state"')
+      const csv = await desk.type(authorities.block("Reading back"), variables)
+      expect(csv).toContain("mount,serial_number,common_name")
+      expect(await readFile(join(desk.folder, "certificates.csv"), "utf8")).toMatch(/^mount,serial_number,/)
       const role = '{"allowed_domains": "chancery.example", "allow_bare_domains": true, "allow_ip_sans": true}'
       await desk.look(`${post}\npost pki/roles/web '${role}'\n`, variables)
 

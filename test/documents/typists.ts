@@ -42,6 +42,7 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
     "Who may use them": operations,
     "Making authorities": operations,
     Tidying: operations,
+    "Reading back": operations,
   },
   "docs/migrate-authority.md": {
     "Move an authority to this server": { test: "test/cli/migrate-authority.test.ts" },

@@ -1,14 +1,156 @@
 import { readFile } from "node:fs/promises"
 import { Command } from "commander"
-import { CommandError, exitCodes } from "./exit-code.ts"
+import { formatInstant, type InstantOrOffset, parseInstantOrOffset } from "../core/time.ts"
+import type { Engine } from "../engine.ts"
+import { inventoryStatuses } from "../pki/certificates/certificate.ts"
+import { inventoryPages, type MountInventoryEntry, searchMaximum } from "../pki/certificates/inventory.ts"
+import { inventoryCsv } from "../wire/pki/inventory-csv.ts"
+import { CommandError, exitCodes, usageError } from "./exit-code.ts"
+import { json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
 import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function certificateCommand(terminal: Terminal): Command {
   return new Command("certificate")
-    .description("Import certificates that an authority issued elsewhere.")
+    .description("Search certificates; import those that an authority issued elsewhere.")
+    .addCommand(searchCommand(terminal))
     .addCommand(importCommand(terminal))
 }
+
+interface SearchOptions {
+  readonly mount?: readonly string[]
+  readonly name?: string
+  readonly role?: string
+  readonly issuer?: string
+  readonly status?: string
+  readonly expiresAfter?: string
+  readonly expiresBefore?: string
+  readonly metadata?: string
+  readonly limit?: string
+  readonly csv?: true
+  readonly json?: true
+}
+
+function searchCommand(terminal: Terminal): Command {
+  const command = new Command("search")
+    .description("Search the certificates of every mount that the caller may search.")
+    .option("--mount <path>", "search this mount only; repeat it for several", appended)
+    .option("--name <name>", "common name or subject alternative name; *.example.com for every name that ends so")
+    .option("--role <name>", "role that issued the certificate")
+    .option("--issuer <issuer>", "id or name of the issuer, or default; mounts without it are left out")
+    .option("--status <list>", "any of valid, expired, revoked, comma-separated")
+    .option(
+      "--expires-before <time>",
+      "end of validity before a time (2030-01-31T12:00:00Z) or a duration from now (30d)",
+    )
+    .option("--expires-after <time>", "end of validity at or after a time or a duration from now (-7d: seven days ago)")
+    .option("--metadata <base64>", "metadata stored with the certificate")
+    .option("--limit <number>", "print at most so many certificates. Default: 1000, with --csv all of them")
+    .option("--csv", "print CSV with a header, which begins before all is found")
+    .option("--json", "print a JSON array")
+  addCallerOptions(command)
+  return command.action((options: SearchOptions) =>
+    withCallerEngine(command, terminal, (engine) => search(engine, terminal, options)),
+  )
+}
+
+async function search({ certificateInventory }: Engine, terminal: Terminal, options: SearchOptions): Promise<void> {
+  if (options.csv === true && options.json === true) throw usageError("Give one of --csv and --json.")
+  const query = queryOf(options)
+  const maximum = limitIn(options)
+  const pages = inventoryPages((page) => certificateInventory.search(query, page), {
+    limit: Math.min(searchMaximum, maximum),
+  })
+  const found = firstOf(pages, maximum)
+  if (options.csv === true) {
+    for await (const text of inventoryCsv(found.pages)) {
+      if (text !== "") terminal.out(text.replace(/\r\n$/, "\r"))
+      await terminal.drained?.()
+    }
+  } else {
+    const entries: MountInventoryEntry[] = []
+    for await (const page of found.pages) entries.push(...page)
+    terminal.out(options.json === true ? json(entries.map(shown)) : table(headings, entries.map(cells)))
+  }
+  if (found.isCut()) terminal.say(`More certificates match; print them with a --limit above ${maximum}, or with --csv.`)
+}
+
+function queryOf({ mount, issuer, status, expiresAfter, expiresBefore, ...options }: SearchOptions) {
+  const { name, role, metadata } = options
+  const statuses = status?.split(",").map((one) => {
+    const known = inventoryStatuses.find((word) => word === one.trim())
+    if (known === undefined) throw usageError("--status takes valid, expired and revoked.")
+    return known
+  })
+  return {
+    ...(mount === undefined ? {} : { mounts: mount }),
+    ...(name === undefined ? {} : { name }),
+    ...(role === undefined ? {} : { role }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(issuer === undefined ? {} : { issuerRef: issuer }),
+    ...(statuses === undefined ? {} : { status: statuses }),
+    ...(expiresAfter === undefined ? {} : { expiresAfter: timeIn("--expires-after", expiresAfter) }),
+    ...(expiresBefore === undefined ? {} : { expiresBefore: timeIn("--expires-before", expiresBefore) }),
+  }
+}
+
+function timeIn(option: string, text: string): InstantOrOffset {
+  const time = parseInstantOrOffset(text)
+  if (time === undefined)
+    throw usageError(`${option} takes a time such as 2030-01-31T12:00:00Z, or a duration from now such as 30d or -7d.`)
+  return time
+}
+
+function limitIn({ limit, csv }: SearchOptions): number {
+  if (limit === undefined) return csv === true ? Number.POSITIVE_INFINITY : searchMaximum
+  const number = Number(limit)
+  if (!Number.isSafeInteger(number) || number < 1) throw usageError("--limit takes a whole number above zero.")
+  return number
+}
+
+/** The first entries of pages, and whether there were more. */
+function firstOf<T>(pages: AsyncIterable<readonly T[]>, maximum: number) {
+  let isCut = false
+  async function* first() {
+    let count = 0
+    for await (const page of pages) {
+      if (page.length > 0 && count === maximum) {
+        isCut = true
+        return
+      }
+      yield page.slice(0, maximum - count)
+      isCut = count + page.length > maximum
+      if (isCut) return
+      count += page.length
+    }
+  }
+  return { pages: first(), isCut: () => isCut }
+}
+
+const headings = ["MOUNT", "SERIAL NUMBER", "NAME", "ROLE", "STATUS", "EXPIRES"]
+const cells = ({ mount, serialNumber, commonName, names, role, status, notAfter }: MountInventoryEntry) => [
+  mount,
+  serialNumber,
+  commonName || (names[0] ?? ""),
+  role ?? "",
+  status,
+  formatInstant(notAfter),
+]
+
+const shown = (entry: MountInventoryEntry) => ({
+  mount: entry.mount,
+  serial_number: entry.serialNumber,
+  common_name: entry.commonName,
+  names: entry.names,
+  issuer_id: entry.issuerId,
+  role: entry.role,
+  not_before: formatInstant(entry.notBefore),
+  not_after: formatInstant(entry.notAfter),
+  status: entry.status,
+  revoked_at: entry.revokedAt === null ? null : formatInstant(entry.revokedAt),
+})
+
+const appended = (value: string, values: readonly string[] = []): readonly string[] => [...values, value]
 
 function importCommand(terminal: Terminal): Command {
   const command = new Command("import")

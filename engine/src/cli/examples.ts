@@ -53,6 +53,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   "blocked-key show": ["blocked-key show e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
   "blocked-key add": ["blocked-key add leaked-key.pem --comment 'published on a forge'"],
   "blocked-key delete": ["blocked-key delete e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
+  "certificate search": [
+    "certificate search --expires-before 30d --status valid",
+    "certificate search --mount pki --name *.example.com --csv",
+  ],
   "certificate import": ["certificate import pki old-certificates.pem"],
   "crl import": ["crl import pki issuing-2026 old.crl"],
   backup: ["backup chancery-2026-11-26.backup --with-seal-key"],

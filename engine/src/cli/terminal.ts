@@ -4,6 +4,8 @@ import { text } from "node:stream/consumers"
 export interface Terminal {
   /** Results, which another program may read. */
   out(text: string): void
+  /** Resolves once the reader of `out` has taken what was written, or is gone. */
+  drained?(): Promise<void>
   /** What is said to the person at the terminal. */
   say(text: string): void
   /** All of standard input. */
@@ -22,6 +24,13 @@ process.stderr.on("error", ignoreClosed)
 
 export const processTerminal: Terminal = {
   out: (line) => void process.stdout.write(`${line}\n`),
+  async drained() {
+    const { stdout } = process
+    if (!stdout.writableNeedDrain || stdout.destroyed) return
+    await new Promise<void>((resolve) => {
+      for (const event of ["drain", "close", "error"]) stdout.once(event, () => resolve())
+    })
+  },
   say: (line) => void process.stderr.write(`${line}\n`),
   input: () => text(process.stdin),
   ...(process.stderr.isTTY ? { screen: process.stderr } : {}),
