@@ -23,8 +23,9 @@ import { readable } from "./readable.ts"
 /** Where the key comes from stands in the path. */
 export const keyWireNames: WireNames = { keySource: "type" }
 
-/** Keys of an HSM or a KMS (Vault Enterprise). */
-export const managedKeyKinds = { managedKeyName: unsupported(text), managedKeyId: unsupported(text) }
+/** A key of an HSM or a KMS (Vault Enterprise). */
+const managedKey = unsupported(text, ": keys outside of this server are not supported")
+export const managedKeyKinds = { managedKeyName: managedKey, managedKeyId: managedKey }
 
 export const newKeyParameters = parameters({ keyName: text, keyType: text, keyBits: integer, ...managedKeyKinds })
 export const keyImportParameters = parameters({ pemBundle: textUpTo(importMaximumBytes), keyName: text })

@@ -18,6 +18,7 @@ import {
   text,
   texts,
   textUpTo,
+  unsupported,
   word,
   words,
 } from "./parameters.ts"
@@ -165,5 +166,34 @@ describe("a table", () => {
     expect(() => decodeAnswer(table, document)).toThrow(
       expect.objectContaining({ code: "unavailable", message: expect.stringContaining(message) }),
     )
+  })
+})
+
+describe("[F-W8] a member that is not supported", () => {
+  const table = parameters({
+    version: unsupported(text, ": remove it"),
+    pinned: unsupported(flag),
+    names: unsupported(texts),
+    options: unsupported(anything),
+  })
+
+  test("is read where it says nothing", () => {
+    for (const document of [{}, { version: "", pinned: false, names: [], options: {} }, { pinned: "false", names: "" }])
+      expect(decodeDocument(table, document).faults).toEqual([])
+    const nulls = Object.fromEntries([...table.byWireName.keys()].map((name) => [name, null]))
+    expect(decodeDocument(table, nulls).faults).toEqual([])
+  })
+
+  test("is refused by name otherwise", () => {
+    const document = { version: "1", pinned: true, names: ["a"], options: { a: 1 } }
+    expect(decodeDocument(table, document).faults.map(({ detail }) => detail)).toEqual([
+      '"version" is not supported: remove it',
+      '"pinned" is not supported',
+      '"names" is not supported',
+      '"options" is not supported',
+    ])
+    expect(decodeDocument(table, { version: {} }).faults.map(({ detail }) => detail)).toEqual([
+      '"version" must be text',
+    ])
   })
 })

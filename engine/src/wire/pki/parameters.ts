@@ -214,10 +214,7 @@ export const nullable = <T>(kind: Kind<T>): Kind<T | null> => ({
 })
 
 const saysNothing = (value: unknown): boolean =>
-  value === undefined ||
-  value === "" ||
-  value === false ||
-  value === 0 ||
+  [undefined, null, "", false, 0].some((one) => one === value) ||
   (typeof value === "object" && value !== null && Object.keys(value).length === 0)
 
 /** A member that Vault has and this server does not: refused, unless its value is empty or null. */
