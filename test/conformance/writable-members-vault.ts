@@ -61,7 +61,7 @@ const refused: Expectation = { kind: "refused" }
 const stored = (values: Members): WritableMember[] => Object.entries(values).map(([name, value]) => ({ name, value }))
 const refusing = (values: Members): WritableMember[] =>
   Object.entries(values).map(([name, value]) => ({ name, value, expects: refused }))
-/** Written in one form and read in another. */
+/** Members that are read in another form than they are written in. */
 const storedAs = (values: Readonly<Record<string, readonly [value: unknown, as: unknown]>>): WritableMember[] =>
   Object.entries(values).map(([name, [value, as]]) => ({ name, value, expects: { kind: "stored", as } }))
 const shownBy = (name: string, value: unknown, shows: Members): WritableMember => ({
@@ -115,12 +115,12 @@ async function succeeded(answering: Promise<Answer>): Promise<Answer> {
 }
 
 interface Routes {
-  /** Makes what the writes need, and says where they go; at most one of them changes it. */
+  /** Creates the surroundings of a resource and returns its address. */
   readonly prepare: (world: World, unique: string) => Promise<string>
-  /** Of the address; POST unless it says so. */
+  /** Address of the POST that creates the resource. Default: its own. */
   readonly write?: (address: string) => string
   readonly update?: { readonly method: "POST" | "PATCH"; readonly path: (address: string) => string }
-  /** Undefined for what only the answer to its creation shows. */
+  /** Undefined for resources that only the response to their creation shows. */
   readonly read?: (address: string) => string
 }
 
@@ -139,7 +139,7 @@ function resource(
   return {
     name,
     ...rest,
-    // The name is of the address, and no member.
+    // The name is part of the address and no member.
     required: (unique) => ({ [nameMember]: unique, ...required }),
     create: async (world, _refs, { [nameMember]: unique, ...members }) => {
       const address = await prepare(world, unique as string)
@@ -323,7 +323,7 @@ const roles = resource(
   },
 )
 
-/** In a mount of its own with two issuers, which share no key. */
+/** Creates a mount with two issuers, which share no key. */
 async function withIssuers(world: World): Promise<string> {
   const mount = await newMount(world)
   for (const [name, bits] of [
@@ -379,7 +379,7 @@ const issuers = resource(
   },
 )
 
-/** Keys are read back by what was exported: the server shows neither them nor their length. */
+/** Reads the length of a key from its export: the server does not return it. */
 const keyMembers = ({ body }: Answer): Members => {
   const { private_key: exported, ...data } = body.data
   const { asymmetricKeyDetails: details } = createPrivateKey(exported as string)
@@ -674,7 +674,7 @@ const tokenRoles = resource(
   },
 )
 
-/** Read by who holds the token. */
+/** Read by the accessor of the new token. */
 const tokens: VaultResource = {
   ...resource(
     "tokens",
@@ -800,7 +800,7 @@ const appRoles = resource(
   },
 )
 
-/** One member of a role at an address of its own. */
+/** Parts of a role that have an address of their own. */
 const appRoleMembers: Readonly<Record<string, unknown>> = {
   policies: ["a"],
   "secret-id-num-uses": 3,
@@ -813,7 +813,7 @@ const appRoleMembers: Readonly<Record<string, unknown>> = {
   "token-bound-cidrs": ["10.0.0.0/8"],
   period: 60,
 }
-/** Of the same types, so that a part that drops what is written shows. */
+/** Values before the write, so that a write that is dropped is found. */
 const firstAppRoleMembers = Object.fromEntries(
   Object.entries(appRoleMembers).map(([part, value]) => [
     part,

@@ -41,9 +41,12 @@ function searchCommand(terminal: Terminal): Command {
     .option("--status <list>", "any of valid, expired, revoked, comma-separated")
     .option(
       "--expires-before <time>",
-      "end of validity before a time (2030-01-31T12:00:00Z) or a duration from now (30d)",
+      "certificates that end before a time (2030-01-31T12:00:00Z) or a duration from now (30d)",
     )
-    .option("--expires-after <time>", "end of validity at or after a time or a duration from now (-7d: seven days ago)")
+    .option(
+      "--expires-after <time>",
+      "certificates that end at or after a time or a duration from now (-7d: seven days ago)",
+    )
     .option("--metadata <base64>", "metadata stored with the certificate")
     .option("--limit <number>", "print at most so many certificates. Default: 1000, with --csv all of them")
     .option("--csv", "print CSV with a header, which begins before all is found")
@@ -108,7 +111,7 @@ function limitIn({ limit, csv }: SearchOptions): number {
   return number
 }
 
-/** The first entries of pages, and whether there were more. */
+/** Cuts pages after `maximum` entries, and reports whether more entries follow. */
 function firstOf<T>(pages: AsyncIterable<readonly T[]>, maximum: number) {
   let isCut = false
   async function* first() {

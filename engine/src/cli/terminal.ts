@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers"
 export interface Terminal {
   /** Results, which another program may read. */
   out(text: string): void
-  /** Resolves once the reader of `out` has taken what was written, or is gone. */
+  /** Resolves once the reader of `out` has read the buffered text, or has closed. */
   drained?(): Promise<void>
   /** What is said to the person at the terminal. */
   say(text: string): void

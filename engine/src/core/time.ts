@@ -53,7 +53,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(rounded) ? rounded : undefined
 }
 
-/** An instant, or a distance from the present of whoever reads it, negative for the past. */
+/** An instant, or a distance from the time of the search; negative for the past. */
 export type InstantOrOffset = Instant | { readonly fromNowMs: number }
 
 /** Parses RFC 3339, or a duration with a unit (`30d`, `-7d`) as a distance from now. */
@@ -70,7 +70,7 @@ export const formatInstantOrOffset = (bound: InstantOrOffset): string =>
     ? formatInstant(bound)
     : `${bound.fromNowMs < 0 ? "-" : ""}${formatDuration(Math.abs(bound.fromNowMs))}`
 
-/** ECMA-262, time values. */
+/** The latest time of a Date (ECMA-262, section 21.4.1.1). */
 const latestInstant = 8_640_000_000_000_000
 
 export const instantAt = (bound: InstantOrOffset, now: Instant): Instant =>

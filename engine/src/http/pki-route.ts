@@ -110,7 +110,7 @@ export type PkiResponse =
       /** Several values of one are lines of their own, where the socket's side knows lines. */
       readonly headers: Readonly<Record<string, string | readonly string[]>>
     }
-  /** Text that is made while it is sent. */
+  /** Text that is generated while it is sent. */
   | {
       readonly kind: "stream"
       readonly status: number

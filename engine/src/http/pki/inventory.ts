@@ -32,7 +32,7 @@ type Search = (page: CertificatePageRequest) => Promise<{
   readonly next: string | undefined
 }>
 
-/** Streams every page, or one if there is a limit. The first is read before the answer begins, so that a refusal is an error. */
+/** Streams every page, or one page if there is a limit. Reads the first page before the response starts, so that errors have a status. */
 export async function csvAnswer(search: Search, page: Partial<CertificatePageRequest>): Promise<PkiResponse> {
   const { limit = searchMaximum } = page
   const pages = inventoryPages(

@@ -16,7 +16,7 @@ import {
   searchLimitOf,
 } from "./inventory.ts"
 
-/** Each takes a query of its own, however few certificates it has. */
+/** Each mount takes a query of its own. */
 const mountsPerPage = 100
 
 export class CertificateInventoryService implements CertificateInventory {
@@ -24,7 +24,7 @@ export class CertificateInventoryService implements CertificateInventory {
   readonly #certificates: (mountPath: string) => Pick<Certificates, "search">
   readonly #caller: Caller
 
-  /** `certificates` act for the same caller. */
+  /** `certificates` must act for the same caller. */
   constructor(
     mounts: MountDirectory,
     certificates: (mountPath: string) => Pick<Certificates, "search">,
@@ -59,7 +59,7 @@ export class CertificateInventoryService implements CertificateInventory {
     return { items, next: undefined }
   }
 
-  /** Sorted, each once. */
+  /** Returns paths, sorted, without duplicates. */
   async #searchable(named: readonly string[] | undefined): Promise<readonly string[]> {
     const table = await this.#mounts.current()
     const maySearch = (mount: string) => allowsPath(this.#caller, { path: `${mount}/certs/search`, capability: "list" })
@@ -74,7 +74,7 @@ export class CertificateInventoryService implements CertificateInventory {
     return paths.toSorted(byCodeUnits)
   }
 
-  /** Nothing of a mount that was deleted in between, or that has no issuer of this name. */
+  /** Returns an empty page if the mount was deleted, or has no such issuer. */
   async #search(mount: string, query: InventoryQuery, page: CertificatePageRequest): Promise<InventoryPage> {
     try {
       return await this.#certificates(mount).search(query, page)

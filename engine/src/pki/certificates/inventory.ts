@@ -29,17 +29,17 @@ export interface CertificateInventory {
 }
 
 const searchDefault = 100
-/** Certificates of one page. */
+/** Maximum of certificates in a page. */
 export const searchMaximum = 1_000
 
-/** Throws `invalid`. */
+/** Returns the limit of a page. Throws `invalid`. */
 export function searchLimitOf({ limit = searchDefault }: Partial<CertificatePageRequest>): number {
   if (!Number.isInteger(limit) || limit < 1 || limit > searchMaximum)
     throw invalid([{ field: ["limit"], detail: `"limit" must be a number from 1 to ${searchMaximum}` }])
   return limit
 }
 
-/** Where a page of several mounts begins: at this mount, or at the next one if it is gone, after its own cursor. */
+/** Start of a page of several mounts: this mount, or the next one if it was deleted, after the cursor of its own page. */
 export interface MountCursor {
   readonly mount: string
   readonly after: string | undefined
@@ -48,7 +48,7 @@ export interface MountCursor {
 export const formatMountCursor = ({ mount, after }: MountCursor): string =>
   Buffer.from(JSON.stringify(after === undefined ? [mount] : [mount, after])).toString("base64url")
 
-/** Throws `invalid` for text that no page gave. */
+/** Parses the `next` of a page. Throws `invalid`. */
 export function parseMountCursor(text: string): MountCursor {
   let parts: unknown
   try {
@@ -62,7 +62,7 @@ export function parseMountCursor(text: string): MountCursor {
   return { mount, after }
 }
 
-/** Every page of a search, from the one that `after` begins. */
+/** Yields every page of a search, from `after` on. */
 export async function* inventoryPages<T>(
   search: (
     page: CertificatePageRequest,

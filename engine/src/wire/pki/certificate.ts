@@ -53,7 +53,7 @@ const moment: Kind<Instant> = {
   expected: "a timestamp",
 }
 
-/** Null where the text is empty. */
+/** Empty text is null. */
 const instantOrOffset: Kind<InstantOrOffset | null> = {
   decode: (value) => (value === "" ? null : typeof value === "string" ? parseInstantOrOffset(value) : undefined),
   encode: (value) => (value === null ? "" : formatInstantOrOffset(value)),
@@ -72,12 +72,12 @@ const inventoryKinds = {
   after: text,
 }
 export const inventoryParameters = parameters(inventoryKinds)
-/** Of a search across mounts. */
+/** Parameters of a search across mounts. */
 export const mountInventoryParameters = parameters({ ...inventoryKinds, mounts: texts })
-/** Of an answer that need not be JSON. */
+/** Format of the answer. */
 export const inventoryFormatParameters = parameters({ format: word("json", "csv") })
 
-/** The query and the page that parameters stand for. */
+/** Separates the conditions of a search from its page. */
 export function decodeInventoryQuery<Others extends object>({
   limit,
   after,

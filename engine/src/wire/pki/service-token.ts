@@ -49,7 +49,7 @@ export const serviceTokenParameters = parameters({
   type: { ...tokenType, decode: (value: unknown) => tokenType.decode(value === "" ? "service" : value) },
   id: text,
   entityAlias: text,
-  // The name of `ttl` before Vault 0.3.
+  // Deprecated name of `ttl` in Vault.
   lease: durationSeconds,
 })
 
