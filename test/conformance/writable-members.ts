@@ -137,7 +137,7 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
       expect(read === undefined ? {} : resource.membersOf(read)).toMatchObject(resolved(shows, refs))
     })
 
-    test.runIf(format.ignored !== undefined).each(verbs)("%s reports a member that is unknown", async (verb) => {
+    test.each(format.ignored === undefined ? [] : verbs)("%s reports a member that is unknown", async (verb) => {
       const opened = await shared()
       const base = resolved(resource.required(unique(), opened.refs), opened.refs)
       const answer = await write(opened, verb, { ...base, nme: "x" })
