@@ -6,7 +6,10 @@ export type Texts = pulumi.Input<pulumi.Input<string>[]>
 
 /** Validity of a certificate. Changing any member forces replacement. */
 export interface ValidityArgs {
-  /** Lifetime, such as `720h` or `30d`. Default: that of the role, else of the mount. */
+  /**
+   * Lifetime, such as `720h` or `30d`. Default: that of the role, else of the mount. Cut to the maximum of the role, else of the
+   * mount; the output `expiration` is the end issued.
+   */
   ttl?: pulumi.Input<string>
   /** Start of validity (ISO 8601). Default: the time of issuance, backdated by the role. */
   notBefore?: pulumi.Input<string>

@@ -245,10 +245,21 @@ describe("a certificate", () => {
   })
 
   test("is refused in words of the program, and nothing is issued", async () => {
-    await engine.pki("pki").roles.update("web", { allowAnyName: false, maxTtlMs: 30 * hourMs })
-    const refused = await wrongOf(kinds.pkiCertificate.create(engine, { ...news, ttl: "31h" }))
-    expect(explain(refused, "pkiCertificate", "create")).toMatch(/^commonName: common name.*; ttl: ttl 31h is longer/s)
+    await engine.pki("pki").roles.update("web", { allowAnyName: false, notAfterBound: "forbid" })
+    const refused = await wrongOf(kinds.pkiCertificate.create(engine, { ...news, notAfter: "2026-07-01T00:00:00Z" }))
+    expect(explain(refused, "pkiCertificate", "create")).toMatch(
+      /^commonName: common name.*; notAfter: not_after_bound is set to forbid/s,
+    )
     expect(await serials()).toEqual([])
+  })
+
+  test("[F-P12] with a ttl above the maximum of the role is issued for the maximum, and then differs in nothing", async () => {
+    await engine.pki("pki").roles.update("web", { maxTtlMs: 30 * hourMs })
+    const asked = { ...news, ttl: "31h" }
+    const { id, state } = await kinds.pkiCertificate.create(engine, asked)
+    expect(state["expiration"]).toBe("2026-06-02T05:59:59.000Z")
+    expect(kinds.pkiCertificate.diff(state, asked, nothing)).toMatchObject({ changed: [], isUnasked: false })
+    expect((await kinds.pkiCertificate.read(engine, id, state))?.inputs).toEqual(asked)
   })
 
   test("is read by its id alone, without the key that only its first reader had", async () => {

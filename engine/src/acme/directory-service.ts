@@ -146,10 +146,11 @@ export abstract class DirectoryService extends IssuingService {
   protected issuing(authority: Authority, profile: string | null) {
     const open = openDirectory(authority, this.directory)
     const decider = deciderFor(authority, this.directory, open, profile)
-    const terms = (by: RoleDecider): OrderTerms => {
-      const { overMaximum: _said, ...validity } = this.issuerTerms(authority, by, { clampTtl: true })
-      return { role: by.role, settings: authority.settings.acme, ...validity }
-    }
+    const terms = (by: RoleDecider): OrderTerms => ({
+      role: by.role,
+      settings: authority.settings.acme,
+      ...this.issuerTerms(authority, by),
+    })
     return { decider, terms }
   }
 

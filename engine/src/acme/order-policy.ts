@@ -135,7 +135,6 @@ function approveNames(
       role: by,
       rules: orderValidityRules(asked, terms),
       identity: undefined,
-      overMaximum: "clamp",
       issuer: issuerBoundFor(asked, terms),
       mountTtls,
       paths,

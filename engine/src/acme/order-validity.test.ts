@@ -46,7 +46,6 @@ function decided({
       ...terms,
       rules: orderValidityRules(asked, terms),
       issuer: issuerBoundFor(asked, terms),
-      overMaximum: "clamp",
       beyondIssuer: "as-issuer-says",
     },
   )

@@ -13,7 +13,7 @@ export interface AskedValidity {
   readonly createdAt?: Instant
 }
 
-export interface OrderValidityTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer" | "overMaximum" | "issuer"> {
+export interface OrderValidityTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer" | "issuer"> {
   readonly role: Role
   readonly settings: Pick<AcmeSettings, "maxTtlMs">
   readonly issuer: NonNullable<ValidityTerms["issuer"]> & { readonly notBefore: Instant }

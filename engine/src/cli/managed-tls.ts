@@ -5,7 +5,6 @@ import { isEngineError } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { formatInstant, hourMs, type Instant, isAhead, minuteMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
-import { noAllowances } from "../pki/certificates/certificates.ts"
 import type { ServingEngine } from "../engine.ts"
 import { HeldIdentity, type SecureContextSource, type TlsIdentity } from "../server.ts"
 import { parseCertificate } from "../x509/certificate.ts"
@@ -131,9 +130,7 @@ async function issue(engine: ServingEngine, { mount, role, hosts }: ManagedTls):
     altNames,
     ipSans: hosts.filter((host) => isIP(host) !== 0),
   }
-  // The role's own lifetime may be longer than the mount allows.
-  const allowances = { ...noAllowances, clampTtl: true }
-  const issued = await engine.pki(mount).certificates.issue(role, input, {}, allowances)
+  const issued = await engine.pki(mount).certificates.issue(role, input)
   const { certificate, caChain, privateKey, notBefore, notAfter } = issued
   if (privateKey === undefined) throw new TypeError("a certificate was issued without its key")
   // Whoever trusts the root has it, and needs it from nobody.

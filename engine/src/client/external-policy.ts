@@ -37,7 +37,7 @@ function passingOn<T extends Pick<Said, "removeRootsFromChain">>(
   table: Parameters<T>,
   { parameters, ...request }: Said,
 ): Saying {
-  const own = encodeMembers(table, request as Partial<T>, "specification")
+  const own = encodeMembers(table, request as Partial<T>, "native")
   const members = new Map([
     ...parameters,
     ...Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)] as const),

@@ -15,7 +15,7 @@ export interface Saying {
 }
 
 export function saying<T extends object>(table: Parameters<T>, value: Partial<T>): Saying {
-  return { document: encodeMembers(table, value, "specification"), names: namesOf(table) }
+  return { document: encodeMembers(table, value, "native"), names: namesOf(table) }
 }
 
 export const pageQuery = (page: KeyPage = {}): URLSearchParams => queryOf(saying(keyPageParameters, page))

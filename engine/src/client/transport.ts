@@ -143,7 +143,7 @@ const workspaceApi: Api = {
   refusal: ({ status, document, retryAfterMs }, names) => decodeError(status, document, { retryAfterMs, names }),
 }
 
-/** In the specification's dialect (architecture 0.2). */
+/** `X-Service-Token` selects the native dialect (docs/dialects.md). */
 const pkiApi: Api = {
   prefix: "/v1",
   headers: ({ method, document, octets }, token) => ({

@@ -13,7 +13,7 @@ export function bearerToken(header: string | null): string {
   return token
 }
 
-/** What stands where a token would on the certificate API: in the specification's header, in that of existing clients, or Bearer. */
+/** Returns the token of a request to the certificate API: of `X-Service-Token`, else of `X-Vault-Token`, else Bearer. */
 export const serviceTokenIn = (headers: Headers): string | undefined =>
   headers.get("x-service-token") ?? headers.get("x-vault-token") ?? tokenIn(headers.get("authorization"))
 

@@ -30,7 +30,6 @@ const anything: Role = {
 
 const terms = {
   mountTtls: { defaultMs: hourMs, maximumMs: Number.MAX_SAFE_INTEGER },
-  overMaximum: "refuse",
   issuer: undefined,
   paths: undefined,
   now: 0,

@@ -32,7 +32,10 @@ export interface World extends AsyncDisposable {
   readonly rootToken: string
   /** `path` is relative to `/api/v2` unless it is absolute; the token is root's unless another (or null for none) is given. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  /** The certificate API: `path` is relative to `/v1`; root's token, as the specification sends it, unless told otherwise. */
+  /**
+   * The certificate API: `path` is relative to `/v1`. The token is root's by default, and goes into `X-Service-Token`, or into
+   * `X-Vault-Token` if the headers have `x-vault-request`, as Vault's clients send both.
+   */
   pki(method: string, path: string, options?: RequestOptions): Promise<Answer>
 }
 
@@ -138,7 +141,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       )
     },
     async pki(method, path, { token = rootToken, body, headers, from } = {}) {
-      const credentials = token === null ? {} : { "x-service-token": token }
+      const header = headers?.["x-vault-request"] === undefined ? "x-service-token" : "x-vault-token"
+      const credentials = token === null ? {} : { [header]: token }
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
       return send(
         `${origin}/v1${path}`,

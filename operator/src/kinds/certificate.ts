@@ -196,7 +196,7 @@ const members = z
       .describe("Other names that are text, such as a user principal name.")
       .meta({ "x-kubernetes-list-type": "atomic" }),
     duration: duration(
-      "For how long the certificate is to be valid, such as 2160h; the role's ttl unless given. A change counts from the next certificate on.",
+      "Lifetime of the certificate, such as 2160h. Default: the role's ttl. Cut to the role's max_ttl. A change applies to the next certificate.",
     ).optional(),
     notAfter: instant(
       "Until when the certificate is to be valid, in place of duration. A change counts from the next certificate on.",

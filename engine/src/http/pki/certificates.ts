@@ -18,7 +18,7 @@ import { answer, param, type PkiRequest, type PkiResponse, type PkiRoute } from 
 export const certificateRoutes: readonly PkiRoute[] = [
   ...bothForms("/issue/:name", async (request, choice) => {
     const { format, privateKeyFormat, ...input } = request.decode(issueParameters)
-    const issued = await request.pki.certificates.issue(param(request, "name"), input, choice, allowances(request))
+    const issued = await request.pki.certificates.issue(param(request, "name"), input, choice)
     return issuedAnswer(request, issued, { encoding: encodingOf({ format, privateKeyFormat }) })
   }),
   ...bothForms("/sign/:name", async (request, choice) => {
@@ -30,12 +30,7 @@ export const certificateRoutes: readonly PkiRoute[] = [
   ...["/sign-verbatim", "/sign-verbatim/:name"].flatMap((path) =>
     bothForms(path, async (request, choice) => {
       const { format, privateKeyFormat, csr = "", ...input } = request.decode(signVerbatimParameters)
-      const issued = await request.pki.certificates.signVerbatim(
-        request.params["name"],
-        { csr, ...input },
-        choice,
-        allowances(request),
-      )
+      const issued = await request.pki.certificates.signVerbatim(request.params["name"], { csr, ...input }, choice)
       return issuedAnswer(request, issued, {
         encoding: encodingOf({ format, privateKeyFormat }),
         withoutExpiration: true,

@@ -1,5 +1,6 @@
 // Conditional reads (RFC 9110, section 13) of what a reference leads to, which may be another thing at any moment.
 import { type Instant, secondMs } from "../../core/time.ts"
+import { dialectHeaders } from "../../wire/pki/dialect.ts"
 import type { Document } from "../../wire/pki/parameters.ts"
 import type { PkiResponse, SystemRequest } from "../pki-route.ts"
 import { isKnown } from "./raw-file.ts"
@@ -21,7 +22,7 @@ export const rawBytes = (body: string | Uint8Array, contentType: string): Condit
 })
 export const data = (document: Document): ConditionalResponse => ({ kind: "data", status: 200, data: document })
 
-/** 304 for whoever has it already. `byDialect` says that the request's dialect chooses what is answered. */
+/** Returns 304 if the client has this version. `byDialect`: the request's dialect chooses the form of the answer. */
 export function unlessKnown(
   { headers: asked, server }: Pick<SystemRequest, "headers" | "server">,
   { tag, modifiedAt }: Version,
@@ -39,7 +40,7 @@ export function unlessKnown(
     etag,
     ...(isDated ? { "last-modified": new Date(modified).toUTCString() } : {}),
     "cache-control": "no-cache",
-    ...(byDialect ? { vary: "X-Vault-Request, X-Vault-Token" } : {}),
+    ...(byDialect ? { vary: dialectHeaders } : {}),
   }
   if (isKnown(asked, strong, { modifiedAt: isDated ? modified : Infinity, now: server.now() }))
     return { kind: "raw", status: 304, body: "", headers }

@@ -176,7 +176,7 @@ describe("the parameters of issue:", () => {
     ])
   })
 
-  test("[P-4.4-r8] the lifetime is the one asked for up to the maximum, else the role's", async () => {
+  test("[P-4.4-r8] [F-P12] the lifetime is the one asked for up to the maximum, else the role's", async () => {
     const lifetime = async (body: object) => {
       const { certificate, lease_duration } = await issued("web", { ...www, ...body })
       // Validity includes its last second; the beginning is 30 seconds back.
@@ -186,7 +186,38 @@ describe("the parameters of issue:", () => {
     expect(await lifetime({})).toBe(3_600)
     expect(await lifetime({ ttl: "2h" })).toBe(7_200)
     expect(await lifetime({ ttl: 259_200 })).toBe(259_200)
-    expect(await refused("issue/web", { ...www, ttl: "72h1s" })).toEqual([expect.stringContaining("ttl")])
+    expect(await lifetime({ ttl: "72h1s" })).toBe(259_200)
+    expect(await lifetime({ ttl: "1000h" })).toBe(259_200)
+  })
+
+  describe("[F-P12] a ttl above the maximum is cut with a warning", () => {
+    const warning = 'TTL "1000h" is longer than permitted maxTTL "72h", so maxTTL is being used'
+    const headers = (): Record<string, Record<string, string>> => ({
+      native: { "x-service-token": world.rootToken },
+      vault: { "x-vault-token": world.rootToken },
+      Bearer: { authorization: `Bearer ${world.rootToken}` },
+      both: { "x-service-token": world.rootToken, "x-vault-token": world.rootToken, "x-vault-request": "true" },
+    })
+    test.each<[verb: string, dialect: string, warnings: unknown]>(
+      ["issue", "sign", "sign-verbatim"].flatMap((verb) => [
+        [verb, "native", warning],
+        [verb, "vault", [warning]],
+        [verb, "Bearer", [warning]],
+        [verb, "both", warning],
+      ]),
+    )("by %s when the headers are %s", async (verb, dialect, warnings) => {
+      const subject = verb === "sign-verbatim" ? [[{ type: oids.commonName, value: "www.example.com" }]] : []
+      const csr = verb === "issue" ? {} : { csr: (await certificateRequest({ subject })).csr }
+      const names = verb === "sign-verbatim" ? {} : www
+      const { status, body } = await world.pki("POST", `/pki/${verb}/web`, {
+        body: { ...names, ...csr, ttl: "1000h" },
+        token: null,
+        headers: headers()[dialect]!,
+      })
+      expect([status, body.warnings]).toEqual([200, warnings])
+      const { notBefore, notAfter } = readIssued(body.data.certificate)
+      expect((notAfter - notBefore) / 1_000 + 1 - 30).toBe(259_200)
+    })
   })
 
   test("[P-4.4-r9] the format is PEM, DER or a bundle", async () => {

@@ -3,6 +3,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { foreignRoot } from "../../testing/issuing-mount.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { openssl, verifiesStrictly } from "../../testing/openssl.ts"
+import { readIssued } from "../../testing/issued-certificate.ts"
 import { openWorld, type World } from "../../testing/world.ts"
 
 const clock = manualClock(Date.now())
@@ -60,13 +61,18 @@ describe("a root", () => {
     })
   })
 
-  test("with a ttl above the maximum is cut for them, and refused by the specification", async () => {
+  test("[F-P12] with a ttl above the maximum is cut with a warning in both dialects", async () => {
     const pki = await newMount()
     const asked = { ...ec, common_name: "Root", ttl: "87601h" }
-    const cut = await pki("POST", "/root/generate/internal", asked, vault())
-    expect(cut.body.warnings).toContainEqual(expect.stringContaining("longer than permitted maxTTL"))
-    const refused = await pki("POST", "/root/generate/internal", asked)
-    expect([refused.status, refused.body.errors]).toEqual([400, [expect.stringMatching(/^"ttl"/)]])
+    for (const [options, says] of [
+      [vault(), expect.arrayContaining([expect.stringContaining("longer than permitted maxTTL")])],
+      [undefined, expect.stringContaining("longer than permitted maxTTL")],
+    ] as const) {
+      const { body } = await pki("POST", "/root/generate/internal", asked, options)
+      expect(body.warnings).toEqual(says)
+      const { notBefore, notAfter } = readIssued(body.data.certificate)
+      expect((notAfter - notBefore) / 1_000 + 1 - 30).toBe(87_600 * 3_600)
+    }
   })
 
   test.each<[format: string, keyFormat: string, certificate: RegExp, key: RegExp]>([

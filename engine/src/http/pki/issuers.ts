@@ -27,7 +27,6 @@ import { keyWireNames } from "../../wire/pki/key.ts"
 import { writePem } from "../../x509/pem.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
 import { answer, listed, nothing, param, type PkiRequest, type PkiRoute } from "../pki-route.ts"
-import { allowances } from "./allowances.ts"
 import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
 import { versionOfIssuer } from "./issuer-version.ts"
 import { keySource } from "./key-source.ts"
@@ -116,7 +115,7 @@ function generatingRoot(endpoint: RootEndpoint): PkiRoute {
     async handle(request) {
       const { format, privateKeyFormat, ...input } = request.decode(rootParameters)
       const asked = { ...input, keySource: keySource(request) }
-      const root = await request.pki.issuers.generateRoot(asked, endpoint, allowances(request))
+      const root = await request.pki.issuers.generateRoot(asked, endpoint)
       const encoding = encodingOf({ format, privateKeyFormat })
       return answer(encodeRoot(root, { encoding, dialect: request.dialect }), { warnings: root.warnings })
     },
@@ -132,7 +131,7 @@ function generatingIntermediate(endpoint: IntermediateEndpoint, type: "" | "/:ty
       const decoded = request.decode(intermediateParameters)
       const { format, privateKeyFormat, ...input } = decoded
       const asked = type === "" ? input : { ...input, keySource: keySource(request) }
-      const made = await request.pki.issuers.generateIntermediate(asked, endpoint, allowances(request))
+      const made = await request.pki.issuers.generateIntermediate(asked, endpoint)
       const encoding = encodingOf({ format, privateKeyFormat })
       return answer(encodeIntermediate(made, { encoding, dialect: request.dialect }), {
         warnings: [...made.warnings, ...csrWarnings(decoded)],

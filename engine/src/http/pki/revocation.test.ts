@@ -187,7 +187,8 @@ describe("the list", () => {
       expect(bytes.headers.get("content-type")).toBe("application/pkix-crl")
       expect(enveloped.headers.get("content-type")).toBe("application/json")
       expect(enveloped.body.data).toEqual({ crl: (await ask("GET", `${address}/pem`)).body })
-      for (const { headers } of [bytes, enveloped]) expect(headers.get("vary")).toBe("X-Vault-Request, X-Vault-Token")
+      for (const { headers } of [bytes, enveloped])
+        expect(headers.get("vary")).toBe("X-Service-Token, X-Vault-Request, X-Vault-Token, Authorization")
       const known = { "if-none-match": bytes.headers.get("etag") ?? "" }
       expect((await open(known)).status).toBe(304)
       expect((await open({ ...known, "x-vault-token": world.rootToken })).status).toBe(200)

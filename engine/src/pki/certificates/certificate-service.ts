@@ -9,7 +9,6 @@ import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { identityOf } from "../access/caller-identity.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
 import {
-  type Allowances,
   type CertificateMetadata,
   type CertificateView,
   type ImportedCertificates,
@@ -53,18 +52,13 @@ import { readSigningRequest } from "../issue/signing-request.ts"
 const writing = ["create", "update"] as const
 
 export class CertificateService extends IssuingService implements ServedCertificates {
-  async issue(
-    roleName: string,
-    input: IssueInput,
-    { issuerRef }: IssuerChoice = {},
-    allowances = noAllowances,
-  ): Promise<ServedCertificate> {
+  async issue(roleName: string, input: IssueInput, { issuerRef }: IssuerChoice = {}): Promise<ServedCertificate> {
     this.authorize(writing, below(issuerRef, `issue/${roleName}`))
     const keys = this.#keysToIssueFor()
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
       const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
-      const approved = approve(input, undefined, await this.#terms(authority, role, signer, allowances))
+      const approved = approve(input, undefined, await this.#terms(authority, role, signer))
       const privateKey = await keys(approved.key)
       const content = leafContent(approved, privateKey.publicKey)
       const outcome = await this.certified(authority, signer, content, role, {
@@ -93,7 +87,7 @@ export class CertificateService extends IssuingService implements ServedCertific
       if (role.requireCn && (input.commonName ?? "") === "" && !allowances.commonNameFromCsr)
         throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
       const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
-      const approved = approve(input, csr, await this.#terms(authority, role, signer, allowances))
+      const approved = approve(input, csr, await this.#terms(authority, role, signer))
       const content = leafContent(approved, key)
       const outcome = await this.certified(authority, signer, content, role, {
         ...namesOf(approved),
@@ -110,7 +104,6 @@ export class CertificateService extends IssuingService implements ServedCertific
     roleName: string | undefined,
     input: SignVerbatimInput,
     { issuerRef }: IssuerChoice = {},
-    allowances = noAllowances,
   ): Promise<ServedCertificate> {
     const path = roleName === undefined ? "sign-verbatim" : `sign-verbatim/${roleName}`
     this.authorize(writing, below(issuerRef, path))
@@ -122,7 +115,7 @@ export class CertificateService extends IssuingService implements ServedCertific
       assertRsaExponent(inCsr(key), role?.allowedRsaExponents)
       const signer = await this.signer(authority, issuerRef ?? role?.issuerRef ?? "default")
       const approved = approveVerbatim(input, request, {
-        ...this.issuerTerms(authority, signer, allowances),
+        ...this.issuerTerms(authority, signer),
         role,
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
@@ -151,7 +144,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     return this.recorded(async (authority) => {
       const signer = await this.signer(authority, issuerRef ?? "default")
       const approved = approveAuthority(input, request, {
-        ...this.issuerTerms(authority, signer, allowances),
+        ...this.issuerTerms(authority, signer),
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
@@ -180,7 +173,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     const authority = await this.current()
     const signer = await this.signer(authority, issuerRef ?? "default")
     const { requireMatchingCertificateAlgorithms = false } = input
-    const { paths, now } = this.issuerTerms(authority, signer, noAllowances)
+    const { paths, now } = this.issuerTerms(authority, signer)
     const approved = approveSelfIssued(given, {
       key: signer.key.algorithm,
       requireMatchingCertificateAlgorithms,
@@ -295,10 +288,10 @@ export class CertificateService extends IssuingService implements ServedCertific
     }
   }
 
-  async #terms(authority: Authority, role: Role, signer: IssuerSigner, allowances: Allowances) {
+  async #terms(authority: Authority, role: Role, signer: IssuerSigner) {
     const hasTemplates = role.allowedDomainsTemplate || role.allowedUriSansTemplate
     const identity = hasTemplates ? await identityOf(this.caller, this.context.storage) : undefined
-    return { role, identity, ...this.issuerTerms(authority, signer, allowances) }
+    return { role, identity, ...this.issuerTerms(authority, signer) }
   }
 }
 

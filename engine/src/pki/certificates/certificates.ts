@@ -43,21 +43,19 @@ export interface ServedCertificate extends IssuedCertificate {
   readonly lease: (CertificateLease & { readonly isKept: boolean }) | undefined
 }
 
-/** How what comes of a request is handed out, and what a ttl may be. */
+/** How what comes of a request is handed out. */
 export interface IssuanceOptions {
   /** Self-signed certificates are left out of the chain. */
   readonly removeRootsFromChain?: boolean
 }
 
-/** What a server grants to existing clients, which rely on it (architecture 0.2). */
+/** Rules of the native dialect that the vault dialect lifts (docs/dialects.md). */
 export interface Allowances {
-  /** Whether a ttl above the maximum is cut; otherwise it is refused. */
-  readonly clampTtl: boolean
   /** Whether a CSR alone may name what is signed. */
   readonly commonNameFromCsr: boolean
 }
 
-export const noAllowances: Allowances = { clampTtl: false, commonNameFromCsr: false }
+export const noAllowances: Allowances = { commonNameFromCsr: false }
 
 export interface IssueInput extends IssueRequestInput, IssuanceOptions {}
 
@@ -184,16 +182,11 @@ export interface Certificates {
   signSelfIssued(input: SignSelfIssuedInput, choice?: IssuerChoice): Promise<SignedSelfIssued>
 }
 
-/** The same with what a server grants besides. */
+/** Certificates as the server's routes issue them. */
 export interface ServedCertificates extends Certificates {
-  issue(role: string, input: IssueInput, choice?: IssuerChoice, allowances?: Allowances): Promise<ServedCertificate>
+  issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<ServedCertificate>
   sign(role: string, input: SignInput, choice?: IssuerChoice, allowances?: Allowances): Promise<ServedCertificate>
-  signVerbatim(
-    role: string | undefined,
-    input: SignVerbatimInput,
-    choice?: IssuerChoice,
-    allowances?: Allowances,
-  ): Promise<ServedCertificate>
+  signVerbatim(role: string | undefined, input: SignVerbatimInput, choice?: IssuerChoice): Promise<ServedCertificate>
   signIntermediate(
     input: SignIntermediateInput,
     choice?: IssuerChoice,

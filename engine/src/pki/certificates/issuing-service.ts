@@ -10,7 +10,6 @@ import { certificationPaths } from "../issuers/certification-paths.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
-import type { Allowances } from "./certificates.ts"
 
 export abstract class IssuingService extends AuthorityService {
   protected signer(authority: Authority, reference: string): Promise<IssuerSigner> {
@@ -22,15 +21,10 @@ export abstract class IssuingService extends AuthorityService {
   }
 
   /** What the issuer, its chain and the mount say of every certificate. */
-  protected issuerTerms(
-    { mount, issuers }: Authority,
-    { issuer }: { readonly issuer: HeldIssuer },
-    { clampTtl }: Pick<Allowances, "clampTtl">,
-  ) {
+  protected issuerTerms({ mount, issuers }: Authority, { issuer }: { readonly issuer: HeldIssuer }) {
     const { leafNotAfterBehavior } = issuer.settings
     return {
       mountTtls: leaseTtls(mount.config),
-      overMaximum: clampTtl ? ("clamp" as const) : ("refuse" as const),
       issuer: { notBefore: issuer.parsed.notBefore, notAfter: issuer.parsed.notAfter, leafNotAfterBehavior },
       paths: certificationPaths(issuer, issuers),
       now: this.context.runtime.clock.now(),

@@ -56,7 +56,7 @@ export interface OverlayTerms {
   /** Of the request. */
   readonly publicKey: PublicKey
   readonly paths: CertificationPaths
-  readonly validity: Omit<ValidityTerms, "rules" | "overMaximum" | "beyondIssuer">
+  readonly validity: Omit<ValidityTerms, "rules" | "beyondIssuer">
 }
 
 /** What may be signed of a template. */
@@ -74,7 +74,7 @@ export function overlay(template: PolicyTemplate, terms: OverlayTerms): Approved
   const { notBefore, notAfter } = certificate
   const { validity, violations, warnings } = decideValidity(
     { ttlMs: 0, notBefore, notAfter },
-    { ...terms.validity, rules: rolelessRules, overMaximum: "refuse", beyondIssuer: "as-issuer-says" },
+    { ...terms.validity, rules: rolelessRules, beyondIssuer: "as-issuer-says" },
   )
   refuseViolations(violations)
   const kept = certificate.extensions.filter(({ oid }) => !replacedExtensions.has(oid))

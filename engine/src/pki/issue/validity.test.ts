@@ -27,7 +27,6 @@ function decide({ request, rules, terms }: Case) {
     {
       rules: { ...roleDefaults, ...rules },
       mountTtls: { defaultMs: 768 * hourMs, maximumMs: 768 * hourMs },
-      overMaximum: "refuse",
       issuer: undefined,
       beyondIssuer: "as-issuer-says",
       now,
@@ -85,38 +84,28 @@ describe("how long a certificate lives", () => {
   })
 })
 
-describe("[P-8-r2] a ttl above the maximum", () => {
+describe("[P-8-r2] [F-P12] a ttl above the maximum", () => {
   const request = { ttlMs: 100 * hourMs }
   const text = 'TTL "100h" is longer than permitted maxTTL "72h", so maxTTL is being used'
 
-  test("of the role or of the engine is refused in the specification's dialect", () => {
-    const refused = { messages: ['"ttl" 100h is longer than the permitted maximum 72h'], fields: ["ttlMs"] }
-    expect(decide({ request, rules: { maxTtlMs: 72 * hourMs } })).toMatchObject(refused)
-    const mountTtls = { defaultMs: hourMs, maximumMs: 72 * hourMs }
-    expect(decide({ request, terms: { mountTtls } })).toMatchObject(refused)
-    expect(decide({ request: { ttlMs: 72 * hourMs }, terms: { mountTtls } }).messages).toEqual([])
+  test.each<readonly [string, Case]>([
+    ["of the role", { request, rules: { maxTtlMs: 72 * hourMs } }],
+    ["of the mount", { request, terms: { mountTtls: { defaultMs: hourMs, maximumMs: 72 * hourMs } } }],
+    [
+      "that is the role's own ttl",
+      { rules: { ttlMs: 100 * hourMs }, terms: { mountTtls: { defaultMs: 0, maximumMs: 72 * hourMs } } },
+    ],
+    ["that is the mount's default", { terms: { mountTtls: { defaultMs: 100 * hourMs, maximumMs: 72 * hourMs } } }],
+  ])("%s is cut with a warning", (_, given) => {
+    expect(decide(given)).toMatchObject({ notAfter: "2026-11-24T11:59:59Z", messages: [], warnings: [text] })
   })
 
-  test("is cut, with a warning, in the other", () => {
-    expect(decide({ request, rules: { maxTtlMs: 72 * hourMs }, terms: { overMaximum: "clamp" } })).toMatchObject({
+  test("is the last that is not cut when it equals the maximum", () => {
+    expect(decide({ request: { ttlMs: 72 * hourMs }, rules: { maxTtlMs: 72 * hourMs } })).toMatchObject({
       notAfter: "2026-11-24T11:59:59Z",
       messages: [],
-      warnings: [text],
+      warnings: [],
     })
-  })
-
-  test("that nobody asked for gives way in both", () => {
-    for (const overMaximum of ["refuse", "clamp"] as const)
-      expect(
-        decide({
-          rules: { ttlMs: 100 * hourMs },
-          terms: { overMaximum, mountTtls: { defaultMs: 0, maximumMs: 72 * hourMs } },
-        }),
-      ).toMatchObject({
-        notAfter: "2026-11-24T11:59:59Z",
-        messages: [],
-        warnings: [text],
-      })
   })
 
   test.each([
@@ -125,8 +114,8 @@ describe("[P-8-r2] a ttl above the maximum", () => {
     { ttlMs: 2 * hourMs + 5 * secondMs, written: "2h5s" },
     { ttlMs: 30 * dayMs, written: "720h" },
   ])("is written $written", ({ ttlMs, written }) => {
-    expect(decide({ request: { ttlMs }, rules: { maxTtlMs: secondMs } }).messages).toEqual([
-      `"ttl" ${written} is longer than the permitted maximum 1s`,
+    expect(decide({ request: { ttlMs }, rules: { maxTtlMs: secondMs } }).warnings).toEqual([
+      `TTL "${written}" is longer than permitted maxTTL "1s", so maxTTL is being used`,
     ])
   })
 })
@@ -385,23 +374,20 @@ test("no certificate lives longer than its ttl, its maximum and its issuer, or b
     maximumMs: fc.integer({ min: secondMs, max: 2_000 * hourMs }),
     issuerMs: fc.integer({ min: -hourMs, max: 2_000 * hourMs }),
     leafNotAfterBehavior: fc.constantFrom("err", "truncate"),
-    overMaximum: fc.constantFrom("refuse", "clamp"),
   })
   fc.assert(
-    fc.property(cases, ({ now, ttlMs, rules, maximumMs, issuerMs, leafNotAfterBehavior, overMaximum }) => {
+    fc.property(cases, ({ now, ttlMs, rules, maximumMs, issuerMs, leafNotAfterBehavior }) => {
       const issuer = {
         notBefore: -631_152_000_000,
         notAfter: Math.floor((now + issuerMs) / secondMs) * secondMs,
         leafNotAfterBehavior,
       }
-      const terms = { now, overMaximum, issuer, mountTtls: { defaultMs: maximumMs, maximumMs } }
+      const terms = { now, issuer, mountTtls: { defaultMs: maximumMs, maximumMs } }
       const decided = decideValidity(
         { ttlMs, notBefore: null, notAfter: null },
         { ...terms, rules: { ...roleDefaults, ...rules }, beyondIssuer: "as-issuer-says" },
       )
       const longest = rules.maxTtlMs || maximumMs
-      const mustBeRefused = overMaximum === "refuse" && ttlMs > longest
-      expect(mustBeRefused && decided.violations.length === 0).toBe(false)
       if (decided.violations.length > 0) return
       const { notBefore, notAfter } = decided.validity
       // The last second belongs to it.

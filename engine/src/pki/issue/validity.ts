@@ -37,8 +37,6 @@ export interface ValidityTerms {
   readonly rules: ValidityRules
   /** What holds where the rules say nothing. */
   readonly mountTtls: { readonly defaultMs: number; readonly maximumMs: number }
-  /** What becomes of a ttl above the maximum: dialects differ (architecture 0.2). */
-  readonly overMaximum: "refuse" | "clamp"
   /** Undefined for a certificate that signs itself. */
   readonly issuer:
     | {
@@ -152,7 +150,7 @@ function decideEnd(request: ValidityRequest, terms: ValidityTerms): Decided {
   const ttl = decideTtl(request, terms)
   const lastOfTtl = lastWithin(ttl.value, now)
   const end = rules.notAfter ?? request.notAfter
-  if (end === null) return ttl.violations.length > 0 ? ttl : withinTimestamp(lastOfTtl, "ttlMs", terms, ttl.warnings)
+  if (end === null) return withinTimestamp(lastOfTtl, "ttlMs", terms, ttl.warnings)
   const notAfter = wholeSecond(end)
   if (rules.notAfter !== null) {
     const isIgnored = request.ttlMs > 0 || request.notAfter !== null
@@ -178,16 +176,14 @@ const lastWithin = (durationMs: number, now: Instant): Instant => wholeSecond(no
 const maximumOf = ({ rules, mountTtls }: Pick<ValidityTerms, "rules" | "mountTtls">): number =>
   rules.maxTtlMs || mountTtls.maximumMs
 
-/** How long, in milliseconds, a certificate is to live of which no end is said. Only what was asked for can be refused; a default gives way. */
+/** Returns the lifetime in milliseconds of a certificate without `not_after`. A ttl above the maximum is cut with a warning, as in Vault. */
 function decideTtl(request: ValidityRequest, terms: ValidityTerms): Decided {
-  const { rules, mountTtls, overMaximum } = terms
+  const { rules, mountTtls } = terms
   const ttlMs = request.ttlMs || rules.ttlMs || mountTtls.defaultMs
   const maximumMs = maximumOf(terms)
   if (ttlMs <= maximumMs) return decided(ttlMs)
   const [asked, maximum] = [formatDuration(ttlMs), formatDuration(maximumMs)]
-  return overMaximum === "refuse" && request.ttlMs > 0
-    ? refused("ttlIsWithinMaximum", "ttlMs", asked, `"ttl" ${asked} is longer than the permitted maximum ${maximum}`)
-    : decided(maximumMs, [`TTL "${asked}" is longer than permitted maxTTL "${maximum}", so maxTTL is being used`])
+  return decided(maximumMs, [`TTL "${asked}" is longer than permitted maxTTL "${maximum}", so maxTTL is being used`])
 }
 
 function withinTimestamp(

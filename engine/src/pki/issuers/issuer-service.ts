@@ -6,7 +6,6 @@ import type { SigningKey } from "../../x509/signing-key.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
-import { noAllowances } from "../certificates/certificates.ts"
 import { createdAfter } from "../created-after.ts"
 import { namesOf } from "../issue/leaf.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
@@ -45,13 +44,9 @@ import { authorityCsr, newIntermediate, newRoot, selfSignedCertificate } from ".
 const writing = ["create", "update"] as const
 
 export class IssuerService extends AuthorityService implements ServedIssuers {
-  async generateRoot(
-    input: RootInput,
-    endpoint: RootEndpoint = "root/generate",
-    allowances = noAllowances,
-  ): Promise<GeneratedRoot> {
+  async generateRoot(input: RootInput, endpoint: RootEndpoint = "root/generate"): Promise<GeneratedRoot> {
     this.authorize(writing, `${endpoint}/${input.keySource ?? "internal"}`)
-    const root = newRoot(await this.current(), input, { endpoint, allowances, now: this.#now() })
+    const root = newRoot(await this.current(), input, { endpoint, now: this.#now() })
     const { name, content } = root
     const keyFor = keyProvider(this.context, root.key)
     return this.changed(async (authority) => {
@@ -109,12 +104,11 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   async generateIntermediate(
     input: IntermediateInput,
     endpoint: IntermediateEndpoint = "intermediate/generate",
-    allowances = noAllowances,
   ): Promise<GeneratedIntermediate> {
     const isCross = endpoint === "intermediate/cross-sign"
     const key: KeyFields = isCross ? { keySource: "existing" } : {}
     this.authorize(writing, isCross ? endpoint : `${endpoint}/${input.keySource ?? "internal"}`)
-    const intermediate = newIntermediate(await this.current(), input, { key, allowances, now: this.#now() })
+    const intermediate = newIntermediate(await this.current(), input, { key, now: this.#now() })
     const keyFor = keyProvider(this.context, intermediate.key)
     return this.changed(async (authority) => {
       const used = await keyFor(authority)

@@ -2,7 +2,6 @@ import type { IssuerId, KeyId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import type { Allowances } from "../certificates/certificates.ts"
 import type { AuthorityRequest } from "../issue/authority-request.ts"
 import type { AuthorityUrls, Issuer } from "./issuer.ts"
 import type { KeyPage } from "../key-page.ts"
@@ -143,13 +142,7 @@ export interface ServedIssuerCertificate extends IssuerCertificate {
   readonly changedAt: Instant
 }
 
-/** The same with what a server grants besides. */
+/** Issuers as the server's routes read them. */
 export interface ServedIssuers extends Issuers {
-  generateRoot(input: RootInput, endpoint?: RootEndpoint, allowances?: Allowances): Promise<GeneratedRoot>
-  generateIntermediate(
-    input: IntermediateInput,
-    endpoint?: IntermediateEndpoint,
-    allowances?: Allowances,
-  ): Promise<GeneratedIntermediate>
   certificate(reference: string): Promise<ServedIssuerCertificate>
 }

@@ -12,7 +12,6 @@ import {
 import type { SigningKey } from "../../x509/signing-key.ts"
 import type { Instant } from "../../core/time.ts"
 import { type Authority, keyOf } from "../authority.ts"
-import type { Allowances } from "../certificates/certificates.ts"
 import { certify } from "../issue/certify.ts"
 import { type KeyFields, type KeyRequest, readKeyRequest } from "../keys/key-request.ts"
 import { leaseTtls } from "../mount.ts"
@@ -34,7 +33,6 @@ export interface NewAuthority {
 }
 
 export interface NewAuthorityTerms {
-  readonly allowances: Allowances
   readonly now: Instant
 }
 
@@ -65,11 +63,10 @@ function newAuthority(
   input: RootInput | IntermediateInput,
   more: NewAuthorityTerms & { readonly name: string | null; readonly mayBeNameless: boolean },
 ): NewAuthority {
-  const { name, mayBeNameless, allowances, now } = more
+  const { name, mayBeNameless, now } = more
   const { request, violations, warnings } = readKeyRequest(input)
   const content = approveAuthority(input, undefined, {
     mountTtls: leaseTtls(authority.mount.config),
-    overMaximum: allowances.clampTtl ? "clamp" : "refuse",
     issuer: undefined,
     paths: undefined,
     enforceLeafNotAfterBehavior: false,

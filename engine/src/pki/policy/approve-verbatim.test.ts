@@ -22,7 +22,6 @@ const terms: VerbatimTerms = {
   role: undefined,
   keyType: "rsa",
   mountTtls: { defaultMs: 24 * hourMs, maximumMs: 768 * hourMs },
-  overMaximum: "refuse",
   paths: undefined,
   issuer: { notBefore: 0, notAfter: now + 1_000 * hourMs, leafNotAfterBehavior: "permit" },
   enforceLeafNotAfterBehavior: false,
@@ -196,7 +195,7 @@ test.each<{
     detail: '"cert_metadata" must be base64',
   },
   { input: { signatureBits: 1 }, field: "signatureBits", detail: "unsupported hash signature algorithm: 1" },
-  { input: { ttlMs: 769 * hourMs }, field: "ttlMs", detail: '"ttl" 769h is longer than the permitted maximum 768h' },
+  { input: { ttlMs: -1 }, field: "ttlMs", detail: '"ttl" must not be negative' },
 ])("refused: $detail", ({ input, more, content, field, detail }) => {
   expect(faultsOf(() => approve(content ?? csr(), input, more))).toEqual([{ field, detail }])
 })
@@ -214,7 +213,9 @@ describe("how long it lives", () => {
       notAfterBound: "permit",
     })
     expect(approve(csr(), {}, { role }).validity).toEqual({ notBefore: now, notAfter: lastSecond(hourMs) })
-    expect(faultsOf(() => approve(csr(), { ttlMs: 3 * hourMs }, { role })).map(({ field }) => field)).toEqual(["ttlMs"])
+    const cut = approve(csr(), { ttlMs: 3 * hourMs }, { role })
+    expect(cut.validity.notAfter).toBe(lastSecond(2 * hourMs))
+    expect(cut.warnings).toEqual([expect.stringMatching(/^TTL "3h" is longer than permitted maxTTL "2h"/)])
     const notAfter = now + 500 * hourMs
     expect(approve(csr(), { notAfter }, { role }).validity.notAfter).toBe(notAfter)
   })

@@ -96,8 +96,8 @@ const signalAnswer = parameters(signalKinds)
 const wholeSignalAnswer = parameters({ ...signalKinds, serialNumbers: texts })
 
 export const encodeManagedAccount = (view: ManagedAccountView): Document => ({
-  ...encodeMembers(accountAnswer, view, "specification"),
-  revoked_time: view.status === "revoked" ? exactInstant.encode(view.statusAt, "specification") : "",
+  ...encodeMembers(accountAnswer, view, "native"),
+  revoked_time: view.status === "revoked" ? exactInstant.encode(view.statusAt, "native") : "",
 })
 
 export const encodeManagedAccountWithOrders = ({ orders, ...view }: ManagedAccountWithOrders): Document => ({
@@ -106,15 +106,14 @@ export const encodeManagedAccountWithOrders = ({ orders, ...view }: ManagedAccou
 })
 
 export function encodeManagedOrder(view: ManagedOrderView): Document {
-  const document = encodeMembers(orderAnswer, view, "specification")
+  const document = encodeMembers(orderAnswer, view, "native")
   return { ...document, cert_expiry: view.status === "valid" ? document["order_expiry"] : "" }
 }
 
-export const encodeRenewalSignal = (view: RenewalSignalView): Document =>
-  encodeMembers(signalAnswer, view, "specification")
+export const encodeRenewalSignal = (view: RenewalSignalView): Document => encodeMembers(signalAnswer, view, "native")
 export const encodeWholeRenewalSignal = (
   view: RenewalSignalView & { readonly serialNumbers: readonly string[] },
-): Document => encodeMembers(wholeSignalAnswer, view, "specification")
+): Document => encodeMembers(wholeSignalAnswer, view, "native")
 
 export const decodeManagedAccount = (data: unknown): ManagedAccountView => decodeAnswer(accountAnswer, data)
 export const decodeManagedOrder = (data: unknown): ManagedOrderView => decodeAnswer(orderAnswer, data)

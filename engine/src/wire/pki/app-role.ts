@@ -79,7 +79,7 @@ const given = <T extends object>(members: T): Present<T> =>
 
 /** Of a request, or one part in an answer. */
 export const encodeAppRoleInput = ({ faults: _, terms, ...own }: AppRoleInput): Document =>
-  encodeMembers(appRoleParameters, { ...own, ...terms }, "specification")
+  encodeMembers(appRoleParameters, { ...own, ...terms }, "native")
 
 export function decodeAppRolePart(data: unknown): AppRoleInput {
   const { faults: _, ...part } = decodeAppRoleInput({ value: decodeSomeAnswer(appRoleParameters, data), faults: [] })
@@ -88,7 +88,7 @@ export function decodeAppRolePart(data: unknown): AppRoleInput {
 }
 
 export const encodeAppRole = ({ terms, ...own }: AppRoleView): Document => ({
-  ...encodeMembers(ownParameters, own, "specification"),
+  ...encodeMembers(ownParameters, own, "native"),
   ...encodeTokenTerms(terms),
 })
 
@@ -134,7 +134,7 @@ const createdAnswer = parameters(
 )
 
 export const encodeCreatedSecretId = (created: CreatedSecretId): Document =>
-  encodeMembers(createdAnswer, created, "specification")
+  encodeMembers(createdAnswer, created, "native")
 
 export const decodeCreatedSecretId = ({ data, warnings }: DecodedEnvelope): CreatedSecretId => ({
   ...decodeAnswer(createdAnswer, data),
@@ -171,7 +171,7 @@ const secretIdAnswer = parameters(
   },
 )
 
-export const encodeSecretId = (secretId: SecretId): Document => encodeMembers(secretIdAnswer, secretId, "specification")
+export const encodeSecretId = (secretId: SecretId): Document => encodeMembers(secretIdAnswer, secretId, "native")
 export const decodeSecretId = (data: unknown): SecretId => decodeAnswer(secretIdAnswer, data)
 
 export const secretIdRefParameters = parameters({ secretId: text, accessor: text }, { accessor: "secret_id_accessor" })

@@ -102,20 +102,20 @@ export function decodeAuthMethodPatch(value: Partial<ValuesOf<typeof authMethodT
 export const encodeAuthMethodInput = ({ type, ...patch }: AuthMethodInput): Document => ({
   type,
   ...(patch.description === undefined ? {} : { description: patch.description }),
-  ...encodeMembers(traitParameters, patch.traits ?? {}, "specification"),
+  ...encodeMembers(traitParameters, patch.traits ?? {}, "native"),
   ...(patch.options === undefined ? {} : { options: patch.options }),
-  config: encodeMembers(configParameters, patch.config ?? {}, "specification"),
+  config: encodeMembers(configParameters, patch.config ?? {}, "native"),
 })
 
 export const encodeAuthMethodPatch = ({ description, config = {}, options }: AuthMethodPatch): Document => ({
   ...(description === undefined ? {} : { description }),
   ...(options === undefined ? {} : { options }),
-  ...encodeMembers(configParameters, config, "specification"),
+  ...encodeMembers(configParameters, config, "native"),
 })
 
 /** One method among all, or by itself. */
 export const encodeAuthMethod = (method: AuthMethodView): Document =>
-  encodeMounted(method, encodeMembers(configParameters, method.config, "specification"))
+  encodeMounted(method, encodeMembers(configParameters, method.config, "native"))
 
 /** By path, each with the "/" at its end that clients look for. */
 export const encodeAuthMethods = (methods: readonly AuthMethodView[]): Document =>

@@ -42,6 +42,6 @@ const answerParameters = parameters({
   createdAt: exactInstant,
 })
 
-export const encodeBlockedKey = (key: BlockedKey): Document => encodeMembers(answerParameters, key, "specification")
+export const encodeBlockedKey = (key: BlockedKey): Document => encodeMembers(answerParameters, key, "native")
 
 export const decodeBlockedKey = (document: unknown): BlockedKey => decodeAnswer(answerParameters, document)

@@ -151,7 +151,7 @@ const entryParameters = parameters({
 
 export const encodeInventoryEntry = (entry: InventoryEntry): Document =>
   Object.fromEntries(
-    entryParameters.members.map(({ name, wireName, kind }) => [wireName, kind.encode(entry[name], "specification")]),
+    entryParameters.members.map(({ name, wireName, kind }) => [wireName, kind.encode(entry[name], "native")]),
   )
 
 /** Names of the list, what is known of each, and where the next page begins. */
@@ -226,7 +226,7 @@ export const encodeDetails = ({ serialNumber: _, key, ...details }: CertificateD
   encodeMembers(
     detailsParameters,
     { ...details, keyType: key.type, keyBits: key.type === "ed25519" ? ed25519Bits : key.bits },
-    "specification",
+    "native",
   )
 
 export function decodeDetails(keys: readonly string[], info: Document): readonly CertificateDetails[] {
@@ -246,10 +246,7 @@ const metadataParameters = parameters(
 
 export const encodeMetadata = (metadata: CertificateMetadata): Document =>
   Object.fromEntries(
-    metadataParameters.members.map(({ name, wireName, kind }) => [
-      wireName,
-      kind.encode(metadata[name], "specification"),
-    ]),
+    metadataParameters.members.map(({ name, wireName, kind }) => [wireName, kind.encode(metadata[name], "native")]),
   )
 
 export function decodeMetadata(data: unknown): CertificateMetadata {

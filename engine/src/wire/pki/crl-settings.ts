@@ -64,7 +64,7 @@ const importedCrlParameters = parameters({
 })
 
 export const encodeImportedCrl = (imported: ImportedCrl): Document =>
-  encodeMembers(importedCrlParameters, imported, "specification")
+  encodeMembers(importedCrlParameters, imported, "native")
 
 export const decodeImportedCrl = ({ data, warnings }: Pick<DecodedEnvelope, "data" | "warnings">): ImportedCrl => ({
   ...decodeAnswer(importedCrlParameters, data),

@@ -1,9 +1,14 @@
-/**
- * Two dialects of one wire format (architecture 0.2): existing clients of the public API decode some members otherwise than the
- * specification has them. Who says nothing gets the specification's.
- */
-export type Dialect = "specification" | "vault"
+/** Dialects of one wire format. They differ as the table in docs/dialects.md says. */
+export type Dialect = "native" | "vault"
 
-/** Both headers are sent by those clients and by nobody else. */
-export const dialectOf = (headers: Headers): Dialect =>
-  headers.has("x-vault-token") || headers.has("x-vault-request") ? "vault" : "specification"
+/** Vault's clients send `X-Vault-Token` and `X-Vault-Request`, or the token as Bearer. `X-Service-Token` overrides them all. */
+export function dialectOf(headers: Headers): Dialect {
+  if (headers.has("x-service-token")) return "native"
+  const isVault = headers.has("x-vault-token") || headers.has("x-vault-request") || isBearer(headers)
+  return isVault ? "vault" : "native"
+}
+
+const isBearer = (headers: Headers): boolean => /^bearer +\S/i.test(headers.get("authorization") ?? "")
+
+/** `Vary` of answers that differ by dialect. */
+export const dialectHeaders = "X-Service-Token, X-Vault-Request, X-Vault-Token, Authorization"

@@ -5,7 +5,7 @@ const lease = { id: "pki/issue/web/1", durationSeconds: 60, renewable: false }
 
 test("an envelope says what stands around the data", () => {
   const answer = { data: { a: 1 }, warnings: ["one", "two\nlines"], lease, mountType: "pki" }
-  expect(encodeEnvelope(answer, "r-1", "specification")).toEqual({
+  expect(encodeEnvelope(answer, "r-1", "native")).toEqual({
     request_id: "r-1",
     lease_id: "pki/issue/web/1",
     renewable: false,
@@ -35,8 +35,7 @@ test("members of the data can stand beside it, and never in the envelope's own p
 })
 
 test("the remote engine reads what was written", () => {
-  const read = (answer: Parameters<typeof encodeEnvelope>[0]) =>
-    decodeEnvelope(encodeEnvelope(answer, "r-1", "specification"))
+  const read = (answer: Parameters<typeof encodeEnvelope>[0]) => decodeEnvelope(encodeEnvelope(answer, "r-1", "native"))
   expect(read({ data: { a: 1 } })).toEqual({ data: { a: 1 }, warnings: [], lease: undefined })
   expect(read({ data: null, warnings: ["one", "two"], lease })).toEqual({ data: null, warnings: ["one", "two"], lease })
 })

@@ -37,9 +37,9 @@ export function encodeEnvelope(answer: Answer, requestId: string, dialect: Diale
   }
 }
 
-/** One text in the specification, empty without any (architecture 0.2); a list or null for existing clients. */
+/** One string in the native dialect; a list or null for Vault clients. */
 function encodeWarnings(warnings: readonly string[], dialect: Dialect): unknown {
-  if (dialect === "specification") return warnings.map((warning) => warning.replaceAll("\n", " ")).join("\n")
+  if (dialect === "native") return warnings.map((warning) => warning.replaceAll("\n", " ")).join("\n")
   return warnings.length === 0 ? null : warnings
 }
 
@@ -49,7 +49,7 @@ export interface DecodedEnvelope {
   readonly lease: Lease | undefined
 }
 
-/** Of the specification's dialect, which is what the remote engine speaks. */
+/** Reads the native dialect, which the remote engine requests. */
 export function decodeEnvelope(document: unknown): DecodedEnvelope {
   if (!isDocument(document)) throw unreadable("it is no envelope")
   const { warnings = "", lease_id: id = "", lease_duration: seconds = 0 } = document

@@ -74,7 +74,7 @@ const viewParameters = parameters(
   },
 )
 
-/** Of the specification's dialect. */
+/** Reads the native dialect. */
 export function decodeExternalPolicy(data: unknown): ExternalPolicyView {
   const { updatedAt, validated, lastSuccessfulRequest, ...settings } = decodeAnswer(viewParameters, data)
   return {

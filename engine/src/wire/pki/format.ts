@@ -45,7 +45,7 @@ const base64 = (bytes: Uint8Array): string =>
  */
 export function encodePrivateKey(key: PrivateKey, { format: as, privateKeyFormat: form }: Encoding, dialect: Dialect) {
   const structure = form === "pkcs8" ? "pkcs8" : "traditional"
-  const isPem = as !== "der" || (form === "pkcs8" && dialect === "specification")
+  const isPem = as !== "der" || (form === "pkcs8" && dialect === "native")
   return isPem ? key.pem(structure) : base64(key.der(structure))
 }
 

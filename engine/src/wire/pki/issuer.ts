@@ -181,7 +181,7 @@ export const decodeImport = ({
 }: Partial<ValuesOf<typeof importParameters>>): string => pemBundle || certificate
 
 export const encodeImport = (pem: string, endpoint: ImportEndpoint): Document =>
-  encodeMembers(importParameters, { [importMember(endpoint)]: pem }, "specification")
+  encodeMembers(importParameters, { [importMember(endpoint)]: pem }, "native")
 
 /** An empty list is null, as existing clients know it. */
 const someTexts: Kind<readonly string[]> = {
@@ -197,7 +197,7 @@ const imported = parameters({
 })
 
 export const encodeImported = ({ mapping, warnings: _, ...lists }: ImportedBundle): Document => ({
-  ...encodeMembers(imported, lists, "specification"),
+  ...encodeMembers(imported, lists, "native"),
   mapping: Object.fromEntries([...mapping].map(([issuerId, keyId]) => [issuerId, keyId ?? ""])),
 })
 
@@ -254,7 +254,7 @@ export const encodeIssuerInput = ({ issuerName, ...input }: IssuerInput): Docume
   encodeMembers(
     issuerParameters,
     { ...input, ...(issuerName === undefined ? {} : { issuerName: issuerName ?? "" }) },
-    "specification",
+    "native",
   )
 
 const pem = (der: Uint8Array): string => encodeAuthority(der, "pem")
@@ -265,7 +265,7 @@ export function encodeIssuer({ settings, revokedAt, ...issuer }: IssuerView): Do
   return {
     ...encodeIssuerCertificate(issuer),
     key_id: issuer.keyId ?? "",
-    ...encodeMembers(issuerParameters, { ...rest, ...urls }, "specification"),
+    ...encodeMembers(issuerParameters, { ...rest, ...urls }, "native"),
     usage: usage.join(","),
     revoked: revokedAt !== null,
     ...(revokedAt === null
@@ -343,7 +343,7 @@ export const encodeIssuerSummaries = (issuers: readonly IssuerSummary[]): Docume
   Object.fromEntries(
     issuers.map(({ id, name: issuerName, ...rest }) => [
       id,
-      encodeMembers(summaryAnswer, { issuerName, ...rest }, "specification"),
+      encodeMembers(summaryAnswer, { issuerName, ...rest }, "native"),
     ]),
   )
 

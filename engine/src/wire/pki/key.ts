@@ -54,7 +54,7 @@ const viewParameters = parameters(
 
 export const encodeKey = (key: KeyView): Document =>
   Object.fromEntries(
-    viewParameters.members.map(({ name, wireName, kind }) => [wireName, kind.encode(key[name], "specification")]),
+    viewParameters.members.map(({ name, wireName, kind }) => [wireName, kind.encode(key[name], "native")]),
   )
 
 export const encodeGeneratedKey = ({ privateKey, ...key }: GeneratedKey): Document => ({

@@ -50,7 +50,7 @@ export const decodeKubernetesConfigInput = ({
 }: Partial<ValuesOf<typeof kubernetesConfigParameters>>): KubernetesConfigInput => input
 
 export const encodeKubernetesConfig = (config: KubernetesConfig): Document => ({
-  ...encodeMembers(configAnswer, config, "specification"),
+  ...encodeMembers(configAnswer, config, "native"),
   use_annotations_as_alias_metadata: false,
 })
 
@@ -125,10 +125,10 @@ const roleAnswer = parameters({ ...binding, ...tokenTermsKinds }, tokenTermsName
 
 /** Of a request. */
 export const encodeKubernetesRoleInput = ({ faults: _, ...input }: KubernetesRoleInput): Document =>
-  encodeMembers(roleAnswer, input, "specification")
+  encodeMembers(roleAnswer, input, "native")
 
 export const encodeKubernetesRole = (role: KubernetesRole): Document => ({
-  ...encodeMembers(roleAnswer, role, "specification"),
+  ...encodeMembers(roleAnswer, role, "native"),
   bound_service_account_namespace_selector: "",
 })
 

@@ -19,7 +19,7 @@ const viewParameters = parameters(
 )
 
 export const encodeLease = (lease: LeaseView): Document => ({
-  ...encodeMembers(viewParameters, lease, "specification"),
+  ...encodeMembers(viewParameters, lease, "native"),
   last_renewal: null,
   renewable: false,
 })

@@ -201,20 +201,20 @@ const isSaid = <T>(value: T | "kept" | undefined): value is T => value !== undef
 export const encodeMountInput = ({ description, config = {}, traits = {}, options }: MountInput): Document => ({
   type: "pki",
   ...(description === undefined ? {} : { description }),
-  ...encodeMembers(traitParameters, traits, "specification"),
+  ...encodeMembers(traitParameters, traits, "native"),
   ...(options === undefined ? {} : { options }),
-  config: encodeMembers(configParameters, config, "specification"),
+  config: encodeMembers(configParameters, config, "native"),
 })
 
 export const encodeMountPatch = ({ description, config = {}, options }: MountPatch): Document => ({
   ...(description === undefined ? {} : { description }),
   ...(options === undefined ? {} : { options }),
-  ...encodeMembers(configParameters, config, "specification"),
+  ...encodeMembers(configParameters, config, "native"),
 })
 
 /** One mount among all, or by itself. */
 export const encodeMount = (mount: MountView): Document =>
-  encodeMounted(mount, encodeMembers(configParameters, mount.config, "specification"))
+  encodeMounted(mount, encodeMembers(configParameters, mount.config, "native"))
 
 type Mounted = Omit<MountView, "type" | "traits" | "options"> & {
   readonly type: string
@@ -231,11 +231,11 @@ export const encodeMounted = (
   config,
   deprecation_status: "supported",
   description,
-  options: optionalPairs.encode(options, "specification"),
+  options: optionalPairs.encode(options, "native"),
   plugin_version: "",
   running_plugin_version: "",
   running_sha256: "",
-  ...encodeMembers(traitParameters, traits, "specification"),
+  ...encodeMembers(traitParameters, traits, "native"),
   type,
   uuid,
 })
@@ -252,11 +252,11 @@ export function encodeTune({
 }: Pick<MountView, "config" | "description"> & Partial<Pick<MountView, "options">>): Document {
   const { defaultMs, maximumMs } = leaseTtls(config)
   return {
-    ...encodeMembers(configParameters, config, "specification"),
+    ...encodeMembers(configParameters, config, "native"),
     default_lease_ttl: defaultMs / secondMs,
     max_lease_ttl: maximumMs / secondMs,
     description,
-    options: optionalPairs.encode(options, "specification"),
+    options: optionalPairs.encode(options, "native"),
     plugin_version: "",
   }
 }

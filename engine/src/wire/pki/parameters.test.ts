@@ -139,7 +139,7 @@ describe("a table", () => {
 
   test("writes durations for whoever reads them", () => {
     const value = { maxTtlMs: 5_400_000, expiryMs: 5_400_000, waitMs: 5_400_000 }
-    expect(encodeMembers(table, value, "specification")).toEqual({ max_ttl: "1h30m", expiry: "1h30m", wait: 5_400 })
+    expect(encodeMembers(table, value, "native")).toEqual({ max_ttl: "1h30m", expiry: "1h30m", wait: 5_400 })
     expect(encodeMembers(table, value, "vault")).toEqual({ max_ttl: 5_400, expiry: "1h30m", wait: 5_400 })
   })
 
@@ -152,7 +152,7 @@ describe("a table", () => {
       isOn: fc.boolean(),
     })
     fc.assert(
-      fc.property(whole, fc.constantFrom("specification", "vault"), (value, dialect) => {
+      fc.property(whole, fc.constantFrom("native", "vault"), (value, dialect) => {
         expect(decodeAnswer(table, encodeMembers(table, value, dialect))).toEqual(value)
       }),
     )

@@ -77,7 +77,7 @@ function decodeDuration(value: unknown): number | undefined {
 
 const aDuration = 'a duration, such as 90, "90s", "1h30m" or "7d"'
 
-/** Text in the specification, whole seconds for existing clients; milliseconds inside. */
+/** A string in the native dialect, whole seconds in the vault dialect; milliseconds inside. */
 export const duration: Kind<number> = {
   decode: decodeDuration,
   encode: (value, dialect) => (dialect === "vault" ? Math.trunc(value / secondMs) : formatDuration(value)),

@@ -143,6 +143,6 @@ export const encodeRole = (role: Role, dialect: Dialect): Document => encodeMemb
 
 /** Of a request. */
 export const encodeRoleInput = ({ faults: _, ...input }: RoleInput): Document =>
-  encodeMembers(roleParameters, input, "specification")
+  encodeMembers(roleParameters, input, "native")
 
 export const decodeRole = (data: unknown): Role => decodeAnswer(roleParameters, data) as Role

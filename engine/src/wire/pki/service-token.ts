@@ -130,7 +130,7 @@ const boundParameters = parameters({ boundCidrs: texts, role: text })
 
 /** `secret` is the token itself, where whoever asks has shown it. */
 export const encodeServiceToken = (token: ServiceTokenView, secret = ""): Document => ({
-  ...encodeMembers(viewParameters, token, "specification"),
+  ...encodeMembers(viewParameters, token, "native"),
   id: secret,
   // As in the public service: only where there is something to say.
   ...(token.boundCidrs.length === 0 ? {} : { bound_cidrs: token.boundCidrs }),
@@ -155,7 +155,7 @@ export const encodeAuth = (token: ServiceTokenView, secret: string): Document =>
   accessor: token.accessor,
   policies: token.policies,
   token_policies: token.policies,
-  metadata: encodeMembers(viewParameters, { meta: token.meta }, "specification")["meta"],
+  metadata: encodeMembers(viewParameters, { meta: token.meta }, "native")["meta"],
   lease_duration: (token.remainingMs ?? 0) / secondMs,
   renewable: token.renewable,
   entity_id: token.entityId,
@@ -170,7 +170,7 @@ interface TokenEnvelope {
   readonly warnings: readonly string[]
 }
 
-/** Of the specification's dialect, which has the token in `data` as well. */
+/** Reads the native dialect, which has the token in `data` as well. */
 export const decodeTokenAnswer = ({ data, warnings }: TokenEnvelope): TokenAnswer => ({
   token: decodeServiceToken(data),
   warnings,

@@ -73,16 +73,14 @@ const issuersAnswer = parameters({ default: nameOrNone, defaultFollowsLatestIssu
 const keysAnswer = parameters({ default: nameOrNone })
 
 export const encodeIssuersSettings = (settings: IssuersSettings): Document =>
-  encodeMembers(issuersAnswer, settings, "specification")
-export const encodeKeysSettings = (settings: KeysSettings): Document =>
-  encodeMembers(keysAnswer, settings, "specification")
-export const encodeUrls = (urls: AuthorityUrls): Document => encodeMembers(urlsParameters, urls, "specification")
-export const encodeCluster = (cluster: ClusterSettings): Document =>
-  encodeMembers(clusterParameters, cluster, "specification")
+  encodeMembers(issuersAnswer, settings, "native")
+export const encodeKeysSettings = (settings: KeysSettings): Document => encodeMembers(keysAnswer, settings, "native")
+export const encodeUrls = (urls: AuthorityUrls): Document => encodeMembers(urlsParameters, urls, "native")
+export const encodeCluster = (cluster: ClusterSettings): Document => encodeMembers(clusterParameters, cluster, "native")
 
-export const encodeAcme = (settings: AcmeSettings): Document => encodeMembers(acmeParameters, settings, "specification")
+export const encodeAcme = (settings: AcmeSettings): Document => encodeMembers(acmeParameters, settings, "native")
 export const encodeWrittenAcme = (settings: WrittenAcmeSettings): Document =>
-  encodeMembers(writtenAcme, settings, "specification")
+  encodeMembers(writtenAcme, settings, "native")
 
 export const decodeIssuersSettings = (data: unknown): IssuersSettings => {
   const { default: id, ...settings } = decodeAnswer(issuersAnswer, data)

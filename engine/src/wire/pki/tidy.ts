@@ -64,8 +64,7 @@ export function decodeTidyInput<T extends TidyInput>({
   return tidyRevocationList === undefined ? input : { tidyRevokedCerts: tidyRevocationList, ...input }
 }
 
-export const encodeAutoTidy = (settings: AutoTidyView): Document =>
-  encodeMembers(autoTidyAnswer, settings, "specification")
+export const encodeAutoTidy = (settings: AutoTidyView): Document => encodeMembers(autoTidyAnswer, settings, "native")
 
 export const decodeAutoTidy = (data: unknown): AutoTidyView => decodeAnswer(autoTidyAnswer, data)
 
@@ -144,14 +143,14 @@ export function encodeTidyStatus({ run, lastAutomaticFinishedAt, stored, mountUu
   return {
     ...(run === undefined ? noRun : encodeRun(run)),
     state: new Map(stateWords).get(state),
-    ...encodeMembers(factParameters, facts, "specification"),
+    ...encodeMembers(factParameters, facts, "native"),
   }
 }
 
 const encodeRun = (run: TidyRunView): Document => ({
-  ...encodeMembers(optionParameters, run.options, "specification"),
-  ...encodeMembers(runParameters, run, "specification"),
-  ...encodeMembers(countParameters, run.counts, "specification"),
+  ...encodeMembers(optionParameters, run.options, "native"),
+  ...encodeMembers(runParameters, run, "native"),
+  ...encodeMembers(countParameters, run.counts, "native"),
   ...Object.fromEntries(nothingElse.map((name) => [name, 0])),
 })
 

@@ -85,10 +85,10 @@ export function decodeTokenRoleInput({
 }
 
 export const encodeTokenRoleInput = (input: Partial<TokenRole>): Document =>
-  encodeMembers(roleParameters, input, "specification")
+  encodeMembers(roleParameters, input, "native")
 
 export function encodeTokenRole(name: string, role: TokenRole): Document {
-  const members = encodeMembers(roleParameters, role, "specification")
+  const members = encodeMembers(roleParameters, role, "native")
   return {
     name,
     ...members,

@@ -80,5 +80,4 @@ export const unsupportedTerms = {
 
 const tokenTermsParameters = parameters(tokenTermsKinds, tokenTermsNames)
 
-export const encodeTokenTerms = (terms: TokenTerms): Document =>
-  encodeMembers(tokenTermsParameters, terms, "specification")
+export const encodeTokenTerms = (terms: TokenTerms): Document => encodeMembers(tokenTermsParameters, terms, "native")
