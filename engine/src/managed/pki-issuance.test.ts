@@ -7,6 +7,7 @@ import { certificateRequest } from "../testing/certificate-requests.ts"
 import { testKeyGenerator } from "../testing/test-keys.ts"
 import { openWorld } from "../testing/world.ts"
 import { oids } from "../x509/asn1/oids.ts"
+import type { Engine } from "../engine.ts"
 import type { ManagedKind, Values } from "./managed-kind.ts"
 import { pkiCertificateKind, type PkiCertificateSpec } from "./pki-certificate.ts"
 import { pkiIntermediateKind } from "./pki-intermediate.ts"
@@ -204,4 +205,36 @@ test("what is found no fault with is issued by a role that allows it, and then d
     { numRuns: 150 },
   )
   expect(issued).toBeGreaterThan(40)
+})
+
+describe("[F-P12] a certificate whose ttl the role cuts to 48h", () => {
+  const now = Date.now()
+  const spec = (life: object): PkiCertificateSpec => ({ mount: "pki", role: "short", commonName: "a.test", ...life })
+
+  async function create(engine: Engine, life: object) {
+    await engine.mounts.create({ path: "pki" })
+    const { issuers, roles } = engine.pki("pki")
+    await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 30 * dayMs })
+    await roles.save("short", { allowAnyName: true, keyType: "ec", ttlMs: 2 * dayMs, maxTtlMs: 2 * dayMs })
+    return await pkiCertificateKind.create(engine, spec(life), { marker: "", adopt: false, now })
+  }
+
+  test("is issued and not due when renewBefore is shorter", async () => {
+    await using world = await openWorld({ keyGenerator: testKeyGenerator })
+    const life = { ttl: "100h", renewBefore: "1h" }
+    const { observed } = await create(world.engine, life)
+    expect(Date.parse(observed.expiration) - now).toBeLessThanOrEqual(2 * dayMs + 60_000)
+    expect(pkiCertificateKind.changes(spec(life), observed, [], now)).toEqual({ changed: [], mustReplace: [] })
+  })
+
+  test.each([{ ttl: "100h", renewBefore: "49h" }, { ttl: "100h", renewBefore: "80h" }, { renewBefore: "80h" }])(
+    "is refused when it would be due at once, with %o",
+    async (life) => {
+      await using world = await openWorld({ keyGenerator: testKeyGenerator })
+      await expect(create(world.engine, life)).rejects.toMatchObject({
+        code: "invalid",
+        faults: [{ field: ["renewBefore"] }],
+      })
+    },
+  )
 })

@@ -113,6 +113,7 @@ export function issuanceKind<Spec extends IssuanceSpec, Observed extends Observe
       if (wrong.length > 0) throw invalid(wrong)
       const mount = mountPathOf(spec.mount)
       const issued = await declaredRefusals(shape, () => heard(engine.pki(mount), spec, origin, issuing))
+      assertRenewalAhead(spec, issued, origin.now)
       return {
         id: `${mount}/${issued.serialNumber}`,
         observed: observedOf(spec, issued),
@@ -137,6 +138,18 @@ function renewalFaults({ renewBefore, ...spec }: Partial<IssuanceSpec>): readonl
   return early !== undefined && whole !== undefined && whole > 0 && early >= whole
     ? fault("renewBefore must be shorter than ttl")
     : []
+}
+
+/** Throws `invalid` if each refresh would find the certificate due: the engine cuts lifetimes to those of the role, mount and issuer. */
+function assertRenewalAhead(
+  { renewBefore }: IssuanceSpec,
+  { notBefore, notAfter }: IssuedCertificate,
+  now = notBefore,
+): void {
+  const early = renewBefore === undefined ? undefined : parseDuration(renewBefore)
+  if (early === undefined || notAfter - now > early) return
+  const detail = `renewBefore must be shorter than the lifetime; the certificate issued ends at ${formatInstant(notAfter)}`
+  throw invalid([{ field: ["renewBefore"], detail }])
 }
 
 function changes(
