@@ -258,7 +258,7 @@ async function underRole(authority: Authority, index: number): Promise<Made[]> {
             `role-${index}`,
             { ...request, csr: await (useCsrSans ? csrFor(key, contentOf(request)) : anyCsr(key)) },
             {},
-            { commonNameFromCsr: true },
+            { isCommonNameOptional: true },
           )
     const label = `${how} under ${name}, role ${index}, ${number}, for ${describeKeyAlgorithm(key)}`
     const all = [...explained, ...explanations(key), ...misread(authority, request.commonName)]

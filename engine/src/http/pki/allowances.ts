@@ -3,5 +3,5 @@ import type { PkiRequest } from "../pki-route.ts"
 
 /** Returns the rules that the vault dialect lifts (docs/dialects.md). */
 export const allowances = ({ dialect }: PkiRequest): Allowances => ({
-  commonNameFromCsr: dialect === "vault",
+  isCommonNameOptional: dialect === "vault",
 })

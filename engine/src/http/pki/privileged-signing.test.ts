@@ -125,6 +125,80 @@ describe("sign-intermediate:", () => {
     ])
   })
 
+  describe("[F-P18] without a common_name", () => {
+    const organization = { organization: "Example", country: "CH" }
+    const spiffe = { uri_sans: "spiffe://example.com" }
+    const nameless: RequestToMake = { subject: [] }
+    const cases: { why: string; body: object; request?: RequestToMake; subject: string; names: string[] }[] = [
+      {
+        why: "an organization, a country and a URI, as SPIRE sends them,",
+        body: { ...organization, ...spiffe, common_name: "" },
+        request: nameless,
+        subject: "C=CH,O=Example",
+        names: ["uri:spiffe://example.com"],
+      },
+      { why: "an organization", body: organization, request: nameless, subject: "C=CH,O=Example", names: [] },
+      { why: "the CSR's common name", body: organization, subject: "CN=From CSR,C=CH,O=Example", names: [] },
+      {
+        why: "the CSR's common name, a host name,",
+        body: {},
+        request: { subject: commonName("sub.example.com") },
+        subject: "CN=sub.example.com",
+        names: ["dns:sub.example.com"],
+      },
+    ]
+    const askAsVault = (path: string, body: object) =>
+      world.pki("POST", `/pki/${path}`, { body, headers: { "x-vault-request": "true" } })
+
+    test.each(
+      ["root/sign-intermediate", "issuer/ec/sign-intermediate"].flatMap((path) =>
+        cases.map((one) => ({ path, ...one })),
+      ),
+    )("$why name an intermediate at $path in the vault dialect", async ({ path, body, request, subject, names }) => {
+      const answer = await askAsVault(path, { csr: await csrOf(request), ttl: "24h", ...body })
+      expect(answer.body.errors ?? []).toEqual([])
+      const certificate = readIssued(answer.body.data.certificate)
+      const [parts, expected] = [certificate.subject, subject].map((text) => text.split(",").toSorted())
+      expect([parts, certificate.names]).toEqual([expected, names])
+      expect(verifiesStrictly(answer.body.data.certificate, answer.body.data.issuing_ca)).toBe(true)
+    })
+
+    test.each(cases)("$why are refused in the native dialect", async ({ body, request }) => {
+      expect(await refused("root/sign-intermediate", { csr: await csrOf(request), ttl: "24h", ...body })).toEqual([
+        '"common_name" is required unless "use_csr_values" is true',
+      ])
+    })
+
+    test("a CSR with two common names is refused", async () => {
+      const csr = await csrOf({ subject: [...commonName("one"), ...commonName("two")] })
+      const answer = await askAsVault("root/sign-intermediate", { csr, ...organization })
+      expect([answer.status, answer.body.errors]).toEqual([400, ["csr: the CSR has more than one common name"]])
+    })
+
+    test.each([{}, spiffe])("%o is refused, because an authority has a subject", async (body) => {
+      const answer = await askAsVault("root/sign-intermediate", { csr: await csrOf(nameless), ...body })
+      expect([answer.status, answer.body.errors]).toEqual([
+        400,
+        [expect.stringMatching(/^the certificate of an authority must have a subject/)],
+      ])
+    })
+
+    test.each([
+      { path: "sign/free", subject: "" },
+      { path: "issuer/ec/sign/free", subject: "" },
+      { path: "sign-verbatim", subject: "" },
+      { path: "issuer/ec/sign-verbatim", subject: "" },
+      { path: "sign-verbatim/free", subject: "" },
+    ])("a CSR with a URI alone is signed at $path in the vault dialect", async ({ path, subject }) => {
+      const role = { require_cn: false, allow_any_name: true, allowed_uri_sans: "*", key_type: "any" }
+      await world.pki("POST", "/pki/roles/free", { body: role })
+      const extensions = [subjectAltName([{ kind: "uri", value: "spiffe://example.com" }], { critical: false })]
+      const { body } = await askAsVault(path, { csr: await csrOf({ subject: [], extensions }) })
+      expect(body.errors ?? []).toEqual([])
+      expect(readIssued(body.data.certificate)).toMatchObject({ subject, names: ["uri:spiffe://example.com"] })
+    })
+  })
+
   test("[P-4.8-r5] [P-4.8-r9] names of every kind are taken, the common name among them unless it is to stay out", async () => {
     const names = {
       alt_names: "ca.example.com,ca@example.com",

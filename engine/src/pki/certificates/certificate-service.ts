@@ -84,7 +84,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     const csr = { ...csrFacts(request, key.algorithm), rsaExponent: rsaExponentOf(key) }
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
-      if (role.requireCn && (input.commonName ?? "") === "" && !allowances.commonNameFromCsr)
+      if (role.requireCn && (input.commonName ?? "") === "" && !allowances.isCommonNameOptional)
         throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
       const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
       const approved = approve(input, csr, await this.#terms(authority, role, signer))
@@ -147,6 +147,7 @@ export class CertificateService extends IssuingService implements ServedCertific
         ...this.issuerTerms(authority, signer),
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
+        isCommonNameOptional: allowances.isCommonNameOptional,
       })
       const content = wholeContent(approved, key)
       const outcome = await this.certified(authority, signer, content, choiceOf(input), {

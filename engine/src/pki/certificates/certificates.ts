@@ -51,11 +51,11 @@ export interface IssuanceOptions {
 
 /** Rules of the native dialect that the vault dialect lifts (docs/dialects.md). */
 export interface Allowances {
-  /** Whether a CSR alone may name what is signed. */
-  readonly commonNameFromCsr: boolean
+  /** Whether the CSR and the other members may name what is signed. */
+  readonly isCommonNameOptional: boolean
 }
 
-export const noAllowances: Allowances = { commonNameFromCsr: false }
+export const noAllowances: Allowances = { isCommonNameOptional: false }
 
 export interface IssueInput extends IssueRequestInput, IssuanceOptions {}
 

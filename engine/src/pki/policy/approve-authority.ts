@@ -16,6 +16,7 @@ import { nameConstraints } from "../../x509/name-constraints.ts"
 import { type AuthorityRequest, authorityRequestDefaults } from "../issue/authority-request.ts"
 import type { CertificationPaths } from "../issuers/certification-paths.ts"
 import { decideValidity, rolelessRules, type Validity, type ValidityTerms } from "../issue/validity.ts"
+import { valuesOf } from "../names/subject.ts"
 import { type AuthorityNames, authorityNames, fieldOfName, nameConstraintsOf, namesOfCsr } from "./authority-names.ts"
 import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
@@ -44,6 +45,8 @@ export interface AuthorityTerms extends Omit<ValidityTerms, "rules" | "beyondIss
   readonly keyType: KeyType
   /** Whether the issuer decides what becomes of an authority that would outlive it; otherwise that ends with the issuer. */
   readonly enforceLeafNotAfterBehavior: boolean
+  /** Whether a request without `common_name` has that of its CSR, and needs none if other values make up the subject, as in Vault. */
+  readonly isCommonNameOptional?: boolean
   /** Where a certificate is only asked for, whoever signs it may give it its subject. */
   readonly mayBeNameless?: boolean
   /** What else is wrong with what is asked for, to be told with the rest. */
@@ -56,7 +59,7 @@ export function approveAuthority(
   csr: CsrContent | undefined,
   terms: AuthorityTerms,
 ): ApprovedAuthority {
-  const request: AuthorityRequest = { ...authorityRequestDefaults, ...input }
+  const request = withCsrCommonName({ ...authorityRequestDefaults, ...input }, csr, terms)
   const names = namesFor(request, csr, terms)
   const constraints = nameConstraintsOf(request)
   const pathLength = pathLengthFor(request, terms)
@@ -122,13 +125,26 @@ interface Read<T> {
 
 const read = <T>(value: T, warnings: readonly string[] = []): Read<T> => ({ value, violations: [], warnings })
 
+/** Two common names in a CSR are refused, as where a role signs. */
+function withCsrCommonName(
+  request: AuthorityRequest,
+  csr: CsrContent | undefined,
+  { isCommonNameOptional = false }: AuthorityTerms,
+): AuthorityRequest {
+  if (!isCommonNameOptional || request.commonName !== "" || request.useCsrValues) return request
+  const [commonName = "", second] = valuesOf(csr?.subjectName ?? [], oids.commonName)
+  if (second !== undefined)
+    refuseViolations([violation("subjectIsUnambiguous", "csr", second, "the CSR has more than one common name")])
+  return { ...request, commonName }
+}
+
 function namesFor(
   request: AuthorityRequest,
   csr: CsrContent | undefined,
-  { mayBeNameless = false }: AuthorityTerms,
+  { mayBeNameless = false, isCommonNameOptional = false }: AuthorityTerms,
 ): AuthorityNames {
   const names = csr !== undefined && request.useCsrValues ? namesOfCsr(csr) : authorityNames(request)
-  const isUnnamed = csr !== undefined && !request.useCsrValues && request.commonName === ""
+  const isUnnamed = csr !== undefined && !request.useCsrValues && request.commonName === "" && !isCommonNameOptional
   const problem = isUnnamed
     ? '"common_name" is required unless "use_csr_values" is true'
     : names.subject.length === 0 && names.violations.length === 0 && !mayBeNameless
