@@ -17,6 +17,7 @@ import {
   resignParameters,
   revocationListParameters,
 } from "../../wire/pki/signed-list.ts"
+import { encodeRevocationTime } from "../../wire/pki/certificate.ts"
 import { answer, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
 import { defaultIssuer } from "./issuer-version.ts"
@@ -143,7 +144,7 @@ async function served(request: PkiRequest, choice: CrlChoice, addressForm: Addre
 const encodings: Readonly<Record<Form, (der: Uint8Array) => ConditionalResponse>> = {
   der: (der) => rawBytes(der, "application/pkix-crl"),
   pem: (der) => rawBytes(pemOf(der), "application/x-pem-file"),
-  json: (der) => data({ certificate: pemText(der) }),
+  json: (der) => data({ certificate: pemText(der), ...encodeRevocationTime(null) }),
   listed: (der) => data({ crl: pemText(der) }),
 }
 

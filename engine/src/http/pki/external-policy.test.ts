@@ -223,6 +223,7 @@ test("[P-4.7-p1] sign certifies the key of the request, in all forms of the path
       "certificate",
       "expiration",
       "issuing_ca",
+      "not_before",
       "serial_number",
     ])
     expect(new X509Certificate(answer.body.data.certificate).checkPrivateKey(key.keyObject())).toBe(true)

@@ -69,6 +69,7 @@ describe("the result of issue:", () => {
       "certificate",
       "expiration",
       "issuing_ca",
+      "not_before",
       "private_key",
       "private_key_type",
       "serial_number",
@@ -117,6 +118,16 @@ describe("the result of issue:", () => {
       const { body } = await ask(`issuer/${reference}/issue/web`, www)
       expect(readIssued(body.data.certificate).issuer).toBe(`CN=${subject} Root`)
     }
+  })
+})
+
+describe("[F-P13] not_before is in the answer of", () => {
+  test.each(["issue/web", "issuer/first/issue/web", "sign/web", "issuer/first/sign/web"])("%s", async (path) => {
+    const csr = path.includes("sign/") ? { csr: (await certificateRequest()).csr } : {}
+    const native = (await ask(path, { ...www, ...csr })).body.data
+    expect(native.not_before).toBe(String(readIssued(native.certificate).notBefore / 1_000))
+    const vault = (await askAsExisting(path, { ...www, ...csr })).body.data
+    expect(vault.not_before).toBe(readIssued(vault.certificate).notBefore / 1_000)
   })
 })
 

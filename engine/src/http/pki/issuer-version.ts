@@ -5,8 +5,8 @@ import type { PkiRequest } from "../pki-route.ts"
 import type { Version } from "./conditional.ts"
 
 /** Of everything that anybody may read of an issuer. */
-export const versionOfIssuer = ({ id, name, caChain, changedAt }: ServedIssuerCertificate): Version => ({
-  tag: sha256(Buffer.concat([Buffer.from(`${id} ${name ?? ""} `), ...caChain])),
+export const versionOfIssuer = ({ id, name, caChain, revokedAt, changedAt }: ServedIssuerCertificate): Version => ({
+  tag: sha256(Buffer.concat([Buffer.from(`${id} ${name ?? ""} ${revokedAt ?? ""} `), ...caChain])),
   modifiedAt: changedAt,
 })
 

@@ -86,6 +86,7 @@ describe("sign-intermediate:", () => {
     expect(byDefault.certificate.issuer).toBe("CN=EC Root")
     expect(byDefault).toMatchObject({ lease_id: "", lease_duration: 0, renewable: false })
     expect(byDefault.data).toEqual({
+      not_before: String(byDefault.certificate.notBefore / 1_000),
       expiration: String(byDefault.certificate.notAfter / 1_000),
       certificate: expect.any(String),
       issuing_ca: expect.any(String),

@@ -169,7 +169,11 @@ describe("the list", () => {
     expect(pem.headers.get("content-type")).toBe("application/x-pem-file")
     expect(pem.body).toMatch(/^-----BEGIN X509 CRL-----\n[^]*-----END X509 CRL-----$/)
     expect(Buffer.from(pem.body.replaceAll(/-----.*-----|\n/g, ""), "base64")).toEqual(Buffer.from(bytes))
-    expect((await ask("GET", "cert/crl")).body.data).toEqual({ certificate: pem.body })
+    expect((await ask("GET", "cert/crl")).body.data).toEqual({
+      certificate: pem.body,
+      revocation_time: 0,
+      revocation_time_rfc3339: "",
+    })
     const etag = headers.get("etag") ?? ""
     expect((await ask("GET", "crl", undefined, { headers: { "if-none-match": etag } })).status).toBe(304)
     expect((await ask("GET", "crl", undefined, { headers: { "if-none-match": '"other"' } })).status).toBe(200)

@@ -11,6 +11,17 @@ afterAll(() => world[Symbol.asyncDispose]())
 const vault = (token: string) => ({ token: null, headers: { "x-vault-token": token } })
 
 describe("roles over HTTP:", () => {
+  test("[F-P13] allow_token_displayname is false in the answers of every verb, as in Vault", async () => {
+    const answers = [
+      await world.pki("POST", "/pki/roles/displayed", { body: {} }),
+      await world.pki("PATCH", "/pki/roles/displayed", { body: { ttl: "1h" } }),
+      await world.pki("GET", "/pki/roles/displayed"),
+      await world.pki("GET", "/pki/roles/displayed", vault(world.rootToken)),
+    ]
+    expect(answers.map(({ body }) => body.data.allow_token_displayname)).toEqual([false, false, false, false])
+    await world.pki("DELETE", "/pki/roles/displayed")
+  })
+
   test("without any role there is nothing to list", async () => {
     const { status, body } = await world.pki("LIST", "/pki/roles")
     expect({ status, body }).toEqual({ status: 404, body: { errors: [] } })

@@ -8,6 +8,7 @@ import {
   importCertificatesParameters,
   encodeInventory,
   encodeMetadata,
+  encodeRevocationTime,
   inventoryParameters,
 } from "../../wire/pki/certificate.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
@@ -30,8 +31,12 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
   authority("/ca", ({ certificate }) => rawBytes(certificate, derType)),
   authority("/ca/pem", ({ certificate }) => rawBytes(pem([certificate]), pemType)),
   authority("/ca_chain", ({ caChain }) => rawBytes(pem(caChain), derType)),
-  authority("/cert/ca", ({ certificate }) => data({ certificate: pem([certificate]) })),
-  authority("/cert/ca_chain", ({ caChain }) => data(encodeChain(caChain))),
+  authority("/cert/ca", ({ certificate, revokedAt }) =>
+    data({ certificate: pem([certificate]), ...encodeRevocationTime(revokedAt) }),
+  ),
+  authority("/cert/ca_chain", ({ caChain, revokedAt }) =>
+    data({ ...encodeChain(caChain), ...encodeRevocationTime(revokedAt) }),
+  ),
   {
     operation: "read",
     path: "/cert/:serial",

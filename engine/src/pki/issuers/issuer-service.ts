@@ -154,8 +154,9 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
 
   async certificate(reference: string): Promise<ServedIssuerCertificate> {
     const authority = await this.current()
-    const certificate = certificateOf(authority, issuerOf(authority, reference))
-    return { ...certificate, changedAt: authority.settings.history.issuersChangedAt }
+    const issuer = issuerOf(authority, reference)
+    const { revokedAt } = issuer
+    return { ...certificateOf(authority, issuer), revokedAt, changedAt: authority.settings.history.issuersChangedAt }
   }
 
   async get(reference: string): Promise<IssuerView> {

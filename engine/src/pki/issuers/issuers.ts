@@ -137,7 +137,7 @@ export interface Issuers {
   deleteAll(): Promise<readonly string[]>
 }
 
-export interface ServedIssuerCertificate extends IssuerCertificate {
+export interface ServedIssuerCertificate extends IssuerCertificate, Pick<Issuer, "revokedAt"> {
   /** Since when all that anybody may know of the mount's issuers is as it is. */
   readonly changedAt: Instant
 }

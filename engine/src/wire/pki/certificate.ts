@@ -101,10 +101,14 @@ const viewParameters = parameters(
 )
 
 /** 0 and no text for one that is not revoked. */
-export const encodeCertificateView = ({ certificate, issuerId, revokedAt }: CertificateView): Document => ({
-  certificate: writePem("CERTIFICATE", certificate),
+export const encodeRevocationTime = (revokedAt: Instant | null): Document => ({
   revocation_time: revokedAt === null ? 0 : Math.floor(revokedAt / secondMs),
   revocation_time_rfc3339: revokedAt === null ? "" : formatInstant(revokedAt),
+})
+
+export const encodeCertificateView = ({ certificate, issuerId, revokedAt }: CertificateView): Document => ({
+  certificate: writePem("CERTIFICATE", certificate),
+  ...encodeRevocationTime(revokedAt),
   ...(issuerId === null ? {} : { issuer_id: issuerId }),
 })
 

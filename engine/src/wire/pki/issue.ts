@@ -1,6 +1,6 @@
 // What is asked of the endpoints that issue and sign, and what they answer (specification 2.2 and 4.4 to 4.11).
 import { parseNestedJson } from "../../core/json-bounds.ts"
-import { secondMs } from "../../core/time.ts"
+import { type Instant, secondMs } from "../../core/time.ts"
 import type { IssuedCertificate, ServedCertificate, SignedSelfIssued } from "../../pki/certificates/certificates.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { readPrivateKeyPem } from "../../x509/private-key.ts"
@@ -116,17 +116,23 @@ export const signSelfIssuedParameters = parameters({
 export interface EncodeOptions {
   readonly encoding: Encoding
   readonly dialect: Dialect
-  /** Where the specification's result has no `expiration`. */
+  /** The specification's result has no `expiration`, and so no `not_before`. */
   readonly withoutExpiration?: boolean
+}
+
+function encodeSeconds(instant: Instant, dialect: Dialect): number | string {
+  const seconds = Math.floor(instant / secondMs)
+  return dialect === "vault" ? seconds : String(seconds)
 }
 
 export function encodeIssued(issued: IssuedCertificate, options: EncodeOptions): Document {
   const { encoding, dialect, withoutExpiration = false } = options
   const { certificate, issuingCa, caChain, privateKey, serialNumber } = issued
-  const expiration = Math.floor(issued.notAfter / secondMs)
   const hasExpiration = dialect === "vault" || !withoutExpiration
   return {
-    ...(hasExpiration ? { expiration: dialect === "vault" ? expiration : String(expiration) } : {}),
+    ...(hasExpiration
+      ? { not_before: encodeSeconds(issued.notBefore, dialect), expiration: encodeSeconds(issued.notAfter, dialect) }
+      : {}),
     certificate:
       encoding.format === "pem_bundle"
         ? encodeBundle(certificate, caChain, privateKey)

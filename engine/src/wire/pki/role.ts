@@ -139,7 +139,11 @@ export const decodeRolePatch = ({ value, faults, removed }: Given): RoleInput =>
 
 type Given = Omit<Decoded<ValuesOf<typeof roleParameters>>, "ignored">
 
-export const encodeRole = (role: Role, dialect: Dialect): Document => encodeMembers(roleParameters, role, dialect)
+/** Vault's roles have a read-only `allow_token_displayname`, which is always false. */
+export const encodeRole = (role: Role, dialect: Dialect): Document => ({
+  ...encodeMembers(roleParameters, role, dialect),
+  allow_token_displayname: false,
+})
 
 /** Of a request. */
 export const encodeRoleInput = ({ faults: _, ...input }: RoleInput): Document =>
