@@ -1,3 +1,4 @@
+import type { FieldType, ParameterTable } from "../wire/pki/parameters.ts"
 import type { Operation } from "./pki-route.ts"
 
 const methods: Readonly<Record<Operation, readonly string[]>> = {
@@ -10,15 +11,30 @@ const methods: Readonly<Record<Operation, readonly string[]>> = {
 
 interface Described {
   readonly pattern: string
-  readonly routes: ReadonlyMap<Operation, unknown>
+  readonly routes: ReadonlyMap<Operation, { readonly parameters?: readonly ParameterTable[] }>
 }
 
-/** What `?help=1` answers: what can be done at an address (pki-facts 0.2). */
-export const pathHelp = (path: string, found: Described) =>
-  helpOf(
-    `Request:        ${path}\nMatching Route: ${templateOf(found)}\n\nOperations: ${operationsOf(found).join(", ")}\n`,
+interface Field {
+  readonly name: string
+  /** In Vault's words. */
+  readonly type: FieldType
+  readonly description: string
+}
+
+/** Returns the answer to `?help=1` at an endpoint: its operations and parameters, laid out as Vault's path help. */
+export function pathHelp(path: string, found: Described) {
+  const fields = fieldsOf(found)
+  const parameters = fields.map(
+    ({ name, type, description }) => `\n    ${name} (${type})\n\n${indented(description)}\n`,
+  )
+  return helpOf(
+    [
+      `Request:        ${path}\nMatching Route: ${templateOf(found)}\n\nOperations: ${operationsOf(found).join(", ")}\n`,
+      ...(fields.length === 0 ? [] : [`\n## PARAMETERS\n${parameters.join("")}`]),
+    ].join(""),
     [found],
   )
+}
 
 /** Where an address is none itself, and others begin with it. */
 export function helpBelow(found: readonly Described[]) {
@@ -30,6 +46,42 @@ export function helpBelow(found: readonly Described[]) {
 
 const operationsOf = ({ routes }: Described): readonly Operation[] => [...routes.keys()].toSorted()
 const templateOf = ({ pattern }: Described): string => pattern.replaceAll(/[:*]([a-z_]+)/g, "{$1}")
+const pathNamesOf = ({ pattern }: Described): readonly string[] =>
+  [...pattern.matchAll(/[:*]([a-z_]+)/g)].map(([, name = ""]) => name)
+
+/** Parameters of the path and of all operations, by name. */
+function fieldsOf(found: Described): readonly Field[] {
+  const fields = new Map<string, Field>()
+  for (const table of [...found.routes.values()].flatMap(({ parameters = [] }) => parameters))
+    for (const field of membersOf(table)) fields.set(field.name, field)
+  // A member of the body that the path has as well counts for nothing.
+  for (const name of pathNamesOf(found)) fields.set(name, { name, type: "string", description: "Part of the path." })
+  return [...fields.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+const membersOf = ({ members }: ParameterTable): readonly Field[] =>
+  members.map(({ wireName, kind, note }) => ({
+    name: wireName,
+    type: kind.type,
+    description: [
+      ...(note === undefined ? [] : [note.rule, `Default: ${JSON.stringify(note.default)}.`]),
+      ...(kind.expected === "" ? [] : [`Must be ${kind.expected}.`]),
+    ].join(" "),
+  }))
+
+const lineMaximum = 80
+
+function indented(text: string): string {
+  const lines: string[] = []
+  let line = ""
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > lineMaximum) {
+      lines.push(line)
+      line = word
+    } else line = line === "" ? word : `${line} ${word}`
+  }
+  return [...lines, line].map((one) => `        ${one}`).join("\n")
+}
 
 const helpOf = (help: string, described: readonly Described[]) => ({
   help,
@@ -42,14 +94,50 @@ const helpOf = (help: string, described: readonly Described[]) => ({
 })
 
 function pathOf(found: Described) {
-  const parameters = [...found.pattern.matchAll(/[:*]([a-z_]+)/g)].map(([, name]) => ({
+  const parameters = pathNamesOf(found).map((name) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }))
   const described = operationsOf(found).flatMap((operation) =>
-    methods[operation].map((method) => [method, { summary: operation, responses: { 200: { description: "OK" } } }]),
+    methods[operation].map((method) => [
+      method,
+      {
+        summary: operation,
+        ...sentIn(operation, (found.routes.get(operation)?.parameters ?? []).flatMap(membersOf)),
+        responses: { 200: { description: "OK" } },
+      },
+    ]),
   )
   return { ...(parameters.length === 0 ? {} : { parameters }), ...Object.fromEntries(described) }
+}
+
+/** Members of a body, or of the query where the method has none. */
+function sentIn(operation: Operation, fields: readonly Field[]) {
+  if (fields.length === 0) return {}
+  if (operation !== "write" && operation !== "patch")
+    return {
+      parameters: fields.map(({ name, type, description }) => ({
+        name,
+        in: "query",
+        description,
+        schema: schemas[type],
+      })),
+    }
+  const properties = Object.fromEntries(
+    fields.map(({ name, type, description }) => [name, { ...schemas[type], description }]),
+  )
+  const mediaType = operation === "patch" ? "application/merge-patch+json" : "application/json"
+  return { requestBody: { content: { [mediaType]: { schema: { type: "object", properties } } } } }
+}
+
+const schemas: Readonly<Record<FieldType, object>> = {
+  string: { type: "string" },
+  bool: { type: "boolean" },
+  int: { type: "integer" },
+  "duration (sec)": { type: "string", format: "duration" },
+  slice: { type: "array", items: { type: "string" } },
+  keypair: { type: "object", additionalProperties: { type: "string" } },
+  map: { type: "object" },
 }

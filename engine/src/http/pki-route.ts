@@ -8,7 +8,7 @@ import type { ServedPki } from "../pki/pki.ts"
 import type { Dialect } from "../wire/pki/dialect.ts"
 import type { Lease } from "../wire/pki/envelope.ts"
 import type { WireNames } from "../wire/pki/errors.ts"
-import type { Decoded, Document, Parameters } from "../wire/pki/parameters.ts"
+import type { Decoded, Document, Parameters, ParameterTable } from "../wire/pki/parameters.ts"
 
 /** `write` is POST and PUT alike; `list` is LIST, or GET with `?list=true`; `read` is GET and HEAD. */
 export type Operation = "read" | "write" | "patch" | "list" | "delete"
@@ -82,6 +82,8 @@ export interface ApiRoute<Request> {
   readonly readOnly?: true
   /** Names of domain fields that do not follow from them, for faults that rules find. */
   readonly wireNames?: WireNames
+  /** Tables that `handle` decodes; help lists their members. */
+  readonly parameters?: readonly ParameterTable[]
   readonly handle: (request: Request) => Promise<PkiResponse>
 }
 

@@ -58,6 +58,7 @@ const roleRoutes: readonly AuthRoute[] = [
   {
     operation: "list",
     path: "/role",
+    parameters: [keyPageParameters],
     handle: async (request) =>
       listedUpTo(keysMaximum, await method(request).roles.list(request.decode(keyPageParameters))),
   },
@@ -70,6 +71,7 @@ const roleRoutes: readonly AuthRoute[] = [
     operation: "write",
     path: "/role/:name",
     wireNames: tokenTermsNames,
+    parameters: [appRoleParameters],
     handle: async (request) =>
       nothing(await method(request).roles.save(name(request), decodeAppRoleInput(request.read(appRoleParameters)))),
   },
@@ -91,6 +93,7 @@ const roleRoutes: readonly AuthRoute[] = [
       operation: "write",
       path: `/role/:name/${part}`,
       wireNames: tokenTermsNames,
+      parameters: [appRoleParameters],
       handle: async (request) => {
         const change = decodeAppRoleInput(request.read(appRolePartParameters(part)))
         await method(request).roles.changePart(name(request), part, change)
@@ -114,6 +117,7 @@ const roleRoutes: readonly AuthRoute[] = [
   {
     operation: "write",
     path: "/role/:name/role-id",
+    parameters: [roleIdParameters],
     handle: async (request) => {
       const { roleId = "" } = request.decode(roleIdParameters)
       await method(request).roles.changeRoleId(name(request), roleId)
@@ -126,12 +130,14 @@ const secretIdRoutes: readonly AuthRoute[] = [
   {
     operation: "list",
     path: "/role/:name/secret-id",
+    parameters: [keyPageParameters],
     handle: async (request) =>
       listedUpTo(keysMaximum, await method(request).secretIds.list(name(request), request.decode(keyPageParameters))),
   },
   {
     operation: "write",
     path: "/role/:name/secret-id",
+    parameters: [secretIdParameters],
     handle: async (request) => {
       const { secretId: _, ...input } = request.decode(newSecretIdParameters)
       const created = await method(request).secretIds.create(name(request), input)
@@ -141,6 +147,7 @@ const secretIdRoutes: readonly AuthRoute[] = [
   {
     operation: "write",
     path: "/role/:name/custom-secret-id",
+    parameters: [secretIdParameters],
     handle: async (request) => {
       const { secretId = "", ...input } = request.decode(secretIdParameters)
       const created = await method(request).secretIds.create(name(request), { secretId, ...input })
@@ -152,17 +159,20 @@ const secretIdRoutes: readonly AuthRoute[] = [
       operation: "write",
       path: `/role/:name/${path}/lookup`,
       readOnly: true,
+      parameters: [secretIdRefParameters],
       handle: async (request) =>
         answer(encodeSecretId(await method(request).secretIds.get(name(request), refOf(request)))),
     },
     {
       operation: "write",
       path: `/role/:name/${path}/destroy`,
+      parameters: [secretIdRefParameters],
       handle: async (request) => destroyed(request, refOf(request)),
     },
     {
       operation: "delete",
       path: `/role/:name/${path}/destroy`,
+      parameters: [secretIdRefParameters],
       handle: async (request) => destroyed(request, refOf(request)),
     },
   ]),
@@ -180,6 +190,7 @@ export const appRoleRoutes: readonly AuthRoute[] = [
     operation: "write",
     path: "/login",
     open: true,
+    parameters: [credentialParameters],
     handle: async (request) => {
       const { roleId = "", secretId } = request.decode(credentialParameters)
       const credentials = { roleId, ...(secretId === undefined ? {} : { secretId }) }

@@ -28,6 +28,7 @@ export const kubernetesRoutes: readonly AuthRoute[] = [
     operation: "write",
     path: "/config",
     bodyLimitBytes: configLimitBytes,
+    parameters: [kubernetesConfigParameters],
     handle: async (request) => {
       const input = decodeKubernetesConfigInput(request.decode(kubernetesConfigParameters))
       return nothing((await logins(request).configure(input)).warnings)
@@ -36,6 +37,7 @@ export const kubernetesRoutes: readonly AuthRoute[] = [
   {
     operation: "list",
     path: "/role",
+    parameters: [keyPageParameters],
     handle: async (request) => listed(await logins(request).listRoles(request.decode(keyPageParameters))),
   },
   {
@@ -47,6 +49,7 @@ export const kubernetesRoutes: readonly AuthRoute[] = [
     operation: "write",
     path: "/role/:name",
     wireNames: kubernetesRoleNames,
+    parameters: [kubernetesRoleParameters],
     handle: async (request) => {
       const input = decodeKubernetesRoleInput(request.read(kubernetesRoleParameters))
       const { role, warnings } = await logins(request).saveRole(nameOf(request), input)
@@ -65,6 +68,7 @@ export const kubernetesRoutes: readonly AuthRoute[] = [
     operation: "write",
     path: "/login",
     open: true,
+    parameters: [kubernetesLoginParameters],
     handle: async (request) => {
       const { role = "", jwt = "" } = request.decode(kubernetesLoginParameters)
       const { remoteAddress } = request

@@ -20,6 +20,7 @@ export const acmeManagementRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/acme/mgmt/account/keyid",
+    parameters: [keyPageParameters],
     handle: async (request) =>
       listedUpTo(
         recordsMaximum,
@@ -35,6 +36,7 @@ export const acmeManagementRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/acme/mgmt/account/keyid/:key_id",
+    parameters: [accountStatusParameters],
     handle: async (request) => {
       const { status } = request.decode(accountStatusParameters)
       if (status === undefined) throw invalid([{ field: ["status"], detail: '"status" must be "valid" or "revoked"' }])
@@ -54,6 +56,7 @@ export const acmeManagementRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/acme/mgmt/order",
+    parameters: [orderPageParameters],
     handle: async (request) =>
       listedUpTo(
         recordsMaximum,
@@ -77,6 +80,7 @@ export const acmeManagementRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/acme/mgmt/renewal",
+    parameters: [renewalSignalParameters],
     handle: async (request) =>
       answer(encodeRenewalSignal(await managed(request).renewals.raise(request.decode(renewalSignalParameters)))),
   },

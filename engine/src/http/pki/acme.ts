@@ -113,6 +113,7 @@ export const acmeRoutes: readonly PkiRoute[] = [
     {
       operation: "write",
       path: `${path}/new-eab`,
+      parameters: [newEabParameters],
       async handle(request) {
         const { engine, mount, params } = request
         return answer(

@@ -28,6 +28,7 @@ export const authMethodRoutes: readonly SystemRoute[] = [
   {
     operation: "write",
     path: "/sys/auth/*path",
+    parameters: [authMethodParameters],
     handle: async (request) => {
       const { input, warnings } = decodeAuthMethodInput(path(request), request.read(authMethodParameters))
       await request.engine.authMethods.enable(input)
@@ -57,6 +58,7 @@ export const authMethodRoutes: readonly SystemRoute[] = [
     {
       operation: "write",
       path: address,
+      parameters: [authMethodTuneParameters],
       handle: async (request) => {
         const patch = decodeAuthMethodPatch(request.decode(authMethodTuneParameters))
         await request.engine.authMethods.tune(path(request), patch)

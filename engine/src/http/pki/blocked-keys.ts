@@ -8,12 +8,14 @@ export const blockedKeyRoutes: readonly SystemRoute[] = [
   {
     operation: "list",
     path: "/sys/blocked-keys",
+    parameters: [keyPageParameters],
     handle: async (request) =>
       listedUpTo(keysMaximum, await request.engine.blockedKeys.list(request.decode(keyPageParameters))),
   },
   {
     operation: "write",
     path: "/sys/blocked-keys",
+    parameters: [blockedKeyParameters],
     handle: async (request) =>
       answer(encodeBlockedKey(await request.engine.blockedKeys.add(request.decode(blockedKeyParameters)))),
   },
@@ -25,6 +27,7 @@ export const blockedKeyRoutes: readonly SystemRoute[] = [
   {
     operation: "write",
     path: "/sys/blocked-keys/:digest",
+    parameters: [blockedKeyParameters],
     handle: async (request) => {
       const input = { ...request.decode(blockedKeyParameters), spkiSha256: param(request, "digest") }
       return answer(encodeBlockedKey(await request.engine.blockedKeys.add(input)))

@@ -63,6 +63,7 @@ export const crlRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/issuer/:issuer_ref/resign-crls",
+    parameters: [resignParameters],
     handle: async (request) => {
       const { format, ...given } = request.decode(resignParameters)
       const signed = await request.pki.crls.resign(issuerRef(request), decodeResignInput(given))
@@ -72,6 +73,7 @@ export const crlRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/issuer/:issuer_ref/sign-revocation-list",
+    parameters: [revocationListParameters],
     handle: async (request) => {
       const { format, ...given } = request.decode(revocationListParameters)
       const signed = await request.pki.crls.signRevocationList(issuerRef(request), decodeRevocationListInput(given))
@@ -82,6 +84,7 @@ export const crlRoutes: readonly PkiRoute[] = [
     operation: "write",
     path: "/issuer/:issuer_ref/crl/import",
     bodyLimitBytes: importBodyLimitBytes,
+    parameters: [importCrlParameters],
     handle: async (request) => {
       const { crl = "" } = request.decode(importCrlParameters)
       const imported = await request.pki.crls.import(issuerRef(request), crl)
@@ -91,6 +94,7 @@ export const crlRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/config/crl",
+    parameters: [crlSettingsParameters],
     handle: async (request) =>
       answer(
         encodeCrlSettings(await request.pki.crls.configure(request.decode(crlSettingsParameters)), request.dialect),

@@ -1,3 +1,4 @@
+import type { ParameterTable } from "../../wire/pki/parameters.ts"
 import type { IssuedCertificate } from "../../pki/certificates/certificates.ts"
 import {
   encodeExternalPolicy,
@@ -25,22 +26,23 @@ export const externalPolicyRoutes: readonly PkiRoute[] = [
     operation: "write",
     path: "/config/external-policy",
     wireNames: externalPolicyWireNames,
+    parameters: [externalPolicyParameters],
     handle: async (request) => {
       const view = await request.pki.externalPolicy.configure(request.decode(externalPolicyParameters))
       return answer(encodeExternalPolicy(view, request.dialect))
     },
   },
-  ...everyForm("issue", async (request) => {
+  ...everyForm("issue", policyIssueParameters, async (request) => {
     const { format, privateKeyFormat, ...input } = request.decode(policyIssueParameters)
     const issued = await request.pki.externalPolicy.issue({ ...input, ...commonOf(request) })
     return issuedAnswer(request, issued, encodingOf({ format, privateKeyFormat }))
   }),
-  ...everyForm("sign", async (request) => {
+  ...everyForm("sign", policySignParameters, async (request) => {
     const { format, privateKeyFormat, csr = "", ...input } = request.decode(policySignParameters)
     const issued = await request.pki.externalPolicy.sign({ ...input, csr, ...commonOf(request) })
     return issuedAnswer(request, issued, encodingOf({ format, privateKeyFormat }))
   }),
-  ...everyForm("sign-intermediate", async (request) => {
+  ...everyForm("sign-intermediate", policySignIntermediateParameters, async (request) => {
     const { format, csr = "", privateKeyFormat: _, ...input } = request.decode(policySignIntermediateParameters)
     const issued = await request.pki.externalPolicy.signIntermediate({ ...input, csr, ...commonOf(request) })
     return issuedAnswer(request, issued, encodingOf({ format, privateKeyFormat: undefined }))
@@ -48,12 +50,17 @@ export const externalPolicyRoutes: readonly PkiRoute[] = [
 ]
 
 /** With and without a policy, by the mount's default issuer and by any that is named. */
-function everyForm(verb: string, handle: (request: PkiRequest) => Promise<PkiResponse>): readonly PkiRoute[] {
+function everyForm(
+  verb: string,
+  parameters: ParameterTable,
+  handle: (request: PkiRequest) => Promise<PkiResponse>,
+): readonly PkiRoute[] {
   const path = `/external-policy/${verb}`
   return [path, `${path}/:policy`, `/issuer/:issuer_ref${path}`, `/issuer/:issuer_ref${path}/:policy`].map((one) => ({
     operation: "write",
     path: one,
     bodyLimitBytes,
+    parameters: [parameters],
     handle,
   }))
 }

@@ -54,6 +54,7 @@ export const issuerRoutes: readonly PkiRoute[] = [
     operation: "list",
     path: "/issuers",
     open: true,
+    parameters: [keyPageParameters],
     async handle(request) {
       const issuers = await request.pki.issuers.list(request.decode(keyPageParameters))
       return listed(
@@ -71,6 +72,7 @@ export const issuerRoutes: readonly PkiRoute[] = [
     operation: "write",
     path: "/issuer/:issuer_ref",
     wireNames: issuerWireNames,
+    parameters: [issuerParameters],
     async handle(request) {
       const saved = await request.pki.issuers.replace(reference(request), request.decode(issuerParameters))
       return answer(encodeIssuer(saved.issuer), { warnings: saved.warnings })
@@ -80,6 +82,7 @@ export const issuerRoutes: readonly PkiRoute[] = [
     operation: "patch",
     path: "/issuer/:issuer_ref",
     wireNames: issuerWireNames,
+    parameters: [issuerParameters],
     async handle(request) {
       const { faults, ...given } = request.read(issuerParameters)
       if (faults.length > 0) throw invalid(faults)
@@ -112,6 +115,7 @@ function generatingRoot(endpoint: RootEndpoint): PkiRoute {
     operation: "write",
     path: `/${endpoint}/:type`,
     wireNames: keyWireNames,
+    parameters: [rootParameters],
     async handle(request) {
       const { format, privateKeyFormat, ...input } = request.decode(rootParameters)
       const asked = { ...input, keySource: keySource(request) }
@@ -127,6 +131,7 @@ function generatingIntermediate(endpoint: IntermediateEndpoint, type: "" | "/:ty
     operation: "write",
     path: `/${endpoint}${type}`,
     wireNames: keyWireNames,
+    parameters: [intermediateParameters],
     async handle(request) {
       const decoded = request.decode(intermediateParameters)
       const { format, privateKeyFormat, ...input } = decoded
@@ -145,6 +150,7 @@ function importing(endpoint: ImportEndpoint): PkiRoute {
     operation: "write",
     path: `/${endpoint}`,
     wireNames: importWireNames(endpoint),
+    parameters: [importParameters],
     async handle(request) {
       const imported = await request.pki.issuers.import(decodeImport(request.decode(importParameters)), endpoint)
       return answer(encodeImported(imported), { warnings: imported.warnings })

@@ -19,6 +19,7 @@ export const keyRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/keys",
+    parameters: [keyPageParameters],
     async handle(request) {
       const keys = await request.pki.keys.list(request.decode(keyPageParameters))
       return listed(
@@ -31,6 +32,7 @@ export const keyRoutes: readonly PkiRoute[] = [
     operation: "write",
     path: "/keys/generate/:type",
     wireNames: keyWireNames,
+    parameters: [newKeyParameters],
     async handle(request) {
       const source = keySource(request)
       if (source === "existing")
@@ -42,6 +44,7 @@ export const keyRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/keys/import",
+    parameters: [keyImportParameters],
     async handle(request) {
       const { pemBundle = "", keyName } = request.decode(keyImportParameters)
       const key = await request.pki.keys.import(pemBundle, keyName)
@@ -56,6 +59,7 @@ export const keyRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/key/:key_ref",
+    parameters: [keyRenameParameters],
     async handle(request) {
       const { keyName } = request.decode(keyRenameParameters)
       if (keyName === undefined) throw invalid([{ field: ["keyName"], detail: '"key_name" is required' }])

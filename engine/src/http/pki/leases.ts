@@ -9,6 +9,7 @@ export const leaseRoutes: readonly SystemRoute[] = [
     operation: "write",
     path: "/sys/leases/lookup",
     readOnly: true,
+    parameters: [leaseParameters],
     handle: async (request) => answer(encodeLease(await request.engine.leases.lookup(leaseIdIn(request)))),
   },
   {
@@ -38,14 +39,25 @@ function bothForms(
   handle: (request: SystemRequest, inPath: boolean) => ReturnType<SystemRoute["handle"]>,
 ): readonly SystemRoute[] {
   return [
-    { operation: "write", path: `/${endpoint}`, handle: (request) => handle(request, false) },
-    { operation: "write", path: `/${endpoint}/*lease_id`, handle: (request) => handle(request, true) },
+    {
+      operation: "write",
+      path: `/${endpoint}`,
+      parameters: [leaseParameters],
+      handle: (request) => handle(request, false),
+    },
+    {
+      operation: "write",
+      path: `/${endpoint}/*lease_id`,
+      parameters: [leaseParameters],
+      handle: (request) => handle(request, true),
+    },
   ]
 }
 
 /** A certificate ends when it ends. */
 function renewal(endpoint: RenewEndpoint): readonly SystemRoute[] {
   return bothForms(endpoint, async (request, inPath) => {
+    request.decode(leaseParameters)
     await request.engine.leases.lookup(leaseIdIn(request), { endpoint, inPath })
     throw unprocessable("lease is not renewable")
   })
@@ -63,6 +75,7 @@ function prefixRevocation(endpoint: RevokePrefixEndpoint): SystemRoute {
   return {
     operation: "write",
     path: `/${endpoint}/*prefix`,
+    parameters: [leaseParameters],
     handle: async (request) => {
       const { sync = false } = request.decode(leaseParameters)
       const warnings = await request.engine.leases.revokePrefix(param(request, "prefix"), { sync, endpoint })

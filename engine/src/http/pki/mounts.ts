@@ -33,6 +33,7 @@ export const mountRoutes: readonly SystemRoute[] = [
   {
     operation: "write",
     path: "/sys/mounts/*path",
+    parameters: [mountParameters],
     handle: async (request) => {
       const { input, warnings } = decodeMountInput(path(request), request.read(mountParameters))
       await request.engine.mounts.create(input)
@@ -60,6 +61,7 @@ export const mountRoutes: readonly SystemRoute[] = [
   {
     operation: "write",
     path: "/sys/mounts/*path/tune",
+    parameters: [tuneParameters],
     handle: async (request) => {
       await request.engine.mounts.tune(path(request), decodeMountPatch(request.decode(tuneParameters)))
       return nothing()
@@ -68,6 +70,7 @@ export const mountRoutes: readonly SystemRoute[] = [
   {
     operation: "write",
     path: "/sys/remount",
+    parameters: [remountParameters],
     handle: async (request) => {
       const { from = "", to = "" } = request.decode(remountParameters)
       const { uuid } = await request.engine.mounts.move(from, to)

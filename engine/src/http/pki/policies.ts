@@ -53,7 +53,13 @@ export const policyRoutes: readonly SystemRoute[] = [
     path: "/sys/policies/acl/:name",
     handle: async (request) => answer(encodePolicy(await request.engine.policies.get(param(request, "name")))),
   },
-  { operation: "write", path: "/sys/policies/acl/:name", bodyLimitBytes, handle: write },
+  {
+    operation: "write",
+    path: "/sys/policies/acl/:name",
+    bodyLimitBytes,
+    parameters: [policyParameters],
+    handle: write,
+  },
   { operation: "delete", path: "/sys/policies/acl/:name", handle: remove },
   ...(["read", "list"] as const).map((operation): SystemRoute => ({
     operation,
@@ -71,7 +77,7 @@ export const policyRoutes: readonly SystemRoute[] = [
       return { ...answer(encodeOldPolicy(policy)), repeated: true }
     },
   },
-  { operation: "write", path: "/sys/policy/:name", bodyLimitBytes, handle: write },
+  { operation: "write", path: "/sys/policy/:name", bodyLimitBytes, parameters: [policyParameters], handle: write },
   { operation: "delete", path: "/sys/policy/:name", handle: remove },
   ...attachmentRoutes("user/:username", (request) => ({ kind: "user", username: param(request, "username") })),
   ...attachmentRoutes("team/:organization/:team", (request) => ({

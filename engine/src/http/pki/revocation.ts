@@ -14,18 +14,21 @@ export const revocationRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/revoke",
+    parameters: [revokeParameters],
     handle: async (request) =>
       revoked(await request.pki.revocations.revoke(decodeRevokeInput(request.decode(revokeParameters)))),
   },
   {
     operation: "write",
     path: "/revoke-with-key",
+    parameters: [revokeWithKeyParameters],
     handle: async (request) =>
       revoked(await request.pki.revocations.revokeWithKey(decodeRevokeInput(request.decode(revokeWithKeyParameters)))),
   },
   {
     operation: "list",
     path: "/certs/revoked",
+    parameters: [keyPageParameters],
     handle: async (request) =>
       listedUpTo(keysMaximum, await request.pki.revocations.list(request.decode(keyPageParameters))),
   },

@@ -9,6 +9,7 @@ export const roleRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/roles",
+    parameters: [keyPageParameters],
     handle: async (request) => listed(await request.pki.roles.list(request.decode(keyPageParameters))),
   },
   {
@@ -19,6 +20,7 @@ export const roleRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/roles/:name",
+    parameters: [roleParameters],
     handle: async (request) => {
       const input = decodeRoleInput(request.read(roleParameters))
       const { role, warnings } = await request.pki.roles.save(name(request), input)
@@ -28,6 +30,7 @@ export const roleRoutes: readonly PkiRoute[] = [
   {
     operation: "patch",
     path: "/roles/:name",
+    parameters: [roleParameters],
     handle: async (request) => {
       const patch = decodeRolePatch(request.read(roleParameters))
       const { role, warnings } = await request.pki.roles.update(name(request), patch)

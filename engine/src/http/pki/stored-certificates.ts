@@ -58,6 +58,7 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/certs/import",
+    parameters: [importCertificatesParameters],
     handle: async (request) => {
       const texts = decodeCertificateImport(request.decode(importCertificatesParameters))
       return answer(encodeImportedCertificates(await request.pki.certificates.import(texts)))
@@ -66,12 +67,14 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/certs",
+    parameters: [keyPageParameters],
     handle: async (request) =>
       listedUpTo(keysMaximum, await request.pki.certificates.list(request.decode(keyPageParameters))),
   },
   {
     operation: "list",
     path: "/certs/detailed",
+    parameters: [keyPageParameters],
     handle: async (request) => {
       const details = await request.pki.certificates.listDetails(request.decode(keyPageParameters))
       const keys = details.map(({ serialNumber }) => serialNumber)
@@ -85,6 +88,7 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/certs/search",
+    parameters: [inventoryParameters],
     handle: async (request) => {
       const { query, page } = decodeInventoryQuery(request.decode(inventoryParameters))
       const { certificates } = request.pki
@@ -102,6 +106,7 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/cert-metadata",
+    parameters: [keyPageParameters],
     handle: async (request) =>
       listedUpTo(keysMaximum, await request.pki.certificates.listMetadata(request.decode(keyPageParameters))),
   },

@@ -12,6 +12,7 @@ export const tidyRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/tidy",
+    parameters: [tidyParameters],
     handle: async (request) => accepted(await request.pki.tidy.start(decodeTidyInput(request.decode(tidyParameters)))),
   },
   {
@@ -35,6 +36,7 @@ export const tidyRoutes: readonly PkiRoute[] = [
   {
     operation: "write",
     path: "/config/auto-tidy",
+    parameters: [autoTidyParameters],
     handle: async (request) =>
       answer(
         encodeAutoTidy(await request.pki.tidy.changeAutomatic(decodeTidyInput(request.decode(autoTidyParameters)))),

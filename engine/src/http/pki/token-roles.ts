@@ -14,6 +14,7 @@ export const tokenRoleRoutes: readonly SystemRoute[] = [
   {
     operation: "list",
     path: "/auth/token/roles",
+    parameters: [keyPageParameters],
     handle: async (request) => listed(await request.engine.tokenRoles.list(request.decode(keyPageParameters))),
   },
   {
@@ -26,6 +27,7 @@ export const tokenRoleRoutes: readonly SystemRoute[] = [
     operation: "write",
     path: "/auth/token/roles/:role_name",
     wireNames: tokenRoleNames,
+    parameters: [tokenRoleParameters],
     handle: async (request) => {
       await request.engine.tokenRoles.save(name(request), decodeTokenRoleInput(request.read(tokenRoleParameters)))
       return nothing()

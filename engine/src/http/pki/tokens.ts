@@ -1,3 +1,4 @@
+import type { ParameterTable } from "../../wire/pki/parameters.ts"
 import { invalid } from "../../core/errors.ts"
 import type { ServiceTokenInput } from "../../pki/access/service-token.ts"
 import type { CreatedServiceToken, ServiceTokens, TokenRef } from "../../pki/access/service-tokens.ts"
@@ -17,6 +18,7 @@ import { answer, listed, nothing, param, type Operation, type SystemRequest, typ
 /** How a request says which token it means, and what comes after the verb in its path. */
 interface Naming {
   readonly suffix: string
+  readonly parameters: readonly ParameterTable[]
   readonly refOf: (request: SystemRequest) => TokenRef
   /** As far as the request shows it; empty where it does not. */
   readonly secretOf: (request: SystemRequest) => string
@@ -24,11 +26,13 @@ interface Naming {
 
 const bySecret: Naming = {
   suffix: "",
+  parameters: [tokenParameters],
   refOf: (request) => ({ secret: tokenIn(request) }),
   secretOf: (request) => tokenIn(request),
 }
 const byAccessor: Naming = {
   suffix: "-accessor",
+  parameters: [tokenParameters],
   refOf: (request) => {
     const { accessor = "" } = request.decode(tokenParameters)
     if (accessor === "") throw invalid([{ field: ["accessor"], detail: "accessor can't be blank" }])
@@ -36,7 +40,12 @@ const byAccessor: Naming = {
   },
   secretOf: () => "",
 }
-const bySelf: Naming = { suffix: "-self", refOf: () => "self", secretOf: ({ headers }) => serviceToken(headers) }
+const bySelf: Naming = {
+  suffix: "-self",
+  parameters: [],
+  refOf: () => "self",
+  secretOf: ({ headers }) => serviceToken(headers),
+}
 const namings = [bySecret, byAccessor, bySelf]
 
 function tokenIn(request: SystemRequest): string {
@@ -51,15 +60,17 @@ const creation = (
 ): SystemRoute => ({
   operation: "write",
   path,
+  parameters: [serviceTokenParameters],
   handle: async (request) => {
     const input = decodeServiceTokenInput(request.read(serviceTokenParameters))
     return issuedToken(request, await create(request.engine.serviceTokens, input, request))
   },
 })
 
-const look = (operation: Operation, path: string, { refOf, secretOf }: Naming): SystemRoute => ({
+const look = (operation: Operation, path: string, { parameters, refOf, secretOf }: Naming): SystemRoute => ({
   operation,
   path,
+  parameters,
   ...(operation === "write" ? { readOnly: true as const } : {}),
   handle: async (request) => {
     const token = await request.engine.serviceTokens.lookup(refOf(request))
@@ -79,6 +90,7 @@ export const tokenRoutes: readonly SystemRoute[] = [
     {
       operation: "write",
       path: `/auth/token/renew${naming.suffix}`,
+      parameters: [tokenParameters],
       handle: async (request) => {
         const { incrementMs = 0 } = request.decode(tokenParameters)
         const increment = incrementMs === 0 ? undefined : incrementMs
@@ -89,6 +101,7 @@ export const tokenRoutes: readonly SystemRoute[] = [
     {
       operation: "write",
       path: `/auth/token/revoke${naming.suffix}`,
+      parameters: naming.parameters,
       handle: async (request) => {
         await request.engine.serviceTokens.revoke(naming.refOf(request))
         return nothing()
@@ -98,6 +111,7 @@ export const tokenRoutes: readonly SystemRoute[] = [
       operation: "write",
       path: `/sys/capabilities${naming.suffix}`,
       readOnly: true,
+      parameters: [capabilityParameters, ...naming.parameters],
       handle: async (request) => {
         const { paths, path = [] } = request.decode(capabilityParameters)
         const told = await request.engine.serviceTokens.capabilities(naming.refOf(request), paths ?? path)
@@ -108,6 +122,7 @@ export const tokenRoutes: readonly SystemRoute[] = [
   {
     operation: "write",
     path: "/auth/token/revoke-orphan",
+    parameters: [tokenParameters],
     handle: async (request) => {
       await request.engine.serviceTokens.revokeOrphan(tokenIn(request))
       return nothing()
@@ -116,6 +131,7 @@ export const tokenRoutes: readonly SystemRoute[] = [
   {
     operation: "list",
     path: "/auth/token/accessors",
+    parameters: [accessorParameters],
     handle: async (request) => listed(await request.engine.serviceTokens.list(request.decode(accessorParameters))),
   },
 ]

@@ -36,6 +36,7 @@ const binding: Kind<string | null> = {
   decode: (value) => (isDocument(value) ? (typeof value["eab_id"] === "string" ? value["eab_id"] : null) : undefined),
   encode: (value) => (value === null ? {} : { eab_id: value }),
   expected: "an object",
+  type: "string",
 }
 
 const accountAnswer = parameters(

@@ -107,6 +107,7 @@ const metadata: Kind<Readonly<Record<string, string>>> = {
   decode: (value) => pairs.decode(typeof value === "string" ? (parseNestedJson(value) ?? value) : value),
   encode: (value) => JSON.stringify(value),
   expected: "the text of a JSON object of texts",
+  type: "keypair",
 }
 
 const secretIdKinds = { metadata, cidrList: texts, tokenBoundCidrs: texts, numUses: integer, ttlMs: durationSeconds }
@@ -126,6 +127,7 @@ const optionalCount: Kind<number | null> = {
   },
   encode: (value) => value ?? 0,
   expected: integer.expected,
+  type: "int",
 }
 
 const createdAnswer = parameters(
@@ -147,6 +149,7 @@ const end: Kind<number | null> = {
   decode: (value) => (value === noTime ? null : typeof value === "string" ? parseInstant(value) : undefined),
   encode: (value) => (value === null ? noTime : formatInstant(value)),
   expected: "an instant",
+  type: "string",
 }
 
 const secretIdAnswer = parameters(

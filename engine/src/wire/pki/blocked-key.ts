@@ -18,12 +18,14 @@ const digestKind: Kind<KeyDigest> = {
   decode: (value) => (typeof value === "string" ? parseKeyDigest(value) : undefined),
   encode: (value) => value,
   expected: "a digest",
+  type: "string",
 }
 
 const optionalSerialNumber: Kind<SerialNumber | null> = {
   decode: (value) => (value === "" ? null : typeof value === "string" ? parseSerialNumber(value) : undefined),
   encode: (value) => value ?? "",
   expected: "a serial number",
+  type: "string",
 }
 
 /** Ends in a slash, as in every list of mounts. */
@@ -31,6 +33,7 @@ const mountPath: Kind<string> = {
   decode: (value) => (typeof value === "string" ? value.replace(/\/$/, "") : undefined),
   encode: (value) => (value === "" ? "" : `${value}/`),
   expected: "the path of a mount",
+  type: "string",
 }
 
 const answerParameters = parameters({

@@ -51,6 +51,7 @@ const moment: Kind<Instant> = {
   decode: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
   encode: (value) => formatInstant(value),
   expected: "a timestamp",
+  type: "string",
 }
 
 /** Empty text is null. */

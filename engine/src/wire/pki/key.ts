@@ -36,6 +36,7 @@ export const nameOrNone: Kind<string | null> = {
   decode: (value) => (value === "" ? null : text.decode(value)),
   encode: (value) => value ?? "",
   expected: text.expected,
+  type: "string",
 }
 
 const hex: Kind<Uint8Array> = {
@@ -45,6 +46,7 @@ const hex: Kind<Uint8Array> = {
       : undefined,
   encode: (value) => Array.from(value, (octet) => octet.toString(16).padStart(2, "0")).join(":"),
   expected: "octets in hexadecimal",
+  type: "string",
 }
 
 const viewParameters = parameters(

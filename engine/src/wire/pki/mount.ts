@@ -46,6 +46,7 @@ const leaseTtl: Kind<number | null> = {
   },
   encode: (value, dialect) => (value === null ? 0 : durationSeconds.encode(value, dialect)),
   expected: durationSeconds.expected,
+  type: "duration (sec)",
 }
 
 /** Empty where nobody has said it: clients that declare mounts tell that from what was said. */
@@ -104,6 +105,7 @@ const tunedLeaseTtl: Kind<number | null | "kept"> = {
   decode: (value) => (value === "" ? "kept" : leaseTtl.decode(value)),
   encode: (value, dialect) => (value === "kept" ? "" : leaseTtl.encode(value, dialect)),
   expected: leaseTtl.expected,
+  type: "duration (sec)",
 }
 
 export const tuneKinds = {

@@ -27,7 +27,7 @@ type Reading = Pick<Kind<unknown>, "decode" | "expected">
 
 /** What is read, or what a refusal says after the name. */
 function read(reading: Reading, given: unknown): unknown {
-  const member: Kind<unknown> = { ...reading, encode: (value) => value }
+  const member: Kind<unknown> = { ...reading, encode: (value) => value, type: "string" }
   const { value, faults } = decodeDocument(parameters({ member }), { member: given })
   return faults[0] === undefined ? value.member : { refused: faults[0].detail.replace('"member" ', "") }
 }

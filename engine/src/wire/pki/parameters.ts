@@ -14,7 +14,12 @@ export interface Kind<T> {
   readonly encode: (value: T, dialect: Dialect) => unknown
   /** Ends the sentence "must be …". */
   readonly expected: string
+  /** As path help names it. */
+  readonly type: FieldType
 }
+
+/** Vault's names. */
+export type FieldType = "string" | "bool" | "int" | "duration (sec)" | "slice" | "keypair" | "map"
 
 export class Problem {
   /** Begins with a verb: "must not …". */
@@ -43,6 +48,7 @@ export const textUpTo = (maximumBytes: number): Kind<string> => ({
   },
   encode: (value) => value,
   expected: "text",
+  type: "string",
 })
 
 export const text = textUpTo(textMaximumBytes)
@@ -56,6 +62,7 @@ export const flag: Kind<boolean> = {
   decode: (value) => truths.get(value),
   encode: (value) => value,
   expected: "true or false",
+  type: "bool",
 }
 
 export const integer: Kind<number> = {
@@ -65,6 +72,7 @@ export const integer: Kind<number> = {
   },
   encode: (value) => value,
   expected: "a whole number",
+  type: "int",
 }
 
 function decodeDuration(value: unknown): number | undefined {
@@ -82,6 +90,7 @@ export const duration: Kind<number> = {
   decode: decodeDuration,
   encode: (value, dialect) => (dialect === "vault" ? Math.trunc(value / secondMs) : formatDuration(value)),
   expected: aDuration,
+  type: "duration (sec)",
 }
 
 /** The same for both. */
@@ -93,6 +102,7 @@ export const instant: Kind<Instant | null> = {
   decode: (value) => (value === "" ? null : typeof value === "string" ? parseInstant(value) : undefined),
   encode: (value) => (value === null ? "" : formatInstant(value).replace(/\.\d+Z$/, "Z")),
   expected: 'a time, such as "2030-01-31T12:00:00Z"',
+  type: "string",
 }
 
 /** To the millisecond. */
@@ -100,6 +110,7 @@ export const exactInstant: Kind<number> = {
   decode: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
   encode: formatInstant,
   expected: "an instant",
+  type: "string",
 }
 
 /** A list, or its text with commas between; what is blank between commas is no entry. */
@@ -120,6 +131,7 @@ export const textsUpTo = (maximumBytes: number): Kind<readonly string[]> => {
     },
     encode: (value) => value,
     expected: "a list of texts, or one text with commas between them",
+    type: "slice",
   }
 }
 
@@ -152,6 +164,7 @@ export const pairs: Kind<Readonly<Record<string, string>>> = {
   },
   encode: (value) => value,
   expected: "an object of texts",
+  type: "keypair",
 }
 
 /** Null where there are none. */
@@ -171,6 +184,7 @@ export const word = <Word extends string>(...words: readonly Word[]): Kind<Word>
   decode: (value) => words.find((one) => one === value),
   encode: (value) => value,
   expected: alternatives(words),
+  type: "string",
 })
 
 /** A list of whole numbers, or its text with commas between. */
@@ -184,6 +198,7 @@ export const integers: Kind<readonly number[]> = {
   },
   encode: (value) => value,
   expected: "a list of whole numbers",
+  type: "slice",
 }
 
 /** Some of a few words: a list, or text with commas between. */
@@ -196,6 +211,7 @@ export const words = <Word extends string>(...known: readonly Word[]): Kind<read
   },
   encode: (value) => value,
   expected: `any of ${alternatives(known)}`,
+  type: "slice",
 })
 
 const alternatives = (words: readonly string[]): string => {
@@ -204,13 +220,14 @@ const alternatives = (words: readonly string[]): string => {
 }
 
 /** Whatever it is; its reader says what is wrong with it. */
-export const anything: Kind<unknown> = { decode: (value) => value, encode: (value) => value, expected: "" }
+export const anything: Kind<unknown> = { decode: (value) => value, encode: (value) => value, expected: "", type: "map" }
 
 /** Null where there is none. */
 export const nullable = <T>(kind: Kind<T>): Kind<T | null> => ({
   decode: (value) => (value === null ? null : kind.decode(value)),
   encode: (value, dialect) => (value === null ? null : kind.encode(value, dialect)),
   expected: `${kind.expected}, or null`,
+  type: kind.type,
 })
 
 const saysNothing = (value: unknown): boolean =>
@@ -243,17 +260,37 @@ interface Member<T> {
   readonly name: keyof T & string
   readonly wireName: string
   readonly kind: AnyKind
+  readonly note?: ParameterNote
+}
+
+/** Help for a member. */
+export interface ParameterNote {
+  /** Sentences. */
+  readonly rule: string
+  /** As on the wire, in the native dialect. */
+  readonly default: unknown
+}
+
+/** A table as help reads it. */
+export interface ParameterTable {
+  readonly members: readonly {
+    readonly wireName: string
+    readonly note?: ParameterNote
+    readonly kind: Pick<AnyKind, "expected" | "type">
+  }[]
 }
 
 /** `wireNames` are those that do not follow from the name inside (`member-name.ts`). */
 export function parameters<Kinds extends Readonly<Record<string, AnyKind>>>(
   kinds: Kinds,
   wireNames: { readonly [Name in keyof Kinds]?: string } = {},
+  notes: Readonly<Record<string, ParameterNote>> = {},
 ): Parameters<Values<Kinds>> {
   const members = Object.entries(kinds).map(([name, kind]) => ({
     name: name as keyof Values<Kinds> & string,
     wireName: wireNames[name] ?? underscored(name),
     kind,
+    ...(notes[name] === undefined ? {} : { note: notes[name] }),
   }))
   return { members, byWireName: new Map(members.map((member) => [member.wireName, member])) }
 }

@@ -3,6 +3,7 @@ import { parseNestedJson } from "../../core/json-bounds.ts"
 import { parseInstant, type Instant } from "../../core/time.ts"
 import { type PolicyIdentifier, type Role, type RoleInput, roleDefaults } from "../../pki/roles/role.ts"
 import type { Dialect } from "./dialect.ts"
+import { underscored } from "./member-name.ts"
 import {
   type Decoded,
   decodeAnswer,
@@ -29,6 +30,7 @@ const bound: Kind<string | Instant> = {
   },
   encode: (value, dialect) => (typeof value === "number" ? instant.encode(value, dialect) : value),
   expected: "text",
+  type: "string",
 }
 
 /**
@@ -52,6 +54,7 @@ const policyIdentifiers: Kind<readonly PolicyIdentifier[]> = {
     return dialect === "vault" ? value.map((policy) => JSON.stringify(policy)) : value
   },
   expected: 'a list of object identifiers, or of objects with "oid", "notice" and "cps"',
+  type: "slice",
 }
 
 const parsedIfObject = (item: unknown): unknown =>
@@ -68,8 +71,7 @@ function policyOf(item: unknown): PolicyIdentifier | undefined {
   return { oid, ...(notice ? { notice } : {}), ...(cps ? { cps } : {}) }
 }
 
-/** Of requests and of answers alike. */
-export const roleParameters = parameters({
+const roleKinds = {
   ttlMs: duration,
   maxTtlMs: duration,
   notBeforeDurationMs: duration,
@@ -125,7 +127,79 @@ export const roleParameters = parameters({
   generateLease: flag,
   noStore: flag,
   noStoreMetadata: flag,
-})
+}
+
+/** Sentences for help and docs/roles.md. */
+const roleRules: Readonly<Record<keyof typeof roleKinds, string>> = {
+  ttlMs: "Lifetime of certificates whose request has no ttl. 0s: the default of the mount. At most max_ttl.",
+  maxTtlMs: "Maximum lifetime. A longer ttl is cut to it, with a warning. 0s: the maximum of the mount.",
+  notBeforeDurationMs: "Back-dating of notBefore.",
+  notBefore: "notBefore of every certificate. Overrides the request and not_before_duration.",
+  notBeforeBound:
+    "Earliest not_before of a request: permit (any), duration (now less not_before_duration), forbid, or a time.",
+  notAfter: "notAfter of every certificate. Overrides the request and every ttl.",
+  notAfterBound:
+    "Latest not_after of a request: permit (any), ttl-limited (cut to max_ttl, with a warning), forbid, or a time, which bounds a ttl too.",
+  allowLocalhost: "Allow localhost and localdomain.",
+  allowedDomains: "Domains that allow_bare_domains, allow_subdomains and allow_glob_domains apply to.",
+  allowedDomainsTemplate: "Fill in identity templates in allowed_domains.",
+  allowBareDomains: "Allow the entries of allowed_domains themselves.",
+  allowSubdomains: "Allow subdomains of the entries of allowed_domains.",
+  allowGlobDomains: "Allow names that match an entry of allowed_domains with a *, which stands for any text with dots.",
+  allowWildcardCertificates: "Allow names with a wildcard.",
+  allowPartialWildcards:
+    "Allow a * beside other characters of a label, such as w*.example.com (RFC 9525, section 6.3).",
+  allowAnyName: "Allow every well-formed name.",
+  enforceHostnames: "Require host names or e-mail addresses.",
+  allowIpSans: "Allow IP SANs.",
+  allowedIpSansCidr: "CIDR ranges of IP SANs. Empty: any address.",
+  allowedUriSans: "Allowed URI SANs. A * stands for any text. Empty: none.",
+  allowedUriSansTemplate: "Fill in identity templates in allowed_uri_sans.",
+  allowGlobsInIdentityTemplates: "Treat a * in the values of an identity as a wildcard in templates.",
+  allowedOtherSans:
+    "Allowed other SANs as <oid>;UTF8:<value>. A * stands for any text; the single entry * allows all. Empty: none.",
+  allowedSerialNumbers: "Allowed serial numbers in the subject. A * stands for any text. Empty: none.",
+  allowedUserIds: "Allowed user ids in the subject. A * stands for any text. Empty: none.",
+  serverFlag: "Add the extended key usage serverAuth.",
+  clientFlag: "Add the extended key usage clientAuth.",
+  codeSigningFlag: "Add the extended key usage codeSigning.",
+  emailProtectionFlag: "Add the extended key usage emailProtection.",
+  keyUsage: "Key usages, such as DigitalSignature. Unknown names are ignored. Empty: no extension.",
+  extKeyUsage: "Extended key usages, such as ServerAuth. Unknown names are ignored.",
+  extKeyUsageOids: "Extended key usages as object identifiers.",
+  keyType: "Type of keys: rsa, ec, ed25519, or any. With any, requests to issue need key_type.",
+  keyBits: "Size of keys: rsa 2048, 3072, 4096 or 8192; ec 224, 256, 384 or 521. 0: 2048 or 256.",
+  signatureBits: "Hash of signatures by RSA issuers: 256, 384 or 512. 0: chosen by the key.",
+  allowedRsaExponents: "Public exponents of RSA keys in CSRs.",
+  usePss: "Sign with PSS if the issuer has an RSA key.",
+  useCsrCommonName: "Take the common name of a CSR, if it has one.",
+  useCsrSans: "Take the SANs of a CSR and ignore those of the request.",
+  serialNumberSource:
+    "Source of the serial number in the subject: json (the request), or json-csr (the request, else the CSR).",
+  requireCn: "Require a common name.",
+  cnValidations: "Allowed forms of the common name: email, hostname, or disabled alone, which skips their checks.",
+  ou: "Organizational units (OU) of the subject.",
+  organization: "Organizations (O) of the subject.",
+  country: "Countries (C) of the subject, as codes of two letters.",
+  locality: "Localities (L) of the subject.",
+  province: "States or provinces (ST) of the subject.",
+  streetAddress: "Street addresses of the subject.",
+  postalCode: "Postal codes of the subject.",
+  policyIdentifiers: "Certificate policies: object identifiers, or objects with oid, notice and cps.",
+  basicConstraintsValidForNonCa: "Add basicConstraints CA:FALSE.",
+  issuerRef: "Issuer that signs: name, id or default. Resolved at each use.",
+  generateLease: "Make a lease for every stored certificate.",
+  noStore: "Do not store certificates. They can be revoked only by presenting the certificate.",
+  noStoreMetadata: "Refuse cert_metadata.",
+}
+
+const defaults = encodeMembers(parameters(roleKinds), roleDefaults, "native")
+const roleNotes = Object.fromEntries(
+  Object.entries(roleRules).map(([name, rule]) => [name, { rule, default: defaults[underscored(name)] }]),
+)
+
+/** Of requests and of answers alike. */
+export const roleParameters = parameters(roleKinds, {}, roleNotes)
 
 /** With the faults of the document, which the rules report together with theirs. */
 export const decodeRoleInput = ({ value, faults }: Given): RoleInput => ({ ...value, faults })

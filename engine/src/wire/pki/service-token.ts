@@ -93,11 +93,13 @@ const optionalCount: Kind<number | null> = {
   },
   encode: (value) => value ?? 0,
   expected: integer.expected,
+  type: "int",
 }
 const instant: Kind<number> = {
   decode: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
   encode: formatInstant,
   expected: "an instant",
+  type: "string",
 }
 const viewParameters = parameters(
   {

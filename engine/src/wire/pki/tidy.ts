@@ -72,6 +72,7 @@ const exactInstant: Kind<number> = {
   decode: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
   encode: formatInstant,
   expected: "an instant",
+  type: "string",
 }
 
 const countNames = {

@@ -25,6 +25,7 @@ export const tokenType: Kind<TokenType> = {
       : tokenTypes.find((one) => one === (value === "" ? "default" : value)),
   encode: (value) => value,
   expected: '"default", "default-service" or "service"',
+  type: "string",
 }
 
 /** 0, or nothing, is null. */
@@ -35,6 +36,7 @@ export const optionalDuration: Kind<number | null> = {
   },
   encode: (value, dialect) => (value === null ? 0 : durationSeconds.encode(value, dialect)),
   expected: durationSeconds.expected,
+  type: "duration (sec)",
 }
 
 /** In lower case, each once. */
