@@ -3,7 +3,7 @@ import { openWorld } from "../testing/world.ts"
 import { roleParameters } from "../wire/pki/role.ts"
 import type { ParameterTable } from "../wire/pki/parameters.ts"
 import { authRoutes } from "./auth-routes.ts"
-import type { ApiRoute, Operation } from "./pki-route.ts"
+import type { Operation } from "./pki-route.ts"
 import { pkiRoutes } from "./pki-routes.ts"
 import { systemRoutes } from "./system-routes.ts"
 
