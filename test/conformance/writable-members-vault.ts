@@ -317,7 +317,7 @@ const roles = resource(
         no_store_metadata: true,
       }),
     ],
-    readOnly: [nameMember],
+    readOnly: [nameMember, "allow_token_displayname"],
     routes: ["/roles/:name"],
     parsed: namesOf(roleParameters),
   },

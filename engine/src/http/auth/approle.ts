@@ -83,32 +83,35 @@ const roleRoutes: readonly AuthRoute[] = [
       return nothing()
     },
   },
-  ...appRoleParts.flatMap((part): AuthRoute[] => [
-    {
-      operation: "read",
-      path: `/role/:name/${part}`,
-      handle: async (request) => answer(encodeAppRoleInput(await method(request).roles.getPart(name(request), part))),
-    },
-    {
-      operation: "write",
-      path: `/role/:name/${part}`,
-      wireNames: tokenTermsNames,
-      parameters: [appRoleParameters],
-      handle: async (request) => {
-        const change = decodeAppRoleInput(request.read(appRolePartParameters(part)))
-        await method(request).roles.changePart(name(request), part, change)
-        return nothing()
+  ...appRoleParts.flatMap((part): AuthRoute[] => {
+    const table = appRolePartParameters(part)
+    return [
+      {
+        operation: "read",
+        path: `/role/:name/${part}`,
+        handle: async (request) => answer(encodeAppRoleInput(await method(request).roles.getPart(name(request), part))),
       },
-    },
-    {
-      operation: "delete",
-      path: `/role/:name/${part}`,
-      handle: async (request) => {
-        await method(request).roles.resetPart(name(request), part)
-        return nothing()
+      {
+        operation: "write",
+        path: `/role/:name/${part}`,
+        wireNames: tokenTermsNames,
+        parameters: [table],
+        handle: async (request) => {
+          const change = decodeAppRoleInput(request.read(table))
+          await method(request).roles.changePart(name(request), part, change)
+          return nothing()
+        },
       },
-    },
-  ]),
+      {
+        operation: "delete",
+        path: `/role/:name/${part}`,
+        handle: async (request) => {
+          await method(request).roles.resetPart(name(request), part)
+          return nothing()
+        },
+      },
+    ]
+  }),
   {
     operation: "read",
     path: "/role/:name/role-id",
@@ -137,7 +140,7 @@ const secretIdRoutes: readonly AuthRoute[] = [
   {
     operation: "write",
     path: "/role/:name/secret-id",
-    parameters: [secretIdParameters],
+    parameters: [newSecretIdParameters],
     handle: async (request) => {
       const { secretId: _, ...input } = request.decode(newSecretIdParameters)
       const created = await method(request).secretIds.create(name(request), input)

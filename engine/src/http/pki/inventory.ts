@@ -14,6 +14,7 @@ export const inventoryRoutes: readonly SystemRoute[] = [
   {
     operation: "list",
     path: "/sys/certs/search",
+    parameters: [mountInventoryParameters, inventoryFormatParameters],
     handle: async (request) => {
       const { query, page } = decodeInventoryQuery(request.decode(mountInventoryParameters))
       const { certificateInventory } = request.engine

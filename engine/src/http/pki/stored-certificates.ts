@@ -9,6 +9,7 @@ import {
   encodeInventory,
   encodeMetadata,
   encodeRevocationTime,
+  inventoryFormatParameters,
   inventoryParameters,
 } from "../../wire/pki/certificate.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
@@ -88,7 +89,7 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/certs/search",
-    parameters: [inventoryParameters],
+    parameters: [inventoryParameters, inventoryFormatParameters],
     handle: async (request) => {
       const { query, page } = decodeInventoryQuery(request.decode(inventoryParameters))
       const { certificates } = request.pki

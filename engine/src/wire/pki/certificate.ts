@@ -59,6 +59,7 @@ const instantOrOffset: Kind<InstantOrOffset | null> = {
   decode: (value) => (value === "" ? null : typeof value === "string" ? parseInstantOrOffset(value) : undefined),
   encode: (value) => (value === null ? "" : formatInstantOrOffset(value)),
   expected: 'a time, such as "2030-01-31T12:00:00Z", or a duration from now, such as "30d" or "-7d"',
+  type: "string",
 }
 
 const inventoryKinds = {
