@@ -143,6 +143,7 @@ import { RetentionPolicyService } from "./workspaces/retention-policy-service.ts
 import { TagService } from "./workspaces/tag-service.ts"
 import { InclusionService } from "./workspaces/inclusion-service.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
+import { TerraformVersionService } from "./workspaces/terraform-version-service.ts"
 import { VariableService } from "./workspaces/variable-service.ts"
 import { WorkspaceService } from "./workspaces/workspace-service.ts"
 
@@ -597,6 +598,10 @@ class CallerEngine implements ServingEngine {
 
   get siteSettings() {
     return new SiteSettingsService(this.#storage, this.caller)
+  }
+
+  get terraformVersions() {
+    return new TerraformVersionService(this.#storage, this.context.runtime, this.caller)
   }
 
   get workspaces() {

@@ -54,6 +54,7 @@ import type { Tags } from "./tags/tags.ts"
 import type { RemoteStateConsumers } from "./workspaces/remote-state-consumers.ts"
 import type { RetentionPolicies } from "./workspaces/retention-policy.ts"
 import type { TeamWorkspaces } from "./workspaces/team-workspace.ts"
+import type { TerraformVersions } from "./workspaces/terraform-version.ts"
 import type { Variables } from "./workspaces/variables.ts"
 import type { Workspaces } from "./workspaces/workspaces.ts"
 
@@ -85,6 +86,7 @@ export interface Engine extends AsyncDisposable {
   readonly teamWorkspaces: TeamWorkspaces
   readonly tokens: Tokens
   readonly siteSettings: SiteSettingsFamily
+  readonly terraformVersions: TerraformVersions
   readonly workspaces: Workspaces
   readonly bulkActions: BulkActions
   readonly stateVersions: StateVersions

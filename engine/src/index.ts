@@ -160,6 +160,14 @@ export type {
   TeamWorkspacePatch,
   TeamWorkspaces,
 } from "./workspaces/team-workspace.ts"
+export type {
+  TerraformBinary,
+  TerraformVersion,
+  TerraformVersionFilter,
+  TerraformVersionInput,
+  TerraformVersions,
+  TerraformVersionView,
+} from "./workspaces/terraform-version.ts"
 export type { VariableInput, VariablePatch, VariableView } from "./workspaces/variable.ts"
 export type { Variables } from "./workspaces/variables.ts"
 export type { TagBindingInput, TagInput, VcsRepoInput, WorkspaceInput } from "./workspaces/workspace-input.ts"

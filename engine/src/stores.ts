@@ -50,6 +50,7 @@ import type { VariableStore } from "./workspaces/variable-store.ts"
 import type { RemoteStateConsumerStore } from "./workspaces/remote-state-consumers.ts"
 import type { RetentionPolicyStore } from "./workspaces/retention-policy.ts"
 import type { TeamWorkspaceStore } from "./workspaces/team-workspace.ts"
+import type { TerraformVersionRepository } from "./workspaces/terraform-version.ts"
 import type { WorkspaceStore } from "./workspaces/workspace-store.ts"
 
 export interface Stores {
@@ -81,6 +82,7 @@ export interface Stores {
   readonly tags: TagStore
   readonly sshKeys: SshKeyStore
   readonly agentPools: AgentPoolStore
+  readonly terraformVersions: TerraformVersionRepository
   readonly consumers: RemoteStateConsumerStore
   readonly retentionPolicies: RetentionPolicyStore
   readonly mounts: MountStore

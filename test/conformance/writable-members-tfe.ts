@@ -756,6 +756,40 @@ const siteSettings: WritableResource<Refs> = {
   create: (world) => world.request("GET", "/admin/general-settings"),
 }
 
+const otherBinary = { url: "https://example.com/other.zip", sha: "cd".repeat(32) }
+let terraformVersionCount = 0
+const terraformVersions = resource(
+  "Terraform versions",
+  {
+    type: "terraform-versions",
+    collection: () => "/admin/terraform-versions",
+    item: (id) => `/admin/terraform-versions/${id}`,
+  },
+  {
+    required: () => ({
+      version: `1.0.${(terraformVersionCount += 1)}`,
+      url: "https://example.com/terraform.zip",
+      sha: "ab".repeat(32),
+    }),
+    members: [
+      { name: "version", value: "1.1.0-custom", verbs: ["update"] },
+      { name: "url", value: otherBinary.url },
+      { name: "sha", value: otherBinary.sha },
+      {
+        name: "archs",
+        value: [
+          { ...otherBinary, os: "linux", arch: "amd64" },
+          { ...otherBinary, os: "linux", arch: "arm64" },
+        ],
+        beside: otherBinary,
+      },
+      ...stored({ official: true, deprecated: true, enabled: false, beta: true }),
+      { name: "deprecated-reason", value: "old", beside: { deprecated: true } },
+    ],
+    readOnly: ["usage", "created-at"],
+  },
+)
+
 const tags: WritableResource<Refs> = {
   ...resource(
     "tags",
@@ -847,6 +881,7 @@ export const tfeFormat: WireFormat<Refs> = {
     stateVersions,
     installations,
     siteSettings,
+    terraformVersions,
     tags,
   ],
 }

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
+import { newTerraformVersion } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 
 export function identityCases(engine: () => OpenedEngine): void {
@@ -354,5 +355,42 @@ export function identityCases(engine: () => OpenedEngine): void {
     )
     await siteSettings.update(before)
     await expect(cast.owner.engine.siteSettings.get()).rejects.toMatchObject(notFound)
+  })
+
+  test("[F-W15] a Terraform version is created, listed, updated and deleted by site administrators", async () => {
+    const { terraformVersions } = cast.root
+    const binary = { ...newTerraformVersion, os: "linux", arch: "amd64" }
+    const version = `1.99.0-${cast.newName("contract")}`
+    const created = await terraformVersions.create({ ...newTerraformVersion, version })
+    expect(created).toEqual({
+      id: created.id,
+      version,
+      archs: [binary],
+      official: false,
+      deprecated: false,
+      deprecatedReason: null,
+      enabled: true,
+      beta: false,
+      usage: 0,
+      createdAt: created.createdAt,
+    })
+    expect(await terraformVersions.get(created.id)).toEqual(created)
+    expect((await terraformVersions.list({ version }, firstPage)).items).toEqual([created])
+    expect((await terraformVersions.list({ search: version.slice(3) }, firstPage)).items).toEqual([created])
+    expect((await terraformVersions.list({ version: `${version}-missing` }, firstPage)).items).toEqual([])
+    const patch = { archs: [{ ...binary, arch: "arm64" }], deprecated: true, deprecatedReason: "old", official: true }
+    const updated = await terraformVersions.update(created.id, patch)
+    expect(updated).toEqual({ ...created, ...patch })
+    await expect(terraformVersions.delete(created.id)).rejects.toMatchObject(refused("unprocessable"))
+    await terraformVersions.update(created.id, { official: false })
+    await expect(terraformVersions.create({ ...newTerraformVersion, version })).rejects.toMatchObject(
+      refused("invalid", ["version"]),
+    )
+    await expect(
+      terraformVersions.create({ version: "newest", archs: [{ ...binary, sha: "" }], deprecatedReason: "old" }),
+    ).rejects.toMatchObject(refused("invalid", ["version"], ["archs", 0, "sha"], ["deprecatedReason"]))
+    await expect(cast.owner.engine.terraformVersions.get(created.id)).rejects.toMatchObject(notFound)
+    await terraformVersions.delete(created.id)
+    await expect(terraformVersions.get(created.id)).rejects.toMatchObject(notFound)
   })
 }

@@ -12,6 +12,7 @@ import {
   newConfiguration,
   newOauthClient,
   newSshKey,
+  newTerraformVersion,
   newVariable,
   newWebhook,
 } from "./new-records.ts"
@@ -94,6 +95,14 @@ export const calls: Readonly<Record<string, Call>> = {
   "tokens.delete": ({ tokens }, { tokenId }) => tokens.delete(tokenId),
   "siteSettings.get": ({ siteSettings }) => siteSettings.get(),
   "siteSettings.update": ({ siteSettings }) => siteSettings.update({}),
+  "terraformVersions.create": ({ terraformVersions }) =>
+    terraformVersions.create({ ...newTerraformVersion, version: "0.99.0" }),
+  "terraformVersions.list": ({ terraformVersions }) => terraformVersions.list({}, page),
+  "terraformVersions.get": ({ terraformVersions }, { terraformVersionId }) => terraformVersions.get(terraformVersionId),
+  "terraformVersions.update": ({ terraformVersions }, { terraformVersionId }) =>
+    terraformVersions.update(terraformVersionId, { beta: true }),
+  "terraformVersions.delete": ({ terraformVersions }, { terraformVersionId }) =>
+    terraformVersions.delete(terraformVersionId),
   "workspaces.create": ({ workspaces }, { organization }) => workspaces.create(organization, { name: "any" }),
   "workspaces.list": ({ workspaces }, { organization }) => workspaces.list(organization, {}, page),
   "workspaces.get": ({ workspaces }, { workspace }) => workspaces.get(workspace),
@@ -527,6 +536,9 @@ export async function newSubject({ root, organization, owner, newMember, newWork
     installationId: installation.id,
     tagId: (await engine.tags.create(organization, ["net"]))[0]?.id ?? "",
     sshKeyId: (await engine.sshKeys.create(organization, newSshKey)).id,
+    terraformVersionId: (
+      await root.terraformVersions.create({ ...newTerraformVersion, version: `0.98.0-${newName("subject")}` })
+    ).id,
     agentPoolId: (await engine.agentPools.create(organization, { name: "pool" })).id,
     webhookId: (await engine.webhooks.create(organization, newWebhook)).id,
   }

@@ -22,6 +22,10 @@ export const newSshKey = {
   name: "deploy",
   value: `-----BEGIN PRIVATE KEY-----\n${createHash("sha512").update("key").digest("base64")}\n-----END PRIVATE KEY-----\n`,
 }
+export const newTerraformVersion = {
+  url: "https://releases.example.com/terraform_linux_amd64.zip",
+  sha: createHash("sha256").update("terraform").digest("hex"),
+}
 export const newArchive = tarball({ "main.tf": "", "README.md": "# Archive" })
 export const newConfiguration = {
   speculative: false,

@@ -37,6 +37,7 @@ const smallTables = new Set([
   "swept_events",
   "migrations",
   "tidy_runs",
+  "terraform_versions",
 ])
 
 function kindOf(name: string): DatabaseKind {

@@ -95,6 +95,8 @@ const workspaceQueryParameters = [
   "filter[organization][name]",
   "filter[workspace][name]",
   "filter[workspace][id]",
+  "filter[version]",
+  "search[version]",
 ]
 
 export const wrongQueries = (valid: Valid): Attack[] =>

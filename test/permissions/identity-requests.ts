@@ -25,6 +25,12 @@ const list = (type: string, ...ids: readonly string[]) => ({ data: ids.map((id) 
 const related = (type: string, id: string) => ({ data: { type, id } })
 
 const aboutUser: Prepare = async (subject) => ({ params: { user_id: (await newUser(subject)).id } })
+const terraformBinary = { url: "https://releases.example.com/terraform.zip", sha: "ab".repeat(32) }
+const terraformVersion = ({ unique }: Subject) =>
+  document("terraform-versions", { version: `1.5.7-${unique}`, ...terraformBinary })
+const aboutTerraformVersion: Prepare = async (subject) => ({
+  params: { id: (await subject.root("POST", "/admin/terraform-versions", terraformVersion(subject))).body.data.id },
+})
 const aboutOwner: Prepare = ({ users }) => ({ params: { user_id: users.owner.id } })
 const aboutTeam: Prepare = async (subject) => ({ params: { team_id: await newTeam(subject) } })
 const aboutProject: Prepare = async (subject) => ({ params: { project_id: await newProject(subject) } })
@@ -122,6 +128,18 @@ export const identityRequests: Readonly<Record<string, Prepare>> = {
   "PATCH /admin/general-settings": () => ({
     body: document("general-settings", { "default-remote-state-access": false }),
   }),
+
+  "GET /admin/terraform-versions": nothing,
+  "POST /admin/terraform-versions": (subject) => ({ body: terraformVersion(subject) }),
+  "GET /admin/terraform-versions/:id": aboutTerraformVersion,
+  "PATCH /admin/terraform-versions/:id": async (subject, caller) => ({
+    ...(await aboutTerraformVersion(subject, caller)),
+    body: document("terraform-versions", {
+      archs: [{ ...terraformBinary, os: "linux", arch: "arm64" }],
+      "deprecated-reason": null,
+    }),
+  }),
+  "DELETE /admin/terraform-versions/:id": aboutTerraformVersion,
 
   "GET /organizations/:organization_name/teams": nothing,
   "POST /organizations/:organization_name/teams": ({ unique }) => ({

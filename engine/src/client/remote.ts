@@ -33,6 +33,7 @@ import { remoteStateVersions } from "./state-versions.ts"
 import { remoteTags } from "./tags.ts"
 import { remoteTeamProjects, remoteTeamWorkspaces } from "./team-access.ts"
 import { remoteTeams } from "./teams.ts"
+import { remoteTerraformVersions } from "./terraform-versions.ts"
 import { remoteTokenRoles } from "./token-roles.ts"
 import { remoteTokens } from "./tokens.ts"
 import { mountPathOf } from "../pki/mount.ts"
@@ -59,6 +60,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     teamWorkspaces: remoteTeamWorkspaces(calls),
     tokens: remoteTokens(calls),
     siteSettings: remoteSiteSettings(calls),
+    terraformVersions: remoteTerraformVersions(calls),
     workspaces: remoteWorkspaces(calls),
     bulkActions: remoteBulkActions(transport),
     stateVersions: remoteStateVersions(calls, transport),

@@ -13,6 +13,7 @@ export type IdPrefix =
   | "at"
   | "prj"
   | "sshkey"
+  | "tool"
   | "apool"
   | "oc"
   | "ot"

@@ -18,6 +18,7 @@ import { stateVersionRoutes } from "./routes/state-versions.ts"
 import { tagRoutes } from "./routes/tags.ts"
 import { teamAccessRoutes } from "./routes/team-access.ts"
 import { teamRoutes } from "./routes/teams.ts"
+import { terraformVersionRoutes } from "./routes/terraform-versions.ts"
 import { tokenRoutes } from "./routes/tokens.ts"
 import { userRoutes } from "./routes/users.ts"
 import { variableRoutes } from "./routes/variables.ts"
@@ -31,6 +32,7 @@ export const apiRoutes: readonly Route[] = [
     ...userRoutes,
     ...tokenRoutes,
     ...siteSettingsRoutes,
+    ...terraformVersionRoutes,
     ...webhookRoutes,
     ...retentionPolicyRoutes,
   ]),

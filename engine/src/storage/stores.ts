@@ -41,6 +41,7 @@ import { SshKeyRows } from "./ssh-key-rows.ts"
 import { RetentionPolicyRows } from "./retention-policy-rows.ts"
 import { StatisticsRows } from "./statistics-rows.ts"
 import { TagRows } from "./tag-rows.ts"
+import { SqlTerraformVersionRepository } from "./terraform-version-repository.ts"
 import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
 import { AcmeAccountRows } from "./acme-account-rows.ts"
@@ -165,6 +166,9 @@ class SessionStores implements Stores {
   }
   get sshKeys() {
     return this.#once("sshKeys", SshKeyRows)
+  }
+  get terraformVersions() {
+    return this.#once("terraformVersions", SqlTerraformVersionRepository)
   }
   get agentPools() {
     return this.#once("agentPools", AgentPoolRows)

@@ -20,6 +20,7 @@ export interface Tables {
   projects: ProjectRow
   project_bindings: ProjectBindingRow
   ssh_keys: SshKeyRow
+  terraform_versions: TerraformVersionRow
   agent_pools: AgentPoolRow
   agent_pool_workspaces: AgentPoolWorkspaceRow
   agent_pool_projects: AgentPoolProjectRow
@@ -267,6 +268,21 @@ export interface SshKeyRow {
   organization_id: string
   name: string
   value_sealed: Uint8Array
+  created_at: number
+}
+
+export interface TerraformVersionRow {
+  id: string
+  version: string
+  /** `versionOrder` of the version. */
+  version_order: string
+  /** JSON of `TerraformBinary[]`. */
+  archs: string
+  official: Flag
+  deprecated: Flag
+  deprecated_reason: string | null
+  enabled: Flag
+  beta: Flag
   created_at: number
 }
 

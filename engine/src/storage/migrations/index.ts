@@ -52,4 +52,8 @@ export const migrations: readonly Migration[] = [
     "0048-oauth-client-scopes",
     async () => (await import("./0048-oauth-client-scopes.ts")).oauthClientScopesMigration,
   ),
+  loaded(
+    "0050-terraform-versions",
+    async () => (await import("./0050-terraform-versions.ts")).terraformVersionsMigration,
+  ),
 ]

@@ -52,6 +52,12 @@ import {
   encodeTagBindings,
 } from "./tag-binding.ts"
 import { decodeTeam, decodeTeamPatch, encodeTeam, encodeTeamPatch } from "./team.ts"
+import {
+  decodeTerraformVersion,
+  decodeTerraformVersionPatch,
+  encodeTerraformVersion,
+  encodeTerraformVersionPatch,
+} from "./terraform-version.ts"
 import { decodeCreatedToken, encodeCreatedToken } from "./token.ts"
 import { decodeUser, encodeUser } from "./user.ts"
 import { decodeVariable, decodeVariableView, encodeVariable, encodeVariablePatch } from "./variable.ts"
@@ -256,6 +262,22 @@ const answers: Readonly<Record<string, Codec>> = {
     record({ id, username: word, serviceAccount: boolean(), email: orNull(text), siteAdmin: orNull(boolean()) }),
     encodeUser,
     decodeUser,
+  ),
+  "Terraform version": codec(
+    record({
+      id,
+      version: word,
+      archs: array(record({ url: text, sha: text, os: text, arch: text })),
+      official: boolean(),
+      deprecated: boolean(),
+      deprecatedReason: orNull(text),
+      enabled: boolean(),
+      beta: boolean(),
+      usage: nat(),
+      createdAt: instant,
+    }),
+    encodeTerraformVersion,
+    decodeTerraformVersion,
   ),
   token: codec(
     record({
@@ -543,6 +565,21 @@ const requests: Readonly<Record<string, Codec>> = {
     }),
     encodeOauthClientPatch,
     decodeOauthClientPatch,
+  ),
+  "change of a Terraform version": codec(
+    some({
+      version: word,
+      url: orNull(said),
+      sha: orNull(said),
+      archs: array(record({ url: said, sha: said, os: said, arch: said })),
+      official: boolean(),
+      deprecated: boolean(),
+      deprecatedReason: orNull(said),
+      enabled: boolean(),
+      beta: boolean(),
+    }),
+    encodeTerraformVersionPatch,
+    decodeTerraformVersionPatch,
   ),
   "change of an organization": codec(organizationPatch, encodeOrganizationPatch, decodeOrganizationPatch),
   "change of a project": codec(
