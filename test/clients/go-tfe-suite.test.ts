@@ -1,6 +1,8 @@
 // The integration tests of the public Go client, which its authors run against HCP Terraform, against a server on a socket.
 import { beforeAll, describe, expect, test } from "vitest"
+import type { Edition } from "../../engine/src/core/edition.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
+import type { Engine } from "../../engine/src/engine.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { usualKind } from "../../engine/src/storage/temporary-database.ts"
 import { goTfeTests, type TestProgram } from "./go-tfe-suite/build.ts"
@@ -17,7 +19,7 @@ describe.skipIf(program === undefined)("the integration tests of go-tfe", () => 
   let results: readonly TestResult[]
 
   beforeAll(async () => {
-    if (program !== undefined) results = await runSuite(program)
+    if (program !== undefined) results = await runSuite(program, { edition: "hosted" })
   }, suiteTimeoutMs)
 
   test("pass unless they are expected to fail", () => {
@@ -37,12 +39,46 @@ describe.skipIf(program === undefined)("the integration tests of go-tfe", () => 
   })
 })
 
-async function runSuite(tests: TestProgram): Promise<readonly TestResult[]> {
+describe.skipIf(program === undefined)("the integration tests of go-tfe for Terraform Enterprise", () => {
+  test(
+    "[F-W15] of admin/terraform-versions pass",
+    async () => {
+      const results = await runSuite(program as TestProgram, {
+        edition: "self-hosted",
+        isRun: (name) => name.startsWith("TestAdminTerraformVersions_"),
+        enabling: { ENABLE_TFE: "1", ENABLE_BETA: "1" },
+        // Terraform Enterprise lists its releases from the beginning, and the tests look for this one.
+        prepare: ({ terraformVersions }) =>
+          terraformVersions.create({
+            version: "1.0.4",
+            url: "https://releases.example.com/terraform_1.0.4_linux_amd64.zip",
+            sha: "ab".repeat(32),
+          }),
+      })
+      expect(results.length).toBe(3)
+      expect(results.filter(({ outcome }) => outcome !== "pass").map(({ output }) => output)).toEqual([])
+    },
+    suiteTimeoutMs,
+  )
+})
+
+interface SuiteOptions {
+  readonly edition: Edition
+  readonly isRun?: (test: string) => boolean
+  readonly enabling?: NodeJS.ProcessEnv
+  readonly prepare?: (engine: Engine) => Promise<unknown>
+}
+
+async function runSuite(
+  tests: TestProgram,
+  { edition, isRun = () => true, enabling = {}, prepare }: SuiteOptions,
+): Promise<readonly TestResult[]> {
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, {
-    edition: "hosted",
+    edition,
     sealKeys: { text: Buffer.alloc(32).toString("base64") },
   })
+  await prepare?.(engine)
   const server = await startServer({ engine })
   let count = 0
   const signUp = async () => {
@@ -54,7 +90,7 @@ async function runSuite(tests: TestProgram): Promise<readonly TestResult[]> {
     return { address: server.url, token: secret }
   }
   try {
-    return await runTests(tests, await listTests(tests), { parallelism, signUp })
+    return await runTests(tests, (await listTests(tests)).filter(isRun), { parallelism, signUp, enabling })
   } finally {
     await server.close()
   }

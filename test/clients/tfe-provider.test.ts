@@ -16,6 +16,7 @@ import {
   team,
   teamPermissions,
   teamProjectAccess,
+  terraformVersion,
   workspace,
 } from "./tfe-provider.ts"
 
@@ -92,6 +93,31 @@ test.each<{ readonly why: string; readonly config: Attributes }>([
   expect(
     bindings.data.map(({ attributes: { key, value } }: { readonly attributes: Attributes }) => [key, value]),
   ).toEqual(Object.entries(config["tags"] as Attributes).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+})
+
+const binary = { url: "https://releases.example.com/terraform.zip", sha: "ab".repeat(32) }
+const amd64 = { ...binary, os: "linux", arch: "amd64" }
+const arm64 = { ...binary, os: "linux", arch: "arm64" }
+
+test.each<{ readonly why: string; readonly config: Attributes }>([
+  { why: "url and sha", config: binary },
+  { why: "binaries for two architectures", config: { archs: [amd64, arm64] } },
+  { why: "url and sha beside the binaries", config: { ...binary, archs: [amd64, arm64] } },
+  {
+    why: "a checksum as in the provider's example",
+    config: { ...binary, sha: "e75ac73deb69a6b3aa667cb0b8b731aee79e2904" },
+  },
+  {
+    why: "everything else",
+    config: { ...binary, official: true, enabled: false, beta: true, deprecated: true, deprecated_reason: "old" },
+  },
+])("[F-W15] tfe_terraform_version with $why has an empty second plan", async ({ config }) => {
+  const { id, changes } = await secondPlan(terraformVersion, { version: `1.5.7-${unique("custom")}`, ...config })
+  expect(changes).toEqual([])
+  // `terraform import` finds the id by the version.
+  const { version } = await terraformVersion.read(send, id)
+  const { data } = await succeed(send("GET", `/admin/terraform-versions?filter[version]=${String(version)}`))
+  expect(data.map((one: { readonly id: string }) => one.id)).toEqual([id])
 })
 
 test("[F-W6] filter[tagged] and search[tags] find flat tags and bindings without a value", async () => {

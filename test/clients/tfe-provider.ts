@@ -318,6 +318,24 @@ export const workspace: Kind = {
   },
 }
 
+/** resource_tfe_terraform_version.go: `sha` and `deprecated_reason` are sent empty where the configuration has none. */
+export const terraformVersion: Kind = {
+  async create(send, config) {
+    const settings: Attributes = { ...terraformVersion.schema, sha: "", deprecated_reason: "", ...config }
+    const body = document("terraform-versions", dashed(settings))
+    return (await succeed(send("POST", "/admin/terraform-versions", body))).data.id
+  },
+  async read(send, id) {
+    const { attributes } = (await succeed(send("GET", `/admin/terraform-versions/${id}`))).data
+    return Object.fromEntries(
+      ["version", "url", "sha", "official", "enabled", "beta", "deprecated", "deprecated_reason", "archs"].map(
+        (name) => [name, attributes[name.replaceAll("_", "-")]],
+      ),
+    )
+  },
+  schema: { official: false, enabled: true, beta: false, deprecated: false, deprecated_reason: null },
+}
+
 /** Attributes that are read besides those of the schema above, with Go's zero values. */
 const workspaceRead: Attributes = {
   name: "",

@@ -22,27 +22,34 @@ export async function listTests({ binary, folder }: TestProgram): Promise<readon
   return names.toSorted((one, other) => Number(isSlow(other)) - Number(isSlow(one)))
 }
 
-/** `signUp` returns the token of a new user: some tests change the user that runs them. */
+interface RunOptions {
+  readonly parallelism: number
+  /** Returns the token of a new user: some tests change the user that runs them. */
+  readonly signUp: () => Promise<Api>
+  /** Variables that enable tests which skip themselves otherwise. */
+  readonly enabling?: NodeJS.ProcessEnv
+}
+
 export async function runTests(
   program: TestProgram,
   names: readonly string[],
-  { parallelism, signUp }: { readonly parallelism: number; readonly signUp: () => Promise<Api> },
+  { parallelism, signUp, enabling = {} }: RunOptions,
 ): Promise<readonly TestResult[]> {
   const waiting = names.values()
   const results: TestResult[] = []
   const worker = async (): Promise<void> => {
-    for (const name of waiting) results.push(await runTest(program, await signUp(), name))
+    for (const name of waiting) results.push(await runTest(program, await signUp(), name, enabling))
   }
   await Promise.all(Array.from({ length: parallelism }, worker))
   return results
 }
 
-async function runTest(program: TestProgram, api: Api, name: string): Promise<TestResult> {
+async function runTest(program: TestProgram, api: Api, name: string, enabling: NodeJS.ProcessEnv): Promise<TestResult> {
   const ended = new AbortController()
   const playing = playRuns(api, ended.signal)
   const started = performance.now()
   try {
-    const output = await outputOf(program, api, name)
+    const output = await outputOf(program, name, { ...environmentFor(api), ...enabling })
     return { name, outcome: outcomeOf(name, output), seconds: (performance.now() - started) / 1000, output }
   } finally {
     ended.abort()
@@ -50,10 +57,10 @@ async function runTest(program: TestProgram, api: Api, name: string): Promise<Te
   }
 }
 
-async function outputOf({ binary, folder }: TestProgram, api: Api, name: string): Promise<string> {
+async function outputOf({ binary, folder }: TestProgram, name: string, env: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn(binary, ["-test.run", `^${name}$`, "-test.v", "-test.timeout", `${timeoutMs}ms`], {
     cwd: folder,
-    env: environmentFor(api),
+    env,
     stdio: ["ignore", "pipe", "pipe"],
   })
   let output = ""
