@@ -5,7 +5,6 @@ import type { Runtime } from "../core/runtime.ts"
 import { formatInstant, type Instant, isAhead, secondMs } from "../core/time.ts"
 import { type Timers, within } from "../core/timers.ts"
 import { apart, untraced } from "../core/tracing.ts"
-import { UnderWay } from "../core/under-way.ts"
 import { type Turn, turnToleranceMs } from "./acme-store.ts"
 
 export interface DueWork<Item, Outcome> {
@@ -33,7 +32,7 @@ export class DueQueue<Item, Outcome> {
   readonly #work: DueWork<Item, Outcome>
   readonly #runtime: Pick<Runtime, "clock" | "log" | "tracer">
   readonly #timers: Timers
-  readonly #running = new UnderWay<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   #reserved = 0
   /** Something waits in the store for a place here. */
   #crowded = false
@@ -103,12 +102,12 @@ export class DueQueue<Item, Outcome> {
     this.#stopped = true
     this.#cancel()
     await this.#looking
-    if (this.#running.size === 0) return
-    await this.within(stopPatienceMs, Promise.all(this.#running))
+    if (this.#inFlight.size === 0) return
+    await this.within(stopPatienceMs, Promise.all(this.#inFlight))
   }
 
   #free(): number {
-    return concurrencyMaximum - this.#running.size - this.#reserved
+    return concurrencyMaximum - this.#inFlight.size - this.#reserved
   }
 
   async #look(): Promise<void> {
@@ -156,10 +155,10 @@ export class DueQueue<Item, Outcome> {
         return undefined
       })
       .finally(() => {
-        end()
+        this.#inFlight.delete(work)
         if (this.#crowded) this.kick()
       })
-    const end = this.#running.add(work)
+    this.#inFlight.add(work)
     return work
   }
 }

@@ -15,10 +15,8 @@ import {
 } from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { systemTimers } from "../core/timers.ts"
-import { UnderWay } from "../core/under-way.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
 import { guardedLookup, type GuardedLookupOptions, literalRefusal } from "./guarded-lookup.ts"
-import { type Destroyable, getOnce, type TimeLimit } from "./single-get.ts"
 
 export interface GuardedFetchOptions extends GuardedLookupOptions {
   readonly digest: Runtime["digest"]
@@ -43,7 +41,6 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
     onEviction: (_key, agent) => void agent.close(),
   })
   const lookup = guardedLookup(options)
-  const single = new UnderWay<Destroyable>()
 
   async function agentFor({ trust, identity }: OutgoingRequest): Promise<Agent> {
     // Loaded with the first request: most engines that are opened for a while ask nobody.
@@ -62,14 +59,12 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
       try {
         return await follow(request, {
           agent: () => agentFor(request),
-          single,
-          lookup,
           permitted: options.permitted,
-          limit,
+          signal: limit.signal,
         })
       } catch (error) {
         if (error instanceof FetchFailure) throw error
-        if (limit.isOver())
+        if (limit.signal.aborted)
           throw new FetchFailure("timeout", `${originOf(request.url)} did not answer within ${request.timeoutMs} ms.`)
         throw failureOf(error, originOf(request.url))
       } finally {
@@ -78,7 +73,6 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
       }
     },
     async [Symbol.asyncDispose]() {
-      for (const one of single) one.destroy()
       await Promise.all([...agents.values()].map((agent) => agent.destroy()))
       agents.clear()
     },
@@ -86,39 +80,17 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
 }
 
 /** Unlike `AbortSignal.timeout`, it leaves nothing behind that lasts until then. */
-function timeLimit(ms: number): TimeLimit & { readonly cancel: () => void } {
-  let over = false
-  const ends = new Set<() => void>()
-  const cancel = systemTimers.after(ms, () => {
-    over = true
-    for (const end of ends) end()
-  })
-  return {
-    cancel,
-    isOver: () => over,
-    onEnd(end) {
-      ends.add(end)
-      return () => ends.delete(end)
-    },
-  }
-}
-
-/** For what knows no other way to be told. */
-function signalOf(limit: TimeLimit): AbortSignal {
+function timeLimit(ms: number): { readonly signal: AbortSignal; readonly cancel: () => void } {
   const controller = new AbortController()
-  if (limit.isOver()) controller.abort()
-  else limit.onEnd(() => controller.abort())
-  return controller.signal
+  const cancel = systemTimers.after(ms, () => controller.abort())
+  return { signal: controller.signal, cancel }
 }
 
-/** What all questions of one request go by. */
+/** The parts that a request and its redirects share. */
 interface Way {
   readonly agent: () => Promise<Agent>
-  /** Under way outside of any agent. */
-  readonly single: UnderWay<Destroyable>
-  readonly lookup: LookupFunction
   readonly permitted: PermittedAddresses
-  readonly limit: TimeLimit
+  readonly signal: AbortSignal
 }
 
 async function follow(request: OutgoingRequest, way: Way): Promise<OutgoingAnswer> {
@@ -147,22 +119,20 @@ function urlOf(text: string, base?: URL): URL {
 async function ask(
   { method, headers: given, body, answerBytesMaximum, dropsBody, ports, closes }: OutgoingRequest,
   url: URL,
-  { agent, single, lookup, permitted, limit }: Way,
+  { agent, permitted, signal }: Way,
 ): Promise<OutgoingAnswer> {
   const refusal = literalRefusal(url, permitted)
   if (refusal !== undefined) throw refusal
   if (ports !== undefined && !ports.includes(portOf(url)))
     throw new FetchFailure("redirects", `${url.origin} is on a port that this server may not connect to.`)
   const headers = { "user-agent": "chancery", ...given }
-  if (closes === true && method === "GET" && url.protocol === "http:")
-    return getOnce({ url, headers, lookup, answerBytesMaximum, limit, underWay: single })
   const answer = await (
     await agent()
   ).request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
-    signal: signalOf(limit),
+    signal,
     headers,
     body: body ?? null,
     reset: closes === true,

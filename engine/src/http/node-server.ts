@@ -9,7 +9,6 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
 import { giveBack } from "../core/pieces.ts"
 import { nextTurn, turnsShared } from "../core/timers.ts"
-import { UnderWay } from "../core/under-way.ts"
 import { socketBody, wholeBody } from "./body.ts"
 import { type ConnectionShareOptions, shareConnections } from "./connection-share.ts"
 import type { Serve } from "./exchange.ts"
@@ -90,7 +89,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   if (options.connectionShare !== undefined) shareConnections(server, options.connectionShare)
   const headers = { "x-content-type-options": "nosniff", ...options.headers }
 
-  const inFlight = new UnderWay<ServerResponse>()
+  const inFlight = new Set<ServerResponse>()
   const sentOver = secure?.sentOver ?? ((socket: Socket) => socket.bytesWritten)
   const endUnread = unreadAnswers(inFlight, sentOver, options.unreadTimeoutMs ?? 60_000)
   const watch = setInterval(endUnread, settings.connectionsCheckingInterval).unref()
@@ -150,9 +149,9 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   }
 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    const end = inFlight.add(outgoing)
+    inFlight.add(outgoing)
     outgoing.on("close", () => {
-      end()
+      inFlight.delete(outgoing)
       // An answer that had begun before did not say that it is the last one: nobody else would end its connection.
       if (closing !== undefined) setImmediate(() => server.closeIdleConnections())
     })
@@ -291,7 +290,7 @@ const pieceBytes = 256 * 1024
  * hold a connection, and what has been made of the answer. Looks for them when called, so that all others cost nothing.
  */
 function unreadAnswers(
-  inFlight: Iterable<ServerResponse>,
+  inFlight: ReadonlySet<ServerResponse>,
   sentOver: (socket: Socket) => number | undefined,
   timeoutMs: number,
 ): () => void {

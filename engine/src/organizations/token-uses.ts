@@ -4,7 +4,6 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
 import { untraced } from "../core/tracing.ts"
-import { UnderWay } from "../core/under-way.ts"
 import type { TokenStore } from "./token-store.ts"
 
 /** More than this at once means that the store cannot keep up; a use that is not written down then harms nobody. */
@@ -21,17 +20,17 @@ export function tokenUses(
   storage: Storage<{ readonly tokens: Pick<TokenStore, "recordUse"> }>,
   { log, tracer }: Pick<Runtime, "log" | "tracer">,
 ): TokenUses {
-  const pending = new UnderWay<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   return {
     record(tokenId, at) {
-      if (pending.size >= pendingMaximum) return
+      if (inFlight.size >= pendingMaximum) return
       const write: Promise<void> = untraced(tracer, () =>
         storage.transact(({ tokens }) => tokens.recordUse(tokenId, at)),
       )
         .catch((error: unknown) => logFailure(log, "warn", "token use not recorded", { tokenId, error }))
-        .finally(() => end())
-      const end = pending.add(write)
+        .finally(() => inFlight.delete(write))
+      inFlight.add(write)
     },
-    settled: async () => void (await Promise.allSettled(pending)),
+    settled: async () => void (await Promise.allSettled(inFlight)),
   }
 }

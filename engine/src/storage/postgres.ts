@@ -7,7 +7,6 @@ import { silentLog } from "../core/runtime.ts"
 import type { Isolation } from "../core/storage.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
 import type { Span } from "../core/tracing.ts"
-import { UnderWay } from "../core/under-way.ts"
 import {
   type Backend,
   type BackendOptions,
@@ -165,7 +164,7 @@ class PostgresStore implements Backend, Standby, Commits {
   readonly #altering: Manner
   readonly #queue: CommitQueue
   readonly #presence: Presence
-  readonly #running = new UnderWay<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   /** Ends a connection where it is, which one whose server is silent never does by itself. */
   readonly #open = new Set<PoolClient>()
   /** Connections made in an earlier age are not used any more: a server that was lost takes all of them with it. */
@@ -287,7 +286,7 @@ class PostgresStore implements Backend, Standby, Commits {
 
   // A pool that ends forgets whoever still waits for one of its connections.
   async #finish(): Promise<void> {
-    await Promise.allSettled(this.#running)
+    await Promise.allSettled(this.#inFlight)
     const impatience = setTimeout(() => {
       for (const client of this.#open) cut(client)
     }, silenceMs)
@@ -304,11 +303,11 @@ class PostgresStore implements Backend, Standby, Commits {
   }
 
   async #followed<T>(outcome: Promise<T>): Promise<T> {
-    const end = this.#running.add(outcome)
+    this.#inFlight.add(outcome)
     try {
       return await outcome
     } finally {
-      end()
+      this.#inFlight.delete(outcome)
     }
   }
 

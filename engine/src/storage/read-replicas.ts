@@ -8,7 +8,6 @@ import { isEngineError } from "../core/errors.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { ReadReplicaActivity, ReadReplicasActivity } from "../core/storage-activity.ts"
 import type { Timers } from "../core/timers.ts"
-import { UnderWay } from "../core/under-way.ts"
 import type { Backend, BackendOptions, ReadReplicaOptions } from "./backend.ts"
 import { openStandby, type Standby } from "./postgres.ts"
 import { faultOf, isRefusal } from "./postgres-errors.ts"
@@ -100,7 +99,7 @@ class FollowedReplicas implements ReadReplicas {
   readonly #replicas: readonly Replica[]
   readonly #options: Options
   readonly #places = new PlacesWritten()
-  readonly #running = new UnderWay<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   #turn = 0
   #cancelLook = () => {}
   #looking: Promise<void> | undefined
@@ -132,7 +131,8 @@ class FollowedReplicas implements ReadReplicas {
   read<T>(work: Work<T>): Promise<T> {
     if (this.#closed !== undefined) return this.#options.primary.read(work)
     const answer = this.#read(work)
-    const ended = this.#running.add(answer)
+    this.#inFlight.add(answer)
+    const ended = () => this.#inFlight.delete(answer)
     answer.then(ended, ended)
     return answer
   }
@@ -144,7 +144,7 @@ class FollowedReplicas implements ReadReplicas {
   async #close(): Promise<void> {
     this.#cancelLook()
     // Those that fall back need the primary, which is closed after this.
-    await Promise.allSettled([this.#looking, ...this.#running])
+    await Promise.allSettled([this.#looking, ...this.#inFlight])
     await Promise.all(this.#replicas.map((replica) => replica.close()))
   }
 
