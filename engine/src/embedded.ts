@@ -92,7 +92,6 @@ import type { AcmeTools } from "./acme/directory-service.ts"
 import type { Directory } from "./acme/directory.ts"
 import { ManagedAccountService, ManagedOrderService } from "./acme/managed-accounts.ts"
 import type { AcmeManagement } from "./acme/management.ts"
-import { NonceSigners } from "./acme/nonce-signers.ts"
 import { RenewalSignalService } from "./acme/renewal-signals.ts"
 import { ExpiredOrders, sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
 import { finalizationQueue } from "./acme/finalization-queue.ts"
@@ -359,7 +358,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     filingRanges: filingRangesOver(database),
     wakeJob: (name) => jobs.wake(name),
     acmeTools: {
-      nonceSigners: new NonceSigners(stateTools.signer),
+      nonceSigner: stateTools.signer,
       accountKeys: new AccountKeys(),
       rules: { requiresBinding: acme.requiresBinding ?? false },
       queues: () => acmeQueues,

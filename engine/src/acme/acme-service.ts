@@ -89,18 +89,18 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async enter(): Promise<Entrance> {
     const authority = await this.entered()
     const scope = this.scopeOf(authority)
-    const signer = this.tools.nonceSigners.of(scope)
+    const nonceAuthority = this.nonceAuthority(authority)
     const { random, clock } = this.context.runtime
     return {
       base: this.baseOf(authority),
-      newNonce: () => newNonce(signer, random, clock.now()),
+      newNonce: () => newNonce(nonceAuthority, random, clock.now()),
       knownKeyOf: (id) => this.tools.accountKeys.of(scope, id),
     }
   }
 
   async spend(nonce: string): Promise<void> {
     const now = this.context.runtime.clock.now()
-    const { digest, expiresAt } = readNonce(nonce, this.nonceSigner(await this.entered()), now)
+    const { digest, expiresAt } = readNonce(nonce, this.nonceAuthority(await this.entered()), now)
     await this.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(digest, expiresAt))
   }
 

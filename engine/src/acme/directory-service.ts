@@ -2,7 +2,6 @@
 // signed uses up its nonce in the transaction in which it takes effect.
 import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
-import type { BlockSigner } from "../core/signing.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
 import { IssuingService } from "../pki/certificates/issuing-service.ts"
@@ -21,13 +20,12 @@ import {
   openDirectory,
   type ServerRules,
 } from "./directory.ts"
-import { readNonce, usedNonce } from "./nonce.ts"
-import type { NonceSigners } from "./nonce-signers.ts"
+import { type NonceAuthority, readNonce, usedNonce } from "./nonce.ts"
 import { type Asked, type OrderTerms, refuseUnissuable } from "./order-policy.ts"
 import { accountNotValid, AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
 export interface AcmeTools {
-  readonly nonceSigners: NonceSigners
+  readonly nonceSigner: NonceAuthority["signer"]
   readonly accountKeys: AccountKeys
   readonly rules: ServerRules
   /** Undefined where other servers do what needs no request. */
@@ -85,13 +83,13 @@ export abstract class DirectoryService extends IssuingService {
     return rateLimitsFor(settings.acme, this.path)
   }
 
-  protected nonceSigner(authority: Authority): BlockSigner {
-    return this.tools.nonceSigners.of(this.scopeOf(authority))
+  protected nonceAuthority(authority: Authority): NonceAuthority {
+    return { signer: this.tools.nonceSigner, scope: this.scopeOf(authority) }
   }
 
   protected async once<T>(nonce: string, work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
     const now = this.context.runtime.clock.now()
-    const read = readNonce(nonce, this.nonceSigner(await this.entered()), now)
+    const read = readNonce(nonce, this.nonceAuthority(await this.entered()), now)
     return await this.transact(async (authority, stores) => {
       if (!isServed(authority)) throw notServed()
       if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()

@@ -3,11 +3,9 @@ import { systemRuntime } from "../core/runtime.ts"
 import { hmacSigner } from "../storage/hmac-signer.ts"
 import { minuteMs } from "../core/time.ts"
 import { endOfNonces, newNonce, readNonce } from "./nonce.ts"
-import { NonceSigners } from "./nonce-signers.ts"
 
-const signersUnder = (octet: number) => new NonceSigners(hmacSigner(Buffer.alloc(32, octet)))
-const signers = signersUnder(1)
-const ground = signers.of("mnt-1 acme")
+const authorityOf = (scope: string, keyOctet = 1) => ({ signer: hmacSigner(Buffer.alloc(32, keyOctet)), scope })
+const ground = authorityOf("mnt-1 acme")
 const random = { bytes: (count: number) => Buffer.alloc(count, 7) }
 
 test("a nonce says itself where and until when it counts, and has an identity of its own", () => {
@@ -22,13 +20,13 @@ test("a nonce says itself where and until when it counts, and has an identity of
 const nonce = newNonce(ground, random, 0)
 test.each([
   ["too old", nonce, ground, 60 * minuteMs],
-  ["of another directory", nonce, signers.of("mnt-1 roles/web/acme"), 0],
-  ["of another mount", nonce, signers.of("mnt-2 acme"), 0],
-  ["of another server", nonce, signersUnder(2).of("mnt-1 acme"), 0],
+  ["of another directory", nonce, authorityOf("mnt-1 roles/web/acme"), 0],
+  ["of another mount", nonce, authorityOf("mnt-2 acme"), 0],
+  ["of another server", nonce, authorityOf("mnt-1 acme", 2), 0],
   ["changed", `B${nonce.slice(1)}`, ground, 0],
   ["changed in its code", nonce.slice(0, 40) + (nonce.endsWith("AAA") ? "BBB" : "AAA"), ground, 0],
   ["cut short", nonce.slice(0, 30), ground, 0],
-  ["cut to its block", nonce.slice(0, 22), ground, 0],
+  ["cut to what is signed", nonce.slice(0, 22), ground, 0],
   ["longer", `${nonce}A`, ground, 0],
   ["empty", "", ground, 0],
   ["no base64url", `${nonce} `, ground, 0],
@@ -40,7 +38,7 @@ test.each([
 })
 
 test("a server that has begun anew under the same key takes nonces of before", () => {
-  expect(readNonce(nonce, signersUnder(1).of("mnt-1 acme"), 0)).toEqual(readNonce(nonce, ground, 0))
+  expect(readNonce(nonce, authorityOf("mnt-1 acme"), 0)).toEqual(readNonce(nonce, ground, 0))
 })
 
 test.each([

@@ -1,23 +1,30 @@
 // Nonces (RFC 8555, section 6.5; architecture 0.20): whoever hands one out writes nothing, because it says itself until when it
 // counts, for which directory, and that it is ours. It is written down when it is used.
 import type { RandomSource } from "../core/random.ts"
-import { blockOctets, type BlockSigner } from "../core/signing.ts"
+import type { Signer } from "../core/signing.ts"
 import { type Instant, isAhead, minuteMs } from "../core/time.ts"
 import { AcmeProblem } from "./problem.ts"
 
 const lifetimeMs = 60 * minuteMs
 /** Servers of one store may take each other's nonces. */
 const toleranceMs = minuteMs
-/** A block is the time until which the nonce counts, and 10 random octets. Its code follows. */
+/** The end of the lifetime in milliseconds, and 10 random octets. An HMAC-SHA256 follows. */
+const digestOctets = 16
 const timeOctets = 6
-const nonceText = /^[\w-]{43}$/
+const nonceText = /^[\w-]{64}$/
 
-export function newNonce(signer: BlockSigner, random: RandomSource, now: Instant): string {
-  const octets = Buffer.alloc(2 * blockOctets)
-  octets.writeUIntBE(now + lifetimeMs, 0, timeOctets)
-  octets.set(random.bytes(blockOctets - timeOctets), timeOctets)
-  octets.set(signer.sign(octets.subarray(0, blockOctets)), blockOctets)
-  return octets.toString("base64url")
+export interface NonceAuthority {
+  readonly signer: Pick<Signer, "sign" | "verify">
+  /** The mount and the directory for which its nonces count. */
+  readonly scope: string
+}
+
+export function newNonce({ signer, scope }: NonceAuthority, random: RandomSource, now: Instant): string {
+  const digest = Buffer.alloc(digestOctets)
+  digest.writeUIntBE(now + lifetimeMs, 0, timeOctets)
+  digest.set(random.bytes(digestOctets - timeOctets), timeOctets)
+  const code = Buffer.from(signer.sign(signedText(scope, digest)), "base64url")
+  return Buffer.concat([digest, code]).toString("base64url")
 }
 
 export interface ReadNonce {
@@ -27,10 +34,11 @@ export interface ReadNonce {
 }
 
 /** Throws `badNonce` for one that is not ours, not this directory's, too old, or of a time to come. */
-export function readNonce(nonce: string, signer: BlockSigner, now: Instant): ReadNonce {
+export function readNonce(nonce: string, { signer, scope }: NonceAuthority, now: Instant): ReadNonce {
   const octets = Buffer.from(nonce, "base64url")
-  const digest = octets.subarray(0, blockOctets)
-  if (!nonceText.test(nonce) || !signer.verify(digest, octets.subarray(blockOctets)))
+  const digest = octets.subarray(0, digestOctets)
+  const code = octets.subarray(digestOctets).toString("base64url")
+  if (!nonceText.test(nonce) || !signer.verify(signedText(scope, digest), code))
     throw badNonce("The nonce is none of this directory's.")
   const expiresAt = digest.readUIntBE(0, timeOctets)
   if (expiresAt <= now) throw badNonce("The nonce is too old.")
@@ -39,6 +47,8 @@ export function readNonce(nonce: string, signer: BlockSigner, now: Instant): Rea
     throw badNonce("The nonce was made while the server's clock was ahead.")
   return { digest, expiresAt }
 }
+
+const signedText = (scope: string, digest: Buffer): string => `acme-nonce\n${scope}\n${digest.toString("base64url")}`
 
 /** Digests of nonces that have ended are less than this, and no others are. */
 export function endOfNonces(now: Instant): Uint8Array {

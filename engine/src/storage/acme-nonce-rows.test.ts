@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest"
 import { newNonce, readNonce } from "../acme/nonce.ts"
-import { NonceSigners } from "../acme/nonce-signers.ts"
 import { systemRuntime } from "../core/runtime.ts"
 import { minuteMs } from "../core/time.ts"
 import { sharedDatabaseKinds, storedMount } from "../testing/stored-mount.ts"
@@ -8,8 +7,8 @@ import { AcmeNonceRows } from "./acme-nonce-rows.ts"
 import { hmacSigner } from "./hmac-signer.ts"
 
 const { random } = systemRuntime()
-const signer = new NonceSigners(hmacSigner(Buffer.alloc(32, 1))).of("mnt-1 acme")
-const usedAt = (now: number) => readNonce(newNonce(signer, random, now), signer, now)
+const authority = { signer: hmacSigner(Buffer.alloc(32, 1)), scope: "mnt-1 acme" }
+const usedAt = (now: number) => readNonce(newNonce(authority, random, now), authority, now)
 
 describe.each(sharedDatabaseKinds)("used nonces on $name", (kind) => {
   const stored = storedMount(kind)
