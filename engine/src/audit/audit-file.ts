@@ -4,7 +4,7 @@ import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, readSync, statSyn
 import { dirname } from "node:path"
 import { promisify } from "node:util"
 import { secondMs, type Clock } from "../core/time.ts"
-import { flushPatienceMs, gathered, nextTurn, type Timers } from "../core/timers.ts"
+import { nextTurn, type Timers } from "../core/timers.ts"
 import type { AuditSink } from "./audit-sink.ts"
 
 /** The calls that fail when a disk does; tests let them. */
@@ -67,10 +67,6 @@ export class AuditFile implements AuditSink {
   #writing: Promise<void> | undefined
   #running: Promise<void> | undefined
   #following: Promise<void> | undefined
-  /** Who waits for the sync that has not begun. */
-  #followerCount = 0
-  /** Who waited for the last one. */
-  #followersBefore = 0
   #cancelTimer: (() => void) | undefined
 
   constructor(options: AuditFileOptions) {
@@ -116,7 +112,6 @@ export class AuditFile implements AuditSink {
   /** Resolves when all that was written or appended so far is on disk; rejects where that failed. */
   synced(): Promise<void> {
     if (this.#unsynced) {
-      this.#followerCount += 1
       return (this.#following ??= this.#follow())
     }
     return this.#following ?? this.#running ?? Promise.resolve()
@@ -164,14 +159,7 @@ export class AuditFile implements AuditSink {
 
   async #follow(): Promise<void> {
     await this.#running?.catch(() => {})
-    await gathered({
-      count: () => this.#followerCount,
-      before: this.#followersBefore,
-      patienceMs: flushPatienceMs,
-      nowMs: () => this.#options.clock.now(),
-    })
-    this.#followersBefore = this.#followerCount
-    this.#followerCount = 0
+    await nextTurn()
     this.#following = undefined
     this.#running = this.#sync()
     try {

@@ -8,7 +8,7 @@ import { getRequestListener } from "@hono/node-server"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
 import { giveBack } from "../core/pieces.ts"
-import { nextTurn, turnsShared } from "../core/timers.ts"
+import { nextTurn } from "../core/timers.ts"
 import { socketBody, wholeBody } from "./body.ts"
 import { type ConnectionShareOptions, shareConnections } from "./connection-share.ts"
 import type { Serve } from "./exchange.ts"
@@ -99,8 +99,6 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   server.closeIdleConnections = () => {
     if (![...inFlight].some((outgoing) => outgoing.writableEnded)) closeIdleConnections()
   }
-  const writingTurn = turnsShared()
-  let answeredLast: Socket | undefined
   let isSendingAway = false
   let closing: Promise<{ cut: number }> | undefined
 
@@ -116,14 +114,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
         send: (given) => void (content = given),
         cut: () => void outgoing.destroy(),
       })
-      return answer.then(async (response) => {
-        // Each answer that is written wakes whoever waits for it, which costs as much as a small request does, unless they are
-        // awake already by the one before. Who is here alone waits for nobody.
-        const isAlone = incoming.socket === answeredLast
-        answeredLast = incoming.socket
-        if (!isAlone) await writingTurn()
-        return content === undefined ? response : sendContent(outgoing, response, content)
-      })
+      return answer.then((response) => (content === undefined ? response : sendContent(outgoing, response, content)))
     },
     { errorHandler: () => refusal("/", 400, "bad request", "The request line or the Host header cannot be read.") },
   )

@@ -7,7 +7,6 @@ import type { Arrival } from "../core/generations.ts"
 import { uuidOf } from "../core/ids.ts"
 import { defaultJsonBounds, type JsonBounds } from "../core/json-bounds.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { signingGroup } from "../core/timers.ts"
 import type { ServedEngine } from "../engine.ts"
 import { noMount } from "../pki/mount-directory.ts"
 import { type AuthMethodType, authMethodTypes, tokenMethodPath } from "../pki/logins/auth-method.ts"
@@ -195,7 +194,6 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     if (route.open !== true) assertMayWrite(caller, operation, part)
     const bounds = { limitBytes, json: jsonBounds }
     const { document, json } = route.raw === true ? noDocument : await documentOf(visit, operation, bounds)
-    if (route.signs === true) await signingGroup()
     const changesNothing = readOnly || operation === "read" || operation === "list"
     trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
     await trail.record({ signs: route.signs === true })

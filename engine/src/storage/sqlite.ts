@@ -9,7 +9,7 @@ import { dirname } from "node:path"
 import type { SQLInputValue } from "node:sqlite"
 import { isStoreFull, outOfService } from "../core/errors.ts"
 import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
-import { flushPatienceMs, gathered, nextTurn } from "../core/timers.ts"
+import { nextTurn } from "../core/timers.ts"
 import type { Span } from "../core/tracing.ts"
 import { type Backend, type BackendOptions, type BackendTransactOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
@@ -177,8 +177,6 @@ class SqliteStore implements Backend {
   readonly #glancer: SqliteConnection | undefined
   /** In the transaction of a batch, which nobody else writes beside, by works of it that stand. */
   #generationsSeen = new GenerationsSeen()
-  /** How many shared the last commit. */
-  #gatheredBefore = 0
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
   /** From a commit until it is on disk. */
   #syncing: Promise<void> | undefined
@@ -293,7 +291,8 @@ class SqliteStore implements Backend {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      await this.#gathered()
+      // All requests of this turn share one commit.
+      await nextTurn()
       const batch = await this.#commitBatch()
       // The next batch gathers meanwhile, so that as many share a commit as the disk makes wait.
       if (batch !== undefined) await this.#settleOnDisk(batch)
@@ -301,14 +300,6 @@ class SqliteStore implements Backend {
       if (quiet !== undefined) await quiet
     }
     this.#drained = undefined
-  }
-
-  /** At least to the end of this turn, so that all its requests share one commit. */
-  async #gathered(): Promise<void> {
-    if (this.#disk === undefined) return nextTurn()
-    const count = () => Math.min(this.#queue.length, largestBatch)
-    await gathered({ count, before: this.#gatheredBefore, patienceMs: flushPatienceMs, nowMs: this.#options.stopwatch })
-    this.#gatheredBefore = count()
   }
 
   async #settleOnDisk({ taken, settlements, commit }: Batch): Promise<void> {

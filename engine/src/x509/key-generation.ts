@@ -3,7 +3,6 @@
 import { type ECDH, generateKeyPair, generateKeyPairSync, type KeyObject } from "node:crypto"
 import type { RandomSource } from "../core/random.ts"
 import { systemRuntime } from "../core/runtime.ts"
-import { sharedTurn } from "../core/timers.ts"
 import { type Curve, curveOf } from "./curve.ts"
 import type { KeyAlgorithm } from "./key-algorithm.ts"
 import { PrivateKey } from "./private-key.ts"
@@ -36,9 +35,7 @@ export const keyGenerator = (rsa: RsaKeySource, random: RandomSource = systemRun
       }
       case "ec": {
         const curve = curveOf(algorithm.bits)
-        if (!isQuick(curve)) return generateOnCurveAside(curve)
-        await sharedTurn()
-        return generateOnCurve(curve, random)
+        return isQuick(curve) ? generateOnCurve(curve, random) : generateOnCurveAside(curve)
       }
       default:
         return generateEd25519()

@@ -7,7 +7,6 @@ import type { Directory } from "../../acme/directory.ts"
 import type { AcmeOrderId, AuthorizationId } from "../../acme/order.ts"
 import type { EngineError } from "../../core/errors.ts"
 import { type EngineErrorCode, isEngineError } from "../../core/errors.ts"
-import { signingGroup } from "../../core/timers.ts"
 import {
   accountIdIn,
   accountUrl,
@@ -215,7 +214,6 @@ async function signedRequest(
     throw new AcmeProblem("malformed", `The body is of the type ${joseType}.`, { status: 415 })
   const query = request.query.size === 0 ? "" : `?${request.query.toString()}`
   const bytes = await request.bytes()
-  await signingGroup()
   return readSignedRequest(bytes, `${base}${pathOf(request)}${query}`)
 }
 

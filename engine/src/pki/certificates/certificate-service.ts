@@ -1,6 +1,6 @@
 import { invalid, notFound, unprocessable } from "../../core/errors.ts"
 import { instantAt } from "../../core/time.ts"
-import { nextTurn, sharedTurn } from "../../core/timers.ts"
+import { nextTurn } from "../../core/timers.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import { type PublicKey, rsaExponentOf } from "../../x509/public-key.ts"
@@ -79,7 +79,6 @@ export class CertificateService extends IssuingService implements ServedCertific
     allowances = noAllowances,
   ): Promise<ServedCertificate> {
     this.authorize(writing, below(issuerRef, `sign/${roleName}`))
-    await sharedTurn()
     const { request, key } = readSigningRequest(input.csr)
     const csr = { ...csrFacts(request, key.algorithm), rsaExponent: rsaExponentOf(key) }
     return this.recorded(async (authority) => {
@@ -107,7 +106,6 @@ export class CertificateService extends IssuingService implements ServedCertific
   ): Promise<ServedCertificate> {
     const path = roleName === undefined ? "sign-verbatim" : `sign-verbatim/${roleName}`
     this.authorize(writing, below(issuerRef, path))
-    await sharedTurn()
     const { request, key } = readSigningRequest(input.csr)
     const { enforceLeafNotAfterBehavior = false, certMetadata = "" } = input
     return this.recorded(async (authority) => {
