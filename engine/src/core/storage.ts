@@ -9,8 +9,6 @@ export type Isolation = "serializable" | "repeatable-read"
 export interface TransactOptions {
   /** `serializable` when left out. A caller that passes `repeatable-read` says beside it why nothing it decides can be outdated. */
   readonly isolation?: Isolation
-  /** Not in one transaction with others, whose locks it would hold while it waits for more. */
-  readonly alone?: boolean
 }
 
 export const repeatableRead: TransactOptions = { isolation: "repeatable-read" }

@@ -33,7 +33,6 @@ export interface Backend {
 export interface BackendTransactOptions {
   readonly span?: Span | undefined
   readonly isolation?: Isolation | undefined
-  readonly alone?: boolean | undefined
 }
 
 export interface BackendOptions {

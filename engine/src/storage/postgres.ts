@@ -1,6 +1,6 @@
 // PostgreSQL, or a database that speaks its protocol. Transactions are serializable, or repeatable read where a service says
-// that this is enough, and run again when the server says so; reads are one repeatable-read snapshot. Under load many works share a transaction (`commit-queue.ts`). Statements are
-// prepared once per connection, under a stable name.
+// that this is enough, and run again when the server says so; reads are one repeatable-read
+// snapshot. Statements are prepared once per connection, under a stable name.
 import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type QueryConfig } from "pg"
 import { busy, storeAway, storeFull, undecided } from "../core/errors.ts"
 import { silentLog } from "../core/runtime.ts"
@@ -15,7 +15,6 @@ import {
   defaultPoolSize,
 } from "./backend.ts"
 import { backOff } from "./backoff.ts"
-import { type Commits, CommitQueue, type QueuedWork } from "./commit-queue.ts"
 import type { Bound } from "./dialect.ts"
 import { faultOf, isBroken, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
 import { Presence } from "./presence.ts"
@@ -152,7 +151,7 @@ type Phase = "beginning" | "working" | "committing"
 
 type Outcome<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "run-again"; readonly cause: unknown }
 
-class PostgresStore implements Backend, Standby, Commits {
+class PostgresStore implements Backend, Standby {
   readonly dialect = "postgres"
   readonly activity = noStorageActivity()
   readonly #pool: Pool
@@ -162,7 +161,6 @@ class PostgresStore implements Backend, Standby, Commits {
   readonly #writing: Readonly<Record<Isolation, Manner>>
   readonly #migrating: Manner
   readonly #altering: Manner
-  readonly #queue: CommitQueue
   readonly #presence: Presence
   readonly #inFlight = new Set<Promise<unknown>>()
   /** Ends a connection where it is, which one whose server is silent never does by itself. */
@@ -227,8 +225,6 @@ class PostgresStore implements Backend, Standby, Commits {
       writes: true,
       awaitsLocks: false,
     }
-    // The other half is for reads.
-    this.#queue = new CommitQueue(this, Math.ceil((options.connections ?? defaultPoolSize) / 2))
     pool.on("connect", (client) => {
       client.on("error", (error) => this.#breaks.set(client, this.#breaks.get(client) ?? error))
       this.#open.add(client)
@@ -268,8 +264,8 @@ class PostgresStore implements Backend, Standby, Commits {
   }
 
   transact<T>(work: (session: Session) => Promise<T>, options: BackendTransactOptions = {}): Promise<T> {
-    if (this.#closed !== undefined) return Promise.reject(closedError())
-    return this.#followed(this.#queued(work, options))
+    const { isolation = "serializable", span } = options
+    return this.#tracked(this.#writing[isolation], work, span)
   }
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -297,97 +293,14 @@ class PostgresStore implements Backend, Standby, Commits {
     }
   }
 
-  async #tracked<T>(manner: Manner, work: (session: Session) => Promise<T>): Promise<T> {
+  async #tracked<T>(manner: Manner, work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
-    return this.#followed(this.#retrying(manner, work))
-  }
-
-  async #followed<T>(outcome: Promise<T>): Promise<T> {
+    const outcome = this.#retrying(manner, work, span)
     this.#inFlight.add(outcome)
     try {
       return await outcome
     } finally {
       this.#inFlight.delete(outcome)
-    }
-  }
-
-  #queued<T>(
-    work: (session: Session) => Promise<T>,
-    { span, isolation = "serializable", alone = false }: BackendTransactOptions,
-  ): Promise<T> {
-    const began = this.#options.stopwatch()
-    const { write } = this.activity
-    write.waitingCount += 1
-    let isWaiting = true
-    const waited = () => {
-      clearTimeout(impatience)
-      if (isWaiting) write.waitingCount -= 1
-      isWaiting = false
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const queued: QueuedWork = {
-      isolation,
-      alone,
-      work: (session) => {
-        if (isWaiting) write.waitedMs += this.#options.stopwatch() - began
-        waited()
-        return work(session)
-      },
-      span,
-      resolve,
-      reject(error) {
-        waited()
-        reject(error)
-      },
-    }
-    const impatience = setTimeout(() => {
-      if (this.#queue.withdraw(queued)) queued.reject(this.#exhausted())
-    }, this.#limits.connectTimeoutMs)
-    this.#queue.add(queued)
-    return promise as Promise<T>
-  }
-
-  async alone({ work, isolation, span, resolve, reject }: QueuedWork): Promise<void> {
-    await this.#retrying(this.#writing[isolation], work, span).then(resolve, reject)
-  }
-
-  async together(works: readonly QueuedWork[]): Promise<readonly QueuedWork[]> {
-    let client: PoolClient
-    try {
-      client = await this.#connect(this.activity.write)
-    } catch (error) {
-      for (const { reject } of works) reject(error)
-      return []
-    }
-    const manner = this.#writing[works[0]?.isolation ?? "serializable"]
-    const { begin, patienceMs } = manner
-    let usable = true
-    let phase: Phase = "beginning"
-    const shared: Shared = { told: [], spoiler: undefined }
-    try {
-      await ask(client, { text: begin }, patienceMs)
-      phase = "working"
-      for (const one of works) await share(client, one, manner, shared)
-      phase = "committing"
-      await commit(client, patienceMs, commitSpan("postgres", works))
-      this.activity.commitCount += 1
-      this.#found(client, manner)
-      for (const tell of shared.told) tell()
-      return []
-    } catch (error) {
-      const met = this.#met(error, client, manner, phase)
-      usable = met.usable && (await rolledBack(client))
-      this.activity.retryCount += 1
-      if (phase === "committing" && !isCertainlyRolledBack(error)) {
-        for (const { reject } of works) reject(undecided(error))
-        return []
-      }
-      // Whoever made the server wait for too long would do so again; what ails the server ails all of them.
-      const blamed = met.told === undefined ? [] : met.usable && shared.spoiler !== undefined ? [shared.spoiler] : works
-      for (const { reject } of blamed) reject(met.told)
-      return works.filter((one) => !blamed.includes(one))
-    } finally {
-      this.#release(client, usable)
     }
   }
 
@@ -526,37 +439,6 @@ async function ready(client: PoolClient, { await: waited, patienceMs }: Readines
   } finally {
     session.settle()
   }
-}
-
-/** A transaction of several works. */
-interface Shared {
-  /** What each of them hears once it is committed, failures as well: they may rest on what another has written. */
-  readonly told: (() => void)[]
-  /** The one that was at work when it failed. */
-  spoiler: QueuedWork | undefined
-}
-
-/** Does one of several works; throws what spoils the transaction for all of them. */
-async function share(client: PoolClient, one: QueuedWork, manner: Manner, shared: Shared): Promise<void> {
-  shared.spoiler = one
-  const session = new PostgresSession(client, manner)
-  const ended = async () => {
-    session.settle()
-    await session.finished()
-  }
-  try {
-    const value = await one.work(session)
-    await ended()
-    if (session.failure !== undefined) throw session.failure.error
-    shared.told.push(() => one.resolve(value))
-  } catch (error) {
-    await ended()
-    if (error instanceof OutdatedSnapshot) throw error
-    if (session.failure !== undefined) throw session.failure.error
-    if (session.hasWritten) throw error
-    shared.told.push(() => one.reject(error))
-  }
-  shared.spoiler = undefined
 }
 
 /** At once: to say good-bye to a server that does not listen takes for ever. */

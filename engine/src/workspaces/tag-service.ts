@@ -6,7 +6,7 @@ import { newId, type WorkspaceId } from "../core/ids.ts"
 import { ownerOf, type Writer } from "../core/owner.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { repeatableRead, type Storage, type TransactOptions } from "../core/storage.ts"
+import { repeatableRead, type Storage } from "../core/storage.ts"
 import type { Change } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
@@ -36,10 +36,7 @@ type UsedStores = Pick<Stores, "access" | "events" | "organizations" | "projects
 // the limit of bindings and their owners hold. A tag is unique by constraint, and while a binding holds it by its foreign key
 // it is not deleted. Deleting a tag of the pool asks who else holds it, and deletes its bindings by their foreign key: one that was
 // added, or whose owners were changed, since the snapshot was taken makes it run again. Bindings of projects are counted without
-// a row that all of their writers write: that stays serializable. What takes a tag away runs alone: it locks bindings of other
-// workspaces (`tag-rows.ts`), and waits for nothing once it has.
-
-const aloneAtRepeatableRead: TransactOptions = { ...repeatableRead, alone: true }
+// a row that all of their writers write: that stays serializable.
 
 /** How the documents of these endpoints call their list. */
 const prefix = ["data"]
@@ -111,7 +108,7 @@ export class TagService implements Tags {
           return { kind: "tag.deleted", organizationId, subject: { type: "tags", id }, formerTags }
         }),
       )
-    }, aloneAtRepeatableRead)
+    }, repeatableRead)
   }
 
   apply(tagId: string, workspaceIds: readonly string[], writer: Writer = {}): Promise<void> {
@@ -183,11 +180,8 @@ export class TagService implements Tags {
   }
 
   remove(workspaceId: string, references: readonly TagReference[], writer: Writer = {}): Promise<void> {
-    return this.#changeWorkspace(
-      workspaceId,
-      async (stores, workspace, present) =>
-        removeFlatAs(ownerOf(writer), present, await namesOf(stores, workspace, references)),
-      { alone: true },
+    return this.#changeWorkspace(workspaceId, async (stores, workspace, present) =>
+      removeFlatAs(ownerOf(writer), present, await namesOf(stores, workspace, references)),
     )
   }
 
@@ -263,21 +257,17 @@ export class TagService implements Tags {
   #changeWorkspace(
     workspaceId: string,
     plan: (stores: UsedStores, workspace: Workspace, present: readonly TagBinding[]) => Promise<HeldPlan>,
-    options: TransactOptions = {},
   ): Promise<void> {
-    return this.#storage.transact(
-      async (stores) => {
-        const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
-        const bearer = bearerOf(workspace)
-        const present = (await stores.tags.bindingsOf([bearer])).get(workspace.id) ?? []
-        const planned = await plan(stores, workspace, present)
-        refusePlan(planned)
-        const change = changesBetween(present, planned.bindings)
-        await this.#bind(stores, [{ bearer, change }])
-        await stores.events.append(...tagChanges(workspace, change))
-      },
-      { ...options, ...repeatableRead },
-    )
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
+      const bearer = bearerOf(workspace)
+      const present = (await stores.tags.bindingsOf([bearer])).get(workspace.id) ?? []
+      const planned = await plan(stores, workspace, present)
+      refusePlan(planned)
+      const change = changesBetween(present, planned.bindings)
+      await this.#bind(stores, [{ bearer, change }])
+      await stores.events.append(...tagChanges(workspace, change))
+    }, repeatableRead)
   }
 
   #bind({ tags }: UsedStores, changes: readonly BearerChange[]): Promise<void> {

@@ -5,7 +5,7 @@ import { newId, type OrganizationId, type ProjectId, type WorkspaceId } from "..
 import { ownerOf, type Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { atRepeatableRead, type Storage, type TransactOptions } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { attributeChanges } from "../events/attribute-changes.ts"
 import type { Change, EventKind } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
@@ -59,9 +59,6 @@ type UsedStores = Pick<
   | "users"
   | "vcsConnections"
 >
-
-/** Tags go with their last workspace (`TagService`). */
-const alone: TransactOptions = { alone: true }
 
 export class WorkspaceService implements Workspaces {
   readonly #storage: Storage<UsedStores>
@@ -186,14 +183,14 @@ export class WorkspaceService implements Workspaces {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canDestroy")
       refuseUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
       await removeWorkspace(stores, workspace)
-    }, alone)
+    })
   }
 
   forceDelete(ref: WorkspaceRef): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canForceDelete")
       await removeWorkspace(stores, workspace)
-    }, alone)
+    })
   }
 
   lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView> {
