@@ -248,10 +248,10 @@ describe.each(kinds)("on $name", (kind) => {
 const [file] = kinds
 if (file === undefined) throw new Error("there is no store to test on")
 
-test.each(kinds)("on $name works that share a commit have one between them, and name each other", async (kind) => {
+test("works that share a commit of SQLite have one between them, and name each other", async () => {
   await using receiver = await startOtlpReceiver()
   await using telemetry = tracesTo(receiver.url)
-  await using place = await kind.place()
+  await using place = await file.place()
   const tracer = tracerOf(telemetry)
   await using database = await openDatabase(place.url, { tracer, connections: 2 })
   await database.migrate()

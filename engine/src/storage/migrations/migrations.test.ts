@@ -161,7 +161,8 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
       await session.run(sql`create table too_late (a int)`)
     })
     await using frozen = await openDatabase(place.url, {
-      limits: { idleMigrationMs: 100 },
+      // Long enough for a busy machine to come as far as the wait.
+      limits: { idleMigrationMs: 2_000 },
       migrations: [...known, freezing],
     })
     const outcome = frozen.migrate().catch((error: unknown) => error)
