@@ -75,7 +75,8 @@ export class UserService implements Users {
   async create(input: UserInput): Promise<UserView> {
     requireSiteAdmin(this.#caller)
     const user = createUser(input, { id: newId("user", this.#runtime.random), now: this.#runtime.clock.now() })
-    await this.#storage.transact(({ users }) => users.insert(user))
+    // Username, address and name in templates of roles are unique by constraint.
+    await this.#storage.transact(({ users }) => users.insert(user), repeatableRead)
     return shown(user)
   }
 
