@@ -15,7 +15,8 @@ test("a list that is held is put into PEM once, whoever asks for it and in whate
   })
   const crls = { get: async () => ({ der, number: 1, thisUpdate: 0, nextUpdate: 1 }) }
   const issuers = { certificate: async () => ({ changedAt: 0 }) }
-  const request = { params: {}, headers: new Headers(), pki: { crls, issuers } } as unknown as PkiRequest
+  const server = { now: () => 1 }
+  const request = { params: {}, headers: new Headers(), pki: { crls, issuers }, server } as unknown as PkiRequest
   const bodyOf = async (path: string) => {
     const response = await crlRoutes.find((route) => route.path === path)?.handle(request)
     return response?.kind === "raw"
