@@ -59,7 +59,7 @@ export interface Turn {
   readonly attemptAt: Instant
 }
 
-/** So much later than the longest turn ends none, unless the clock was ahead when it was taken; waits for a retry are shorter. */
+/** A turn that ends later than its lease and this was taken while a server's clock was ahead; waits for a retry are shorter. */
 export const turnToleranceMs = minuteMs
 
 /** An order that is somebody's turn to finalize. */
@@ -92,8 +92,7 @@ export interface AcmeOrderStore {
   wasToBeReplaced(mountId: MountId, certificateId: string): Promise<boolean>
   /** From `open` to `processing`, with the turn that somebody has taken, or that waits to be taken. */
   beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean>
-  /** Whose turn has come and whom nobody else is finalizing. */
-  /** Those that are due, and those whose turn a server put off while its clock was ahead. */
+  /** Orders that are due and that no server finalizes, and those whose turn a server put off while its clock was ahead. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedOrder[]>
   /** When the next one's turn comes. */
   nextAttemptAt(): Promise<Instant | undefined>
@@ -142,8 +141,7 @@ export interface AcmeAuthorizationStore {
 
   /** From `pending`, with the turn that somebody has taken, or that waits to be taken. */
   beginChallenge(id: AuthorizationId, type: ChallengeType, turn: Turn): Promise<boolean>
-  /** Whose turn has come and whom nobody else is looking at. */
-  /** Those that are due, and those whose turn a server put off while its clock was ahead. */
+  /** Challenges that are due and that no server validates, and those whose turn a server put off while its clock was ahead. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]>
   /** When the next one's turn comes. */
   nextAttemptAt(): Promise<Instant | undefined>

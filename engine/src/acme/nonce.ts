@@ -1,5 +1,5 @@
-// Nonces (RFC 8555, section 6.5; architecture 0.20): whoever hands one out writes nothing, because it says itself until when it
-// counts, for which directory, and that it is ours. It is written down when it is used.
+// Nonces (RFC 8555, section 6.5; architecture 0.20): the server stores a nonce only when it is used. The nonce itself
+// holds its expiry and an HMAC over expiry, mount and directory.
 import type { RandomSource } from "../core/random.ts"
 import type { Signer } from "../core/signing.ts"
 import { type Instant, isAhead, minuteMs } from "../core/time.ts"

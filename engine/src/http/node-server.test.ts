@@ -676,7 +676,7 @@ test("connections that have not finished their handshake do not hold up the end"
   await ended
 })
 
-test("an address that is tried out answers nobody, is free again, and is refused where it is taken", async () => {
+test("a check of an address answers no client, leaves the address free, and fails if it is taken", async () => {
   const free = createNodeServer(async () => new Response())
   const address = await free.listen({ host: "127.0.0.1", port: 0 })
   await expect(assertListenable(address, "--metrics-listen")).rejects.toThrow(ListenError)

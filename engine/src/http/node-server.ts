@@ -214,8 +214,8 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 }
 
 /**
- * Listens and stops again. Whoever connects meanwhile gets no answer, as before and afterwards. Throws `ListenError`; `listenFlag`
- * is what its message names as the way to another address.
+ * Checks that the address is free. A client that connects during the check gets no answer. Throws `ListenError`, whose message
+ * names `listenFlag` as the way to another address.
  */
 export async function assertListenable(address: ListenAddress, listenFlag?: string): Promise<void> {
   const server = createServer((socket) => socket.destroy())

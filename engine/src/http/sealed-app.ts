@@ -21,7 +21,7 @@ const isOcsp = (method: string, path: string): boolean =>
     ? /^\/v1\/.+\/(unified-)?ocsp\/./.test(path)
     : ["POST", "PUT"].includes(method) && /^\/v1\/.+\/(unified-)?ocsp$/.test(path))
 
-/** So often it is looked whether the key is there (`cli/unsealing.ts`). */
+/** The server looks for the key this often (`cli/unsealing.ts`). */
 const retryAfterSeconds = "1"
 const tryLater = Uint8Array.from(encodeOcspFailure("tryLater"))
 

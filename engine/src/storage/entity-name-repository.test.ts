@@ -34,7 +34,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     }
   }
 
-  test("[F-P14] a user who is restored has the old name, and nobody else in between", async () => {
+  test("[F-P14] a restored user has the old name, which no other user gets in between", async () => {
     await using at = await open()
     const [ada, next] = [user("1", "ada"), user("2", "ADA")]
     await at.storage.transact(({ users }) => users.insert(ada))
