@@ -212,7 +212,7 @@ async function aboutOrders(speaker: Speaker): Promise<void> {
 }
 
 /** How far it has come by the time of the answer is a matter of the moment. */
-const underWay: Saying = { besides: ["/status", "/certificate", "/validated", "retry-after"] }
+const underWay: Saying = { besides: ["/status", "/certificate", "/validated", "/error", "retry-after"] }
 
 function challengeOf({ challenges }: Answer["document"], type: string) {
   const found = challenges.find((one) => one.type === type)

@@ -63,9 +63,9 @@ export interface Saying {
   readonly header?: Readonly<Record<string, unknown>>
   readonly nonce?: string
   readonly contentType?: string
-  /** Made of what would have been sent. */
-  /** Facts of a success that are not written down. */
+  /** Members and headers of a success that are not written down, with all that is in them. */
   readonly besides?: readonly string[]
+  /** Made of what would have been sent. */
   readonly spoil?: (signed: ReturnType<typeof jws>) => unknown
 }
 
@@ -194,7 +194,7 @@ export class Speaker {
     if (name !== "") {
       if (this.transcript.has(name)) throw new Error(`two things are called ${JSON.stringify(name)}`)
       const facts = Object.entries(heard(answer, said, headers)).filter(
-        ([fact]) => answer.status >= 400 || !besides.includes(fact),
+        ([fact]) => answer.status >= 400 || !besides.some((member) => fact === member || fact.startsWith(`${member}/`)),
       )
       this.transcript.set(name, Object.fromEntries(facts))
     }
