@@ -29,7 +29,7 @@ module.exports = {
       severity: "error",
       from: { path: `^engine/src/(${domain}|managed|engine\\.ts|stores\\.ts)` },
       to: {
-        path: "^engine/src/((storage|wire|http|client|cli|jobs|telemetry|testing)/|(embedded|open|index|server)\\.ts)",
+        path: "^engine/src/((contracts|storage|wire|http|client|cli|jobs|telemetry|testing)/|(embedded|open|index|server)\\.ts)",
       },
     },
     {
@@ -117,14 +117,14 @@ module.exports = {
       severity: "error",
       from: { path: "^engine/src/telemetry/" },
       to: {
-        path: "^engine/src/((storage|wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)",
+        path: "^engine/src/((contracts|storage|wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)",
       },
     },
     {
       name: "zod-only-at-the-edge",
       comment: "Documents and configuration are parsed once, at the edge; past it values have the domain's own types.",
       severity: "error",
-      from: { pathNot: "^(engine/src/(wire|cli)|operator/src/kinds)/" },
+      from: { pathNot: "^(engine/src/(contracts|wire|cli)|operator/src/kinds)/" },
       to: { path: npm("zod") },
     },
     {
@@ -143,9 +143,9 @@ module.exports = {
     },
     {
       name: "wire-is-pure",
-      comment: "A codec is used by server and client alike, so it may see neither, and no store.",
+      comment: "A contract or a codec is used by server and client alike, so it may see neither, and no store.",
       severity: "error",
-      from: { path: "^engine/src/wire/" },
+      from: { path: "^engine/src/(contracts|wire)/" },
       to: { path: "^engine/src/((storage|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
     },
     {
@@ -153,7 +153,7 @@ module.exports = {
       comment: "Storage implements the domain's ports; documents, requests and jobs are other people's business.",
       severity: "error",
       from: { path: "^engine/src/storage/" },
-      to: { path: "^engine/src/((wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+      to: { path: "^engine/src/((contracts|wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
     },
     {
       name: "storage-is-opened-in-one-place",
@@ -200,7 +200,7 @@ module.exports = {
       comment: "What runs without a request must not depend on one.",
       severity: "error",
       from: { path: "^engine/src/jobs/" },
-      to: { path: "^engine/src/((wire|http|client|cli|testing)/|(embedded|open|index|server)\\.ts)" },
+      to: { path: "^engine/src/((contracts|wire|http|client|cli|testing)/|(embedded|open|index|server)\\.ts)" },
     },
     {
       name: "nothing-imports-the-command-line",

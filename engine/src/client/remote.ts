@@ -55,7 +55,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     organizationMemberships: remoteOrganizationMemberships(calls),
     projects: remoteProjects(calls),
     users: remoteUsers(calls),
-    teams: remoteTeams(calls),
+    teams: remoteTeams(transport),
     teamProjects: remoteTeamProjects(calls),
     teamWorkspaces: remoteTeamWorkspaces(calls),
     tokens: remoteTokens(calls),

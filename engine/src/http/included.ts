@@ -7,7 +7,7 @@ import { encodeConfigurationVersion, encodeIngressAttributes } from "../wire/jso
 import type { Resource } from "../wire/jsonapi/document.ts"
 import { encodeApply, encodePlan, encodeRun } from "../wire/jsonapi/run.ts"
 import { encodeStateVersionOutput } from "../wire/jsonapi/state-version.ts"
-import { encodeTeam } from "../wire/jsonapi/team.ts"
+import { team } from "../contracts/tfe/team.ts"
 import { encodeUser } from "../wire/jsonapi/user.ts"
 import { encodeWorkspace } from "../wire/jsonapi/workspace.ts"
 import type { RunView } from "../workspaces/run.ts"
@@ -91,7 +91,7 @@ async function creators(engine: Engine, made: readonly { readonly createdBy: Act
   const idsOf = (kind: Actor["kind"]) => made.map(({ createdBy }) => (createdBy?.kind === kind ? createdBy.id : null))
   return [
     ...(await readable(idsOf("users"), (id) => engine.users.get(id))).map(encodeUser),
-    ...(await readable(idsOf("teams"), (id) => engine.teams.get(id))).map(encodeTeam),
+    ...(await readable(idsOf("teams"), (id) => engine.teams.get(id))).map(team.encode),
   ]
 }
 

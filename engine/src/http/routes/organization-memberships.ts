@@ -1,7 +1,7 @@
 import type { OrganizationMembershipView } from "../../organizations/organization-membership.ts"
 import type { Resource } from "../../wire/jsonapi/document.ts"
 import { decodeInclude } from "../../wire/jsonapi/include.ts"
-import { encodeTeam } from "../../wire/jsonapi/team.ts"
+import { team } from "../../contracts/tfe/team.ts"
 import { readable } from "../included.ts"
 import { given } from "../../wire/jsonapi/given.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
@@ -35,7 +35,7 @@ async function included(
   const teamIds = parts.has("teams") ? [...new Set(memberships.flatMap(({ teamIds }) => teamIds))] : []
   const teams = await readable(teamIds, (id) => engine.teams.get(id))
   const users = parts.has("user") ? memberships.map(({ user }) => encodeUser(user)) : []
-  return [...users, ...teams.map(encodeTeam)]
+  return [...users, ...teams.map(team.encode)]
 }
 
 export const organizationMembershipRoutes: readonly Route[] = [

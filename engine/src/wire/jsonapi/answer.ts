@@ -9,7 +9,7 @@ type Members = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const unreadable = (what: string): EngineError => unavailable(`The server's answer cannot be read: ${what}.`)
+export const unreadable = (what: string): EngineError => unavailable(`The server's answer cannot be read: ${what}.`)
 
 /** Reads members by their names in the domain: `createdAt` stands as `created-at`. */
 export class MembersReader {

@@ -51,7 +51,7 @@ import {
   encodeTagBinding,
   encodeTagBindings,
 } from "./tag-binding.ts"
-import { decodeTeam, decodeTeamPatch, encodeTeam, encodeTeamPatch } from "./team.ts"
+import { team } from "../../contracts/tfe/team.ts"
 import {
   decodeTerraformVersion,
   decodeTerraformVersionPatch,
@@ -255,8 +255,8 @@ const answers: Readonly<Record<string, Codec>> = {
       permissions: flags(teamPermissions),
       userIds: array(id),
     }),
-    encodeTeam,
-    decodeTeam,
+    team.encode,
+    team.decode,
   ),
   user: codec(
     record({ id, username: word, serviceAccount: boolean(), email: orNull(text), siteAdmin: orNull(boolean()) }),
@@ -605,8 +605,8 @@ const requests: Readonly<Record<string, Codec>> = {
         >,
       ),
     }),
-    encodeTeamPatch,
-    decodeTeamPatch,
+    team.patch.encode,
+    team.patch.decode,
   ),
   "list of tag bindings": codec(bindings, encodeTagBindings, decodeTagBindings),
   "list of tags": codec(array(oneof(record({ name: word }), record({ id }))), encodeTagReferences, decodeTagReferences),

@@ -9,7 +9,7 @@ import { encodeProject } from "./project.ts"
 import { encodeApply, encodePlan, encodeRun } from "./run.ts"
 import { encodeStateVersion, encodeWorkspaceOutput } from "./state-version.ts"
 import { encodeIdentifiedBindings } from "./tag-binding.ts"
-import { encodeTeam } from "./team.ts"
+import { team } from "../../contracts/tfe/team.ts"
 import { encodeUser } from "./user.ts"
 import { encodeVariable } from "./variable.ts"
 import { encodeWorkspace } from "./workspace.ts"
@@ -34,7 +34,7 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
   ...included.stateVersions.map((version) => encodeStateVersion(version, base)),
   ...included.outputs.map(encodeWorkspaceOutput),
   ...included.users.map(encodeUser),
-  ...included.teams.map(encodeTeam),
+  ...included.teams.map(team.encode),
   ...encodeOrganizations(included),
   ...included.projects.map(encodeProject),
   ...included.agentPools.map(encodeAgentPool),

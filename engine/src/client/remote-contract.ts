@@ -1,0 +1,43 @@
+// The client of a contract of `/api/v2`: each endpoint as a function of the values that its handler gets.
+import type { PageRequest } from "../core/page.ts"
+import { encode } from "../contracts/codec.ts"
+import { type ArgumentsOf, type Contract, type Endpoint, type ReceivedFrom } from "../contracts/tfe/endpoint.ts"
+import { pathParameters } from "../contracts/path.ts"
+import { encodePageRequest } from "../wire/jsonapi/query.ts"
+import { queryOf } from "./calls.ts"
+import { path, type Transport } from "./transport.ts"
+
+export type Remote<C extends Contract> = {
+  readonly [Name in keyof C]: (...values: ArgumentsOf<C[Name]>) => Promise<ReceivedFrom<C[Name]>>
+}
+
+export const remote = <C extends Contract>(contract: C, { send }: Pick<Transport, "send">): Remote<C> =>
+  Object.fromEntries(
+    Object.entries(contract).map(([name, endpoint]) => [name, call(endpoint, send)]),
+  ) as object as Remote<C>
+
+const call =
+  (endpoint: Endpoint, send: Transport["send"]) =>
+  async (...values: readonly unknown[]): Promise<unknown> => {
+    const { method, query, body, answers } = endpoint
+    const rest = [...values]
+    const address = filled(endpoint.path, rest.splice(0, pathParameters(endpoint.path).length) as string[])
+    const sought = query === undefined ? [] : parametersOf(query, rest.shift() as Readonly<Record<string, unknown>>)
+    const document = body?.encode(rest.shift() as never)
+    const page = answers.paged === true ? encodePageRequest(rest.shift() as PageRequest) : []
+    const answer = await send({
+      method,
+      path: address,
+      ...(query === undefined && answers.paged === undefined ? {} : { query: queryOf([...sought, ...page]) }),
+      ...(body === undefined ? {} : { document, names: body.names }),
+    })
+    return answers.decode?.(answer)
+  }
+
+export const filled = (pattern: string, values: readonly string[]): string =>
+  path(pattern.split(/:\w+/) as unknown as TemplateStringsArray, ...values)
+
+const parametersOf = (query: NonNullable<Endpoint["query"]>, given: Readonly<Record<string, unknown>>) =>
+  Object.entries(query).map(
+    ([name, { parameter, schema }]) => [parameter, encode(schema, given[name]) as string | undefined] as const,
+  )

@@ -1,0 +1,113 @@
+// An endpoint of `/api/v2` as a plain object. On the server and in the client it is one function, of the path's parameters, the
+// query, the body and the page, in this order.
+import { z } from "zod"
+import type { Page, PageRequest } from "../../core/page.ts"
+import { decodeOne, decodePageOf } from "../../wire/jsonapi/answer.ts"
+import type { Resource } from "../../wire/jsonapi/document.ts"
+import { encodePage } from "../../wire/jsonapi/links.ts"
+import { decodeCommaList, encodeCommaList } from "../../wire/jsonapi/query.ts"
+import type { Words } from "../codec.ts"
+import type { PathOf } from "../path.ts"
+import type { Body, Definition } from "./document.ts"
+
+/** `Sent` by the handler, `Received` by the client. */
+export interface Answer<Sent, Received = Sent> {
+  readonly status: number
+  readonly encode?: (value: Sent, request: { readonly url: URL }) => unknown
+  readonly decode?: (document: unknown) => Received
+  readonly paged?: true
+  readonly document?: Definition
+}
+
+export interface QueryParameter<T = unknown> extends Words {
+  /** Name on the wire. */
+  readonly parameter: string
+  readonly schema: z.ZodType<T, string>
+}
+type Query = Readonly<Record<string, QueryParameter>>
+type QueryOf<Q> = {
+  readonly [Name in keyof Q]?: Q[Name] extends QueryParameter<infer T> ? Exclude<T, undefined> : never
+}
+
+export interface Endpoint {
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
+  /** Relative to `/api/v2`; parameters as `:team_id`. */
+  readonly path: string
+  /** What it does, and who may. */
+  readonly summary: string
+  readonly rights: string
+  readonly query?: Query
+  readonly body?: Body<unknown, never>
+  readonly answers: Answer<never, unknown>
+  /** Answers with a state, its outputs or sensitive values. */
+  readonly discloses?: true
+  readonly bodyLimitBytes?: number
+  readonly longStrings?: true
+}
+export type Contract = Readonly<Record<string, Endpoint>>
+
+export type ArgumentsOf<E extends Endpoint> = [
+  ...PathOf<E["path"]>,
+  ...(E extends { query: infer Q } ? [query: QueryOf<Q>] : []),
+  ...(E extends { body: Body<infer T, never> } ? [body: T] : []),
+  ...(E["answers"] extends { paged: true } ? [page: PageRequest] : []),
+]
+export type SentBy<E extends Endpoint> = E["answers"] extends Answer<infer Sent, unknown> ? Sent : never
+export type ReceivedFrom<E extends Endpoint> = E["answers"] extends Answer<never, infer Received> ? Received : never
+
+/** Keeps the literal types of paths. */
+export const contract = <const C extends Contract>(endpoints: C): C => endpoints
+type Codec<View> = Definition & {
+  readonly encode: (view: View) => Resource
+  readonly decode: (resource: unknown) => View
+}
+
+export const nothing: Answer<void> = { status: 204 }
+export const one = <View>(document: Codec<View>, status = 200): Answer<View> => ({
+  status,
+  encode: (view) => ({ data: document.encode(view) }),
+  decode: (answer) => decodeOne(answer, document.decode),
+  document,
+})
+export const created = <View>(document: Codec<View>): Answer<View> => one(document, 201)
+export const page = <View>(document: Codec<View>): Answer<Page<View>> & { readonly paged: true } => ({
+  status: 200,
+  encode: (items, { url }) => encodePage(items, document.encode, url),
+  decode: (answer) => decodePageOf(answer, document.decode),
+  paged: true,
+  document,
+})
+
+export interface WithIncluded<View, Included> {
+  readonly data: View
+  readonly included?: Included
+}
+/** One resource, and others beside it. */
+export const oneWithIncluded = <View>(
+  document: Codec<View>,
+): Answer<WithIncluded<View, readonly Resource[]>, Required<WithIncluded<View, ReadonlyMap<string, unknown>>>> => ({
+  status: 200,
+  encode: ({ data, ...rest }) => ({ data: document.encode(data), ...rest }),
+  decode: (answer) => decodeOne(answer, (resource, included) => ({ data: document.decode(resource), included })),
+  document,
+})
+
+export const text = z.string()
+/** `a,b`; absent if it is empty. */
+export const commaList = z.codec(z.string(), z.custom<readonly string[] | undefined>(), {
+  decode: (value) => decodeCommaList(value),
+  encode: (values) => encodeCommaList(values ?? []),
+})
+/** Names of related resources, with commas between. */
+export const inclusion = <const Name extends string>(...names: readonly Name[]) =>
+  z.codec(z.string(), z.custom<readonly Name[] | undefined>(), {
+    decode(value, context) {
+      const given = decodeCommaList(value)
+      const unknown = given?.find((name) => !names.some((one) => one === name))
+      if (unknown === undefined) return given as readonly Name[] | undefined
+      const message = `include parameter "${unknown}" is not one of ${names.join(", ")}`
+      context.issues.push({ code: "custom", message, input: value })
+      return z.NEVER
+    },
+    encode: (given) => (given ?? []).join(","),
+  })
