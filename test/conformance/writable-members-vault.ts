@@ -23,7 +23,7 @@ import { authMethodParameters, authMethodTuneParameters } from "../../engine/src
 import { mountParameters, tuneParameters } from "../../engine/src/wire/pki/mount.ts"
 import { policyParameters } from "../../engine/src/wire/pki/policy.ts"
 import { revokeParameters, revokeWithKeyParameters } from "../../engine/src/wire/pki/revocation.ts"
-import { roleParameters } from "../../engine/src/wire/pki/role.ts"
+import { role } from "../../engine/src/contracts/vault/role.ts"
 import { serviceTokenParameters } from "../../engine/src/wire/pki/service-token.ts"
 import {
   acmeParameters,
@@ -319,7 +319,7 @@ const roles = resource(
     ],
     readOnly: [nameMember, "allow_token_displayname"],
     routes: ["/roles/:name"],
-    parsed: namesOf(roleParameters),
+    parsed: namesOf(role.table),
   },
 )
 

@@ -1,3 +1,4 @@
+import { roles } from "../contracts/vault/role.ts"
 import type { Pki } from "../pki/pki.ts"
 import { remoteCertificates } from "./certificates.ts"
 import { remoteExternalPolicy } from "./external-policy.ts"
@@ -7,7 +8,7 @@ import { remoteMountSettings } from "./mount-settings.ts"
 import { remoteOcsp } from "./ocsp.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
 import { remoteCrls, remoteRevocations } from "./revocation.ts"
-import { remoteRoles } from "./roles.ts"
+import { remote } from "./remote-vault-contract.ts"
 import { remoteTidy } from "./tidy.ts"
 import type { Transport } from "./transport.ts"
 
@@ -17,7 +18,7 @@ export function remotePki(transport: Transport, mountPath: string): Pki {
     issuers: remoteIssuers(calls),
     keys: remoteKeys(calls),
     settings: remoteMountSettings(calls),
-    roles: remoteRoles(calls),
+    roles: remote(roles, calls),
     certificates: remoteCertificates(calls),
     revocations: remoteRevocations(calls),
     crls: remoteCrls(calls),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { openWorld } from "../testing/world.ts"
-import { roleParameters } from "../wire/pki/role.ts"
+import { role } from "../contracts/vault/role.ts"
 import type { ParameterTable } from "../wire/pki/parameters.ts"
 import { authRoutes } from "./auth-routes.ts"
 import type { Operation } from "./pki-route.ts"
@@ -71,7 +71,7 @@ test("[F-P13] path help lists the parameters of a role by name and type, as Vaul
   const [head, parameters] = (body.help as string).split("\n## PARAMETERS\n")
   expect(head).toMatch(/^Request: {8}roles\/web\nMatching Route: \/roles\/\{name\}\n/)
   const listed = parameters?.match(/^ {4}\w+ \(.+\)$/gm)?.map((line) => line.trim())
-  const members = roleParameters.members.map(({ wireName, kind }) => `${wireName} (${kind.type})`)
+  const members = role.table.members.map(({ wireName, kind }) => `${wireName} (${kind.type})`)
   expect(listed).toEqual([...members, "name (string)"].toSorted())
   expect(parameters).toContain(
     [
@@ -88,7 +88,7 @@ test("[F-P13] path help lists the parameters of a role by name and type, as Vaul
     post.requestBody.content["application/json"],
     patch.requestBody.content["application/merge-patch+json"],
   ])
-    expect(Object.keys(content.schema.properties)).toEqual(roleParameters.members.map(({ wireName }) => wireName))
+    expect(Object.keys(content.schema.properties)).toEqual(role.table.members.map(({ wireName }) => wireName))
   expect(post.requestBody.content["application/json"].schema.properties).toMatchObject({
     allow_any_name: { type: "boolean" },
     key_bits: { type: "integer" },

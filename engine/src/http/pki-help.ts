@@ -1,4 +1,5 @@
-import type { FieldType, ParameterTable } from "../wire/pki/parameters.ts"
+import type { FieldType } from "../contracts/vault/types.ts"
+import type { ParameterTable } from "../wire/pki/parameters.ts"
 import type { Operation } from "./pki-route.ts"
 
 const methods: Readonly<Record<Operation, readonly string[]>> = {

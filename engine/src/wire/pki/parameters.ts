@@ -2,8 +2,9 @@
 // calls it, to server and client alike. Clients of this API send text for everything (pki-facts 0.2), so that reading coerces;
 // writing never does.
 import { type Fault, unavailable } from "../../core/errors.ts"
-import { textProblem } from "../../core/text.ts"
-import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant, secondMs } from "../../core/time.ts"
+import { formatDuration, formatInstant, parseInstant, secondMs } from "../../core/time.ts"
+import { encode as encodeUnchecked } from "../../contracts/codec.ts"
+import * as types from "../../contracts/vault/types.ts"
 import type { Dialect } from "./dialect.ts"
 import { underscored } from "./member-name.ts"
 
@@ -15,11 +16,8 @@ export interface Kind<T> {
   /** Ends the sentence "must be …". */
   readonly expected: string
   /** As path help names it. */
-  readonly type: FieldType
+  readonly type: types.FieldType
 }
-
-/** Vault's names. */
-export type FieldType = "string" | "bool" | "int" | "duration (sec)" | "slice" | "keypair" | "map"
 
 export class Problem {
   /** Begins with a verb: "must not …". */
@@ -29,81 +27,37 @@ export class Problem {
   }
 }
 
-const kibibyte = 1_024
-/** Certificates and requests for them; nothing longer is parsed. */
-const textMaximumBytes = 64 * kibibyte
 /** Bundles of certificates and keys. */
-export const importMaximumBytes = 1_024 * kibibyte
-const listMaximum = 100_000
+export const importMaximumBytes = 1_024 * 1_024
 
-/** Numbers and booleans are taken for their text. */
-export const textUpTo = (maximumBytes: number): Kind<string> => ({
-  decode: (value) => {
-    if (typeof value === "number" || typeof value === "boolean") return String(value)
-    if (typeof value !== "string") return undefined
-    if (value.length > maximumBytes || Buffer.byteLength(value) > maximumBytes)
-      return new Problem(`must not be longer than ${maximumBytes / kibibyte} KiB`)
-    const problem = textProblem(value)
-    return problem === undefined ? value : new Problem(problem)
+/** A type of the contracts as a kind. */
+export const kindOf = <T>({ schema, expected, type, vault }: types.ParameterType<T>): Kind<T> => ({
+  decode(value) {
+    const parsed = schema.safeParse(value)
+    if (parsed.success) return parsed.data
+    const [issue] = parsed.error.issues
+    return issue?.code === "custom" ? new Problem(issue.message) : undefined
   },
-  encode: (value) => value,
-  expected: "text",
-  type: "string",
+  encode: (value, dialect) =>
+    dialect === "vault" && vault !== undefined ? vault(value) : encodeUnchecked(schema, value),
+  expected,
+  type,
 })
 
-export const text = textUpTo(textMaximumBytes)
-
-const truths = new Map<unknown, boolean>([
-  ...[true, 1, "1", "t", "T", "true", "True", "TRUE"].map((value) => [value, true] as const),
-  ...[false, 0, "0", "f", "F", "false", "False", "FALSE"].map((value) => [value, false] as const),
-])
-
-export const flag: Kind<boolean> = {
-  decode: (value) => truths.get(value),
-  encode: (value) => value,
-  expected: "true or false",
-  type: "bool",
-}
-
-export const integer: Kind<number> = {
-  decode: (value) => {
-    const number = typeof value === "string" && /^-?\d{1,16}$/.test(value) ? Number(value) : value
-    return typeof number === "number" && Number.isSafeInteger(number) ? number : undefined
-  },
-  encode: (value) => value,
-  expected: "a whole number",
-  type: "int",
-}
-
-function decodeDuration(value: unknown): number | undefined {
-  if (value === "") return 0
-  const seconds = integer.decode(value)
-  const durationMs =
-    typeof seconds === "number" ? seconds * secondMs : typeof value === "string" ? parseDuration(value) : undefined
-  return durationMs !== undefined && durationMs >= 0 && Number.isSafeInteger(durationMs) ? durationMs : undefined
-}
-
-const aDuration = 'a duration, such as 90, "90s", "1h30m" or "7d"'
-
+/** Numbers and booleans are taken for their text. */
+export const textUpTo = (maximumBytes: number): Kind<string> => kindOf(types.textUpTo(maximumBytes))
+export const text = kindOf(types.text)
+export const flag = kindOf(types.flag)
+export const integer = kindOf(types.integer)
 /** A string in the native dialect, whole seconds in the vault dialect; milliseconds inside. */
-export const duration: Kind<number> = {
-  decode: decodeDuration,
-  encode: (value, dialect) => (dialect === "vault" ? Math.trunc(value / secondMs) : formatDuration(value)),
-  expected: aDuration,
-  type: "duration (sec)",
-}
+export const duration = kindOf(types.duration)
 
 /** The same for both. */
 export const durationText: Kind<number> = { ...duration, encode: (value) => formatDuration(value) }
 export const durationSeconds: Kind<number> = { ...duration, encode: (value) => value / secondMs }
 
 /** RFC 3339 in whole seconds; null where the text is empty. */
-export const instant: Kind<Instant | null> = {
-  decode: (value) => (value === "" ? null : typeof value === "string" ? parseInstant(value) : undefined),
-  encode: (value) => (value === null ? "" : formatInstant(value).replace(/\.\d+Z$/, "Z")),
-  expected: 'a time, such as "2030-01-31T12:00:00Z"',
-  type: "string",
-}
+export const instant = kindOf(types.instant)
 
 /** To the millisecond. */
 export const exactInstant: Kind<number> = {
@@ -114,34 +68,8 @@ export const exactInstant: Kind<number> = {
 }
 
 /** A list, or its text with commas between; what is blank between commas is no entry. */
-export const textsUpTo = (maximumBytes: number): Kind<readonly string[]> => {
-  const entry = textUpTo(maximumBytes)
-  return {
-    decode: (value) => {
-      const items: unknown = typeof value === "string" ? commaSeparated(value) : value
-      if (!Array.isArray(items)) return undefined
-      if (items.length > listMaximum) return new Problem(`must not have more than ${listMaximum} entries`)
-      const texts: string[] = []
-      for (const item of items) {
-        const read = entry.decode(item)
-        if (typeof read !== "string") return read
-        texts.push(read)
-      }
-      return texts
-    },
-    encode: (value) => value,
-    expected: "a list of texts, or one text with commas between them",
-    type: "slice",
-  }
-}
-
-export const texts = textsUpTo(textMaximumBytes)
-
-const commaSeparated = (value: string): string[] =>
-  value
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
+export const textsUpTo = (maximumBytes: number): Kind<readonly string[]> => kindOf(types.textsUpTo(maximumBytes))
+export const texts = kindOf(types.texts)
 
 /** An object of texts, or a list of `name=value`. */
 export const pairs: Kind<Readonly<Record<string, string>>> = {
@@ -151,9 +79,9 @@ export const pairs: Kind<Readonly<Record<string, string>>> = {
       : typeof value === "object" && value !== null
         ? Object.entries(value)
         : typeof value === "string"
-          ? commaSeparated(value).map(splitAtEquals)
+          ? types.commaSeparated(value).map(splitAtEquals)
           : undefined
-    if (entries === undefined || entries.length > listMaximum) return undefined
+    if (entries === undefined || entries.length > types.listMaximum) return undefined
     const read: [string, string][] = []
     for (const entry of entries) {
       const [name, content] = [text.decode(entry?.[0]), text.decode(entry?.[1])]
@@ -188,18 +116,7 @@ export const word = <Word extends string>(...words: readonly Word[]): Kind<Word>
 })
 
 /** A list of whole numbers, or its text with commas between. */
-export const integers: Kind<readonly number[]> = {
-  decode: (value) => {
-    const items: unknown =
-      typeof value === "string" ? commaSeparated(value) : typeof value === "number" ? [value] : value
-    if (!Array.isArray(items) || items.length > listMaximum) return undefined
-    const numbers = items.map((item) => integer.decode(item))
-    return numbers.every((number) => typeof number === "number") ? numbers : undefined
-  },
-  encode: (value) => value,
-  expected: "a list of whole numbers",
-  type: "slice",
-}
+export const integers = kindOf(types.integers)
 
 /** Some of a few words: a list, or text with commas between. */
 export const words = <Word extends string>(...known: readonly Word[]): Kind<readonly Word[]> => ({

@@ -1,0 +1,31 @@
+// The client of a contract below `/v1`: each endpoint as a function of the values that its handler gets.
+import type { ArgumentsOf, Contract, Endpoint, ReceivedFrom } from "../contracts/vault/endpoint.ts"
+import { pathParameters } from "../contracts/path.ts"
+import { namesOf, type PkiCalls, queryOf, type Saying } from "./pki-calls.ts"
+import { filled } from "./remote-contract.ts"
+
+type Remote<C extends Contract> = {
+  readonly [Name in keyof C]: (...values: ArgumentsOf<C[Name]>) => Promise<ReceivedFrom<C[Name]>>
+}
+
+export const remote = <C extends Contract>(contract: C, calls: PkiCalls): Remote<C> =>
+  Object.fromEntries(
+    Object.entries(contract).map(([name, endpoint]) => [name, call(endpoint, calls)]),
+  ) as object as Remote<C>
+
+const call =
+  (endpoint: Endpoint, calls: PkiCalls) =>
+  async (...values: readonly unknown[]): Promise<unknown> => {
+    const { path, body, answers, operation } = endpoint
+    const count = pathParameters(path).length
+    const address = filled(path, values.slice(0, count) as string[])
+    const said = body && { document: body.encode(values[count] as never), names: namesOf(body.table) }
+    if (operation === "list") return (await calls.list(address, said && queryOf(said))).keys
+    return answers.decode?.(await send(calls, operation, address, said))
+  }
+
+function send(calls: PkiCalls, operation: Exclude<Endpoint["operation"], "list">, address: string, said?: Saying) {
+  if (operation === "read") return calls.read(address, said && queryOf(said))
+  if (operation === "patch") return calls.patch(address, said ?? { document: {}, names: {} })
+  return operation === "write" ? calls.write(address, said) : calls.delete(address)
+}

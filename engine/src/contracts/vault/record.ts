@@ -1,0 +1,99 @@
+// The parameters of a resource below `/v1` as one definition: requests, answers, path help and the reference come from it.
+import type { Fault } from "../../core/errors.ts"
+import type { Dialect } from "../../wire/pki/dialect.ts"
+import { underscored } from "../../wire/pki/member-name.ts"
+import {
+  decodeAnswer,
+  type Decoded,
+  type Document,
+  encodeMembers,
+  kindOf,
+  type ParameterNote,
+  type Parameters,
+  parameters,
+} from "../../wire/pki/parameters.ts"
+import type { Words } from "../codec.ts"
+import type { ParameterType } from "./types.ts"
+
+export interface Parameter<T> extends Words {
+  readonly type: ParameterType<T>
+  /** Name on the wire, if it is not the domain's with underscores. */
+  readonly wireName?: string
+}
+type WordsOf<T> = Omit<Parameter<T>, "type">
+
+export const parameter = <T>(
+  type: ParameterType<T>,
+  rule: string,
+  words: Omit<WordsOf<T>, "rule"> = {},
+): Parameter<T> => ({ type, rule, ...words })
+
+/** Parameters of any type. */
+export type Table = Pick<Parameters<never>, "members" | "byWireName">
+
+/** Parameters as a request is asked for them, and as a client sends them. */
+export interface Body<T, Given = T> {
+  readonly table: Table
+  readonly decode: (request: Read) => T
+  readonly encode: (value: Given) => Document
+}
+/** Of an incoming request: what it gives of a table. `decode` throws for what cannot be read. */
+export interface Read {
+  readonly decode: <T extends object>(table: Parameters<T>) => Partial<T>
+  readonly read: <T extends object>(table: Parameters<T>) => Omit<Decoded<T>, "ignored">
+}
+
+/** Any part of the values, and the faults of the request, which the rules report together with theirs. */
+export type Given<T> = Partial<T> & { readonly faults?: readonly Fault[] }
+
+interface Parts<View> {
+  /** Of parameters left out, in the domain. */
+  readonly defaults: View
+  /** Members of answers that never change; requests cannot set them. */
+  readonly constants?: Document
+}
+
+/** Answers hold a `View`. Requests hold any part of it, with the closed vocabularies still open. */
+export function record<T extends object, View extends T>(
+  members: { readonly [Name in keyof T]: Parameter<T[Name]> },
+  { defaults, constants = {} }: Parts<View>,
+) {
+  const all = Object.entries(members) as [string, Parameter<unknown>][]
+  const kinds = Object.fromEntries(all.map(([name, { type }]) => [name, kindOf(type)]))
+  const wireNames = Object.fromEntries(all.map(([name, { wireName }]) => [name, wireName ?? underscored(name)]))
+  const tableWith = (notes: Readonly<Record<string, ParameterNote>>) =>
+    parameters(kinds, wireNames, notes) as unknown as Parameters<T>
+  const wireDefaults = encodeMembers(tableWith({}), defaults, "native")
+  const table = tableWith(
+    Object.fromEntries(all.map(([name, { rule }]) => [name, { rule, default: wireDefaults[wireNames[name] ?? name] }])),
+  )
+  const encodeGiven = ({ faults: _, ...value }: Given<T>): Document =>
+    encodeMembers(table, value as unknown as Partial<T>, "native")
+  /** What is left out has its default. */
+  const input: Body<Given<T>> = {
+    table,
+    decode(request) {
+      const { value, faults } = request.read(table)
+      return { ...value, faults }
+    },
+    encode: encodeGiven,
+  }
+  /** What is null has its default again (RFC 7396). */
+  const patch: Body<Given<T>> = {
+    table,
+    decode(request) {
+      const { value, faults, removed } = request.read(table)
+      return { ...Object.fromEntries(removed.map((name) => [name, defaults[name]])), ...value, faults }
+    },
+    encode: encodeGiven,
+  }
+  return {
+    members,
+    table,
+    constants,
+    encode: (view: View, dialect: Dialect): Document => ({ ...encodeMembers(table, view, dialect), ...constants }),
+    decode: (data: unknown): View => decodeAnswer(table, data) as View,
+    input,
+    patch,
+  }
+}
