@@ -1,3 +1,4 @@
+import { fieldSchemas } from "../contracts/openapi.ts"
 import type { FieldType } from "../contracts/vault/types.ts"
 import type { ParameterTable } from "../wire/pki/parameters.ts"
 import type { Operation } from "./pki-route.ts"
@@ -123,22 +124,12 @@ function sentIn(operation: Operation, fields: readonly Field[]) {
         name,
         in: "query",
         description,
-        schema: schemas[type],
+        schema: fieldSchemas[type],
       })),
     }
   const properties = Object.fromEntries(
-    fields.map(({ name, type, description }) => [name, { ...schemas[type], description }]),
+    fields.map(({ name, type, description }) => [name, { ...fieldSchemas[type], description }]),
   )
   const mediaType = operation === "patch" ? "application/merge-patch+json" : "application/json"
   return { requestBody: { content: { [mediaType]: { schema: { type: "object", properties } } } } }
-}
-
-const schemas: Readonly<Record<FieldType, object>> = {
-  string: { type: "string" },
-  bool: { type: "boolean" },
-  int: { type: "integer" },
-  "duration (sec)": { type: "string", format: "duration" },
-  slice: { type: "array", items: { type: "string" } },
-  keypair: { type: "object", additionalProperties: { type: "string" } },
-  map: { type: "object" },
 }

@@ -1,22 +1,23 @@
 // A JSON:API document as one definition: from it come the encoder and the decoder of answers, the parsers of requests with the
 // pointers of their faults, the client's requests, and the reference.
 import { z } from "zod"
-import { readResource, type ResourceReader, unreadable } from "../../wire/jsonapi/answer.ts"
+import { readResource, unreadable } from "../../wire/jsonapi/answer.ts"
 import {
   decodeDocument,
   encodeDocument,
   encodeIdentifiers,
   expectedType,
   type Resource,
-  toMany as encodeMany,
-  toOne as encodeOne,
+  toMany as linkageOfMany,
+  toOne as linkageOfOne,
 } from "../../wire/jsonapi/document.ts"
 import { attributePointers, listPointers, type Pointers, renamedPointers } from "../../wire/jsonapi/errors.ts"
 import { camelCased, dashed } from "../../wire/jsonapi/member-name.ts"
 import { decodeIdentifiers, relatedId, toManySchema, toOneSchema } from "../../wire/jsonapi/relationship.ts"
 import { definedMembers, encode, type Words } from "../codec.ts"
 
-export interface Attribute extends Words {
+/** An attribute or a relationship. */
+export interface Member extends Words {
   readonly schema: z.ZodType
   /** Of requests; absent if they cannot set it. */
   readonly input?: z.ZodType
@@ -24,110 +25,97 @@ export interface Attribute extends Words {
   readonly required?: boolean
   /** Name on the wire, if it is not the domain's with dashes. */
   readonly wireName?: string
+  /** Left out of answers that do not have it. */
+  readonly optional?: boolean
   /** Computed for answers, and not read back. */
   readonly from?: (view: never) => unknown
-  /** Attribute that requests mean by this one, unless they have both. */
+  /** Member that requests mean by this one, unless they have both. */
   readonly alias?: string
 }
-export interface WritableAttribute<T, Input, Required extends boolean> extends Attribute {
+type Members = Readonly<Record<string, Member>>
+type Named = Words & { readonly wireName?: string }
+
+/** Members that requests set. */
+export interface Writable<T, Input, Required extends boolean> extends Member {
   readonly schema: z.ZodType<T>
   readonly input: z.ZodType<Input>
   readonly required: Required
 }
-
-interface WritableWords<Required extends boolean> extends Words {
-  readonly wireName?: string
-  readonly required?: Required
-}
-
-/** Set by requests. `input` is their schema if it is not the one of answers. */
+/** `input` is the schema of requests, if it is not the one of answers. */
 export function writable<T, Input, const Required extends boolean = false>(
   schema: z.ZodType<T>,
-  options: WritableWords<Required> & { readonly input: z.ZodType<Input> },
-): WritableAttribute<T, Input, Required>
+  options: Named & { readonly input: z.ZodType<Input>; readonly required?: Required },
+): Writable<T, Input, Required>
 export function writable<T, const Required extends boolean = false>(
   schema: z.ZodType<T>,
-  options: WritableWords<Required>,
-): WritableAttribute<T, T, Required>
-export function writable(schema: z.ZodType, options: WritableWords<boolean> & { readonly input?: z.ZodType }) {
+  options: Named & { readonly required?: Required },
+): Writable<T, T, Required>
+export function writable(schema: z.ZodType, options: Named): Member {
   return { input: schema, schema, ...options }
 }
-export const readOnly = <T>(schema: z.ZodType<T>, words: Words & { wireName?: string }) => ({ schema, ...words })
-export const computed = <View>(schema: z.ZodType, from: (view: View) => unknown, words: Words) => ({
+
+export const readOnly = <T>(schema: z.ZodType<T>, words: Named) => ({ schema, ...words })
+export const optional = <T>(schema: z.ZodType<T>, words: Named) => ({ schema, optional: true as const, ...words })
+export const computed = <View>(schema: z.ZodType, from: (view: View) => unknown, words: Named) => ({
   schema,
   from,
   ...words,
 })
-/** A second name of a writable attribute. */
-export const alias = (of: string, schema: z.ZodType, words: Words & { input: z.ZodType }) => ({
+/** A second name of a writable member, which stands before it. */
+export const alias = (of: string, schema: z.ZodType, words: Named & { readonly input: z.ZodType }) => ({
   schema,
   alias: of,
   from: (view: Readonly<Record<string, unknown>>) => view[of],
   ...words,
 })
 
-export interface Relationship {
-  readonly kind: "one" | "one or null" | "many" | "link"
-  /** Of the related resources. */
-  readonly type?: string
-  readonly rule: string
-  readonly wireName?: string
-  /** Left out of answers that do not have it. */
-  readonly optional?: boolean
-  readonly writable?: boolean
-  readonly path?: (id: string) => string
-}
-export interface RelationshipTo<T> extends Relationship {
-  /** For its type alone. */
-  readonly value?: T
-}
-type RelationshipWords = Pick<Relationship, "rule" | "wireName">
+const identifier = (type: string) => z.object({ type: z.literal(type), id: z.string() })
 
-export const toOne = <Id extends string>(type: string, words: RelationshipWords): RelationshipTo<Id> => ({
-  kind: "one",
-  type,
-  ...words,
-})
-export const toOneOrNull = <Id extends string>(type: string, words: RelationshipWords): RelationshipTo<Id | null> => ({
-  kind: "one or null",
-  type,
-  ...words,
-})
-export const toMany = <Id extends string>(type: string, words: RelationshipWords): RelationshipTo<readonly Id[]> => ({
-  kind: "many",
-  type,
-  ...words,
-})
-export const optional = <R extends Relationship>(relationship: R) => ({ ...relationship, optional: true as const })
-export const settable = <R extends Relationship>(relationship: R) => ({ ...relationship, writable: true as const })
-export const link = (path: (id: string) => string, rule: string) => ({ kind: "link" as const, path, rule })
+/** Ids of related resources; requests name them by `one.input` and `many.input`. */
+export const one = <Id extends string>(type: string) =>
+  z.codec(z.object({ data: identifier(type) }), z.custom<Id>(), {
+    decode: ({ data }) => data.id as Id,
+    encode: (id) => linkageOfOne(type, id) as { data: { type: string; id: string } },
+  })
+export const oneOrNull = <Id extends string>(type: string) =>
+  z.codec(z.object({ data: identifier(type).nullable() }), z.custom<Id | null>(), {
+    decode: ({ data }) => (data?.id ?? null) as Id | null,
+    encode: (id) => linkageOfOne(type, id) as { data: { type: string; id: string } | null },
+  })
+export const many = <Id extends string>(type: string) =>
+  z.codec(z.object({ data: z.array(identifier(type)) }), z.custom<readonly Id[]>(), {
+    decode: ({ data }) => data.map(({ id }) => id as Id),
+    encode: (ids) => linkageOfMany(type, ids),
+  })
+one.input = <Id extends string>(type: string) =>
+  z.codec(toOneSchema, z.custom<Id | null>(), {
+    decode: (linkage) => relatedId(linkage) as Id | null,
+    encode: (id) => linkageOfOne(type, id),
+  })
+many.input = <Id extends string>(type: string) =>
+  z.codec(toManySchema(z.object({ id: z.string() })), z.custom<readonly Id[]>(), {
+    decode: ({ data }) => data.map(({ id }) => id as Id),
+    encode: (ids) => linkageOfMany(type, ids),
+  })
+export const link = (path: (id: string) => string, words: Named) =>
+  computed(
+    z.object({ links: z.object({ related: z.string() }) }),
+    ({ id }: { readonly id: string }) => ({ links: { related: path(id) } }),
+    words,
+  )
 
-type Attributes = Readonly<Record<string, Attribute>>
-type Relationships = Readonly<Record<string, Relationship>>
-type ValueOf<R> = R extends RelationshipTo<infer T> ? Exclude<T, undefined> : never
-
-type AttributesOf<A extends Attributes> = {
-  readonly [Name in keyof A as A[Name] extends { from: unknown } ? never : Name]: z.output<A[Name]["schema"]>
-}
-type LinkageOf<R extends Relationships> = {
-  readonly [Name in keyof R as R[Name] extends { kind: "link" } | { optional: true } ? never : Name]: ValueOf<R[Name]>
-} & { readonly [Name in keyof R as R[Name] extends { optional: true } ? Name : never]?: ValueOf<R[Name]> }
-type GivenOf<A extends Attributes, Name extends keyof A> = Exclude<
-  z.output<Extract<A[Name]["input"], z.ZodType>>,
-  undefined
->
-type RequiredOf<A extends Attributes> = {
-  readonly [Name in keyof A as A[Name] extends { required: true } ? Name : never]: GivenOf<A, Name>
-}
-type OptionalOf<A extends Attributes, R extends Relationships> = {
+type AnsweredOf<M extends Members> = {
+  readonly [Name in keyof M as M[Name] extends { from: unknown } | { optional: true } ? never : Name]: z.output<
+    M[Name]["schema"]
+  >
+} & { readonly [Name in keyof M as M[Name] extends { optional: true } ? Name : never]?: z.output<M[Name]["schema"]> }
+type SetOf<M extends Members, Which> = {
   readonly [
-    Name in keyof A as A[Name] extends { input: z.ZodType }
-      ? A[Name] extends { from: unknown } | { required: true }
-        ? never
-        : Name
-      : never
-  ]?: GivenOf<A, Name>
-} & { readonly [Name in keyof R as R[Name] extends { writable: true } ? Name : never]?: ValueOf<R[Name]> }
+    Name in keyof M as M[Name] extends { from: unknown } ? never : M[Name] extends Which ? Name : never
+  ]: Exclude<z.output<Extract<M[Name]["input"], z.ZodType>>, undefined>
+}
+type PatchOf<M extends Members> = Partial<SetOf<M, { input: z.ZodType }>>
+type InputOf<M extends Members> = PatchOf<M> & SetOf<M, { required: true }>
 
 /** The body of a request; `Given` by a client is what a handler gets. */
 export interface Body<T, Given = T> {
@@ -136,92 +124,17 @@ export interface Body<T, Given = T> {
   readonly pointers: Pointers
   /** Members whose wire names do not follow from the domain's. */
   readonly names: Readonly<Record<string, string>>
-  readonly schema: z.ZodType
+  /** Type of the resources that it names, or the document that it has. */
+  readonly has: { readonly identifiers: string } | { readonly document: Definition; readonly creates: boolean }
 }
 
 export interface Definition {
   readonly type: string
-  readonly attributes: Attributes
-  readonly relationships: Relationships
+  readonly attributes: Members
+  readonly relationships: Members
 }
 
-const wireNameOf = (name: string, { wireName }: { readonly wireName?: string }): string => wireName ?? dashed(name)
-
-export function document<Id extends string, A extends Attributes, R extends Relationships>(
-  type: string,
-  { id: _, self, attributes, relationships }: Parts<Id, A, R>,
-) {
-  type View = { readonly id: Id } & AttributesOf<A> & LinkageOf<R>
-  type Patch = Partial<RequiredOf<A>> & OptionalOf<A, R>
-  type Input = RequiredOf<A> & OptionalOf<A, R>
-  const names = definedMembers([
-    ...Object.entries(attributes).map(([name, { wireName }]) => [name, wireName] as const),
-    ...Object.entries(relationships).map(([name, { wireName }]) => [name, wireName] as const),
-  ]) as Record<string, string>
-  const own = Object.entries(attributes).filter(([, { from }]) => from === undefined)
-  const answered = z.object(Object.fromEntries(own.map(([name, one]) => [wireNameOf(name, one), one.schema])))
-  const linked = Object.entries(relationships).filter(([, { kind }]) => kind !== "link")
-  const requested = {
-    create: requestSchema(attributes, relationships, true),
-    patch: requestSchema(attributes, relationships, false),
-  }
-
-  function encodeView(view: View): Resource {
-    const values = view as Readonly<Record<string, unknown>> & View
-    return {
-      id: view.id,
-      type,
-      attributes: definedMembers(
-        Object.entries(attributes).map(([name, one]) => [
-          wireNameOf(name, one),
-          encode(one.schema, one.from === undefined ? values[name] : one.from(values as never)),
-        ]),
-      ),
-      relationships: definedMembers(
-        Object.entries(relationships).map(([name, one]) => [
-          wireNameOf(name, one),
-          one.kind === "link" ? { links: { related: one.path?.(view.id) } } : linkage(one, values[name]),
-        ]),
-      ),
-      ...(self === undefined ? {} : { links: { self: self(view.id) } }),
-    }
-  }
-
-  function decodeView(resource: unknown): View {
-    const reader = readResource(resource, type)
-    const { id } = reader
-    const parsed = answered.safeParse((resource as { attributes?: unknown }).attributes ?? {})
-    if (!parsed.success) throw unreadableAnswer(type, parsed.error)
-    const values = parsed.data as Readonly<Record<string, unknown>>
-    const related = linked
-      .filter(([name, one]) => one.optional !== true || reader.hasRelationship(camelCased(wireNameOf(name, one))))
-      .map(([name, one]) => [name, readLinkage(one, reader, camelCased(wireNameOf(name, one)))])
-    return {
-      id,
-      ...Object.fromEntries(own.map(([name, one]) => [name, values[wireNameOf(name, one)]])),
-      ...Object.fromEntries(related),
-    } as View
-  }
-
-  const body = <T extends Patch>(schema: z.ZodType<RequestData>): Body<T> => ({
-    decode: (sent) => domainOf(decodeDocument(sent, schema, { types: [type] }), attributes, relationships) as T,
-    encode: (value) => encodeRequest(type, value, attributes, relationships),
-    pointers: renamedPointers(attributePointers(linked.map(([name]) => name)), names),
-    names,
-    schema,
-  })
-  return {
-    type,
-    attributes,
-    relationships,
-    encode: encodeView,
-    decode: decodeView,
-    input: body<Input>(requested.create),
-    patch: body<Patch>(requested.patch),
-  }
-}
-
-interface Parts<Id extends string, A extends Attributes, R extends Relationships> {
+interface Parts<Id extends string, A extends Members, R extends Members> {
   /** For its type alone. */
   readonly id: z.ZodType<Id>
   readonly self?: (id: string) => string
@@ -229,85 +142,115 @@ interface Parts<Id extends string, A extends Attributes, R extends Relationships
   readonly relationships: R
 }
 
-export type Document<View, Input, Patch> = Definition & {
-  readonly encode: (view: View) => Resource
-  readonly decode: (resource: unknown) => View
-  readonly input: Body<Input>
-  readonly patch: Body<Patch>
+export function document<Id extends string, A extends Members, R extends Members>(
+  type: string,
+  { id: _, self, attributes, relationships }: Parts<Id, A, R>,
+) {
+  type View = { readonly id: Id } & AnsweredOf<A> & AnsweredOf<R>
+  type Patch = PatchOf<A> & PatchOf<R>
+  type Input = InputOf<A> & InputOf<R>
+  const definition: Definition = { type, attributes, relationships }
+  const answered = z.object({
+    attributes: z.object(shapeOf(attributes, answerOf)).prefault({}),
+    relationships: z.object(shapeOf(relationships, answerOf)).prefault({}),
+  })
+  const names = namesOf({ ...attributes, ...relationships })
+  const linked = Object.keys(relationships).map((name) => names[name] ?? name)
+
+  const body = <T extends Patch>(creates: boolean): Body<T> => {
+    const inputOf = ({ input, required }: Member) => (creates && required === true ? input : input?.optional())
+    const related = shapeOf(relationships, inputOf)
+    const schema = z.object({
+      attributes: z.object(shapeOf(attributes, inputOf)).prefault({}),
+      ...(Object.keys(related).length === 0 ? {} : { relationships: z.object(related).optional() }),
+    }) as z.ZodType<Groups>
+    return {
+      decode: (sent) => domainOf(decodeDocument(sent, schema, { types: [type] }), definition) as T,
+      encode: (value) => encodeDocument(type, inputsOf(attributes, value), inputsOf(relationships, value)),
+      pointers: renamedPointers(attributePointers(linked), names),
+      names,
+      has: { document: definition, creates },
+    }
+  }
+
+  return {
+    ...definition,
+    encode: (view: View): Resource => ({
+      id: view.id,
+      type,
+      attributes: encodeGroup(attributes, view),
+      relationships: encodeGroup(relationships, view),
+      ...(self === undefined ? {} : { links: { self: self(view.id) } }),
+    }),
+    decode(resource: unknown): View {
+      const { id } = readResource(resource, type)
+      const parsed = answered.safeParse(resource)
+      if (!parsed.success) throw unreadableAnswer(type, parsed.error)
+      return { id, ...domainOf(parsed.data, definition) } as View
+    },
+    input: body<Input>(true),
+    patch: body<Patch>(false),
+  }
 }
 
-interface RequestData {
+export const wireNameOf = (name: string, { wireName }: Pick<Member, "wireName">): string => wireName ?? dashed(name)
+
+const namesOf = (members: Members): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(members).flatMap(([name, { wireName }]) =>
+      wireName === undefined ? [] : [[name, camelCased(wireName)]],
+    ),
+  )
+
+const answerOf = ({ schema, from, optional: isOptional }: Member) =>
+  from !== undefined ? undefined : isOptional === true ? schema.optional() : schema
+
+/** Schemas by wire name, of the members that have one. */
+const shapeOf = (members: Members, schemaOf: (member: Member) => z.ZodType | undefined) =>
+  definedMembers(Object.entries(members).map(([name, one]) => [wireNameOf(name, one), schemaOf(one)])) as Record<
+    string,
+    z.ZodType
+  >
+
+interface Groups {
   readonly attributes: Readonly<Record<string, unknown>>
   readonly relationships?: Readonly<Record<string, unknown>> | undefined
 }
 
-function requestSchema(attributes: Attributes, relationships: Relationships, creates: boolean) {
-  const members = Object.entries(attributes).flatMap(([name, one]): [string, z.ZodType][] =>
-    one.input === undefined
-      ? []
-      : [[wireNameOf(name, one), creates && one.required === true ? one.input : one.input.optional()]],
-  )
-  const related = Object.entries(relationships).flatMap(([name, one]): [string, z.ZodType][] =>
-    one.writable === true ? [[wireNameOf(name, one), linkageSchema(one).optional()]] : [],
-  )
-  return z.object({
-    attributes: z.object(Object.fromEntries(members)).prefault({}),
-    ...(related.length === 0 ? {} : { relationships: z.object(Object.fromEntries(related)).optional() }),
-  }) as z.ZodType<RequestData>
-}
-
-const linkageSchema = ({ kind }: Relationship): z.ZodType =>
-  kind === "many" ? toManySchema(z.object({ id: z.string() })) : toOneSchema
-
-function domainOf(
-  { attributes: sent, relationships: related = {} }: RequestData,
-  attributes: Attributes,
-  relationships: Relationships,
-) {
-  const given: [string, unknown][] = []
-  for (const [name, one] of Object.entries(attributes)) {
-    const value = sent[wireNameOf(name, one)]
-    // An alias never replaces the attribute, which is declared before it.
-    const target = one.alias ?? name
-    if (value !== undefined && !given.some(([before]) => before === target)) given.push([target, value])
+function domainOf(groups: Groups, { attributes, relationships }: Definition) {
+  const values: Record<string, unknown> = {}
+  const take = (members: Members, sent: Readonly<Record<string, unknown>>): void => {
+    for (const [name, one] of Object.entries(members)) {
+      const target = one.alias ?? name
+      values[target] = values[target] === undefined ? sent[wireNameOf(name, one)] : values[target]
+    }
   }
-  for (const [name, one] of Object.entries(relationships))
-    given.push([name, relatedIds(one, related[wireNameOf(name, one)])])
-  return definedMembers(given)
+  take(attributes, groups.attributes)
+  take(relationships, groups.relationships ?? {})
+  return definedMembers(Object.entries(values))
 }
 
-function relatedIds({ kind }: Relationship, linkage: unknown): unknown {
-  if (linkage === undefined) return undefined
-  if (kind !== "many") return relatedId(linkage as z.infer<typeof toOneSchema>)
-  return (linkage as { data: readonly { id: string }[] }).data.map(({ id }) => id)
-}
-
-function encodeRequest(type: string, value: object, attributes: Attributes, relationships: Relationships) {
-  const values = value as Readonly<Record<string, unknown>>
-  const members = Object.entries(attributes).flatMap(([name, one]): [string, unknown][] =>
-    one.input === undefined || one.from !== undefined ? [] : [[wireNameOf(name, one), encode(one.input, values[name])]],
+const encodeGroup = (members: Members, view: object) =>
+  definedMembers(
+    Object.entries(members).map(([name, one]) => [
+      wireNameOf(name, one),
+      encode(one.schema, one.from === undefined ? valueIn(view, name) : one.from(view as never)),
+    ]),
   )
-  const related = Object.entries(relationships).flatMap(([name, one]): [string, unknown][] =>
-    one.writable === true ? [[wireNameOf(name, one), linkage(one, values[name])]] : [],
+
+const inputsOf = (members: Members, value: object) =>
+  definedMembers(
+    Object.entries(members)
+      .filter(([, { from }]) => from === undefined)
+      .map(([name, one]) => [wireNameOf(name, one), one.input && encode(one.input, valueIn(value, name))]),
   )
-  return encodeDocument(type, definedMembers(members), definedMembers(related))
-}
 
-function linkage({ kind, type = "" }: Relationship, value: unknown) {
-  if (value === undefined) return undefined
-  return kind === "many" ? encodeMany(type, value as readonly string[]) : encodeOne(type, value as string | null)
-}
-
-function readLinkage({ kind }: Relationship, reader: ResourceReader, name: string) {
-  if (kind === "many") return reader.many(name)
-  return kind === "one" ? reader.one(name) : reader.oneOrNull(name)
-}
+const valueIn = (values: object, name: string): unknown => (values as Readonly<Record<string, unknown>>)[name]
 
 function unreadableAnswer(type: string, { issues }: z.ZodError) {
   const [issue] = issues
-  return unreadable(
-    `${[type, ...(issue?.path ?? [])].join(".")} is not ${issue === undefined ? "" : expectedType(issue)}`,
-  )
+  const place = [type, ...(issue?.path.slice(1) ?? [])].join(".")
+  return unreadable(`${place} is not ${issue === undefined ? "readable" : expectedType(issue)}`)
 }
 
 /** A list of resources that are only named. */
@@ -316,5 +259,5 @@ export const identifiers = (type: string): Body<readonly string[]> => ({
   encode: (ids) => encodeIdentifiers(type, ids),
   pointers: listPointers,
   names: {},
-  schema: z.object({ data: z.array(z.object({ type: z.literal(type), id: z.string() })) }),
+  has: { identifiers: type },
 })

@@ -63,13 +63,13 @@ type Codec<View> = Definition & {
 }
 
 export const nothing: Answer<void> = { status: 204 }
-export const one = <View>(document: Codec<View>, status = 200): Answer<View> => ({
+export const resource = <View>(document: Codec<View>, status = 200): Answer<View> => ({
   status,
   encode: (view) => ({ data: document.encode(view) }),
   decode: (answer) => decodeOne(answer, document.decode),
   document,
 })
-export const created = <View>(document: Codec<View>): Answer<View> => one(document, 201)
+export const created = <View>(document: Codec<View>): Answer<View> => resource(document, 201)
 export const page = <View>(document: Codec<View>): Answer<Page<View>> & { readonly paged: true } => ({
   status: 200,
   encode: (items, { url }) => encodePage(items, document.encode, url),
@@ -83,7 +83,7 @@ export interface WithIncluded<View, Included> {
   readonly included?: Included
 }
 /** One resource, and others beside it. */
-export const oneWithIncluded = <View>(
+export const resourceWithIncluded = <View>(
   document: Codec<View>,
 ): Answer<WithIncluded<View, readonly Resource[]>, Required<WithIncluded<View, ReadonlyMap<string, unknown>>>> => ({
   status: 200,

@@ -8,19 +8,18 @@ import { ruled } from "../../wire/jsonapi/ruled.ts"
 import { decodeUser } from "../../wire/jsonapi/user.ts"
 import { type Resource, toOne as encodeOne } from "../../wire/jsonapi/document.ts"
 import { flags, nullAsAbsent, someFlags } from "../codec.ts"
+import { alias, computed, document, identifiers, link, many, one, optional, readOnly, writable } from "./document.ts"
 import {
-  alias,
-  computed,
-  document,
-  identifiers,
-  link,
-  optional,
-  readOnly,
-  toMany,
-  toOne,
-  writable,
-} from "./document.ts"
-import { commaList, contract, created, inclusion, nothing, one, oneWithIncluded, page, text } from "./endpoint.ts"
+  commaList,
+  contract,
+  created,
+  inclusion,
+  nothing,
+  page,
+  resource,
+  resourceWithIncluded,
+  text,
+} from "./endpoint.ts"
 
 export const team = document("teams", {
   id: z.custom<TeamId>(),
@@ -63,7 +62,7 @@ export const team = document("teams", {
       wireName: "organization-access",
       input: nullAsAbsent(someFlags(organizationPermissions)),
       rule: "Rights in the organization. A request changes those that it names; it cannot give rights that its caller lacks.",
-      default: "all false",
+      default: {},
       example: { "manage-workspaces": true },
     }),
     permissions: readOnly(
@@ -79,15 +78,13 @@ export const team = document("teams", {
     ),
   },
   relationships: {
-    organizationName: toOne<string>("organizations", { wireName: "organization", rule: "Organization of the team." }),
-    userIds: toMany<UserId>("users", { wireName: "users", rule: "Members." }),
-    authenticationToken: link((id) => `/api/v2/teams/${id}/authentication-token`, "Token of the team."),
-    organizationMembershipIds: optional(
-      toMany<string>("organization-memberships", {
-        wireName: "organization-memberships",
-        rule: "Memberships of the members, if include is given.",
-      }),
-    ),
+    organizationName: readOnly(one<string>("organizations"), { wireName: "organization", rule: "Organization." }),
+    userIds: readOnly(many<UserId>("users"), { wireName: "users", rule: "Members." }),
+    authenticationToken: link((id) => `/api/v2/teams/${id}/authentication-token`, { rule: "Token of the team." }),
+    organizationMembershipIds: optional(many<string>("organization-memberships"), {
+      wireName: "organization-memberships",
+      rule: "Memberships of the members, if include is given.",
+    }),
   },
 })
 
@@ -97,7 +94,7 @@ const include = {
   rule: "Members beside the team: users, organization-memberships, or both with a comma.",
   example: "users",
 }
-const managesMembers = "manage-teams or manage-membership, and every right that the team gives"
+const managesMembers = "`manage-teams` or `manage-membership`, and every right that the team gives"
 
 export const teams = contract({
   list: {
@@ -115,7 +112,7 @@ export const teams = contract({
     method: "POST",
     path: "/organizations/:organization_name/teams",
     summary: "Creates a team.",
-    rights: "manage-teams; manage-organization-access to give rights.",
+    rights: "`manage-teams`; `manage-organization-access` to give rights.",
     body: team.input,
     answers: created(team),
   },
@@ -125,21 +122,21 @@ export const teams = contract({
     summary: "Returns a team.",
     rights: "Callers who see the team.",
     query: { include },
-    answers: oneWithIncluded(team),
+    answers: resourceWithIncluded(team),
   },
   update: {
     method: "PATCH",
     path: "/teams/:team_id",
     summary: "Changes a team. Attributes left out keep their values; the team owners keeps its name and its rights.",
-    rights: "manage-teams; manage-organization-access for organization-access.",
+    rights: "`manage-teams`; `manage-organization-access` for `organization-access`.",
     body: team.patch,
-    answers: one(team),
+    answers: resource(team),
   },
   delete: {
     method: "DELETE",
     path: "/teams/:team_id",
     summary: "Deletes a team. The team owners cannot be deleted.",
-    rights: "manage-teams.",
+    rights: "`manage-teams`.",
     answers: nothing,
   },
   addUsers: {

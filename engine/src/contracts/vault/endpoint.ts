@@ -8,6 +8,11 @@ import { type Document, encodeMembers } from "../../wire/pki/parameters.ts"
 import type { PathOf } from "../path.ts"
 import type { Body, Table } from "./record.ts"
 
+interface Shown {
+  readonly table: Table
+  readonly constants: Document
+}
+
 export interface Answer<Sent, Received = Sent> {
   /** Names; data in an envelope; or nothing. */
   readonly kind: "keys" | "data" | "nothing"
@@ -16,7 +21,7 @@ export interface Answer<Sent, Received = Sent> {
     dialect: Dialect,
   ) => { readonly data: Document; readonly warnings?: readonly string[] }
   readonly decode?: (envelope: Pick<DecodedEnvelope, "data" | "warnings">) => Received
-  readonly record?: { readonly table: Table; readonly constants: Document }
+  readonly record?: Shown
 }
 
 export interface Endpoint {
@@ -53,9 +58,7 @@ export const keyPage: Body<KeyPage | undefined> = {
   encode: (page = {}) => encodeMembers(keyPageParameters, page, "native"),
 }
 
-interface Codec<View> {
-  readonly table: Table
-  readonly constants: Document
+interface Codec<View> extends Shown {
   readonly encode: (view: View, dialect: Dialect) => Document
   readonly decode: (data: unknown) => View
 }

@@ -64,9 +64,11 @@ export function record<T extends object, View extends T>(
   const tableWith = (notes: Readonly<Record<string, ParameterNote>>) =>
     parameters(kinds, wireNames, notes) as unknown as Parameters<T>
   const wireDefaults = encodeMembers(tableWith({}), defaults, "native")
-  const table = tableWith(
-    Object.fromEntries(all.map(([name, { rule }]) => [name, { rule, default: wireDefaults[wireNames[name] ?? name] }])),
-  )
+  const noteOf = (name: string, { rule, example }: Words): ParameterNote => {
+    const preset = wireDefaults[wireNames[name] ?? name]
+    return { rule, default: preset, example: typeof preset === "boolean" ? !preset : example }
+  }
+  const table = tableWith(Object.fromEntries(all.map(([name, one]) => [name, noteOf(name, one)])))
   const encodeGiven = ({ faults: _, ...value }: Given<T>): Document =>
     encodeMembers(table, value as unknown as Partial<T>, "native")
   /** What is left out has its default. */

@@ -64,8 +64,10 @@ export const flag: ParameterType<boolean> = {
   type: "bool",
 }
 
+const digits = /^-?\d{1,16}$/
+
 export const integer: ParameterType<number> = {
-  schema: z.codec(z.union([z.int(), z.string().regex(/^-?\d{1,16}$/)]), z.int(), {
+  schema: z.codec(z.union([z.int(), z.string().regex(digits)]), z.int(), {
     decode: (value) => Number(value),
     encode: (value) => value,
   }),
@@ -75,8 +77,8 @@ export const integer: ParameterType<number> = {
 
 function parseSeconds(value: string | number): number | undefined {
   if (value === "") return 0
-  const seconds = integer.schema.safeParse(value)
-  const ms = seconds.success ? seconds.data * secondMs : typeof value === "string" ? parseDuration(value) : undefined
+  const isInteger = typeof value === "number" ? Number.isSafeInteger(value) : digits.test(value)
+  const ms = isInteger ? Number(value) * secondMs : typeof value === "string" ? parseDuration(value) : undefined
   return ms !== undefined && ms >= 0 && Number.isSafeInteger(ms) ? ms : undefined
 }
 

@@ -186,6 +186,7 @@ export interface ParameterNote {
   readonly rule: string
   /** As on the wire, in the native dialect. */
   readonly default: unknown
+  readonly example?: unknown
 }
 
 /** A table as help reads it. */

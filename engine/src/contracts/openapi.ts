@@ -1,0 +1,202 @@
+// OpenAPI 3.1 from contracts. What it cannot say: LIST is GET with the required query `list=true`, and a path parameter of several
+// segments has `x-allow-slashes`.
+import { z } from "zod"
+import type { Words } from "./codec.ts"
+import { pathParameters } from "./path.ts"
+import { type Definition, wireNameOf } from "./tfe/document.ts"
+import type * as tfe from "./tfe/endpoint.ts"
+import type * as vault from "./vault/endpoint.ts"
+import type { Table } from "./vault/record.ts"
+import type { FieldType } from "./vault/types.ts"
+
+export type Json = Readonly<Record<string, unknown>>
+/** Operations by path, and then by method. */
+export type Paths = Record<string, Record<string, Json>>
+
+export const openApi = (title: string, server: string, paths: Paths): Json => ({
+  openapi: "3.1.1",
+  info: { title, version: "1" },
+  servers: [{ url: server }],
+  paths,
+})
+
+const object = (properties: Json, required: readonly string[] = []): Json => ({
+  type: "object",
+  properties,
+  ...(required.length === 0 ? {} : { required }),
+})
+const listOf = (items: Json): Json => ({ type: "array", items })
+const content = (mediaType: string, schema: Json) => ({ content: { [mediaType]: { schema } } })
+const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}")
+
+const described = (schema: Json, { rule, example, ...words }: Words): Json => ({
+  ...schema,
+  description: rule,
+  ...("default" in words && { default: words.default }),
+  ...(example !== undefined && { examples: [example] }),
+})
+const inPath = (path: string) =>
+  pathParameters(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }))
+const inQuery = (name: string, schema: Json, words: Words) => ({
+  name,
+  in: "query",
+  description: words.rule,
+  schema: described(schema, words),
+})
+
+function jsonSchema(schema: z.ZodType): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" })
+  return rest
+}
+
+/** Of several contracts under `/api/v2`. */
+export function tfePaths(contracts: Readonly<Record<string, tfe.Contract>>): Paths {
+  const paths: Paths = {}
+  for (const [resource, contract] of Object.entries(contracts))
+    for (const [name, endpoint] of Object.entries(contract))
+      (paths[templateOf(endpoint.path)] ??= {})[endpoint.method.toLowerCase()] = {
+        operationId: `${resource}.${name}`,
+        tags: [resource],
+        summary: endpoint.summary,
+        description: `Needs: ${endpoint.rights}`,
+        parameters: [
+          ...inPath(endpoint.path),
+          ...Object.values(endpoint.query ?? {}).map((one) => inQuery(one.parameter, { type: "string" }, one)),
+          ...(endpoint.answers.paged === true ? pageParameters : []),
+        ],
+        ...(endpoint.body && { requestBody: { required: true, ...content(jsonApi, requestSchema(endpoint.body)) } }),
+        responses: {
+          [endpoint.answers.status]: { description: "Success", ...answerContent(endpoint.answers) },
+          default: { description: "Refused", ...content(jsonApi, errorsSchema) },
+        },
+      }
+  return paths
+}
+
+const jsonApi = "application/vnd.api+json"
+const pageParameters = [
+  inQuery("page[number]", { type: "integer", minimum: 1 }, { rule: "Number of the page.", default: 1 }),
+  inQuery("page[size]", { type: "integer", minimum: 1 }, { rule: "Resources on a page, at most 100.", default: 20 }),
+]
+const errorsSchema = object({
+  errors: listOf(object({ status: { type: "string" }, title: { type: "string" }, detail: { type: "string" } })),
+})
+
+const answerContent = ({ document, paged }: tfe.Endpoint["answers"]) => {
+  if (document === undefined) return {}
+  const schema = resourceSchema(document)
+  return content(jsonApi, object({ data: paged === true ? listOf(schema) : schema }, ["data"]))
+}
+
+const identifier = (type: string): Json => object({ type: { const: type }, id: { type: "string" } }, ["type", "id"])
+
+export const resourceSchema = ({ type, attributes, relationships }: Definition): Json => {
+  const answered = (members: Definition["attributes"]): Json =>
+    object(
+      Object.fromEntries(
+        Object.entries(members).map(([name, one]) => [
+          wireNameOf(name, one),
+          { ...described(jsonSchema(one.schema), one), ...(one.input === undefined && { readOnly: true }) },
+        ]),
+      ),
+    )
+  const members = { attributes: answered(attributes), relationships: answered(relationships) }
+  return object({ id: { type: "string" }, type: { const: type }, ...members }, ["id", "type", "attributes"])
+}
+
+export function requestSchema({ has }: NonNullable<tfe.Endpoint["body"]>): Json {
+  if ("identifiers" in has) return object({ data: listOf(identifier(has.identifiers)) }, ["data"])
+  const { type, attributes, relationships } = has.document
+  const sent = (members: Definition["attributes"]): Json => {
+    const own = Object.entries(members).flatMap(([name, one]) =>
+      one.input === undefined ? [] : [{ name: wireNameOf(name, one), one, schema: jsonSchema(one.input) }],
+    )
+    return object(
+      Object.fromEntries(own.map(({ name, one, schema }) => [name, described(schema, one)])),
+      own.filter(({ one }) => has.creates && one.required === true).map(({ name }) => name),
+    )
+  }
+  const data = { type: { const: type }, attributes: sent(attributes), relationships: sent(relationships) }
+  return object({ data: object(data, ["type"]) }, ["data"])
+}
+
+/** Below a mount. */
+export function vaultPaths(contracts: Readonly<Record<string, vault.Contract>>): Paths {
+  const paths: Paths = {}
+  for (const [resource, contract] of Object.entries(contracts))
+    for (const [name, endpoint] of Object.entries(contract)) {
+      const { operation, path, body, summary, rights } = endpoint
+      const operations = (paths[`/{mount}${templateOf(path)}`] ??= {})
+      const isRead = operations["get"] !== undefined
+      operations[methods[operation]] = {
+        operationId: `${resource}.${name}`,
+        tags: [resource],
+        summary,
+        description: `Needs the capability: ${rights}`,
+        parameters: [
+          mount,
+          ...inPath(path),
+          ...(operation === "list" ? [{ ...list, required: !isRead }] : []),
+          ...(body !== undefined && !hasBody(operation) ? queryOf(body.table) : []),
+        ],
+        ...(body !== undefined &&
+          hasBody(operation) && {
+            requestBody: content(
+              operation === "patch" ? "application/merge-patch+json" : "application/json",
+              object(propertiesOf(body.table)),
+            ),
+          }),
+        responses: responsesOf(endpoint),
+      }
+    }
+  return paths
+}
+
+const methods = { read: "get", list: "get", write: "post", patch: "patch", delete: "delete" } as const
+const hasBody = (operation: vault.Endpoint["operation"]): boolean => operation === "write" || operation === "patch"
+const mount = {
+  name: "mount",
+  in: "path",
+  required: true,
+  "x-allow-slashes": true,
+  description: "Path of the mount, which may have several segments.",
+  schema: { type: "string", examples: ["pki"] },
+}
+const list = { name: "list", in: "query", description: "LIST as GET.", schema: { const: "true" } }
+
+export const fieldSchemas: Readonly<Record<FieldType, Json>> = {
+  string: { type: "string" },
+  bool: { type: "boolean" },
+  int: { type: "integer" },
+  "duration (sec)": { type: "string", format: "duration" },
+  slice: { type: "array", items: { type: "string" } },
+  keypair: { type: "object", additionalProperties: { type: "string" } },
+  map: { type: "object" },
+}
+
+const propertiesOf = ({ members }: Table): Json =>
+  Object.fromEntries(
+    members.map(({ wireName, kind, note }) => [
+      wireName,
+      note === undefined ? fieldSchemas[kind.type] : described(fieldSchemas[kind.type], note),
+    ]),
+  )
+const queryOf = ({ members }: Table) =>
+  members.map(({ wireName, kind, note }) => ({
+    name: wireName,
+    in: "query",
+    ...(note !== undefined && { description: note.rule }),
+    schema: fieldSchemas[kind.type],
+  }))
+
+function responsesOf({ answers }: vault.Endpoint): Json {
+  const refused = { default: { description: "Refused", ...content("application/json", vaultErrors) } }
+  if (answers.kind === "nothing") return { 204: { description: "Success" }, ...refused }
+  const constants = Object.entries(answers.record?.constants ?? {}).map(([name, value]) => [name, { const: value }])
+  const data =
+    answers.record === undefined
+      ? object({ keys: listOf({ type: "string" }) }, ["keys"])
+      : object({ ...propertiesOf(answers.record.table), ...Object.fromEntries(constants) })
+  return { 200: { description: "Success", ...content("application/json", object({ data })) }, ...refused }
+}
+const vaultErrors = object({ errors: listOf({ type: "string" }) })

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import { isEngineError } from "../../core/errors.ts"
+import { ruled } from "../../wire/jsonapi/ruled.ts"
+import { dashedObject, encode, nullAsAbsent } from "../codec.ts"
+import { alias, computed, document, link, many, one, oneOrNull, optional, readOnly, writable } from "./document.ts"
+
+const rule = "For tests."
+const upperCase = (text: string) => (/^[A-Z]*$/.test(text) ? [] : [{ detail: "Name must be upper case" }])
+
+const box = document("boxes", {
+  id: z.custom<`box-${string}`>(),
+  self: (id) => `/boxes/${id}`,
+  attributes: {
+    name: writable(z.string(), { input: ruled(upperCase), required: true, rule }),
+    isOpen: writable(z.boolean(), { input: nullAsAbsent(z.boolean()), wireName: "open", rule }),
+    unlocked: alias("isOpen", z.boolean(), { input: nullAsAbsent(z.boolean()), rule }),
+    size: readOnly(dashedObject<{ innerWidth: number }>({ innerWidth: z.number() }), { rule }),
+    itemsCount: computed(z.int(), ({ itemIds }: { readonly itemIds: readonly string[] }) => itemIds.length, { rule }),
+  },
+  relationships: {
+    ownerName: readOnly(one<string>("users"), { wireName: "owner", rule }),
+    shelfId: writable(oneOrNull<string>("shelves"), { input: one.input<string>("shelves"), wireName: "shelf", rule }),
+    itemIds: writable(many<string>("items"), { input: many.input<string>("items"), wireName: "items", rule }),
+    labelIds: optional(many<string>("labels"), { wireName: "labels", rule }),
+    log: link((id) => `/boxes/${id}/log`, { rule }),
+  },
+})
+
+const view = {
+  id: "box-1",
+  name: "A",
+  isOpen: true,
+  size: { innerWidth: 3 },
+  ownerName: "ada",
+  shelfId: null,
+  itemIds: ["i-1", "i-2"],
+} as const
+
+const resource = {
+  id: "box-1",
+  type: "boxes",
+  attributes: { name: "A", open: true, unlocked: true, size: { "inner-width": 3 }, "items-count": 2 },
+  relationships: {
+    owner: { data: { type: "users", id: "ada" } },
+    shelf: { data: null },
+    items: {
+      data: [
+        { type: "items", id: "i-1" },
+        { type: "items", id: "i-2" },
+      ],
+    },
+    log: { links: { related: "/boxes/box-1/log" } },
+  },
+  links: { self: "/boxes/box-1" },
+}
+
+function faultsOf(decode: () => unknown): readonly (readonly [string | undefined, string])[] {
+  try {
+    decode()
+  } catch (error) {
+    if (isEngineError(error)) return error.faults.map(({ pointer, detail }) => [pointer, detail])
+    throw error
+  }
+  throw new Error("nothing was refused")
+}
+const sent = (attributes: object, relationships?: object) => ({ data: { type: "boxes", attributes, relationships } })
+
+describe("a document", () => {
+  test("encodes a view with dashes, computed members, linkage and links, and decodes it again", () => {
+    expect(box.encode(view)).toEqual(resource)
+    expect(box.decode(resource)).toEqual(view)
+    const labelled = { ...view, labelIds: ["l-1"] }
+    expect(box.decode(box.encode(labelled))).toEqual(labelled)
+  })
+
+  test("encodes a stored value that a rule of requests forbids", () => {
+    expect(box.decode(box.encode({ ...view, name: "lower" })).name).toBe("lower")
+  })
+
+  test.each([
+    [{ ...resource, type: "crates" }, "its type is not boxes"],
+    [
+      { ...resource, attributes: { ...resource.attributes, size: { "inner-width": "3" } } },
+      "boxes.size.inner-width is not a number",
+    ],
+    [{ ...resource, relationships: { ...resource.relationships, items: {} } }, "boxes.items.data is not a list"],
+  ])("throws unavailable for an answer that is not one: %#", (answer, reason) => {
+    expect(() => box.decode(answer)).toThrow(`The server's answer cannot be read: ${reason}.`)
+  })
+})
+
+describe("a request", () => {
+  test("has the members that are given; unknown and read-only ones are ignored", () => {
+    const body = sent({ name: "B", size: 1, colour: "red" }, { shelf: { data: { type: "shelves", id: "s-1" } } })
+    expect(box.input.decode(body)).toEqual({ name: "B", shelfId: "s-1" })
+    expect(box.patch.decode(sent({}, { items: { data: [] } }))).toEqual({ itemIds: [] })
+    expect(box.patch.decode({ data: { type: "boxes" } })).toEqual({})
+  })
+
+  test("takes an alias if the member itself is left out or null", () => {
+    expect(box.patch.decode(sent({ unlocked: false }))).toEqual({ isOpen: false })
+    expect(box.patch.decode(sent({ open: null, unlocked: false }))).toEqual({ isOpen: false })
+    expect(box.patch.decode(sent({ open: true, unlocked: false }))).toEqual({ isOpen: true })
+  })
+
+  test("is refused with every fault and its pointer", () => {
+    expect(
+      faultsOf(() =>
+        box.input.decode({
+          data: { type: "x", attributes: { open: 1 }, relationships: { shelf: { data: { id: 7 } } } },
+        }),
+      ),
+    ).toEqual([
+      ["/data/type", 'type must be "boxes"'],
+      ["/data/attributes/name", "name can't be blank"],
+      ["/data/attributes/open", "open must be a boolean"],
+      ["/data/relationships/shelf/data/id", "id must be a string"],
+    ])
+    expect(faultsOf(() => box.patch.decode(sent({ name: "b" })))).toEqual([
+      ["/data/attributes/name", "Name must be upper case"],
+    ])
+  })
+
+  test("has pointers for the fields of the domain, and names for those of another name on the wire", () => {
+    expect(box.input.pointers(["isOpen"])).toBe("/data/attributes/open")
+    expect(box.input.pointers(["shelfId", "id"])).toBe("/data/relationships/shelf/data/id")
+    expect(box.input.names).toEqual({
+      isOpen: "open",
+      ownerName: "owner",
+      shelfId: "shelf",
+      itemIds: "items",
+      labelIds: "labels",
+    })
+  })
+
+  test("is encoded without being judged", () => {
+    expect(box.patch.encode({ name: "lower", isOpen: false, shelfId: null, itemIds: ["i-1"] })).toEqual({
+      data: {
+        type: "boxes",
+        attributes: { name: "lower", open: false },
+        relationships: { shelf: { data: null }, items: { data: [{ type: "items", id: "i-1" }] } },
+      },
+    })
+  })
+})
+
+test("encode leaves a value as it is where its codec is for another type", () => {
+  const schema = z.object({ list: z.array(z.string()), flag: z.boolean().optional() })
+  expect(encode(schema, { list: "no list", flag: 3, unknown: true })).toEqual({ list: "no list", flag: 3 })
+})

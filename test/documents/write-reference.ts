@@ -1,0 +1,186 @@
+// Writes docs/reference/ from the contracts; with --check, fails when a page is not what it would write.
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { type Json, requestSchema, resourceSchema } from "../../engine/src/contracts/openapi.ts"
+import type { Definition } from "../../engine/src/contracts/tfe/document.ts"
+import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
+import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
+import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
+import type { Table } from "../../engine/src/contracts/vault/record.ts"
+import { role, roles } from "../../engine/src/contracts/vault/role.ts"
+import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
+
+const folder = new URL("../../docs/reference/", import.meta.url)
+const generated = "Written from the contract of the endpoints by `npm run docs:reference`; do not edit."
+
+const code = (value: unknown): string => (value === undefined ? "" : `\`${JSON.stringify(value)}\``)
+const sentence = (text: string): string =>
+  text.replaceAll("*", "\\*").replaceAll("|", "\\|").replaceAll("<oid>;UTF8:<value>", "`<oid>;UTF8:<value>`")
+
+function tableOf(header: readonly string[], body: readonly (readonly string[])[]): string {
+  const widths = header.map((_, at) => Math.max(...[header, ...body].map((row) => row[at]?.length ?? 0)))
+  const line = (row: readonly string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |`
+  return [line(header), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n")
+}
+
+/** In words, of JSON Schema. */
+function typeOf(schema: Json): string {
+  if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => `\`${String(value)}\``).join(" or ")
+  if (Array.isArray(schema["anyOf"])) return schema["anyOf"].map((one) => typeOf(one as Json)).join(" or ")
+  const types = [schema["type"]].flat().map(String)
+  return types.map((type) => (type === "array" ? "list" : type)).join(" or ")
+}
+const memberOf = (schema: Json, ...names: readonly string[]): Readonly<Record<string, Json>> =>
+  names.reduce<unknown>((value, name) => (value as Json)[name], schema) as Readonly<Record<string, Json>>
+
+function attributeRows(definition: Definition, create: tfe.Endpoint["body"]): readonly (readonly string[])[] {
+  const sent = create === undefined ? {} : memberOf(requestSchema(create), ...data, "attributes")
+  const required: readonly unknown[] = [sent["required"] ?? []].flat()
+  return Object.entries(memberOf(resourceSchema(definition), "properties", "attributes", "properties")).map(
+    ([name, schema]) => [
+      `\`${name}\``,
+      typeOf(schema),
+      schema["readOnly"] === true
+        ? "read-only"
+        : required.some((one) => one === name)
+          ? "required"
+          : code(schema["default"]),
+      sentence(String(schema["description"])),
+      code([schema["examples"]].flat()[0]),
+    ],
+  )
+}
+const data = ["properties", "data", "properties"] as const
+
+/** Of attributes that are objects. */
+const memberLists = (definition: Definition): readonly string[] =>
+  Object.entries(memberOf(resourceSchema(definition), "properties", "attributes", "properties")).flatMap(
+    ([name, { properties }]) =>
+      properties === undefined
+        ? []
+        : [
+            `Members of \`${name}\`: ${Object.keys(properties)
+              .map((one) => `\`${one}\``)
+              .join(", ")}.`,
+          ],
+  )
+
+const relationshipRows = (definition: Definition): readonly (readonly string[])[] =>
+  Object.entries(memberOf(resourceSchema(definition), "properties", "relationships", "properties")).map(
+    ([name, { description, properties }]) => {
+      const linkage = (properties as Readonly<Record<string, Json>>)["data"]
+      const type = /"const":"([a-z-]+)"/.exec(JSON.stringify(linkage ?? {}))?.[1]
+      const resources = type === undefined ? "link" : `\`${type}\`${linkage?.["type"] === "array" ? ", a list" : ""}`
+      return [`\`${name}\``, resources, sentence(String(description))]
+    },
+  )
+
+const queryRows = (contract: tfe.Contract): readonly (readonly string[])[] =>
+  Object.values(contract).flatMap(({ method, path, query = {} }) =>
+    Object.values(query).map(({ parameter, rule, example }) => [
+      `\`${method} ${path}\``,
+      `\`${parameter}\``,
+      sentence(rule),
+      `\`${String(example)}\``,
+    ]),
+  )
+
+const tfePage = (title: string, definition: Definition, contract: tfe.Contract): string => `# ${title}
+
+${generated}
+
+## Endpoints
+
+Paths are relative to \`/api/v2\`. Who may do what is in [permissions.md](../permissions.md).
+
+${tableOf(
+  ["Endpoint", "What it does", "Rights needed"],
+  Object.values(contract).map(({ method, path, summary, rights }) => [
+    `\`${method} ${path}\``,
+    sentence(summary),
+    sentence(rights),
+  ]),
+)}
+
+## Query parameters
+
+${tableOf(["Endpoint", "Parameter", "Rule", "Example"], queryRows(contract))}
+
+Lists have pages: \`page[number]\` and \`page[size]\`, at most 100.
+
+## Attributes
+
+${tableOf(["Field", "Type", "Default", "Rule", "Example"], attributeRows(definition, contract["create"]?.body))}
+
+${memberLists(definition).join("\n\n")}
+
+## Relationships
+
+${tableOf(["Field", "Resources", "Rule"], relationshipRows(definition))}
+`
+
+const typeNames: Readonly<Partial<Record<FieldType, string>>> = { "duration (sec)": "duration", slice: "list" }
+const methods = { read: "GET", write: "POST", patch: "PATCH", list: "LIST", delete: "DELETE" } as const
+
+const parameterRows = ({ members }: Table): readonly (readonly string[])[] =>
+  members.map(({ wireName, kind, note }) => [
+    `\`${wireName}\``,
+    typeNames[kind.type] ?? kind.type,
+    code(note?.default),
+    sentence(note?.rule ?? ""),
+    code(note?.example),
+  ])
+
+const vaultPage = (
+  title: string,
+  { table, constants }: { readonly table: Table; readonly constants: Json },
+  contract: vault.Contract,
+  introduction: string,
+): string => `# ${title}
+
+${generated}
+
+## Endpoints
+
+Paths are relative to \`/v1/<mount>\`. Who may do what is in [permissions.md](../permissions.md).
+
+${tableOf(
+  ["Endpoint", "What it does", "Capability needed"],
+  Object.values(contract).map(({ operation, path, summary, rights }) => [
+    `\`${methods[operation]} ${path}\``,
+    sentence(summary),
+    sentence(rights),
+  ]),
+)}
+
+## Parameters
+
+${introduction}
+
+Lists are JSON arrays, or one string with commas. Durations are strings such as \`90s\`, \`1h30m\` and \`7d\`, or whole seconds. Booleans
+and integers may be strings.
+
+${tableOf(["Parameter", "Type", "Default", "Rule", "Example"], parameterRows(table))}
+${Object.entries(constants)
+  .map(
+    ([name, value]) => `\nAnswers have \`${name}\` as well, which is always ${JSON.stringify(value)}, as in Vault.\n`,
+  )
+  .join("")}`
+
+const rolesIntroduction = `\`POST /v1/<mount>/roles/<name>\` replaces a role: parameters that it leaves out get their defaults. \`PATCH\` keeps them. \`GET\` with
+\`?help=1\` (\`vault path-help <mount>/roles/<name>\`) lists the same parameters. Names, periods of validity and dialects are explained
+in [authorities.md](../authorities.md) and [dialects.md](../dialects.md).`
+
+const pages: Readonly<Record<string, string>> = {
+  "teams.md": tfePage("Teams", team, teams),
+  "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
+}
+
+await mkdir(folder, { recursive: true })
+for (const [name, page] of Object.entries(pages)) {
+  const target = new URL(name, folder)
+  if (!process.argv.includes("--check")) await writeFile(target, page)
+  else if ((await readFile(target, "utf8").catch(() => "")) !== page) {
+    process.stderr.write(`docs/reference/${name} is stale: run \`npm run docs:reference\` and commit what it writes.\n`)
+    process.exitCode = 1
+  }
+}
