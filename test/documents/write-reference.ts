@@ -55,7 +55,7 @@ const data = ["properties", "data", "properties"] as const
 const memberLists = (definition: Definition): readonly string[] =>
   Object.entries(memberOf(resourceSchema(definition), "properties", "attributes", "properties")).flatMap(
     ([name, { properties }]) =>
-      properties === undefined
+      typeof properties !== "object" || properties === null
         ? []
         : [
             `Members of \`${name}\`: ${Object.keys(properties)

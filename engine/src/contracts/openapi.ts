@@ -13,6 +13,7 @@ export type Json = Readonly<Record<string, unknown>>
 /** Operations by path, and then by method. */
 export type Paths = Record<string, Record<string, Json>>
 
+/** @public The server has no address for it yet. */
 export const openApi = (title: string, server: string, paths: Paths): Json => ({
   openapi: "3.1.1",
   info: { title, version: "1" },
@@ -49,7 +50,10 @@ function jsonSchema(schema: z.ZodType): Json {
   return rest
 }
 
-/** Of several contracts under `/api/v2`. */
+/**
+ * Of several contracts under `/api/v2`.
+ * @public
+ */
 export function tfePaths(contracts: Readonly<Record<string, tfe.Contract>>): Paths {
   const paths: Paths = {}
   for (const [resource, contract] of Object.entries(contracts))
@@ -120,7 +124,10 @@ export function requestSchema({ has }: NonNullable<tfe.Endpoint["body"]>): Json 
   return object({ data: object(data, ["type"]) }, ["data"])
 }
 
-/** Below a mount. */
+/**
+ * Of several contracts below a mount.
+ * @public
+ */
 export function vaultPaths(contracts: Readonly<Record<string, vault.Contract>>): Paths {
   const paths: Paths = {}
   for (const [resource, contract] of Object.entries(contracts))

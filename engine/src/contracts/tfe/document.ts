@@ -77,6 +77,7 @@ export const one = <Id extends string>(type: string) =>
     decode: ({ data }) => data.id as Id,
     encode: (id) => linkageOfOne(type, id) as { data: { type: string; id: string } },
   })
+/** @public */
 export const oneOrNull = <Id extends string>(type: string) =>
   z.codec(z.object({ data: identifier(type).nullable() }), z.custom<Id | null>(), {
     decode: ({ data }) => (data?.id ?? null) as Id | null,

@@ -4,9 +4,9 @@ import type { KeyPage } from "../../pki/key-page.ts"
 import type { Dialect } from "../../wire/pki/dialect.ts"
 import type { DecodedEnvelope } from "../../wire/pki/envelope.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
-import { type Document, encodeMembers } from "../../wire/pki/parameters.ts"
+import type { Document } from "../../wire/pki/parameters.ts"
 import type { PathOf } from "../path.ts"
-import type { Body, Table } from "./record.ts"
+import { type Body, bodyOf, type Table } from "./record.ts"
 
 interface Shown {
   readonly table: Table
@@ -53,9 +53,8 @@ export const nothing: Answer<void> = { kind: "nothing" }
 export const keys: Answer<readonly string[]> = { kind: "keys" }
 /** How every list is read in parts. */
 export const keyPage: Body<KeyPage | undefined> = {
-  table: keyPageParameters,
-  decode: (request) => request.decode(keyPageParameters),
-  encode: (page = {}) => encodeMembers(keyPageParameters, page, "native"),
+  ...bodyOf(keyPageParameters),
+  encode: (page = {}) => bodyOf(keyPageParameters).encode(page),
 }
 
 interface Codec<View> extends Shown {

@@ -20,12 +20,11 @@ export interface Parameter<T> extends Words {
   /** Name on the wire, if it is not the domain's with underscores. */
   readonly wireName?: string
 }
-type WordsOf<T> = Omit<Parameter<T>, "type">
 
 export const parameter = <T>(
   type: ParameterType<T>,
   rule: string,
-  words: Omit<WordsOf<T>, "rule"> = {},
+  words: Omit<Parameter<T>, "type" | "rule"> = {},
 ): Parameter<T> => ({ type, rule, ...words })
 
 /** Parameters of any type. */
@@ -42,6 +41,13 @@ export interface Read {
   readonly decode: <T extends object>(table: Parameters<T>) => Partial<T>
   readonly read: <T extends object>(table: Parameters<T>) => Omit<Decoded<T>, "ignored">
 }
+
+/** Parameters of which any may be left out, and none is unreadable. */
+export const bodyOf = <T extends object>(table: Parameters<T>): Body<Partial<T>> => ({
+  table,
+  decode: (request) => request.decode(table),
+  encode: (value) => encodeMembers(table, value, "native"),
+})
 
 /** Any part of the values, and the faults of the request, which the rules report together with theirs. */
 export type Given<T> = Partial<T> & { readonly faults?: readonly Fault[] }

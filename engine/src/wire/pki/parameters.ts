@@ -115,9 +115,6 @@ export const word = <Word extends string>(...words: readonly Word[]): Kind<Word>
   type: "string",
 })
 
-/** A list of whole numbers, or its text with commas between. */
-export const integers = kindOf(types.integers)
-
 /** Some of a few words: a list, or text with commas between. */
 export const words = <Word extends string>(...known: readonly Word[]): Kind<readonly Word[]> => ({
   decode: (value) => {
