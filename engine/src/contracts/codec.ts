@@ -20,13 +20,12 @@ export function encode(schema: z.core.$ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodCodec)
     return encode(schema.def.in, schema.def.reverseTransform(value, { value, issues: [] }))
   if (value === null) return null
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return encode(schema.def.innerType, value)
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodPrefault)
+    return encode(schema.def.innerType, value)
   if (schema instanceof z.ZodArray && Array.isArray(value)) return value.map((item) => encode(schema.def.element, item))
   if (!(schema instanceof z.ZodObject) || typeof value !== "object") return value
-  const members = Object.entries(schema.def.shape)
-  return definedMembers(
-    members.map(([name, member]) => [name, encode(member, (value as Readonly<Record<string, unknown>>)[name])]),
-  )
+  const values = value as Readonly<Record<string, unknown>>
+  return definedMembers(Object.entries(schema.def.shape).map(([name, member]) => [name, encode(member, values[name])]))
 }
 
 export const definedMembers = (members: readonly (readonly [string, unknown])[]): Record<string, unknown> =>

@@ -15,6 +15,7 @@ const box = document("boxes", {
     name: writable(z.string(), { input: ruled(upperCase), required: true, rule }),
     isOpen: writable(z.boolean(), { input: nullAsAbsent(z.boolean()), wireName: "open", rule }),
     unlocked: alias("isOpen", z.boolean(), { input: nullAsAbsent(z.boolean()), rule }),
+    place: writable(dashedObject<{ roomName: string }>({ roomName: z.string() }), { rule }),
     size: readOnly(dashedObject<{ innerWidth: number }>({ innerWidth: z.number() }), { rule }),
     itemsCount: computed(z.int(), ({ itemIds }: { readonly itemIds: readonly string[] }) => itemIds.length, { rule }),
   },
@@ -31,6 +32,7 @@ const view = {
   id: "box-1",
   name: "A",
   isOpen: true,
+  place: { roomName: "hall" },
   size: { innerWidth: 3 },
   ownerName: "ada",
   shelfId: null,
@@ -40,7 +42,14 @@ const view = {
 const resource = {
   id: "box-1",
   type: "boxes",
-  attributes: { name: "A", open: true, unlocked: true, size: { "inner-width": 3 }, "items-count": 2 },
+  attributes: {
+    name: "A",
+    open: true,
+    unlocked: true,
+    place: { "room-name": "hall" },
+    size: { "inner-width": 3 },
+    "items-count": 2,
+  },
   relationships: {
     owner: { data: { type: "users", id: "ada" } },
     shelf: { data: null },
@@ -119,6 +128,20 @@ describe("a request", () => {
     ])
     expect(faultsOf(() => box.patch.decode(sent({ name: "b" })))).toEqual([
       ["/data/attributes/name", "Name must be upper case"],
+    ])
+  })
+
+  test("is refused for text that no store keeps, by its place on the wire", () => {
+    const attributes = { name: "A", place: { "room-name": "\0", unknown: "\0" } }
+    const items = {
+      data: [
+        { type: "items", id: "i-1" },
+        { type: "items", id: "\0" },
+      ],
+    }
+    expect(faultsOf(() => box.input.decode(sent(attributes, { items }))).map(([pointer]) => pointer)).toEqual([
+      "/data/attributes/place/room-name",
+      "/data/relationships/items/data/1/id",
     ])
   })
 

@@ -81,7 +81,7 @@ export const one = <Id extends string>(type: string) =>
 export const oneOrNull = <Id extends string>(type: string) =>
   z.codec(z.object({ data: identifier(type).nullable() }), z.custom<Id | null>(), {
     decode: ({ data }) => (data?.id ?? null) as Id | null,
-    encode: (id) => linkageOfOne(type, id) as { data: { type: string; id: string } | null },
+    encode: (id) => linkageOfOne(type, id),
   })
 export const many = <Id extends string>(type: string) =>
   z.codec(z.object({ data: z.array(identifier(type)) }), z.custom<readonly Id[]>(), {

@@ -109,28 +109,45 @@ export const commaSeparated = (value: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
 
+/** Stops at the first item that cannot be read, however many there are. */
+function eachOf<T>(items: readonly unknown[], { schema }: ParameterType<T>, context: Context): readonly T[] {
+  const read: T[] = []
+  for (const item of items) {
+    const parsed = schema.safeParse(item)
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues
+      return issue?.code === "custom" ? problem(context, item, issue.message) : mistyped(context, item)
+    }
+    read.push(parsed.data)
+  }
+  return read
+}
+
 /** A list, or its text with commas between; what is blank between commas is no entry. */
-export const textsUpTo = (maximumBytes: number): ParameterType<readonly string[]> => ({
-  schema: z.codec(z.union([z.string(), z.array(z.unknown())]), z.array(textUpTo(maximumBytes).schema), {
-    decode(value, context) {
-      const items = typeof value === "string" ? commaSeparated(value) : value
-      if (items.length <= listMaximum) return items
-      return problem(context, undefined, `must not have more than ${listMaximum} entries`)
-    },
-    encode: (value) => value as string[],
-  }),
-  expected: "a list of texts, or one text with commas between them",
-  type: "slice",
-})
+export const textsUpTo = (maximumBytes: number): ParameterType<readonly string[]> => {
+  const entry = textUpTo(maximumBytes)
+  return {
+    schema: z.codec(z.union([z.string(), z.array(z.unknown())]), z.custom<readonly string[]>(), {
+      decode(value, context) {
+        const items = typeof value === "string" ? commaSeparated(value) : value
+        if (items.length <= listMaximum) return eachOf(items, entry, context)
+        return problem(context, undefined, `must not have more than ${listMaximum} entries`)
+      },
+      encode: (value) => value as string[],
+    }),
+    expected: "a list of texts, or one text with commas between them",
+    type: "slice",
+  }
+}
 
 export const texts = textsUpTo(textMaximumBytes)
 
 /** A list of whole numbers, or its text with commas between. */
 export const integers: ParameterType<readonly number[]> = {
-  schema: z.codec(z.union([z.string(), z.number(), z.array(z.unknown())]), z.array(integer.schema), {
+  schema: z.codec(z.union([z.string(), z.number(), z.array(z.unknown())]), z.custom<readonly number[]>(), {
     decode(value, context) {
       const items = typeof value === "string" ? commaSeparated(value) : typeof value === "number" ? [value] : value
-      return items.length > listMaximum ? mistyped(context, undefined) : items
+      return items.length > listMaximum ? mistyped(context, undefined) : eachOf(items, integer, context)
     },
     encode: (value) => value as number[],
   }),

@@ -1,6 +1,7 @@
 // Request documents → typed input, with every fault of the document at once, and the pieces that answers are made of.
 import type { z } from "zod"
 import { badRequest, type Fault, invalid } from "../../core/errors.ts"
+import { encode } from "../../contracts/codec.ts"
 import { unstorableFaults } from "./storable-text.ts"
 import { wholeSentence } from "./ruled.ts"
 
@@ -142,7 +143,7 @@ function parse<T>(schema: z.ZodType<T>, value: unknown, base: string): Parsed<T>
   const faults = parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, base))
   // Of a document that is well formed only what is kept: members nobody knows are ignored, whatever they hold.
   const unstorable = parsed.success
-    ? unstorableFaults(parsed.data, base)
+    ? unstorableFaults(encode(schema, parsed.data), base)
     : unstorableFaults(value, base, refusedValuesMaximum)
   const unnamed = unstorable.filter(({ pointer }) => faults.every((fault) => fault.pointer !== pointer))
   if (parsed.success && unnamed.length === 0) return { success: true, value: parsed.data, faults: [] }
