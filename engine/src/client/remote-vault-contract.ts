@@ -21,7 +21,8 @@ const call =
     const address = filled(path, values.slice(0, count) as string[])
     const said = body && { document: body.encode(values[count] as never), names: namesOf(body.table) }
     if (operation === "list") return (await calls.list(address, said && queryOf(said))).keys
-    return answers.decode?.(await send(calls, operation, address, said))
+    const envelope = await send(calls, operation, address, said)
+    return answers.decode?.(envelope)
   }
 
 function send(calls: PkiCalls, operation: Exclude<Endpoint["operation"], "list">, address: string, said?: Saying) {
