@@ -34,8 +34,15 @@ const call =
     return answers.decode?.(answer)
   }
 
-export const filled = (pattern: string, values: readonly string[]): string =>
-  path(pattern.split(/:\w+/) as unknown as TemplateStringsArray, ...values)
+/** The values in the places of the parameters; that of `*path` keeps its slashes. */
+export function filled(pattern: string, values: readonly string[]): string {
+  let index = 0
+  return pattern.replaceAll(/([:*])\w+/g, (_whole, mark: string) => {
+    const value = values[index++] ?? ""
+    const segments = mark === "*" ? value.split("/") : [value]
+    return segments.map((segment) => path`${segment}`).join("/")
+  })
+}
 
 const parametersOf = (query: NonNullable<Endpoint["query"]>, given: Readonly<Record<string, unknown>>) =>
   Object.entries(query).map(

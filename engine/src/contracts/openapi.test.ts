@@ -4,9 +4,10 @@ import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
+import { contract, keys, nothing } from "./vault/endpoint.ts"
 import { roles } from "./vault/role.ts"
 
-const paths: Paths = { ...tfePaths({ teams }), ...vaultPaths({ roles }) }
+const paths: Paths = { ...tfePaths({ teams }), ...vaultPaths({ roles }, "mount") }
 
 /** Endpoints in the tables of docs/permissions.md, such as `LIST /:mount/roles`. */
 async function permissionRows(): Promise<readonly string[]> {
@@ -31,6 +32,22 @@ test.each(endpoints)("%s has its row in the permission table and its operation i
   expect(inPath.filter((one) => one["x-allow-slashes"] === true).map(({ name }) => name)).toEqual(
     path.startsWith("/:mount") ? ["mount"] : [],
   )
+})
+
+test("OpenAPI has one GET for an address that is read and listed, and x-allow-slashes for several segments", () => {
+  const policies = contract({
+    get: { operation: "read", path: "/sys/policy", summary: "Reads.", rights: "read", answers: nothing },
+    list: { operation: "list", path: "/sys/policy", summary: "Lists.", rights: "list", answers: keys },
+    tune: { operation: "write", path: "/sys/mounts/*path/tune", summary: "Tunes.", rights: "update", answers: nothing },
+  })
+  const described = vaultPaths({ policies }, "root")
+  expect(described["/sys/policy"]?.["get"]).toMatchObject({
+    operationId: "policies.get",
+    parameters: [{ name: "list", required: false }],
+  })
+  expect(described["/sys/mounts/{path}/tune"]?.["post"]).toMatchObject({
+    parameters: [{ name: "path", in: "path", "x-allow-slashes": true }],
+  })
 })
 
 test("OpenAPI has no other operations, and each has an id of its own", () => {

@@ -28,7 +28,7 @@ const object = (properties: Json, required: readonly string[] = []): Json => ({
 })
 const listOf = (items: Json): Json => ({ type: "array", items })
 const content = (mediaType: string, schema: Json) => ({ content: { [mediaType]: { schema } } })
-const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}")
+const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, "{$1}")
 
 const described = (schema: Json, { rule, example, ...words }: Words): Json => ({
   ...schema,
@@ -37,7 +37,13 @@ const described = (schema: Json, { rule, example, ...words }: Words): Json => ({
   ...(example !== undefined && { examples: [example] }),
 })
 const inPath = (path: string) =>
-  pathParameters(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }))
+  pathParameters(path).map((name) => ({
+    name,
+    in: "path",
+    required: true,
+    ...(path.includes(`*${name}`) && { "x-allow-slashes": true }),
+    schema: { type: "string" },
+  }))
 const inQuery = (name: string, schema: Json, words: Words) => ({
   name,
   in: "query",
@@ -125,38 +131,49 @@ export function requestSchema({ has }: NonNullable<tfe.Endpoint["body"]>): Json 
 }
 
 /**
- * Of several contracts below a mount.
+ * Of several contracts under `/v1`, or below a mount.
  * @public
  */
-export function vaultPaths(contracts: Readonly<Record<string, vault.Contract>>): Paths {
+export function vaultPaths(contracts: Readonly<Record<string, vault.Contract>>, below: "mount" | "root"): Paths {
   const paths: Paths = {}
   for (const [resource, contract] of Object.entries(contracts))
     for (const [name, endpoint] of Object.entries(contract)) {
-      const { operation, path, body, summary, rights } = endpoint
-      const operations = (paths[`/{mount}${templateOf(path)}`] ??= {})
-      const isRead = operations["get"] !== undefined
-      operations[methods[operation]] = {
-        operationId: `${resource}.${name}`,
-        tags: [resource],
-        summary,
-        description: `Needs the capability: ${rights}`,
-        parameters: [
-          mount,
-          ...inPath(path),
-          ...(operation === "list" ? [{ ...list, required: !isRead }] : []),
-          ...(body !== undefined && !hasBody(operation) ? queryOf(body.table) : []),
-        ],
-        ...(body !== undefined &&
-          hasBody(operation) && {
-            requestBody: content(
-              operation === "patch" ? "application/merge-patch+json" : "application/json",
-              object(propertiesOf(body.table)),
-            ),
-          }),
-        responses: responsesOf(endpoint),
-      }
+      const operations = (paths[`${below === "mount" ? "/{mount}" : ""}${templateOf(endpoint.path)}`] ??= {})
+      const method = methods[endpoint.operation]
+      const operation = vaultOperation(`${resource}.${name}`, endpoint, below === "mount" ? [mount] : [])
+      operations[method] = operations[method] === undefined ? operation : readOrList(operations[method], operation)
     }
   return paths
+}
+
+const vaultOperation = (operationId: string, endpoint: vault.Endpoint, above: readonly Json[]) => {
+  const { operation, path, body, summary, rights } = endpoint
+  const mediaType = operation === "patch" ? "application/merge-patch+json" : "application/json"
+  return {
+    operationId,
+    tags: [operationId.split(".")[0]],
+    summary,
+    description: `Needs the capability: ${rights}`,
+    parameters: [
+      ...above,
+      ...inPath(path),
+      ...(operation === "list" ? [list] : []),
+      ...(body !== undefined && !hasBody(operation) ? queryOf(body.table) : []),
+    ],
+    ...(body !== undefined &&
+      hasBody(operation) && { requestBody: content(mediaType, object(propertiesOf(body.table))) }),
+    responses: responsesOf(endpoint),
+  }
+}
+
+/** One address that has both: the query says which is meant. */
+const readOrList = (one: Json, other: Json): Json => {
+  const [read, listing] = JSON.stringify(one).includes(JSON.stringify(list)) ? [other, one] : [one, other]
+  return {
+    ...read,
+    description: `${String(read["description"])}; with list=true: ${String(listing["summary"])}`,
+    parameters: [...[read["parameters"]].flat(), { ...list, required: false }],
+  }
 }
 
 const methods = { read: "get", list: "get", write: "post", patch: "patch", delete: "delete" } as const
@@ -169,7 +186,7 @@ const mount = {
   description: "Path of the mount, which may have several segments.",
   schema: { type: "string", examples: ["pki"] },
 }
-const list = { name: "list", in: "query", description: "LIST as GET.", schema: { const: "true" } }
+const list = { name: "list", in: "query", required: true, description: "LIST as GET.", schema: { const: "true" } }
 
 export const fieldSchemas: Readonly<Record<FieldType, Json>> = {
   string: { type: "string" },
