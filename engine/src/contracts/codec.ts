@@ -2,8 +2,8 @@
 import { z } from "zod"
 import { camelCased, dashed } from "../wire/jsonapi/member-name.ts"
 
-/** What readers of the reference, of help and of OpenAPI learn about a member or a parameter. */
-export interface Words {
+/** Description of a member or a parameter, for the reference, help and OpenAPI. */
+export interface Documentation {
   /** Sentences. */
   readonly rule: string
   /** As on the wire. */

@@ -1,7 +1,7 @@
 // OpenAPI 3.1 from contracts. What it cannot say: LIST is GET with the required query `list=true`, and a path parameter of several
 // segments has `x-allow-slashes`.
 import { z } from "zod"
-import type { Words } from "./codec.ts"
+import type { Documentation } from "./codec.ts"
 import { pathParameters } from "./path.ts"
 import { type Definition, wireNameOf } from "./tfe/document.ts"
 import type * as tfe from "./tfe/endpoint.ts"
@@ -30,10 +30,10 @@ const listOf = (items: Json): Json => ({ type: "array", items })
 const content = (mediaType: string, schema: Json) => ({ content: { [mediaType]: { schema } } })
 const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, "{$1}")
 
-const described = (schema: Json, { rule, example, ...words }: Words): Json => ({
+const described = (schema: Json, { rule, example, ...rest }: Documentation): Json => ({
   ...schema,
   description: rule,
-  ...("default" in words && { default: words.default }),
+  ...("default" in rest && { default: rest.default }),
   ...(example !== undefined && { examples: [example] }),
 })
 const inPath = (path: string) =>
@@ -44,11 +44,11 @@ const inPath = (path: string) =>
     ...(path.includes(`*${name}`) && { "x-allow-slashes": true }),
     schema: { type: "string" },
   }))
-const inQuery = (name: string, schema: Json, words: Words) => ({
+const inQuery = (name: string, schema: Json, documentation: Documentation) => ({
   name,
   in: "query",
-  description: words.rule,
-  schema: described(schema, words),
+  description: documentation.rule,
+  schema: described(schema, documentation),
 })
 
 function jsonSchema(schema: z.ZodType): Json {
@@ -106,7 +106,11 @@ export const resourceSchema = ({ type, attributes, relationships }: Definition):
       Object.fromEntries(
         Object.entries(members).map(([name, one]) => [
           wireNameOf(name, one),
-          { ...described(jsonSchema(one.schema), one), ...(one.input === undefined && { readOnly: true }) },
+          {
+            ...described(jsonSchema(one.schema), one),
+            ...(one.input === undefined && { readOnly: true }),
+            ...(one.writeOnly === true && { writeOnly: true }),
+          },
         ]),
       ),
     )
@@ -114,16 +118,16 @@ export const resourceSchema = ({ type, attributes, relationships }: Definition):
   return object({ id: { type: "string" }, type: { const: type }, ...members }, ["id", "type", "attributes"])
 }
 
-export function requestSchema({ has }: NonNullable<tfe.Endpoint["body"]>): Json {
-  if ("identifiers" in has) return object({ data: listOf(identifier(has.identifiers)) }, ["data"])
-  const { type, attributes, relationships } = has.document
+export function requestSchema({ describes }: NonNullable<tfe.Endpoint["body"]>): Json {
+  if ("identifiers" in describes) return object({ data: listOf(identifier(describes.identifiers)) }, ["data"])
+  const { type, attributes, relationships } = describes.document
   const sent = (members: Definition["attributes"]): Json => {
     const own = Object.entries(members).flatMap(([name, one]) =>
       one.input === undefined ? [] : [{ name: wireNameOf(name, one), one, schema: jsonSchema(one.input) }],
     )
     return object(
       Object.fromEntries(own.map(({ name, one, schema }) => [name, described(schema, one)])),
-      own.filter(({ one }) => has.creates && one.required === true).map(({ name }) => name),
+      own.filter(({ one }) => describes.creates && one.required === true).map(({ name }) => name),
     )
   }
   const data = { type: { const: type }, attributes: sent(attributes), relationships: sent(relationships) }

@@ -3,7 +3,21 @@ import { z } from "zod"
 import { isEngineError } from "../../core/errors.ts"
 import { ruled } from "../../wire/jsonapi/ruled.ts"
 import { dashedObject, encode, nullAsAbsent } from "../codec.ts"
-import { alias, computed, document, link, many, one, oneOrNull, optional, readOnly, writable } from "./document.ts"
+import {
+  alias,
+  computed,
+  document,
+  link,
+  many,
+  manyInput,
+  one,
+  oneInput,
+  oneOrNull,
+  optional,
+  readOnly,
+  secret,
+  writable,
+} from "./document.ts"
 
 const rule = "For tests."
 const upperCase = (text: string) => (/^[A-Z]*$/.test(text) ? [] : [{ detail: "Name must be upper case" }])
@@ -17,12 +31,13 @@ const box = document("boxes", {
     unlocked: alias("isOpen", z.boolean(), { input: nullAsAbsent(z.boolean()), rule }),
     place: writable(dashedObject<{ roomName: string }>({ roomName: z.string() }), { rule }),
     size: readOnly(dashedObject<{ innerWidth: number }>({ innerWidth: z.number() }), { rule }),
+    code: secret(z.string(), { rule }),
     itemsCount: computed(z.int(), ({ itemIds }: { readonly itemIds: readonly string[] }) => itemIds.length, { rule }),
   },
   relationships: {
     ownerName: readOnly(one<string>("users"), { wireName: "owner", rule }),
-    shelfId: writable(oneOrNull<string>("shelves"), { input: one.input<string>("shelves"), wireName: "shelf", rule }),
-    itemIds: writable(many<string>("items"), { input: many.input<string>("items"), wireName: "items", rule }),
+    shelfId: writable(oneOrNull<string>("shelves"), { input: oneInput<string>("shelves"), wireName: "shelf", rule }),
+    itemIds: writable(many<string>("items"), { input: manyInput<string>("items"), wireName: "items", rule }),
     labelIds: optional(many<string>("labels"), { wireName: "labels", rule }),
     log: link((id) => `/boxes/${id}/log`, { rule }),
   },
@@ -105,6 +120,12 @@ describe("a request", () => {
     expect(box.input.decode(body)).toEqual({ name: "B", shelfId: "s-1" })
     expect(box.patch.decode(sent({}, { items: { data: [] } }))).toEqual({ itemIds: [] })
     expect(box.patch.decode({ data: { type: "boxes" } })).toEqual({})
+  })
+
+  test("sets a secret, which no answer has", () => {
+    expect(box.patch.decode(sent({ code: "1234" }))).toEqual({ code: "1234" })
+    expect(box.encode({ ...view, ...{ code: "1234" } })).toEqual(resource)
+    expect(box.patch.encode({ code: "1234" })).toMatchObject({ data: { attributes: { code: "1234" } } })
   })
 
   test("takes an alias if the member itself is left out or null", () => {

@@ -14,10 +14,10 @@ import {
 import { attributePointers, listPointers, type Pointers, renamedPointers } from "../../wire/jsonapi/errors.ts"
 import { camelCased, dashed } from "../../wire/jsonapi/member-name.ts"
 import { decodeIdentifiers, relatedId, toManySchema, toOneSchema } from "../../wire/jsonapi/relationship.ts"
-import { definedMembers, encode, type Words } from "../codec.ts"
+import { definedMembers, type Documentation, encode } from "../codec.ts"
 
 /** An attribute or a relationship. */
-export interface Member extends Words {
+export interface Member extends Documentation {
   readonly schema: z.ZodType
   /** Of requests; absent if they cannot set it. */
   readonly input?: z.ZodType
@@ -27,13 +27,15 @@ export interface Member extends Words {
   readonly wireName?: string
   /** Left out of answers that do not have it. */
   readonly optional?: boolean
+  /** Never in answers. */
+  readonly writeOnly?: boolean
   /** Computed for answers, and not read back. */
-  readonly from?: (view: never) => unknown
+  readonly compute?: (view: never) => unknown
   /** Member that requests mean by this one, unless they have both. */
   readonly alias?: string
 }
 type Members = Readonly<Record<string, Member>>
-type Named = Words & { readonly wireName?: string }
+type Named = Documentation & { readonly wireName?: string }
 
 /** Members that requests set. */
 export interface Writable<T, Input, Required extends boolean> extends Member {
@@ -54,24 +56,38 @@ export function writable(schema: z.ZodType, options: Named): Member {
   return { input: schema, schema, ...options }
 }
 
-export const readOnly = <T>(schema: z.ZodType<T>, words: Named) => ({ schema, ...words })
-export const optional = <T>(schema: z.ZodType<T>, words: Named) => ({ schema, optional: true as const, ...words })
-export const computed = <View>(schema: z.ZodType, from: (view: View) => unknown, words: Named) => ({
+export const readOnly = <T>(schema: z.ZodType<T>, documentation: Named) => ({ schema, ...documentation })
+export const optional = <T>(schema: z.ZodType<T>, documentation: Named) => ({
   schema,
-  from,
-  ...words,
+  optional: true as const,
+  ...documentation,
+})
+/**
+ * Set by requests, and in no answer.
+ * @public
+ */
+export const secret = <T>(schema: z.ZodType<T>, documentation: Named) => ({
+  schema,
+  input: schema,
+  writeOnly: true as const,
+  ...documentation,
+})
+export const computed = <View>(schema: z.ZodType, compute: (view: View) => unknown, documentation: Named) => ({
+  schema,
+  compute,
+  ...documentation,
 })
 /** A second name of a writable member, which stands before it. */
-export const alias = (of: string, schema: z.ZodType, words: Named & { readonly input: z.ZodType }) => ({
+export const alias = (of: string, schema: z.ZodType, documentation: Named & { readonly input: z.ZodType }) => ({
   schema,
   alias: of,
-  from: (view: Readonly<Record<string, unknown>>) => view[of],
-  ...words,
+  compute: (view: Readonly<Record<string, unknown>>) => view[of],
+  ...documentation,
 })
 
 const identifier = (type: string) => z.object({ type: z.literal(type), id: z.string() })
 
-/** Ids of related resources; requests name them by `one.input` and `many.input`. */
+/** Ids of related resources in answers. */
 export const one = <Id extends string>(type: string) =>
   z.codec(z.object({ data: identifier(type) }), z.custom<Id>(), {
     decode: ({ data }) => data.id as Id,
@@ -88,31 +104,36 @@ export const many = <Id extends string>(type: string) =>
     decode: ({ data }) => data.map(({ id }) => id as Id),
     encode: (ids) => linkageOfMany(type, ids),
   })
-one.input = <Id extends string>(type: string) =>
+/**
+ * The same in requests: clients send any type, and an empty id for none.
+ * @public
+ */
+export const oneInput = <Id extends string>(type: string) =>
   z.codec(toOneSchema, z.custom<Id | null>(), {
     decode: (linkage) => relatedId(linkage) as Id | null,
     encode: (id) => linkageOfOne(type, id),
   })
-many.input = <Id extends string>(type: string) =>
+/** @public */
+export const manyInput = <Id extends string>(type: string) =>
   z.codec(toManySchema(z.object({ id: z.string() })), z.custom<readonly Id[]>(), {
     decode: ({ data }) => data.map(({ id }) => id as Id),
     encode: (ids) => linkageOfMany(type, ids),
   })
-export const link = (path: (id: string) => string, words: Named) =>
+export const link = (path: (id: string) => string, documentation: Named) =>
   computed(
     z.object({ links: z.object({ related: z.string() }) }),
     ({ id }: { readonly id: string }) => ({ links: { related: path(id) } }),
-    words,
+    documentation,
   )
 
 type AnsweredOf<M extends Members> = {
-  readonly [Name in keyof M as M[Name] extends { from: unknown } | { optional: true } ? never : Name]: z.output<
-    M[Name]["schema"]
-  >
+  readonly [
+    Name in keyof M as M[Name] extends { compute: unknown } | { optional: true } | { writeOnly: true } ? never : Name
+  ]: z.output<M[Name]["schema"]>
 } & { readonly [Name in keyof M as M[Name] extends { optional: true } ? Name : never]?: z.output<M[Name]["schema"]> }
 type SetOf<M extends Members, Which> = {
   readonly [
-    Name in keyof M as M[Name] extends { from: unknown } ? never : M[Name] extends Which ? Name : never
+    Name in keyof M as M[Name] extends { compute: unknown } ? never : M[Name] extends Which ? Name : never
   ]: Exclude<z.output<Extract<M[Name]["input"], z.ZodType>>, undefined>
 }
 type PatchOf<M extends Members> = Partial<SetOf<M, { input: z.ZodType }>>
@@ -126,7 +147,7 @@ export interface Body<T, Given = T> {
   /** Members whose wire names do not follow from the domain's. */
   readonly names: Readonly<Record<string, string>>
   /** Type of the resources that it names, or the document that it has. */
-  readonly has: { readonly identifiers: string } | { readonly document: Definition; readonly creates: boolean }
+  readonly describes: { readonly identifiers: string } | { readonly document: Definition; readonly creates: boolean }
 }
 
 export interface Definition {
@@ -170,7 +191,7 @@ export function document<Id extends string, A extends Members, R extends Members
       encode: (value) => encodeDocument(type, inputsOf(attributes, value), inputsOf(relationships, value)),
       pointers: renamedPointers(attributePointers(linked), names),
       names,
-      has: { document: definition, creates },
+      describes: { document: definition, creates },
     }
   }
 
@@ -203,8 +224,8 @@ const namesOf = (members: Members): Readonly<Record<string, string>> =>
     ),
   )
 
-const answerOf = ({ schema, from, optional: isOptional }: Member) =>
-  from !== undefined ? undefined : isOptional === true ? schema.optional() : schema
+const answerOf = ({ schema, compute, writeOnly, optional: isOptional }: Member) =>
+  compute !== undefined || writeOnly === true ? undefined : isOptional === true ? schema.optional() : schema
 
 /** Schemas by wire name, of the members that have one. */
 const shapeOf = (members: Members, schemaOf: (member: Member) => z.ZodType | undefined) =>
@@ -233,16 +254,18 @@ function domainOf(groups: Groups, { attributes, relationships }: Definition) {
 
 const encodeGroup = (members: Members, view: object) =>
   definedMembers(
-    Object.entries(members).map(([name, one]) => [
-      wireNameOf(name, one),
-      encode(one.schema, one.from === undefined ? valueIn(view, name) : one.from(view as never)),
-    ]),
+    Object.entries(members)
+      .filter(([, { writeOnly }]) => writeOnly !== true)
+      .map(([name, one]) => [
+        wireNameOf(name, one),
+        encode(one.schema, one.compute === undefined ? valueIn(view, name) : one.compute(view as never)),
+      ]),
   )
 
 const inputsOf = (members: Members, value: object) =>
   definedMembers(
     Object.entries(members)
-      .filter(([, { from }]) => from === undefined)
+      .filter(([, { compute }]) => compute === undefined)
       .map(([name, one]) => [wireNameOf(name, one), one.input && encode(one.input, valueIn(value, name))]),
   )
 
@@ -260,5 +283,5 @@ export const identifiers = (type: string): Body<readonly string[]> => ({
   encode: (ids) => encodeIdentifiers(type, ids),
   pointers: listPointers,
   names: {},
-  has: { identifiers: type },
+  describes: { identifiers: type },
 })

@@ -6,7 +6,7 @@ import { decodeOne, decodePageOf } from "../../wire/jsonapi/answer.ts"
 import type { Resource } from "../../wire/jsonapi/document.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodeCommaList, encodeCommaList } from "../../wire/jsonapi/query.ts"
-import type { Words } from "../codec.ts"
+import type { Documentation } from "../codec.ts"
 import type { PathOf } from "../path.ts"
 import type { Body, Definition } from "./document.ts"
 
@@ -19,7 +19,7 @@ export interface Answer<Sent, Received = Sent> {
   readonly document?: Definition
 }
 
-export interface QueryParameter<T = unknown> extends Words {
+export interface QueryParameter<T = unknown> extends Documentation {
   /** Name on the wire. */
   readonly parameter: string
   readonly schema: z.ZodType<T, string>

@@ -8,7 +8,7 @@ import type { Document } from "../../wire/pki/parameters.ts"
 import type { PathOf } from "../path.ts"
 import { type Body, bodyOf, type Table } from "./record.ts"
 
-interface Shown {
+interface AnswerRecord {
   readonly table: Table
   readonly constants: Document
 }
@@ -21,7 +21,7 @@ export interface Answer<Sent, Received = Sent> {
     dialect: Dialect,
   ) => { readonly data: Document; readonly warnings?: readonly string[] }
   readonly decode?: (envelope: Pick<DecodedEnvelope, "data" | "warnings">) => Received
-  readonly record?: Shown
+  readonly record?: AnswerRecord
 }
 
 export interface Endpoint {
@@ -57,7 +57,7 @@ export const keyPage: Body<KeyPage | undefined> = {
   encode: (page = {}) => bodyOf(keyPageParameters).encode(page),
 }
 
-interface Codec<View> extends Shown {
+interface Codec<View> extends AnswerRecord {
   readonly encode: (view: View, dialect: Dialect) => Document
   readonly decode: (data: unknown) => View
 }

@@ -12,10 +12,10 @@ import {
   type Parameters,
   parameters,
 } from "../../wire/pki/parameters.ts"
-import type { Words } from "../codec.ts"
+import type { Documentation } from "../codec.ts"
 import type { ParameterType } from "./types.ts"
 
-export interface Parameter<T> extends Words {
+export interface Parameter<T> extends Documentation {
   readonly type: ParameterType<T>
   /** Name on the wire, if it is not the domain's with underscores. */
   readonly wireName?: string
@@ -24,25 +24,25 @@ export interface Parameter<T> extends Words {
 export const parameter = <T>(
   type: ParameterType<T>,
   rule: string,
-  words: Omit<Parameter<T>, "type" | "rule"> = {},
-): Parameter<T> => ({ type, rule, ...words })
+  documentation: Omit<Parameter<T>, "type" | "rule"> = {},
+): Parameter<T> => ({ type, rule, ...documentation })
 
 /** Parameters of any type. */
 export type Table = Pick<Parameters<never>, "members" | "byWireName">
 
-/** Parameters as a request is asked for them, and as a client sends them. */
+/** Parameters of a request, as the server reads and the client sends them. */
 export interface Body<T, Given = T> {
   readonly table: Table
-  readonly decode: (request: Read) => T
+  readonly decode: (request: ParameterReader) => T
   readonly encode: (value: Given) => Document
 }
-/** Of an incoming request: what it gives of a table. `decode` throws for what cannot be read. */
-export interface Read {
+/** An incoming request. `decode` throws for parameters that cannot be read, `read` returns their faults. */
+export interface ParameterReader {
   readonly decode: <T extends object>(table: Parameters<T>) => Partial<T>
   readonly read: <T extends object>(table: Parameters<T>) => Omit<Decoded<T>, "ignored">
 }
 
-/** Parameters of which any may be left out, and none is unreadable. */
+/** Optional parameters; the request is refused if one cannot be read. */
 export const bodyOf = <T extends object>(table: Parameters<T>): Body<Partial<T>> => ({
   table,
   decode: (request) => request.decode(table),
@@ -50,7 +50,7 @@ export const bodyOf = <T extends object>(table: Parameters<T>): Body<Partial<T>>
 })
 
 /** Any part of the values, and the faults of the request, which the rules report together with theirs. */
-export type Given<T> = Partial<T> & { readonly faults?: readonly Fault[] }
+export type RecordInput<T> = Partial<T> & { readonly faults?: readonly Fault[] }
 
 interface Parts<View> {
   /** Of parameters left out, in the domain. */
@@ -70,15 +70,15 @@ export function record<T extends object, View extends T>(
   const tableWith = (notes: Readonly<Record<string, ParameterNote>>) =>
     parameters(kinds, wireNames, notes) as unknown as Parameters<T>
   const wireDefaults = encodeMembers(tableWith({}), defaults, "native")
-  const noteOf = (name: string, { rule, example }: Words): ParameterNote => {
+  const noteOf = (name: string, { rule, example }: Documentation): ParameterNote => {
     const preset = wireDefaults[wireNames[name] ?? name]
     return { rule, default: preset, example: typeof preset === "boolean" ? !preset : example }
   }
   const table = tableWith(Object.fromEntries(all.map(([name, one]) => [name, noteOf(name, one)])))
-  const encodeGiven = ({ faults: _, ...value }: Given<T>): Document =>
+  const encodeGiven = ({ faults: _, ...value }: RecordInput<T>): Document =>
     encodeMembers(table, value as unknown as Partial<T>, "native")
   /** What is left out has its default. */
-  const input: Body<Given<T>> = {
+  const input: Body<RecordInput<T>> = {
     table,
     decode(request) {
       const { value, faults } = request.read(table)
@@ -87,7 +87,7 @@ export function record<T extends object, View extends T>(
     encode: encodeGiven,
   }
   /** What is null has its default again (RFC 7396). */
-  const patch: Body<Given<T>> = {
+  const patch: Body<RecordInput<T>> = {
     table,
     decode(request) {
       const { value, faults, removed } = request.read(table)
