@@ -176,6 +176,8 @@ export function document<Id extends string, A extends Members, R extends Members
     attributes: z.object(shapeOf(attributes, answerOf)).prefault({}),
     relationships: z.object(shapeOf(relationships, answerOf)).prefault({}),
   })
+  const encodeAttributes = encoderOf(attributes)
+  const encodeRelationships = encoderOf(relationships)
   const names = namesOf({ ...attributes, ...relationships })
   const linked = Object.keys(relationships).map((name) => names[name] ?? name)
 
@@ -200,8 +202,8 @@ export function document<Id extends string, A extends Members, R extends Members
     encode: (view: View): Resource => ({
       id: view.id,
       type,
-      attributes: encodeGroup(attributes, view),
-      relationships: encodeGroup(relationships, view),
+      attributes: encodeAttributes(view),
+      relationships: encodeRelationships(view),
       ...(self === undefined ? {} : { links: { self: self(view.id) } }),
     }),
     decode(resource: unknown): View {
@@ -252,15 +254,19 @@ function domainOf(groups: Groups, { attributes, relationships }: Definition) {
   return definedMembers(Object.entries(values))
 }
 
-const encodeGroup = (members: Members, view: object) =>
-  definedMembers(
-    Object.entries(members)
-      .filter(([, { writeOnly }]) => writeOnly !== true)
-      .map(([name, one]) => [
-        wireNameOf(name, one),
-        encode(one.schema, one.compute === undefined ? valueIn(view, name) : one.compute(view as never)),
-      ]),
-  )
+/** Encodes the attributes or the relationships of a view. */
+function encoderOf(members: Members): (view: object) => Record<string, unknown> {
+  const answered = Object.entries(members).filter(([, { writeOnly }]) => writeOnly !== true)
+  const named = answered.map(([name, one]) => ({ name, one, wireName: wireNameOf(name, one) }))
+  return (view) => {
+    const group: Record<string, unknown> = {}
+    for (const { name, one, wireName } of named) {
+      const value = encode(one.schema, one.compute === undefined ? valueIn(view, name) : one.compute(view as never))
+      if (value !== undefined) group[wireName] = value
+    }
+    return group
+  }
+}
 
 const inputsOf = (members: Members, value: object) =>
   definedMembers(
