@@ -300,7 +300,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const exclusive = exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped })
   const storedKeys = storedSigningKeys(storage)
   const signingKeys = tracer === undefined ? storedKeys : tracedSigningKeys(storedKeys, tracer)
-  const ownGenerator = options.keyGenerator ?? keyGenerator(rsaKeys, random)
+  const ownGenerator = options.keyGenerator ?? keyGenerator(rsaKeys)
   const fetchFrom = (name: string, propagates: boolean) =>
     tracer === undefined ? outgoing.fetch : tracedFetch(outgoing.fetch, tracer, { name, propagates })
   const mountDirectory = new MountDirectory(storage, generations)
