@@ -27,7 +27,7 @@ export interface ApiResponse {
   readonly status: number
   /** JSON:API document; absent, unless there is `text`, means no body. */
   readonly document?: unknown
-  /** The same, written already. */
+  /** Of another content type, which `headers` names. */
   readonly text?: string
   /** Anything else, with its content type in `headers`. */
   readonly stream?: AsyncIterable<Uint8Array>

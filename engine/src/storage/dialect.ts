@@ -77,7 +77,6 @@ export interface Bound {
   readonly values: readonly unknown[]
   /** Of a `Statement`: worth preparing. */
   readonly prepared: boolean
-  readonly interned: boolean
 }
 
 export const isStatement = (query: object): query is Statement<unknown, unknown> => "build" in query
@@ -93,7 +92,6 @@ export function bind(
       text: compiled.sql,
       values: compiled.parameters.map((value) => checked(value)),
       prepared: false,
-      interned: false,
     }
   }
   const compiled = (query.compiled[dialect] ??= compile(dialect, query))
@@ -106,7 +104,7 @@ export function bind(
       ),
     )
   }
-  return { text: compiled.sql, values, prepared: true, interned: query.interned }
+  return { text: compiled.sql, values, prepared: true }
 }
 
 /** For PostgreSQL: the writings as parts of the query, which are run whether it asks for them or not. */
@@ -120,7 +118,7 @@ export function bindTogether(writings: readonly Writing[], query: Writing): Boun
   })
   const written = texts.slice(0, -1).map((text, index) => `writing_${index + 1} as (${text})`)
   const text = written.length === 0 ? texts.join("") : `with ${written.join(", ")} ${texts.at(-1)}`
-  return { text, values: parts.flatMap(({ values }) => values), prepared: true, interned: false }
+  return { text, values: parts.flatMap(({ values }) => values), prepared: true }
 }
 
 function compile(dialect: DialectName, query: Statement<unknown, unknown>) {

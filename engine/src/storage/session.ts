@@ -54,16 +54,13 @@ export const writing = <Parameters>(query: Statement<Parameters, unknown>, param
 /** A query compiled once per dialect; `parameters` are looked up by name at each run. */
 export interface Statement<Parameters, Row> {
   readonly build: (db: Kysely<Tables>, parameters: Parameters, dialect: DialectName) => Compilable<Row>
-  /** Its rows are handed out again while nothing changes (`interned-rows.ts`); on PostgreSQL they are made anew. */
-  readonly interned: boolean
   /** Filled by the session at first use, one slot per dialect. */
   readonly compiled: Partial<Record<DialectName, { readonly sql: string; readonly parameters: readonly unknown[] }>>
 }
 
 export const statement = <Parameters, Row>(
   build: (db: Kysely<Tables>, parameters: Parameters, dialect: DialectName) => Compilable<Row>,
-  { interned = false }: { readonly interned?: boolean } = {},
-): Statement<Parameters, Row> => ({ build, interned, compiled: {} })
+): Statement<Parameters, Row> => ({ build, compiled: {} })
 
 /** Stands for a value in a statement's text until it runs. */
 export class Placeholder {

@@ -3,7 +3,6 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { busy, storeFull } from "../core/errors.ts"
 import type { BackendOptions } from "./backend.ts"
 import { backOff } from "./backoff.ts"
-import { InternedRows, rowOf } from "./interned-rows.ts"
 import { ReferenceViolation, UniqueViolation } from "./session.ts"
 import { UnusableStore } from "./unusable-store.ts"
 
@@ -23,17 +22,11 @@ interface Question {
 
 export class SqliteConnection {
   readonly #database: DatabaseSync
-  /** What a writer reads it is about to change: remembering that would be work for nothing. */
-  readonly #interns: boolean
   readonly #questions = new Map<string, Question>()
   readonly #changes = new Map<string, StatementSync>()
-  /** There are few of them, and they are never dropped. */
-  readonly #interned = new Map<string, Question>()
-  readonly #rows = new InternedRows()
 
-  constructor(database: DatabaseSync, kind: "writer" | "reader") {
+  constructor(database: DatabaseSync) {
     this.#database = database
-    this.#interns = kind === "reader"
   }
 
   get inTransaction(): boolean {
@@ -74,17 +67,6 @@ export class SqliteConnection {
     return made
   }
 
-  internedRows(text: string, values: readonly SQLInputValue[]): readonly object[] {
-    let known = this.#interned.get(text)
-    if (known === undefined) {
-      known = asQuestion(this.#database.prepare(text))
-      this.#interned.set(text, known)
-    }
-    const cells = cellsOf(known.statement.all(...values))
-    const { columns } = known
-    return this.#interns ? this.#rows.rowsOf(text, values, columns, cells) : cells.map((row) => rowOf(columns, row))
-  }
-
   /** In the write-ahead log; outside of any transaction. */
   loggedPages(): number {
     return Number(this.first("pragma wal_checkpoint(noop)", [])?.["log"])
@@ -102,7 +84,6 @@ export class SqliteConnection {
   close(): void {
     this.#questions.clear()
     this.#changes.clear()
-    this.#interned.clear()
     this.#database.close()
   }
 }
@@ -125,6 +106,26 @@ const cellsOf = (rows: unknown): readonly (readonly unknown[])[] => rows as read
 function columnsOf(question: Question, cells: readonly unknown[]): readonly string[] {
   if (cells.length !== question.columns.length) question.columns = namesOf(question.statement)
   return question.columns
+}
+
+const templates = new WeakMap<readonly string[], Readonly<Record<string, unknown>>>()
+
+/**
+ * An object of many members, made by copying one of the same shape: built member by member it would be a dictionary,
+ * several times slower to make and to read. `columns` is the same list for all rows of a statement.
+ */
+function rowOf(columns: readonly string[], cells: readonly unknown[]): Record<string, unknown> {
+  let template = templates.get(columns)
+  if (template === undefined) {
+    template = JSON.parse(JSON.stringify(Object.fromEntries(columns.map((column) => [column, null])))) as Record<
+      string,
+      unknown
+    >
+    templates.set(columns, template)
+  }
+  const row = { ...template }
+  for (let index = 0; index < columns.length; index += 1) row[columns[index] ?? ""] = cells[index]
+  return row
 }
 
 /** Of the write-ahead log; whoever commits then waits for the disk, so that it should not be often. */
@@ -158,7 +159,7 @@ export async function openConnection(
       for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
       if (kind === "writer" && path !== memory) refuseWithoutLog(database)
       if (kind === "writer" && freePages !== undefined) limitPages(database, freePages)
-      return new SqliteConnection(database, kind)
+      return new SqliteConnection(database)
     } catch (error) {
       database.close()
       if (!isBusy(error)) throw error

@@ -491,13 +491,9 @@ class SqliteSession extends UnitOfWork {
     this.#connection = connection
   }
 
-  protected override execute(fetch: Fetch, { text, values, interned }: Bound): unknown {
+  protected override execute(fetch: Fetch, { text, values }: Bound): unknown {
     const parameters = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[]
     try {
-      if (interned) {
-        const rows = this.#connection.internedRows(text, parameters)
-        return fetch === "all" ? rows : rows[0]
-      }
       const answer = this.#answerTo(fetch, text, parameters)
       this.hasWritten ||= !isQuestion(text)
       return answer

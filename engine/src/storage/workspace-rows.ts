@@ -16,7 +16,6 @@ import type {
   WorkspaceRelated,
   WorkspaceStore,
 } from "../workspaces/workspace-store.ts"
-import { derived } from "../core/derived.ts"
 import type { EventKind } from "../events/event.ts"
 import { AccessRows, grantOf, grantsInCell } from "./access-rows.ts"
 import { among } from "./dialect.ts"
@@ -54,7 +53,7 @@ export class WorkspaceRows implements WorkspaceStore {
     if (row === undefined) return undefined
     const isExpired = this.#hasExpiredLock([row])
     this.guard([row.id as WorkspaceId])
-    return isExpired ? withoutLock(situatedOf(row)) : situatedOf(row)
+    return isExpired ? withoutLock(makeSituated(row)) : makeSituated(row)
   }
 
   async findGranted(ref: WorkspaceRef, teams: readonly TeamId[]): Promise<GrantedWorkspace | undefined> {
@@ -97,7 +96,7 @@ export class WorkspaceRows implements WorkspaceStore {
 
   async findRanOut(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined> {
     const row = await this.#session.first(byId, { id })
-    return row !== undefined && hasRunOut(row, now) ? situatedOf(row) : undefined
+    return row !== undefined && hasRunOut(row, now) ? makeSituated(row) : undefined
   }
 
   async ranOut(now: Instant, limit: number): Promise<readonly WorkspaceId[]> {
@@ -146,7 +145,7 @@ export class WorkspaceRows implements WorkspaceStore {
     if (only !== undefined && workspaces.length === 1) {
       const { id, currentStateVersionId } = only
       const rows = await this.#session.all(relatedToOne, { id, stateVersionId: currentStateVersionId ?? "" })
-      return new Map([[id, relatedOf(rows)]])
+      return new Map([[id, groupRelated(rows)]])
     }
     const ids = workspaces.map(({ id }) => id)
     const stateVersionIds = workspaces.flatMap(({ currentStateVersionId: id }) => (id === null ? [] : [id]))
@@ -231,7 +230,7 @@ export class WorkspaceRows implements WorkspaceStore {
       { id, stateVersionId: currentStateVersionId ?? "" },
     )
     this.#isWritten.set(id, true)
-    return relatedOf(rows)
+    return groupRelated(rows)
   }
 
   async remove(id: WorkspaceId): Promise<void> {
@@ -401,11 +400,9 @@ const workspaceColumns = [
   "kpis_runs_count",
 ] as const satisfies readonly (keyof WorkspaceRow)[]
 
-const byId = statement((db, { id }: { id: string }) => situatedRows(db).where("w.id", "=", id), { interned: true })
-const byName = statement(
-  (db, { organization, name }: { organization: string; name: string }) =>
-    situatedRows(db).where("o.name_folded", "=", organization).where("w.name_folded", "=", name),
-  { interned: true },
+const byId = statement((db, { id }: { id: string }) => situatedRows(db).where("w.id", "=", id))
+const byName = statement((db, { organization, name }: { organization: string; name: string }) =>
+  situatedRows(db).where("o.name_folded", "=", organization).where("w.name_folded", "=", name),
 )
 const grantsOnIt = (teams: readonly string[]) =>
   grantsInCell({ id: "w.id", projectId: "w.project_id" }, teams).as("grants")
@@ -473,10 +470,7 @@ const relatedToOne = statement(
       variables: sql`v.workspace_id = ${id}`,
       outputs: sql`o.state_version_id = ${stateVersionId}`,
     }),
-  { interned: true },
 )
-
-const relatedOf = derived((rows: readonly RelatedRow[]) => groupRelated(rows))
 
 function groupRelated(rows: readonly RelatedRow[]): WorkspaceRelated {
   const texts = (kind: RelatedRow["kind"]) => rows.filter((row) => row.kind === kind).map(({ text }) => text)
@@ -623,9 +617,6 @@ const makeSituated = (row: SituatedRow): SituatedWorkspace => {
         : { id: row.retention_policy_id, kind: row.retention_policy_kind as "delete-older" | "dont-delete" },
   }
 }
-
-/** Of one row that may be handed out again; of many that are made anew it would only be remembered. */
-const situatedOf = derived(makeSituated)
 
 const textsOf = (json: string): readonly string[] => (json === "[]" ? [] : (JSON.parse(json) as string[]))
 

@@ -1,4 +1,3 @@
-import { derived } from "../../core/derived.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import { decodeLock, decodeLockExtension, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
@@ -19,9 +18,6 @@ const byName = (request: ApiRequest): WorkspaceRef => ({
 
 const document = (workspace: WorkspaceView) => ({ data: encodeWorkspace(workspace) })
 
-/** Of a view that was written before, the text of that time: clients poll what seldom changes. */
-const writtenDocument = derived((workspace: WorkspaceView) => JSON.stringify(document(workspace)))
-
 /** What `include` asks for; undefined when it asks for nothing. */
 async function inclusionsOf(request: ApiRequest, workspaces: readonly WorkspaceView[]) {
   const parts = decodeWorkspaceInclude(request.query)
@@ -32,7 +28,7 @@ async function show(request: ApiRequest, ref: WorkspaceRef) {
   decodeWorkspaceInclude(request.query)
   const workspace = await request.engine.workspaces.get(ref)
   const included = await inclusionsOf(request, [workspace])
-  if (included === undefined) return { status: 200, text: writtenDocument(workspace) }
+  if (included === undefined) return ok(document(workspace))
   return ok({ data: encodeWorkspaceWith(workspace, included), included: encodeInclusions(included, baseOf(request)) })
 }
 
