@@ -11,12 +11,7 @@ export const revocationsFamily = (mountId: string): string => `revocations/${mou
 
 /** 0 for a family that nobody has bumped yet. */
 export async function readGeneration(session: Session, family: string): Promise<number> {
-  const seen = session.generationsSeen?.get(family)
-  if (seen !== undefined) return seen
-  const note = session.generationsSeen?.noting()
-  const number = (await session.first(read, { family }))?.number ?? 0
-  note?.(family, number)
-  return number
+  return (await session.first(read, { family }))?.number ?? 0
 }
 
 export interface FrontGenerations {
@@ -37,27 +32,16 @@ export async function readMountGenerations(
   session: Session,
   mountId: MountId,
 ): Promise<{ readonly mounts: number; readonly authority: number }> {
-  const family = authorityFamily(mountId)
-  const { generationsSeen } = session
-  const seen = { mounts: generationsSeen?.get(mountsFamily), authority: generationsSeen?.get(family) }
-  if (seen.mounts !== undefined && seen.authority !== undefined)
-    return { mounts: seen.mounts, authority: seen.authority }
-  const note = generationsSeen?.noting()
-  const row = await session.first(readPair, { family })
-  const [mounts, authority] = [row?.mounts ?? 0, row?.also ?? 0]
-  note?.(mountsFamily, mounts)
-  note?.(family, authority)
-  return { mounts, authority }
+  const row = await session.first(readPair, { family: authorityFamily(mountId) })
+  return { mounts: row?.mounts ?? 0, authority: row?.also ?? 0 }
 }
 
 export async function bumpGeneration(session: Session, family: string): Promise<void> {
-  session.generationsSeen?.forget()
   await session.run(bump, { family })
 }
 
 /** Bumps it, and says to which number. */
 export async function nextGeneration(session: Session, family: string): Promise<number> {
-  session.generationsSeen?.forget()
   const row = await session.first(bumpReturning, { family })
   if (row === undefined) throw new Error(`the generation of ${family} was not written`)
   return row.number

@@ -1,7 +1,6 @@
 // One unit of work against the database, on either dialect. Kysely builds and types the SQL; a session runs it.
 // Queries on hot paths are compiled once (`statement`), because building one costs more than SQLite needs to answer it.
 import type { CompiledQuery, Kysely } from "kysely"
-import type { GenerationsSeen } from "./generations-seen.ts"
 import type { Tables } from "./tables.ts"
 
 export type DialectName = "sqlite" | "postgres"
@@ -15,11 +14,6 @@ export interface Session {
   readonly dialect: DialectName
   /** A cold Kysely: it builds and compiles for this dialect and is never executed itself. */
   readonly db: Kysely<Tables>
-  /**
-   * Numbers of `generations` by family, for all works of one transaction; undefined where each has a transaction of its own. Whoever
-   * changes one forgets them all.
-   */
-  readonly generationsSeen: GenerationsSeen | undefined
   all<Row>(query: Compilable<Row>): Promise<Row[]>
   all<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row[]>
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>

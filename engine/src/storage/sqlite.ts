@@ -15,7 +15,6 @@ import { type Backend, type BackendOptions, type BackendTransactOptions, default
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { Checkpointer } from "./checkpointer.ts"
-import { GenerationsSeen } from "./generations-seen.ts"
 import type { Session } from "./session.ts"
 import {
   busyDatabase,
@@ -175,8 +174,6 @@ class SqliteStore implements Backend {
   readonly #waiting: ((reader: SqliteConnection) => void)[] = []
   /** Free at any moment, because what it does is done at once. None in memory. */
   readonly #glancer: SqliteConnection | undefined
-  /** In the transaction of a batch, which nobody else writes beside, by works of it that stand. */
-  #generationsSeen = new GenerationsSeen()
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
   /** From a commit until it is on disk. */
   #syncing: Promise<void> | undefined
@@ -394,7 +391,6 @@ class SqliteStore implements Backend {
     for (let attempt = 1; ; attempt += 1) {
       try {
         this.#writer.command("begin immediate")
-        this.#generationsSeen = new GenerationsSeen()
         return
       } catch (error) {
         if (!isBusy(error)) throw translated(error)
@@ -409,7 +405,7 @@ class SqliteStore implements Backend {
     const writer = this.#writer
     if (guarded) writer.command("savepoint work")
     if (job.readOnly) writer.command("pragma query_only = on")
-    const session = new SqliteSession(writer, this.#generationsSeen)
+    const session = new SqliteSession(writer)
     try {
       const value = await inTime(job.work(session), patience)
       if (session.failure !== undefined) throw session.failure.error
@@ -419,7 +415,6 @@ class SqliteStore implements Backend {
       // A full disk or an I/O error undoes the whole batch by itself; then the commit fails, and everyone hears of it.
       if (guarded && writer.inTransaction) {
         writer.command("rollback to work")
-        this.#generationsSeen.forget()
         writer.command("release work")
       }
       const leavesWrites = !guarded && session.hasWritten && writer.inTransaction
@@ -482,8 +477,8 @@ class SqliteSession extends UnitOfWork {
   /** A statement went through that may have been more than a question. One that fails undoes itself. */
   hasWritten = false
 
-  constructor(connection: SqliteConnection, generationsSeen?: GenerationsSeen) {
-    super("sqlite", generationsSeen)
+  constructor(connection: SqliteConnection) {
+    super("sqlite")
     this.#connection = connection
   }
 

@@ -82,7 +82,6 @@ function tracedSession(session: Session, parent: Span): Session {
   const own: Session = {
     dialect,
     db: session.db,
-    generationsSeen: session.generationsSeen,
     get hasWritten() {
       return session.hasWritten
     },

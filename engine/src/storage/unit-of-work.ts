@@ -1,6 +1,5 @@
 import type { Bound } from "./dialect.ts"
 import { bind, bindTogether, coldKysely } from "./dialect.ts"
-import type { GenerationsSeen } from "./generations-seen.ts"
 import type { Compilable, DialectName, Session, Statement, Writing } from "./session.ts"
 
 export type Fetch = "all" | "first" | "run"
@@ -11,14 +10,12 @@ export type Fetch = "all" | "first" | "run"
  */
 export abstract class UnitOfWork implements Session {
   readonly dialect: DialectName
-  readonly generationsSeen: GenerationsSeen | undefined
   abstract readonly hasWritten: boolean
   #settled = false
   #failure: { readonly error: unknown } | undefined
 
-  constructor(dialect: DialectName, generationsSeen?: GenerationsSeen) {
+  constructor(dialect: DialectName) {
     this.dialect = dialect
-    this.generationsSeen = generationsSeen
   }
 
   get db() {
