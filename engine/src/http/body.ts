@@ -1,7 +1,6 @@
 // The bytes of a request's body, up to a bound.
 import type { IncomingMessage } from "node:http"
 import { EngineError, badRequest } from "../core/errors.ts"
-import { giveBack } from "../core/pieces.ts"
 import type { Exchange } from "./exchange.ts"
 
 /** Counts what arrives: a declared length can lie. */
@@ -96,7 +95,6 @@ export async function* socketBody(incoming: IncomingMessage): AsyncGenerator<Uin
       const { done, value } = await pieces.next().catch(bodyCutShort)
       if (done === true) return
       yield value
-      giveBack(value)
     }
   } finally {
     await pieces.return?.()

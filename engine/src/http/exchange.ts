@@ -27,7 +27,7 @@ export interface Exchange {
   readonly whole?: (() => Uint8Array | undefined) | undefined
   /** The body as it comes from the socket, a piece of which is there until the next one is asked for. */
   readonly body?: (() => AsyncIterable<Uint8Array>) | undefined
-  /** Takes the content of the answer, which has no body of its own then. Its pieces are given away: each goes once it is sent. */
+  /** Takes the content of the answer, which has no body of its own then. */
   readonly send?: ((content: AsyncIterable<Uint8Array>) => void) | undefined
   /** Ends the connection: of an answer whose head is gone, nothing but the missing rest can tell that it has failed. */
   readonly cut?: (() => void) | undefined

@@ -66,14 +66,14 @@ test("an answer carries the app's headers and the connection's", async () => {
 /** Pieces that the socket takes one after another, since together they are more than it holds. */
 const pieces = Array.from({ length: 64 }, (_, index) => Buffer.alloc(256 * 1024, index))
 
-test("content goes out as the socket takes it, and the memory of each piece goes with it", async () => {
-  const given: Uint8Array[] = []
+test("content goes out as the socket takes it, and none of it for a HEAD", async () => {
+  let givenCount = 0
   const { url } = await listening(async (_request, { send }) => {
     send?.(
       (async function* () {
         for (const piece of pieces) {
-          given.push(Uint8Array.from(piece))
-          yield given.at(-1) as Uint8Array
+          givenCount += 1
+          yield piece
         }
       })(),
     )
@@ -82,9 +82,8 @@ test("content goes out as the socket takes it, and the memory of each piece goes
   const { headers, body } = await request(url)
   expect(headers["content-type"]).toBe("text/plain")
   expect(Buffer.concat(pieces).equals(Buffer.from(await body.arrayBuffer()))).toBe(true)
-  expect(given.map(({ length }) => length)).toEqual(pieces.map(() => 0))
   const head = await request(url, { method: "HEAD" })
-  expect([head.statusCode, await head.body.text(), given.length]).toEqual([200, "", pieces.length])
+  expect([head.statusCode, await head.body.text(), givenCount]).toEqual([200, "", pieces.length])
 })
 
 test("content that fails half-way is cut off, and content that nobody takes any more is left", async () => {
@@ -215,26 +214,20 @@ test("content that is long in coming is waited for", async () => {
   expect(last.toString()).toBe("the end")
 })
 
-test("a body comes as the socket has it, each piece until the next, and is refused when it ends too early", async () => {
+test("a body comes as the socket has it, and is refused when it ends too early", async () => {
   const told: unknown[] = []
   const { url, port } = await listening(async (incoming, { body }) => {
     let length = 0
-    let last: Uint8Array | undefined
-    let goneCount = 0
     try {
-      for await (const piece of body?.() ?? []) {
-        if (last?.length === 0) goneCount += 1
-        length += piece.length
-        last = piece
-      }
-      told.push(length, goneCount > 0)
+      for await (const piece of body?.() ?? []) length += piece.length
+      told.push(length)
     } catch (error) {
       told.push(String(error))
     }
     return new Response(incoming.method)
   })
   const { body } = await request(url, { method: "PUT", body: Buffer.concat(pieces) })
-  expect([await body.text(), told.splice(0)]).toEqual(["PUT", [Buffer.concat(pieces).length, true]])
+  expect([await body.text(), told.splice(0)]).toEqual(["PUT", [Buffer.concat(pieces).length]])
   const socket = connect(port, "127.0.0.1", () => {
     socket.write("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", () => socket.destroy())
   })

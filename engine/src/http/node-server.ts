@@ -7,7 +7,6 @@ import { connect, createServer, type Server as NetServer, type Socket } from "no
 import { getRequestListener } from "@hono/node-server"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
-import { giveBack } from "../core/pieces.ts"
 import { nextTurn } from "../core/timers.ts"
 import { socketBody, wholeBody } from "./body.ts"
 import { type ConnectionShareOptions, shareConnections } from "./connection-share.ts"
@@ -317,7 +316,7 @@ async function sendContent(
     if (outgoing.req.method !== "HEAD")
       for await (const piece of content) {
         if (outgoing.destroyed) break
-        if (!outgoing.write(piece, () => giveBack(piece))) await drained(outgoing)
+        if (!outgoing.write(piece)) await drained(outgoing)
       }
     outgoing.end()
   } catch {

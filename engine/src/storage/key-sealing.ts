@@ -4,7 +4,6 @@
 // The first key of the ring seals; every key of it opens, so that keys rotate without a stop.
 import { createCipheriv, createDecipheriv, hash } from "node:crypto"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
-import { giveBack } from "../core/pieces.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Sealer } from "../core/sealing.ts"
 import { UnusableStore } from "./unusable-store.ts"
@@ -118,9 +117,7 @@ function seal(key: SealKey, path: string, plain: Uint8Array, random: RandomSourc
   const cipher = createCipheriv("aes-256-gcm", key.secret, nonce)
   cipher.setAAD(Buffer.concat([header, Buffer.from(path)]))
   const encrypted = cipher.update(plain)
-  const sealed = Buffer.concat([header, nonce, encrypted, cipher.final(), cipher.getAuthTag()])
-  giveBack(encrypted)
-  return sealed
+  return Buffer.concat([header, nonce, encrypted, cipher.final(), cipher.getAuthTag()])
 }
 
 function open(ring: KeyRing, path: string, sealed: Uint8Array): Uint8Array {

@@ -3,7 +3,6 @@
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { createZstdDecompress } from "node:zlib"
-import { giveBack } from "../core/pieces.ts"
 import { stateContentsReader } from "../workspaces/state-reader.ts"
 import type { ContentsAnswer, ContentsPiece } from "./state-contents.ts"
 
@@ -27,10 +26,7 @@ const answer = (message: ContentsAnswer): void => parentPort?.postMessage(messag
 function beginState() {
   const reader = stateContentsReader()
   const decompress = createZstdDecompress({ chunkSize: openedPieceBytes })
-  decompress.on("data", (piece: Uint8Array) => {
-    reader.write(piece)
-    giveBack(piece)
-  })
+  decompress.on("data", (piece: Uint8Array) => reader.write(piece))
   decompress.on("end", () => answer(reader.end()))
   return decompress
 }
@@ -39,10 +35,7 @@ let reading: ReturnType<typeof beginState> | undefined
 parentPort?.on("message", (piece: ContentsPiece) => {
   reading ??= beginState()
   if (piece !== "end") {
-    reading.write(piece, () => {
-      giveBack(piece)
-      answer("taken")
-    })
+    reading.write(piece, () => answer("taken"))
     return
   }
   reading.end()
