@@ -8,7 +8,6 @@ import { podAccount } from "./client/pod-account.ts"
 import { kubernetesTokenReviewer } from "./client/token-reviewer.ts"
 import { webhookPolicyClient } from "./client/policy-client.ts"
 import { webhookClient } from "./client/webhook-client.ts"
-import { type AuthorityActivity, noAuthorityActivity } from "./core/authority-activity.ts"
 import { type Audit, type AuditTrail, noAudit } from "./core/audit.ts"
 import { availableParallelism } from "node:os"
 import type { Caller } from "./core/caller.ts"
@@ -16,22 +15,20 @@ import { ownDiscovery } from "./core/discovery.ts"
 import type { Edition } from "./core/edition.ts"
 import { newId, type OrganizationId } from "./core/ids.ts"
 import type { Arrival, Generations } from "./core/generations.ts"
-import type { JobActivities } from "./core/job-activity.ts"
 import type { Exclusively } from "./core/leases.ts"
+import { type Metrics, noopMeter } from "./core/metrics.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
 import type { Storage } from "./core/storage.ts"
-import type { StorageActivity } from "./core/storage-activity.ts"
 import { dayMs, secondMs } from "./core/time.ts"
-import { newTidyActivity, type TidyActivity } from "./core/tidy-activity.ts"
 import { systemTimers, type Timers } from "./core/timers.ts"
 import type { ServedEngine, ServingEngine } from "./engine.ts"
 import type { EventOrigin } from "./events/event.ts"
 import { EventFeed } from "./events/event-feed.ts"
 import { EventService } from "./events/event-service.ts"
-import { type FeedActivity, noFeedActivity } from "./events/events.ts"
+import { createFeedMetrics } from "./events/feed-metrics.ts"
 import { originOf } from "./events/origin.ts"
 import { sweepEvents, sweepEventsJob } from "./events/sweep-events.ts"
-import { newWebhookActivity, type WebhookActivity } from "./events/webhook-activity.ts"
+import { createWebhookMetrics } from "./events/webhook-metrics.ts"
 import { WebhookDelivery, webhooksJob } from "./events/webhook-delivery.ts"
 import { WebhookService } from "./events/webhook-service.ts"
 import { exclusively } from "./jobs/exclusively.ts"
@@ -68,17 +65,21 @@ import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
 import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
+import { createCrlMetrics } from "./pki/crl/crl-metrics.ts"
 import { CrlPublisher } from "./pki/crl/crl-publisher.ts"
 import { refreshCrls, refreshCrlsJob } from "./pki/crl/refresh-crls.ts"
 import type { FilingRanges } from "./pki/certificates/filing.ts"
 import { keepRanges, keepRangesJob } from "./pki/tidy/keep-ranges.ts"
+import { createTidyMetrics, type TidyMetrics } from "./pki/tidy/tidy-metrics.ts"
 import { tidyJob, TidyWorker } from "./pki/tidy/tidy-mounts.ts"
 import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
 import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
 import { HeldResponders } from "./pki/ocsp/held-responders.ts"
 import { renewResponders, renewRespondersJob } from "./pki/ocsp/renew-responders.ts"
 import { OcspCache } from "./pki/ocsp/ocsp-cache.ts"
+import { createOcspMetrics, type OcspMetrics } from "./pki/ocsp/ocsp-metrics.ts"
 import { type AuthorityFigures, FigureBoard } from "./pki/statistics/authority-figures.ts"
+import { registerAuthorities } from "./pki/statistics/authority-metrics.ts"
 import { countCertificates, countCertificatesJob } from "./pki/statistics/count-certificates.ts"
 import { endLeases, endLeasesJob } from "./pki/leases/end-leases.ts"
 import { LeaseService } from "./pki/leases/lease-service.ts"
@@ -87,6 +88,7 @@ import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
 import { AccountBindingService } from "./acme/account-bindings.ts"
 import { AccountKeys } from "./acme/account-keys.ts"
+import { createAcmeMetrics } from "./acme/acme-metrics.ts"
 import { AcmeService } from "./acme/acme-service.ts"
 import type { AcmeTools } from "./acme/directory-service.ts"
 import type { Directory } from "./acme/directory.ts"
@@ -148,6 +150,8 @@ import { WorkspaceService } from "./workspaces/workspace-service.ts"
 
 export interface EmbeddedOptions {
   readonly runtime?: Runtime
+  /** What this engine counts, and what its server exposes at `/metrics`; without it nothing is counted. */
+  readonly metrics?: Metrics | undefined
   readonly edition?: Edition
   /** Where the keys are that seal secrets; the file `seal-key` beside an embedded database when left out. */
   readonly sealKeys?: SealKeySources
@@ -212,12 +216,14 @@ export interface AcmeOptions {
 export async function openEmbedded(url: string, options: EmbeddedOptions = {}): Promise<ServedEngine> {
   const runtime = options.runtime ?? systemRuntime()
   const { random, log, tracer } = runtime
+  const meter = options.metrics?.meter ?? noopMeter
   const timers = options.timers ?? systemTimers
   await using opening = new AsyncDisposableStack()
   const { connections, storageLimits: limits, readReplicas } = options
   const database = opening.use(
     await openDatabase(url, {
       ...runtime,
+      meter,
       connections,
       limits,
       readReplicas,
@@ -248,7 +254,9 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
           },
         }
   const storage = storesOver(database, sealer, runtime.clock, feed)
-  const eventFeed = feed && new EventFeed({ storage, runtime, timers, pollMs: pollMs[database.dialect] })
+  const feedMetrics = createFeedMetrics(meter)
+  const eventFeed =
+    feed && new EventFeed({ storage, runtime, timers, metrics: feedMetrics, pollMs: pollMs[database.dialect] })
   if (eventFeed !== undefined) opening.defer(() => eventFeed.end())
   const generations = currentGenerations(database)
   const stateTools: StateTools = {
@@ -305,14 +313,13 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     tracer === undefined ? outgoing.fetch : tracedFetch(outgoing.fetch, tracer, { name, propagates })
   const mountDirectory = new MountDirectory(storage, generations)
   const authorities = new Authorities()
-  const authorityActivity = noAuthorityActivity()
+  const tidyMetrics = createTidyMetrics(meter)
   const context: Context = {
     storage,
     storageOf: (origin) => storesOver(database, sealer, runtime.clock, feed, origin),
     eventFeed,
     eventRetentionMs: events.retentionMs ?? 7 * dayMs,
-    webhookActivity: newWebhookActivity(),
-    storageActivity: database.activity,
+    metrics: options.metrics,
     checkRoom: () => database.checkRoom(),
     audit: audit ?? noAudit,
     runtime,
@@ -345,22 +352,23 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       timers,
       exclusively: exclusive,
       signingKeys,
-      activity: authorityActivity.crlBuilds,
+      metrics: createCrlMetrics(meter),
       log: runtime.log,
     }),
-    authorityActivity,
+    ocspMetrics: createOcspMetrics(meter),
     figures: new FigureBoard({ storage, mountDirectory, authorities, runtime, timers }),
     ocspCache: new OcspCache(),
     ocspResponders: new HeldResponders(),
     edition: options.edition ?? "self-hosted",
     exclusively: exclusive,
-    tidyActivity: newTidyActivity(),
+    tidyMetrics,
     filingRanges: filingRangesOver(database),
     wakeJob: (name) => jobs.wake(name),
     acmeTools: {
       nonceSigner: stateTools.signer,
       accountKeys: new AccountKeys(),
       rules: { requiresBinding: acme.requiresBinding ?? false },
+      metrics: createAcmeMetrics(meter),
       queues: () => acmeQueues,
     },
   }
@@ -368,7 +376,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     ...context,
     timers,
     client: webhookClient(fetchFrom("webhook", false), runtime.clock, hmacHex),
-    activity: context.webhookActivity,
+    metrics: createWebhookMetrics(meter),
   })
   alsoWoken.push(() => webhookDelivery.wake())
   const acmeQueues =
@@ -385,7 +393,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     options.jobs === false
       ? []
       : jobsOver(context, {
-          tidying: new TidyWorker({ ...context, timers }, context.tidyActivity),
+          tidying: new TidyWorker({ ...context, timers }, tidyMetrics),
           expiredOrders: new ExpiredOrders(context),
           webhookDelivery,
         }),
@@ -393,16 +401,18 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       exclusively: context.exclusively,
       runtime,
       timers,
+      meter,
       stopped,
     },
   )
+  registerAuthorities(meter, () => context.figures.current())
   opening.defer(async () => {
     stopping.abort(new Error("the engine closes"))
     await jobs.idle()
   })
   const closing = opening.move()
   const authenticate = authentication(storage, generations, runtime, uses, addressBounds)
-  return new EmbeddedEngine(context, root, authenticate, jobs.activities, () => closing.disposeAsync())
+  return new EmbeddedEngine(context, root, authenticate, () => closing.disposeAsync())
 }
 
 /** Where other servers write, they are not heard; a file of SQLite is seldom written by another process. */
@@ -415,9 +425,8 @@ interface Context {
   /** None where there is no feed. */
   readonly eventFeed: EventFeed | undefined
   readonly eventRetentionMs: number
-  readonly webhookActivity: WebhookActivity
+  readonly metrics: Metrics | undefined
   readonly generations: Generations
-  readonly storageActivity: StorageActivity
   readonly checkRoom: () => Promise<void>
   readonly audit: Audit
   readonly runtime: Runtime
@@ -435,14 +444,14 @@ interface Context {
   readonly reviewToken: TokenReviewer
   readonly readPodAccount: ReadPodAccount
   readonly crlPublisher: CrlPublisher
-  readonly authorityActivity: AuthorityActivity
+  readonly ocspMetrics: OcspMetrics
   readonly figures: FigureBoard
   readonly ocspCache: OcspCache
   readonly ocspResponders: HeldResponders
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively
-  readonly tidyActivity: TidyActivity
+  readonly tidyMetrics: TidyMetrics
   readonly filingRanges: FilingRanges
   /** Starts a job at once, by its name, for what a request has left to it. */
   readonly wakeJob: (name: string) => void
@@ -519,7 +528,7 @@ const jobsOver = (context: Context, { tidying, expiredOrders, webhookDelivery }:
     },
   },
   { ...tidyJob, run: (held) => tidying.run(held) },
-  { ...keepRangesJob, run: (held) => keepRanges(context, context.tidyActivity, held) },
+  { ...keepRangesJob, run: (held) => keepRanges(context, context.tidyMetrics, held) },
   { ...endLeasesJob, run: (held) => endLeases(context, held) },
   { ...destroyWhenDueJob, run: (held) => destroyWhenDue(context, held) },
   { ...forgetBulkActionsJob, run: (held) => forgetBulkActions(context, held) },
@@ -767,19 +776,11 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
   readonly authenticate: Authenticate
   readonly stateTransfers: StateTransfers
   readonly configurationUploads: ConfigurationUploads
-  readonly jobActivities: JobActivities
   readonly #close: () => Promise<void>
 
-  constructor(
-    context: Context,
-    root: Caller,
-    authenticate: Authenticate,
-    jobActivities: JobActivities,
-    close: () => Promise<void>,
-  ) {
+  constructor(context: Context, root: Caller, authenticate: Authenticate, close: () => Promise<void>) {
     super(context, root)
     this.authenticate = authenticate
-    this.jobActivities = jobActivities
     this.stateTransfers = new StateTransferService(context.storage, context.runtime, context.stateTools)
     this.configurationUploads = new ConfigurationUploadService(
       context.storage,
@@ -799,16 +800,12 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     return this.context.audit
   }
 
-  get authorityActivity(): AuthorityActivity {
-    return this.context.authorityActivity
+  get metrics(): Metrics | undefined {
+    return this.context.metrics
   }
 
   authorityFigures(): Promise<AuthorityFigures> {
     return this.context.figures.current()
-  }
-
-  get storageActivity(): StorageActivity {
-    return this.context.storageActivity
   }
 
   arrival(): Arrival {
@@ -823,20 +820,8 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     return this.context.authMethodDirectory.current(arrival)
   }
 
-  get feedActivity(): FeedActivity {
-    return this.context.eventFeed?.activity ?? noFeedActivity
-  }
-
-  get webhookActivity(): WebhookActivity {
-    return this.context.webhookActivity
-  }
-
   endEventStreams(): void {
     this.context.eventFeed?.end()
-  }
-
-  get tidyActivity(): TidyActivity {
-    return this.context.tidyActivity
   }
 
   async ready(): Promise<void> {

@@ -4,17 +4,13 @@
 import type { AcmeServer } from "./acme/acme.ts"
 import type { Directory } from "./acme/directory.ts"
 import type { AcmeManagement } from "./acme/management.ts"
-import type { AuthorityActivity } from "./core/authority-activity.ts"
 import type { Audit, AuditTrail } from "./core/audit.ts"
-import type { JobActivities } from "./core/job-activity.ts"
+import type { Metrics } from "./core/metrics.ts"
 import type { Discovery } from "./core/discovery.ts"
-import type { StorageActivity } from "./core/storage-activity.ts"
-import type { TidyActivity } from "./core/tidy-activity.ts"
 import type { Caller } from "./core/caller.ts"
 import type { Arrival } from "./core/generations.ts"
-import type { Events, EventStreams, FeedActivity } from "./events/events.ts"
+import type { Events, EventStreams } from "./events/events.ts"
 import type { Webhooks } from "./events/webhook.ts"
-import type { WebhookActivity } from "./events/webhook-activity.ts"
 import type { TokenUse } from "./organizations/authentication.ts"
 import type { AgentPools } from "./organizations/agent-pool.ts"
 import type { OrganizationMemberships } from "./organizations/organization-memberships.ts"
@@ -159,17 +155,10 @@ export interface ServedEngine extends ServingEngine {
   authMethodTable(arrival?: Arrival): Promise<AuthMethodTable>
   /** Resolves when the store answers. */
   ready(): Promise<void>
-  /** For metrics: the same object at every time, counting on. */
-  readonly storageActivity: StorageActivity
-  /** The same for the work that needs no request. */
-  readonly jobActivities: JobActivities
-  readonly tidyActivity: TidyActivity
-  readonly feedActivity: FeedActivity
-  readonly webhookActivity: WebhookActivity
+  /** What it was opened with, for its server to record on and to expose. */
+  readonly metrics: Metrics | undefined
   /** Asks whoever follows events to go on elsewhere: the server that they are connected to stops. */
   endEventStreams(): void
-  /** And for what authorities sign of their own. */
-  readonly authorityActivity: AuthorityActivity
   /** What there is to watch of authorities; of a moment ago at most. Never throws. */
   authorityFigures(): Promise<AuthorityFigures>
 }

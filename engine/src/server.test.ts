@@ -11,6 +11,7 @@ import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
 import { HeldIdentity, ListenError, type RunningServer, serveApp, startSealedServer, startServer } from "./server.ts"
 import { usualKind } from "./storage/temporary-database.ts"
+import { createMetrics } from "./telemetry/metrics.ts"
 
 const sealKeys = { text: Buffer.alloc(32).toString("base64") }
 
@@ -111,7 +112,7 @@ test.each([
 
 test("/metrics tells when authorities expire, and of nothing where the store is sealed", async () => {
   await using place = await usualKind.place()
-  await using engine = await openEmbedded(place.url, { sealKeys })
+  await using engine = await openEmbedded(place.url, { metrics: createMetrics(), sealKeys })
   await engine.mounts.create({ path: "pki" })
   await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
   const server = await startServer({ engine })
@@ -127,7 +128,12 @@ test("/metrics tells when authorities expire, and of nothing where the store is 
 test("/metrics counts what the store does, by kind and outcome", async () => {
   await using place = await usualKind.place()
   // Neither a job nor the feed, which write when they like.
-  await using engine = await openEmbedded(place.url, { sealKeys, jobs: false, events: { on: false } })
+  await using engine = await openEmbedded(place.url, {
+    metrics: createMetrics(),
+    sealKeys,
+    jobs: false,
+    events: { on: false },
+  })
   const server = await startServer({ engine })
   opened.push(server)
   const metrics = async () => {

@@ -1,22 +1,21 @@
 // An engine behind a socket: the app, everything around it, and an orderly end. The package's "./server".
 import { setTimeout as sleep } from "node:timers/promises"
 import type { JsonBounds } from "./core/json-bounds.ts"
-import type { MetricFamily } from "./core/metric-family.ts"
+import type { Metrics } from "./core/metrics.ts"
 import type { Runtime } from "./core/runtime.ts"
 import { systemRuntime } from "./core/runtime.ts"
 import type { ServedEngine } from "./engine.ts"
 import { createApp } from "./http/app.ts"
 import { type App, isUploadPath, type Serve } from "./http/exchange.ts"
-import { registerAuthorities, type WatchedAuthorities } from "./http/authority-metrics.ts"
 import { isTrusted } from "./http/client-address.ts"
 import type { ConnectionShareOptions } from "./http/connection-share.ts"
 import { createFront, createMetricsFront, type FrontOptions } from "./http/front.ts"
 import { type ListenAddress, urlOf } from "./http/listen-address.ts"
-import { createMetrics, type Measured } from "./http/metrics.ts"
 import { createNodeServer, type NodeServer } from "./http/node-server.ts"
 import { rateLimiter } from "./http/rate-limit.ts"
 import { sealedApp, sealedEngine } from "./http/sealed-app.ts"
 import type { SecureContextSource } from "./http/secure-context.ts"
+import { createMetrics } from "./telemetry/metrics.ts"
 
 export type { ListenAddress } from "./http/listen-address.ts"
 export { assertListenable, ListenError } from "./http/node-server.ts"
@@ -59,8 +58,6 @@ export interface RunningServer {
   readonly httpsUrl: string | undefined
   /** Where `/metrics` has a listener of its own. */
   readonly metricsUrl: string | undefined
-  /** What `/metrics` tells at this moment. */
-  metrics(): Promise<readonly MetricFamily[]>
   /** Resolves when the last connection of every listener has ended; counts the requests that had to be cut. */
   close(): Promise<{ readonly cut: number }>
 }
@@ -75,28 +72,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(jsonBounds === undefined ? {} : { jsonBounds }),
     ...(snapshotIntervalSeconds === undefined ? {} : { snapshotIntervalSeconds }),
   })
-  const measured: Measured = {
-    storage: engine.storageActivity,
-    jobs: engine.jobActivities,
-    tidy: engine.tidyActivity,
-    feed: engine.feedActivity,
-    webhooks: engine.webhookActivity,
-  }
-  const authorities = { activity: engine.authorityActivity, figures: () => engine.authorityFigures() }
   const uploadLimitBytes = engine.stateTransfers.limitBytes
   return serveApp(app, {
     ...options,
     runtime,
     ready: () => engine.ready(),
-    measured,
-    authorities,
+    metrics: engine.metrics,
     uploadLimitBytes,
     endStreams: () => engine.endEventStreams(),
   })
 }
 
 /** Stands in while the store is sealed: answers that it is, and is not ready. */
-export function startSealedServer(options: Omit<ServerOptions, "engine">): Promise<RunningServer> {
+export function startSealedServer(
+  options: Omit<ServerOptions, "engine"> & { readonly metrics?: Metrics },
+): Promise<RunningServer> {
   const { runtime = systemRuntime() } = options
   return serveApp(sealedApp(runtime), { ...options, runtime, ready: () => Promise.reject(sealedEngine()) })
 }
@@ -107,8 +97,8 @@ export async function serveApp(
   options: Omit<ServerOptions, "engine"> & {
     readonly runtime: Runtime
     readonly ready: () => Promise<void>
-    readonly measured?: Measured
-    readonly authorities?: WatchedAuthorities
+    /** Requests alone are counted without it. */
+    readonly metrics?: Metrics | undefined
     /** Of what is sent to an upload address. */
     readonly uploadLimitBytes?: number
     /** Ends answers that go on for as long as their clients like. */
@@ -117,8 +107,7 @@ export async function serveApp(
 ): Promise<RunningServer> {
   const { runtime } = options
   let draining = false
-  const metrics = createMetrics(options.measured)
-  if (options.authorities !== undefined) registerAuthorities(metrics.registry, options.authorities)
+  const metrics = options.metrics ?? createMetrics()
   const serve = createFront({
     app,
     runtime,
@@ -157,7 +146,6 @@ export async function serveApp(
     url: urls.http ?? urls.https ?? "",
     httpsUrl: urls.https,
     metricsUrl: urls.metrics,
-    metrics: () => metrics.families(),
     close: () => (closing ??= close()),
   }
 }

@@ -2,6 +2,7 @@
 import { type Engine, type EventKind, openEngine } from "@chancery/engine"
 import { expect, onTestFinished, test } from "vitest"
 import { startServer } from "../../engine/src/server.ts"
+import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
 import { EngineFeeds } from "./engine-feeds.ts"
 import { systemRuntime } from "./runtime.ts"
@@ -9,7 +10,8 @@ import { systemRuntime } from "./runtime.ts"
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 async function setting(more: { readonly events?: { readonly on: boolean } } = {}) {
-  const world = await openWorld(more)
+  const metrics = recordedMetrics()
+  const world = await openWorld({ ...more, metrics })
   await world.engine.organizations.create({ name: "acme", email: "ops@example.com" })
   const server = await startServer({ engine: world.engine })
   let asked = 0
@@ -48,7 +50,7 @@ async function setting(more: { readonly events?: { readonly on: boolean } } = {}
     asked: () => asked,
     pass: (ms: number) => void (stopwatch += ms),
     need: () => feeds.need({ engine, url: server.url }, "acme"),
-    following: () => world.engine.feedActivity.followerCount,
+    following: () => metrics.value("chancery_event_followers"),
   }
 }
 

@@ -7,6 +7,7 @@ import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { createApp } from "../../engine/src/http/app.ts"
 import { serveApp } from "../../engine/src/server.ts"
+import { createMetrics } from "../../engine/src/telemetry/metrics.ts"
 import { ocspQuestion } from "../../engine/src/testing/ocsp-question.ts"
 import { serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
 
@@ -16,6 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
 const runtime = systemRuntime()
 const engine = await openEmbedded(`sqlite:${join(folder, "chancery.db")}`, {
   runtime,
+  metrics: createMetrics(),
   auditLog: { target: { kind: "file", path: join(folder, "audit.log") } },
 })
 const app = createApp({ engine, runtime })

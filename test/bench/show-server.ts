@@ -9,12 +9,13 @@ import { createApp } from "../../engine/src/http/app.ts"
 import { openDatabase } from "../../engine/src/storage/database.ts"
 import type { Compilable } from "../../engine/src/storage/session.ts"
 import { serveApp } from "../../engine/src/server.ts"
+import { createMetrics } from "../../engine/src/telemetry/metrics.ts"
 import { recordSelects } from "./recorded-selects.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
 const file = join(folder, "chancery.db")
 const runtime = systemRuntime()
-const engine = await openEmbedded(`sqlite:${file}`, { runtime })
+const engine = await openEmbedded(`sqlite:${file}`, { runtime, metrics: createMetrics() })
 if (engine.caller.kind !== "user") throw new Error("the engine acts as a user")
 const { secret } = await engine.tokens.createForUser(engine.caller.userId, { description: "bench" })
 await engine.organizations.create({ name: "bench", email: "bench@example.com" })

@@ -10,14 +10,11 @@ const notFamilies = new Set([
   "context",
   "runLogs",
   "stateTransfers",
-  "tidyActivity",
   "trail",
   "eventStreams",
-  "feedActivity",
   "inclusions",
-  "jobActivities",
+  "metrics",
   "visibleMounts",
-  "webhookActivity",
 ])
 
 /** What the services of a mount have from what they stand on. */

@@ -20,6 +20,7 @@ import {
 } from "../../engine/src/storage/temporary-database.ts"
 import { manualClock } from "../../engine/src/testing/manual-clock.ts"
 import { manualTimers } from "../../engine/src/testing/manual-timers.ts"
+import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
 import type { WorkspaceQuery } from "../../engine/src/workspaces/query.ts"
 import { newCast } from "./cast.ts"
 import { calls, newSubject, type Subject } from "./method-cases.ts"
@@ -142,13 +143,22 @@ async function runEveryJob(url: string): Promise<readonly string[]> {
   const clock = manualClock()
   clock.set(Date.now())
   const timers = manualTimers(clock)
-  await using engine = await openEmbedded(url, { runtime: { ...systemRuntime(), clock }, timers, sealKeys, jobs: true })
+  const metrics = recordedMetrics()
+  await using _ = await openEmbedded(url, {
+    runtime: { ...systemRuntime(), clock },
+    metrics,
+    timers,
+    sealKeys,
+    jobs: true,
+  })
   const settled = async () => {
-    while ([...engine.jobActivities.values()].some(({ running }) => running))
-      await new Promise((resolve) => setTimeout(resolve, 1))
+    while (metrics.isJobRunning()) await new Promise((resolve) => setTimeout(resolve, 1))
   }
-  const idle = () =>
-    [...engine.jobActivities].flatMap(([name, { lastSuccessAt }]) => (lastSuccessAt === undefined ? [name] : []))
+  const namesOf = (name: string) => metrics.series(name).map(({ labels }) => String(labels["job"]))
+  const idle = () => {
+    const done = new Set(namesOf("chancery_job_last_success_timestamp_seconds"))
+    return namesOf("chancery_job_running").filter((name) => !done.has(name))
+  }
   for (let round = 0; round < jobRounds && idle().length > 0; round += 1) await timers.advance(minuteMs, settled)
   return idle()
 }

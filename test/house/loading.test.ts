@@ -74,8 +74,8 @@ test("the kinds that programs declare need no package", async () => {
   ).toEqual([])
 })
 
-// `quick-lru` is one small file that loads no other.
-test("an embedded engine that is asked for workspaces only loads what speaks SQL, and a cache", async () => {
+// `quick-lru` is one small file that loads no other; of OpenTelemetry it is the API, which records nothing by itself.
+test("an embedded engine that is asked for workspaces only loads what speaks SQL, a cache and an API of metrics", async () => {
   expect(
     await packagesAfter(`
       const { openEngine } = await import("${sourceOf("engine/src/index.ts")}")
@@ -83,10 +83,10 @@ test("an embedded engine that is asked for workspaces only loads what speaks SQL
       await engine.organizations.create({ name: "acme", email: "acme@example.com" })
       await engine.workspaces.create("acme", { name: "api" })
       await engine[Symbol.asyncDispose]()`),
-  ).toEqual(["kysely", "quick-lru"])
+  ).toEqual(["@opentelemetry/api", "kysely", "quick-lru"])
 })
 
-test("what speaks OpenTelemetry is loaded where a collector is named, and nowhere else", async () => {
+test("what sends by OpenTelemetry is loaded where a collector is named, and nowhere else", async () => {
   const loaded = (environment: object) =>
     packagesAfter(`
       const { openTelemetry } = await import("${sourceOf("engine/src/cli/telemetry.ts")}")

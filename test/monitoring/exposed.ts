@@ -1,8 +1,9 @@
 // What a server and an operator tell to Prometheus once they have had something to do.
 import { systemTimers, type Timers } from "../../engine/src/core/timers.ts"
-import { noStorageActivity } from "../../engine/src/core/storage-activity.ts"
-import { createMetrics as createServerMetrics } from "../../engine/src/http/metrics.ts"
+import { createAcmeMetrics, recordOrder, recordValidation } from "../../engine/src/acme/acme-metrics.ts"
 import { startServer } from "../../engine/src/server.ts"
+import { createReplicaMetrics } from "../../engine/src/storage/storage-metrics.ts"
+import { createMetrics as createServerMetrics } from "../../engine/src/telemetry/metrics.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
 import { certificateFigures } from "../../operator/src/certificate/certificate-figures.ts"
 import { createMetrics } from "../../operator/src/metrics.ts"
@@ -37,7 +38,7 @@ export async function serverExposition(folder: string, isComplete: (text: string
   const url = `sqlite:${folder}/chancery.db`
   // Before there are jobs: what they have counted is not counted again for minutes.
   await usedAuthority(url)
-  await using world = await openWorld({ url, jobs: true, timers: hurried })
+  await using world = await openWorld({ url, metrics: createServerMetrics(), jobs: true, timers: hurried })
   const { status } = await world.pki("GET", "/pki/crl/rotate")
   if (status !== 200) throw new Error(`the rotation of the revocation list was answered with ${status}`)
   const server = await startServer({ engine: world.engine })
@@ -76,11 +77,13 @@ const requests = [
   ["GET", "/workspaces/ws-1/state-versions"],
 ] as const
 
-/** Of a server with a standby, which takes a PostgreSQL; what it tells of one, and not how the standby is. */
-export async function replicaExposition(): Promise<string> {
-  const storage = noStorageActivity()
-  storage.readReplicas = { reads: { replica: 2, primary: 1 }, replicas: [{ name: "db-2/app", isUp: true, lagMs: 5 }] }
-  return (await createServerMetrics({ storage }).expose()).text
+/** Of a server with a standby, which takes a PostgreSQL, and with ACME clients: histograms begin with their first duration. */
+export async function busyExposition(): Promise<string> {
+  const metrics = createServerMetrics()
+  createReplicaMetrics(metrics.meter, [{ name: "db-2/app", isUp: true, lagMs: 5 }])
+  recordValidation(createAcmeMetrics(metrics.meter), "http-01", "valid", 20)
+  recordOrder(createAcmeMetrics(metrics.meter), "valid", 500)
+  return (await metrics.expose()).text
 }
 
 export async function operatorExposition(): Promise<string> {

@@ -10,7 +10,7 @@ import { parse, stringify } from "yaml"
 import { publicProgram } from "../toolchain/public-program.ts"
 import { promtool } from "../toolchain/promtool.ts"
 import { alertCases, lookedAtMinutes } from "./alert-cases.ts"
-import { type Exposed, operatorExposition, parseExposition, replicaExposition, serverExposition } from "./exposed.ts"
+import { type Exposed, operatorExposition, parseExposition, busyExposition, serverExposition } from "./exposed.ts"
 import { namedIn } from "./expressions.ts"
 
 const folder = fileURLToPath(new URL("../../engine/deploy/monitoring", import.meta.url))
@@ -160,7 +160,7 @@ test("every metric and label of alerts and dashboards is told by a server or an 
   const isComplete = (text: string) => new Set([...text.matchAll(needed)].map(([found]) => found)).size === 4
   const exposed = new Map([
     ...parseExposition(await operatorExposition()),
-    ...parseExposition(await replicaExposition()),
+    ...parseExposition(await busyExposition()),
     ...parseExposition(await serverExposition(await temporary(), isComplete)),
   ])
   const shown = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, label = ""]) => label)

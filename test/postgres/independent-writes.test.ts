@@ -5,6 +5,7 @@ import {
   temporaryDatabase,
   type TemporaryDatabase,
 } from "../../engine/src/storage/temporary-database.ts"
+import { type RecordedMetrics, recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
 import type { World } from "../../engine/src/testing/world.ts"
 import { type Cast, openCast } from "../permissions/cast.ts"
 import { ask, endpoints, prepare } from "../permissions/matrix.ts"
@@ -29,9 +30,11 @@ async function newDatabase(): Promise<TemporaryDatabase> {
   return opened.use(await temporaryDatabase(kind))
 }
 
+const retryCount = (metrics: RecordedMetrics): number => metrics.value("chancery_storage_retries_total")
+
 /** How often transactions ran again for so many requests, all clients at once, and what they were answered. */
 async function retriesOf(
-  { engine }: World,
+  metrics: RecordedMetrics,
   prepared: () => Promise<() => Promise<{ readonly status: number }>>,
 ): Promise<{ readonly retries: number; readonly writes: number; readonly statuses: readonly number[] }> {
   const statuses: number[] = []
@@ -39,9 +42,9 @@ async function retriesOf(
   for (let round = 0; round < rounds; round += 1) {
     const requests: (() => Promise<{ readonly status: number }>)[] = []
     for (let client = 0; client < clients; client += 1) requests.push(await prepared())
-    const before = engine.storageActivity.retryCount
+    const before = retryCount(metrics)
     const answers = await Promise.all(requests.map((request) => request()))
-    retries += engine.storageActivity.retryCount - before
+    retries += retryCount(metrics) - before
     statuses.push(...answers.map(({ status }) => status))
   }
   return { retries, writes: statuses.length, statuses }
@@ -57,15 +60,16 @@ test("[F-R3] the list of shared rows names only endpoints that write, each with 
 
 describe.runIf(kind?.available)("16 clients that write different objects", () => {
   describe("below /api/v2", () => {
+    const metrics = recordedMetrics()
     let cast: Cast
     beforeAll(async () => {
-      cast = opened.use(await openCast({ url: (await newDatabase()).url, jobs: false }))
+      cast = opened.use(await openCast({ url: (await newDatabase()).url, jobs: false, metrics }))
     })
 
     test.each(apiWrites.filter((endpoint) => sharedRows[endpoint] === undefined))(
       "[F-R3] make less than one in twenty transactions run again: %s",
       async (endpoint) => {
-        const { retries, writes, statuses } = await retriesOf(cast.world, async () => {
+        const { retries, writes, statuses } = await retriesOf(metrics, async () => {
           const ready = await prepare(endpoint, await cast.newSubject(), "site administrator")
           return () => ask(cast, ready, "site administrator")
         })
@@ -81,13 +85,14 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
   )
 
   describe.each(shares)("below /v1, share %#", (...endpoints) => {
+    const metrics = recordedMetrics()
     let cast: PkiCast
     beforeAll(async () => {
-      cast = opened.use(await openPkiCast({ url: (await newDatabase()).url, jobs: false }))
+      cast = opened.use(await openPkiCast({ url: (await newDatabase()).url, jobs: false, metrics }))
     })
 
     test.each(endpoints)("[F-R3] make less than one in twenty transactions run again: %s", async (endpoint) => {
-      const { retries, writes, statuses } = await retriesOf(cast.world, async () => {
+      const { retries, writes, statuses } = await retriesOf(metrics, async () => {
         const ready = await preparePki(endpoint, await cast.newSubject(), "root")
         return () => askPki(cast, ready, "root")
       })
@@ -99,6 +104,7 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
 
 describe.runIf(kind?.available)("16 clients in one organization", () => {
   const writesEach = 12
+  const metrics = recordedMetrics()
   let world: World
   const send = async (method: string, path: string, body?: unknown) => {
     const answer = await world.request(method, path, body === undefined ? {} : { body })
@@ -113,14 +119,14 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
   const everyone = <T>(work: (client: number) => Promise<T>) =>
     Promise.all(Array.from({ length: clients }, (_, client) => work(client)))
   const retriesIn = async (work: () => Promise<unknown>) => {
-    const before = world.engine.storageActivity.retryCount
+    const before = retryCount(metrics)
     await work()
-    return world.engine.storageActivity.retryCount - before
+    return retryCount(metrics) - before
   }
 
   beforeAll(async () => {
     const { openWorld } = await import("../../engine/src/testing/world.ts")
-    world = opened.use(await openWorld({ url: (await newDatabase()).url, jobs: false }))
+    world = opened.use(await openWorld({ url: (await newDatabase()).url, jobs: false, metrics }))
     const attributes = { name: "busy", email: "busy@example.com" }
     await send("POST", "/organizations", { data: { type: "organizations", attributes } })
   })

@@ -2,14 +2,16 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest"
 import { exitCodes } from "../../engine/src/cli/exit-code.ts"
 import { silentLog } from "../../engine/src/core/runtime.ts"
-import type { ReadReplicaActivity, ReadReplicasActivity } from "../../engine/src/core/storage-activity.ts"
 import { during } from "../../engine/src/core/tracing.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { type Database, openDatabase } from "../../engine/src/storage/database.ts"
 import type { Session } from "../../engine/src/storage/session.ts"
+import type { ReplicaState } from "../../engine/src/storage/storage-metrics.ts"
 import { UnusableStore } from "../../engine/src/storage/unusable-store.ts"
+import { createMetrics } from "../../engine/src/telemetry/metrics.ts"
 import { openOtlp } from "../../engine/src/telemetry/otlp.ts"
 import { startOtlpReceiver } from "../../engine/src/testing/otlp-receiver.ts"
+import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
 import { run, serve, temporaryFolder } from "../cli/chancery.ts"
 import { codeBlocks } from "../readme/shell-blocks.ts"
@@ -30,8 +32,8 @@ const waitMs = 20_000
 
 interface Followed {
   readonly database: Database
-  readonly activity: ReadReplicasActivity
-  readonly replica: ReadReplicaActivity
+  readonly reads: () => { readonly replica: number; readonly primary: number }
+  readonly replica: ReplicaState
   /** What was said of replicas, in order. */
   readonly told: readonly { readonly event: string; readonly [field: string]: unknown }[]
 }
@@ -41,16 +43,33 @@ async function follow(primary: string, replica: string, { waitMs: patience = wai
   const tell = (event: string, fields: object = {}) => {
     if (event.startsWith("read-replica")) told.push({ event, ...fields })
   }
+  const metrics = recordedMetrics()
   const database = await openDatabase(primary, {
+    meter: metrics.meter,
     log: { ...silentLog, info: tell, warn: tell },
     readReplicas: { urls: [replica], waitMs: patience },
   })
   onTestFinished(() => database.close())
   await database.migrate()
-  const activity = database.activity.readReplicas
-  const [first] = activity?.replicas ?? []
-  if (activity === undefined || first === undefined) throw new Error("no replica is told of")
-  return { database, activity, replica: first, told }
+  const up = () => metrics.series("chancery_storage_read_replica_up")[0]
+  const name = up()?.labels["replica"]
+  if (typeof name !== "string") throw new Error("no replica is told of")
+  const reads = (target: string) => metrics.value("chancery_storage_read_replica_reads_total", { target })
+  return {
+    database,
+    reads: () => ({ replica: reads("replica"), primary: reads("primary") }),
+    replica: {
+      name,
+      get isUp() {
+        return up()?.value === 1
+      },
+      get lagMs() {
+        const [lag] = metrics.series("chancery_storage_read_replica_lag_seconds")
+        return lag && lag.value * 1_000
+      },
+    },
+    told,
+  }
 }
 
 const bump = (database: Database, family: string) =>
@@ -105,13 +124,13 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   test("a standby that lags answers with all that was committed before it was asked, whoever may read there", async () => {
     const reader = standby.url.replace("//chancery@", "//reader@")
     expect(reader).not.toBe(standby.url)
-    const { database, activity, replica, told } = await follow(primary.url, reader)
+    const { database, reads, replica, told } = await follow(primary.url, reader)
     expect(replica.isUp).toBe(true)
     for (let round = 1; round <= 10; round += 1) {
       await bump(database, "written")
       expect(await database.readElsewhere(looked("written"))).toEqual({ number: round, by: "standby" })
     }
-    expect(activity.reads).toEqual({ replica: 10, primary: 0 })
+    expect(reads()).toEqual({ replica: 10, primary: 0 })
     expect(told).toEqual([{ event: "read-replica-used", replica: replica.name }])
     expect(replica.name).not.toContain("reader")
   })
@@ -139,14 +158,14 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   })
 
   test("one that stands still is left out, and taken in again", async () => {
-    const { database, activity, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
+    const { database, reads, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
     await other.query("select pg_wal_replay_pause()")
     await bump(database, "paused")
     expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "primary" })
     await vi.waitUntil(() => !replica.isUp, patient)
     expect(replica.lagMs).toBeGreaterThan(0)
     expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "primary" })
-    expect(activity.reads).toEqual({ replica: 0, primary: 2 })
+    expect(reads()).toEqual({ replica: 0, primary: 2 })
     await other.query("select pg_wal_replay_resume()")
     await vi.waitUntil(() => replica.isUp, patient)
     expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "standby" })
@@ -184,6 +203,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   test("lists show what was just made, and counts of who answered are exposed", async () => {
     await using world = await openWorld({
       url: primary.url,
+      metrics: createMetrics(),
       jobs: false,
       readReplicas: { urls: [standby.url], waitMs },
     })
@@ -202,11 +222,11 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
       const { data } = body as { readonly data: readonly { readonly attributes: { readonly name: string } }[] }
       expect(data.map(({ attributes }) => attributes.name).toSorted()).toEqual(names)
     }
-    expect(world.engine.storageActivity.readReplicas?.reads).toEqual({ replica: 5, primary: 0 })
     const server = await startServer({ engine: world.engine })
     onTestFinished(() => server.close().then(() => {}))
     const text = await (await fetch(`${server.url}/metrics`)).text()
     expect(text).toContain('chancery_storage_read_replica_reads_total{target="replica"} 5')
+    expect(text).toContain('chancery_storage_read_replica_reads_total{target="primary"} 0')
     expect(text).toMatch(/chancery_storage_read_replica_up\{replica=".*\/postgres"\} 1/)
     expect(text).toMatch(/chancery_storage_read_replica_lag_seconds\{replica=".*"\} \d/)
     expect(text).not.toContain("chancery@")
@@ -227,7 +247,9 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     })
     const { tracer } = telemetry
     if (tracer === undefined) throw new Error("no traces are kept")
+    const metrics = recordedMetrics()
     await using database = await openDatabase(primary.url, {
+      meter: metrics.meter,
       tracer,
       readReplicas: { urls: [standby.url], waitMs },
     })
@@ -237,7 +259,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await telemetry[Symbol.asyncDispose]()
     const reads = receiver.spans().filter(({ name }) => name === "storage read")
     expect(reads.map(({ attributes }) => attributes["chancery.storage.replica"])).toEqual([
-      database.activity.readReplicas?.replicas[0]?.name,
+      metrics.series("chancery_storage_read_replica_up")[0]?.labels["replica"],
     ])
   })
 

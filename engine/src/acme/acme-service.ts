@@ -262,7 +262,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       )
       return orderView(order, authorizations, now)
     })
-    this.context.authorityActivity.acme.orders.made += 1
+    this.tools.metrics.orders.add(1, { status: "made" })
     return view
   }
 
@@ -377,7 +377,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         endedCount: isDeactivated ? await stores.acmeOrders.endedWith(id, now) : 0,
       }
     })
-    this.context.authorityActivity.acme.orders.invalid += endedCount
+    this.tools.metrics.orders.add(endedCount, { status: "invalid" })
     return view
   }
 

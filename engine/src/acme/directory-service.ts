@@ -9,6 +9,7 @@ import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts
 import type { AccountStanding, AcmeAccount, AcmeAccountId } from "./account.ts"
 import type { AccountKeys } from "./account-keys.ts"
 import type { AccountSigner } from "./acme.ts"
+import type { AcmeMetrics } from "./acme-metrics.ts"
 import type { AcmeQueues } from "./acme-queues.ts"
 import {
   type Decider,
@@ -28,6 +29,7 @@ export interface AcmeTools {
   readonly nonceSigner: NonceAuthority["signer"]
   readonly accountKeys: AccountKeys
   readonly rules: ServerRules
+  readonly metrics: AcmeMetrics
   /** Undefined where other servers do what needs no request. */
   readonly queues: () => AcmeQueues | undefined
 }

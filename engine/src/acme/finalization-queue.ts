@@ -1,11 +1,11 @@
 // Brings orders that are processing to their end, a certificate or an error (RFC 8555, section 7.4).
-import { recordOrder } from "../core/acme-activity.ts"
 import type { Audit } from "../core/audit.ts"
 import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
 import { logFailure } from "../core/failure-log.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
+import { recordOrder } from "./acme-metrics.ts"
 import type { FinalizableOrder, FinalizationQueue, Finalized } from "./acme-queues.ts"
 import type { ClaimedOrder } from "./acme-store.ts"
 import { directoryAt } from "./directory.ts"
@@ -42,7 +42,7 @@ export function finalizationQueue(context: FinalizationContext): FinalizationQue
       async attempt(order) {
         const outcome = await finalize(context, order)
         if (typeof outcome !== "number") {
-          if (outcome !== undefined) recordOrder(context.authorityActivity.acme, outcome.status, lifeOf(context, order))
+          if (outcome !== undefined) recordOrder(context.acmeTools.metrics, outcome.status, lifeOf(context, order))
           return outcome
         }
         queue.expect(outcome)
@@ -56,7 +56,8 @@ export function finalizationQueue(context: FinalizationContext): FinalizationQue
 }
 
 const lifeOf = ({ runtime }: FinalizationContext, { createdAt }: ClaimedOrder): number =>
-  runtime.clock.now() - createdAt
+  // A clock may step back.
+  Math.max(0, runtime.clock.now() - createdAt)
 
 /** What has come of it, or when to try once more; undefined where others have seen to it. */
 async function finalize(

@@ -133,7 +133,7 @@ export class OrderSigning extends DirectoryService {
 
   /** The certificate ends with its issuer, sooner than role and settings say. */
   #reportShortened({ id: order }: ClaimedOrder, { id: issuer, parsed }: HeldIssuer): void {
-    this.context.authorityActivity.acme.shortenedCount += 1
+    this.tools.metrics.shortenedCertificates.add(1)
     const fields = { mount: this.mountPath, issuer, notAfter: formatInstant(parsed.notAfter), order }
     this.context.runtime.log.warn("acme-certificate-shortened", fields)
   }

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest"
-import { noAuthorityActivity } from "../core/authority-activity.ts"
 import { systemRuntime } from "../core/runtime.ts"
 import { dayMs, type Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
+import { recordedMetrics } from "../testing/recorded-metrics.ts"
+import { createAcmeMetrics } from "./acme-metrics.ts"
 import { ExpiredOrders } from "./sweep-acme.ts"
 
 interface Asked {
@@ -15,7 +16,7 @@ interface Asked {
 function fixture(mounts: readonly string[]) {
   const asked: Asked[] = []
   let [now, waiting, fails] = [10 * dayMs, 0, false]
-  const authorityActivity = noAuthorityActivity()
+  const metrics = recordedMetrics()
   const acmeOrders = {
     async endExpired(mountId: MountId, time: { after: Instant; until: Instant }, limit: number) {
       if (fails) throw new Error("no store")
@@ -26,7 +27,7 @@ function fixture(mounts: readonly string[]) {
     },
   }
   const context = {
-    authorityActivity,
+    acmeTools: { metrics: createAcmeMetrics(metrics.meter) },
     runtime: { ...systemRuntime(), clock: { now: () => now } },
     mountDirectory: { current: async () => ({ mounts: mounts.map((id) => ({ id })) }) },
     storage: { transact: (work: (stores: object) => Promise<unknown>) => work({ acmeOrders }) },
@@ -34,7 +35,7 @@ function fixture(mounts: readonly string[]) {
   const expired = new ExpiredOrders(context)
   return {
     asked,
-    orders: authorityActivity.acme.orders,
+    invalid: () => metrics.value("chancery_acme_orders_total", { status: "invalid" }),
     run: (signal = new AbortController().signal) => expired.end({ signal }),
     set: (changed: { readonly now?: Instant; readonly waiting?: number; readonly fails?: boolean }) =>
       void ([now, waiting, fails] = [changed.now ?? now, changed.waiting ?? 0, changed.fails ?? false]),
@@ -59,11 +60,11 @@ test("orders whose time is over are ended from a day ago at first, and from the 
 })
 
 test("however many there are, each is counted as invalid once", async () => {
-  const { asked, orders, run, set } = fixture(["one"])
+  const { asked, invalid, run, set } = fixture(["one"])
   set({ waiting: 1_200 })
   await run()
   await run()
-  expect(orders.invalid).toBe(1_200)
+  expect(invalid()).toBe(1_200)
   expect(asked).toHaveLength(4)
 })
 

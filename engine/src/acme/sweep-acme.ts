@@ -1,6 +1,7 @@
 import type { Held } from "../core/leases.ts"
 import { dayMs, type Instant, minuteMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
+import type { AcmeTools } from "./directory-service.ts"
 import { registrationsCountMs } from "./rate-limits.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
@@ -16,18 +17,22 @@ const writesMaximum = 2_000
 /** For how long orders that nobody has ended are looked for after their time, by a server that has not looked yet. */
 const lookBackMs = dayMs
 
+type ExpiredOrdersContext = Pick<PkiContext, "storage" | "runtime" | "mountDirectory"> & {
+  readonly acmeTools: Pick<AcmeTools, "metrics">
+}
+
 /** Until when this process has ended orders, of each mount; of one that it has not seen, from a day ago. */
 export class ExpiredOrders {
-  readonly #context: Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorityActivity">
+  readonly #context: ExpiredOrdersContext
   readonly #until = new Map<MountId, Instant>()
 
-  constructor(context: Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorityActivity">) {
+  constructor(context: ExpiredOrdersContext) {
     this.#context = context
   }
 
   /** Each is counted once, by the server that ends it. */
   async end({ signal }: Pick<Held, "signal">): Promise<void> {
-    const { storage, runtime, mountDirectory, authorityActivity } = this.#context
+    const { storage, runtime, mountDirectory, acmeTools } = this.#context
     const until = runtime.clock.now()
     const { mounts } = await mountDirectory.current()
     const known = new Set(mounts.map(({ id }) => id))
@@ -40,7 +45,7 @@ export class ExpiredOrders {
         const { ended, newly } = await storage.transact(({ acmeOrders }) =>
           acmeOrders.endExpired(id, time, rowsPerWrite),
         )
-        authorityActivity.acme.orders.invalid += newly
+        acmeTools.metrics.orders.add(newly, { status: "invalid" })
         isDone = ended < rowsPerWrite
         if (!isDone) await nextTurn()
       }

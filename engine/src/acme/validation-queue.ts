@@ -1,11 +1,12 @@
 // Looks at challenges whose turn has come.
-import { recordValidation } from "../core/acme-activity.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
+import { recordValidation } from "./acme-metrics.ts"
 import type { SettledChallenge, ValidationQueue } from "./acme-queues.ts"
 import type { ClaimedChallenge } from "./acme-store.ts"
+import type { AcmeTools } from "./directory-service.ts"
 import { DueQueue } from "./due-queue.ts"
 import { validityMs } from "./order.ts"
 import { networkTermsOf, questionFor } from "./name-owners.ts"
@@ -14,8 +15,9 @@ import { type AcmeNetwork, attemptInTime } from "./validation.ts"
 
 export interface ValidationContext extends Pick<
   PkiContext,
-  "storage" | "runtime" | "generations" | "mountDirectory" | "authorities" | "authorityActivity"
+  "storage" | "runtime" | "generations" | "mountDirectory" | "authorities"
 > {
+  readonly acmeTools: Pick<AcmeTools, "metrics">
   readonly network: AcmeNetwork
   readonly timers: Timers
 }
@@ -65,7 +67,8 @@ async function look(
   const now = runtime.clock.now()
   const retryAt = problem && retryTime(challenge.attempts, problem, now)
   const result = problem === undefined ? "valid" : retryAt === undefined ? "invalid" : "retried"
-  recordValidation(context.authorityActivity.acme, type, result, now - begunAt)
+  // A clock may step back.
+  recordValidation(context.acmeTools.metrics, type, result, Math.max(0, now - begunAt))
   const { outcome, endedCount } = await storage.transact(
     async ({ acmeAuthorizations, acmeOrders }): Promise<Settling> => {
       if (problem === undefined) {
@@ -84,7 +87,7 @@ async function look(
       }
     },
   )
-  context.authorityActivity.acme.orders.invalid += endedCount
+  context.acmeTools.metrics.orders.add(endedCount, { status: "invalid" })
   return outcome
 }
 

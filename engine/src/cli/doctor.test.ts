@@ -10,6 +10,7 @@ import { openDatabase } from "../storage/database.ts"
 import { migrations } from "../storage/migrations/index.ts"
 import type { Session } from "../storage/session.ts"
 import { databaseKinds } from "../storage/temporary-database.ts"
+import { recordedMetrics } from "../testing/recorded-metrics.ts"
 import { run } from "./program.ts"
 
 const keys = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"))
@@ -56,8 +57,14 @@ const troubles = (found: readonly Found[]) =>
     )
 
 test("the jobs that are looked for are those that a server runs", async () => {
-  await using engine = await openEmbedded("sqlite::memory:", { jobs: true })
-  expect(jobSchedules.map(({ name }) => name).toSorted()).toEqual([...engine.jobActivities.keys()].toSorted())
+  const metrics = recordedMetrics()
+  await using _ = await openEmbedded("sqlite::memory:", { jobs: true, metrics })
+  expect(jobSchedules.map(({ name }) => name).toSorted()).toEqual(
+    metrics
+      .series("chancery_job_running")
+      .map(({ labels }) => String(labels["job"]))
+      .toSorted(),
+  )
 })
 
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")

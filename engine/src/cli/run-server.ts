@@ -2,7 +2,9 @@ import { setFlagsFromString } from "node:v8"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { systemTimers } from "../core/timers.ts"
+import { release } from "../http/release.ts"
 import { assertListenable, type RunningServer, type SecureContextSource, startServer } from "../server.ts"
+import { createMetrics } from "../telemetry/metrics.ts"
 import { listening } from "./listening.ts"
 import { CommandError } from "./exit-code.ts"
 import { issueManagedTls, type ManagedCertificate, type ManagedTlsOptions } from "./managed-tls.ts"
@@ -64,7 +66,8 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       proxies: { trusted: settings.trustedProxies, header: settings.proxyHeader },
     })
     await assertAllListenable(settings)
-    await using engine = await openUnsealed(settings, listeners(followed), stopped)
+    const metrics = createMetrics(release)
+    await using engine = await openUnsealed(settings, { ...listeners(followed), metrics }, stopped)
     if (engine === undefined) return
     // As log rotation does it: the file is moved away, and whoever writes it is told. From a terminal it means that this closes.
     if (!process.stdin.isTTY) process.on("SIGHUP", () => engine.audit.reopen())
@@ -89,7 +92,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
         shutdownGraceMs: settings.shutdownGrace,
       }),
     )
-    const measuring = telemetry?.measure(() => server.metrics())
+    const measuring = telemetry?.measure(metrics)
     log.info("serving", {
       url: server.url,
       httpsUrl: server.httpsUrl,

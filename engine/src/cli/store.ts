@@ -3,6 +3,7 @@ import { access, constants, mkdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { UnusableAuditLog } from "../audit/audit-log.ts"
 import type { AuditTarget } from "../audit/audit-target.ts"
+import type { Metrics } from "../core/metrics.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openEmbedded } from "../embedded.ts"
@@ -23,7 +24,7 @@ import { readWeakKeys } from "./weak-keys.ts"
 export async function openStore(
   settings: Settings,
   runtime: Runtime,
-  { server }: { readonly server: boolean },
+  { server, metrics }: { readonly server: boolean; readonly metrics?: Metrics },
 ): Promise<ServedEngine> {
   await refuseUnreadable(settings, server)
   const target = auditTargetOf(settings)
@@ -39,6 +40,7 @@ export async function openStore(
   try {
     return await openEmbedded(url, {
       runtime,
+      metrics,
       edition: settings.edition,
       stateLimitBytes: settings.stateLimit,
       events: { on: settings.events === "on", retentionMs: settings.eventRetention },

@@ -2,10 +2,10 @@
 // (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Headers, certificates, time-outs and
 // compression of the exporter have such variables as well, which the exporter reads by itself.
 import { newUuid } from "../core/ids.ts"
-import type { MetricFamily } from "../core/metric-family.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import { minuteMs } from "../core/time.ts"
 import { release } from "../http/release.ts"
+import type { ServerMetrics } from "../telemetry/metrics.ts"
 import type { Destination, OtlpOptions, Sampling } from "../telemetry/otlp.ts"
 import { tracedLog } from "../telemetry/traced-log.ts"
 import { configurationError } from "./exit-code.ts"
@@ -17,7 +17,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface ServerTelemetry extends AsyncDisposable {
   /** The system's, telling what it does. */
   readonly runtime: Runtime
-  measure(read: () => Promise<readonly MetricFamily[]>): AsyncDisposable
+  measure(metrics: Pick<ServerMetrics, "collect">): AsyncDisposable
 }
 
 /** Undefined where nothing is sent; then nothing is loaded either. Throws a `CommandError` that says what is wrong. */
@@ -40,7 +40,7 @@ export async function openTelemetry(
   const { tracer } = telemetry
   return {
     runtime: tracer === undefined ? system : { ...system, log: tracedLog(log, tracer), tracer },
-    measure: (read) => telemetry.measure(read),
+    measure: (metrics) => telemetry.measure(metrics),
     [Symbol.asyncDispose]: () => telemetry[Symbol.asyncDispose](),
   }
 }

@@ -1,6 +1,7 @@
 // A server whose store holds sealed values, and whose seal key is missing, does not give up: it answers that it is sealed, and
 // serves as soon as the key is there. A key that is there and is the wrong one is refused as ever.
 import { setTimeout as sleep } from "node:timers/promises"
+import type { Metrics } from "../core/metrics.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { type ServerOptions, startSealedServer } from "../server.ts"
@@ -15,11 +16,11 @@ const sealKeyCheckMs = 1_000
 /** Undefined when the process is told to stop while the store is still sealed. */
 export async function openUnsealed(
   settings: Settings,
-  options: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime },
+  options: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime; readonly metrics: Metrics },
   stopped: Promise<unknown>,
 ): Promise<ServedEngine | undefined> {
-  const { runtime } = options
-  const open = () => openStore(settings, runtime, { server: true })
+  const { runtime, metrics } = options
+  const open = () => openStore(settings, runtime, { server: true, metrics })
   const opened = await open().catch((error: unknown) => {
     if (error instanceof CommandError && error.cause instanceof SealedStore) return error
     throw error

@@ -1,16 +1,20 @@
 import { expect, onTestFinished, test } from "vitest"
 import type { OrganizationId } from "../core/ids.ts"
+import { noopMeter } from "../core/metrics.ts"
 import { silentLog, systemRuntime } from "../core/runtime.ts"
 import { hourMs } from "../core/time.ts"
 import { systemTimers } from "../core/timers.ts"
+import { recordedMetrics } from "../testing/recorded-metrics.ts"
 import { openWorld } from "../testing/world.ts"
 import { beginning, type EventPosition, isBefore, ownOrigin, type StoredEvent } from "./event.ts"
 import { EventFeed, type FeedStores, Follower } from "./event-feed.ts"
+import { createFeedMetrics } from "./feed-metrics.ts"
 
 const changesMaximum = 5_000
 
 test("commits that come one upon the other put no event off", async () => {
-  await using world = await openWorld()
+  const metrics = recordedMetrics()
+  await using world = await openWorld({ metrics })
   const { engine } = world
   await engine.organizations.create({ name: "acme", email: "ops@example.com" })
   const { id } = await engine.workspaces.create("acme", { name: "busy" })
@@ -19,7 +23,7 @@ test("commits that come one upon the other put no event off", async () => {
   const following = (async () => {
     for await (const { kind } of await engine.events.follow("acme", {}, { signal: ending.signal })) told.push(kind)
   })()
-  await expect.poll(() => engine.feedActivity.followerCount).toBe(1)
+  await expect.poll(() => metrics.value("chancery_event_followers")).toBe(1)
   let changes = 0
   for (; told.length === 0 && changes < changesMaximum; changes += 1)
     await engine.workspaces.update({ id }, { description: String(changes) })
@@ -54,6 +58,7 @@ test("who comes in the middle of a look hears what that look has found", async (
     },
     runtime: { clock, log: silentLog },
     timers: systemTimers,
+    metrics: createFeedMetrics(noopMeter),
     pollMs: hourMs,
   })
   onTestFinished(() => feed.end())

@@ -15,7 +15,8 @@ import type { Stores } from "../stores.ts"
 import { formatCursor } from "./cursor.ts"
 import { type EventPosition, isBefore, type StoredEvent } from "./event.ts"
 import { type EventFilter, fits, keysOf, wantedKeys } from "./event-filter.ts"
-import type { EventView, FeedActivity, FeedItem } from "./events.ts"
+import type { EventView, FeedItem } from "./events.ts"
+import type { FeedMetrics } from "./feed-metrics.ts"
 
 export type FeedStores = Pick<Stores, "access" | "events" | "identity" | "organizations">
 
@@ -23,6 +24,7 @@ export interface FeedContext {
   readonly storage: Storage<FeedStores>
   readonly runtime: Pick<Runtime, "clock" | "log">
   readonly timers: Timers
+  readonly metrics: FeedMetrics
   /** How often a reader looks for what other processes have committed. */
   readonly pollMs: number
 }
@@ -37,7 +39,6 @@ const queueMaximum = 2_000
 const heartbeatMs = 15 * secondMs
 
 export class EventFeed {
-  readonly activity: FeedActivity = { followerCount: 0, readCount: 0, deliveredCount: 0, droppedCount: 0 }
   readonly #context: FeedContext
   readonly #readers = new Map<OrganizationId, Reader>()
   readonly #followers = new Set<Follower>()
@@ -59,11 +60,11 @@ export class EventFeed {
   follow(follower: Follower): AsyncIterableIterator<FeedItem> {
     const { organization } = follower
     this.#followers.add(follower)
-    this.activity.followerCount += 1
+    this.#context.metrics.followers.add(1)
     const leave = () => {
       if (!this.#followers.delete(follower)) return
       follower.end()
-      this.activity.followerCount -= 1
+      this.#context.metrics.followers.add(-1)
       const reader = this.#readers.get(organization.id)
       reader?.part(follower)
       if (reader?.isIdle === true) {
@@ -106,7 +107,7 @@ export class EventFeed {
         return { events: await visibleTo(stores, follower, found), end: await endOf(stores, found) }
       })
       for (const event of events) yield { event: follower.view(event) }
-      this.activity.deliveredCount += events.length
+      this.#context.metrics.delivered.add(events.length)
       follower.position = end.position
       if (follower.isOver) break
       if (end.isReached && this.#join(follower)) break
@@ -119,7 +120,7 @@ export class EventFeed {
     const { id } = follower.organization
     const known = this.#readers.get(id)
     if (known !== undefined) return known.join(follower)
-    const reader = new Reader(id, follower.position, this.#context, this.activity)
+    const reader = new Reader(id, follower.position, this.#context)
     this.#readers.set(id, reader)
     return reader.join(follower)
   }
@@ -226,7 +227,6 @@ export class Follower {
 class Reader {
   readonly #organizationId: OrganizationId
   readonly #context: FeedContext
-  readonly #activity: FeedActivity
   readonly #followers = new Set<Follower>()
   /** Those who have come while it looks, and for whom nothing is looked for yet. */
   readonly #newcomers = new Set<Follower>()
@@ -241,11 +241,10 @@ class Reader {
   #again = false
   #stopped = false
 
-  constructor(organizationId: OrganizationId, position: EventPosition, context: FeedContext, activity: FeedActivity) {
+  constructor(organizationId: OrganizationId, position: EventPosition, context: FeedContext) {
     this.#organizationId = organizationId
     this.#position = position
     this.#context = context
-    this.#activity = activity
     this.#schedule(gatherMs)
   }
 
@@ -333,7 +332,7 @@ class Reader {
       const item = { event: some.view(event) }
       for (const follower of followers) this.#deliver(follower, item, event.position, now)
     }
-    this.#activity.readCount += look.count
+    this.#context.metrics.read.add(look.count)
     this.#position = this.#placeAfter(look.end.position)
     this.#lookAfter(now)
     return !look.end.isReached || isBefore(this.#position, look.end.position)
@@ -358,10 +357,10 @@ class Reader {
     if (follower.isOver || !isBefore(follower.position, position)) return
     follower.position = position
     if (follower.push(item, now)) {
-      this.#activity.deliveredCount += 1
+      this.#context.metrics.delivered.add(1)
       return
     }
-    this.#activity.droppedCount += 1
+    this.#context.metrics.dropped.add(1)
     follower.end(new EngineError("busy", "Events come faster than they are taken; go on from the last one."))
   }
 

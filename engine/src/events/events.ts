@@ -60,17 +60,3 @@ export type FeedItem = { readonly event: EventView } | { readonly cursor: string
 export interface EventStreams {
   open(organization: string, query: EventQuery): Promise<AsyncIterable<FeedItem>>
 }
-
-/** For metrics; counting on. */
-export interface FeedActivity {
-  followerCount: number
-  /** Events read for followers, each once for an organization. */
-  readCount: number
-  /** To each of those who wanted one. */
-  deliveredCount: number
-  /** Followers that were too slow. */
-  droppedCount: number
-}
-
-/** Of an engine without a feed. */
-export const noFeedActivity: FeedActivity = { followerCount: 0, readCount: 0, deliveredCount: 0, droppedCount: 0 }

@@ -15,7 +15,7 @@ import { type EventPosition, isBefore, type StoredEvent } from "./event.ts"
 import { viewOf } from "./event-feed.ts"
 import { fits, keysOf } from "./event-filter.ts"
 import type { EventView } from "./events.ts"
-import type { WebhookActivity } from "./webhook-activity.ts"
+import type { WebhookMetrics } from "./webhook-metrics.ts"
 import type { DeadLetter, Webhook } from "./webhook.ts"
 import { type DeliveryOutcome, isAttemptDue, stepAfter } from "./webhook-progress.ts"
 
@@ -44,7 +44,7 @@ interface Context {
   readonly client: WebhookClient
   /** How long events are kept, and dead letters as long. */
   readonly eventRetentionMs: number
-  readonly activity: WebhookActivity
+  readonly metrics: WebhookMetrics
   /** Starts the job again, when its run ends with work left. */
   readonly wakeJob: (name: string) => void
 }
@@ -257,7 +257,7 @@ export class WebhookDelivery {
   }
 
   async #settle({ webhook: seen, event, view }: Due, { id, body }: Delivery, outcome: DeliveryOutcome): Promise<void> {
-    const { storage, runtime, activity } = this.#context
+    const { storage, runtime, metrics } = this.#context
     const now = runtime.clock.now()
     const [octet = 0] = runtime.random.bytes(1)
     const { position } = event
@@ -288,14 +288,13 @@ export class WebhookDelivery {
       return step
     })
     this.#looked.delete(seen.id)
-    if (outcome.delivered) activity.deliveredCount += 1
-    else activity.failedCount += 1
-    if (step?.letter !== undefined) activity.deadCount += 1
-    if (step?.disabled === true) activity.disabledCount += 1
+    metrics.deliveries.add(1, { outcome: outcome.delivered ? "delivered" : "failed" })
+    if (step?.letter !== undefined) metrics.deadLetters.add(1)
+    if (step?.disabled === true) metrics.disabled.add(1)
   }
 
   async #redeliver({ webhookId, id }: DeadLetter, signal: AbortSignal): Promise<void> {
-    const { storage, runtime, client, activity } = this.#context
+    const { storage, runtime, client, metrics } = this.#context
     const found = await storage.read(async ({ webhooks }) => ({
       webhook: await webhooks.find(webhookId),
       secret: await webhooks.secret(webhookId),
@@ -314,8 +313,7 @@ export class WebhookDelivery {
       const attempts = letter.attempts + 1
       await webhooks.saveLetter({ ...letter, attempts, lastError: outcome.error, failedAt: now, redelivering: false })
     })
-    if (outcome.delivered) activity.deliveredCount += 1
-    else activity.failedCount += 1
+    metrics.deliveries.add(1, { outcome: outcome.delivered ? "delivered" : "failed" })
   }
 
   async #sweepLetters(signal: AbortSignal): Promise<void> {

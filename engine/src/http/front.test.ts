@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest"
 import { storeFull } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { silentLog, systemRuntime } from "../core/runtime.ts"
+import { createMetrics } from "../telemetry/metrics.ts"
 import { parseTrustedProxies } from "./client-address.ts"
 import type { App } from "./exchange.ts"
 import { createFront } from "./front.ts"
 import type { FrontOptions } from "./front.ts"
-import { createMetrics } from "./metrics.ts"
 import { rateLimiter } from "./rate-limit.ts"
 
 interface Line {

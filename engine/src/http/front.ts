@@ -2,16 +2,17 @@
 // probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
 import { isEngineError, isStoreFull } from "../core/errors.ts"
 import { logFailure } from "../core/failure-log.ts"
+import type { Metrics } from "../core/metrics.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { during, type Span } from "../core/tracing.ts"
 import { serviceTokenIn, tokenIn } from "./authenticate.ts"
 import { clientAddressOf, type ProxyHeader, type TrustedProxies } from "./client-address.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"
 import type { App, Connection, Exchange, Serve } from "./exchange.ts"
-import type { Metrics } from "./metrics.ts"
 import type { Allowance, RateLimiter } from "./rate-limit.ts"
 import { refusal } from "./refusal.ts"
 import { requestIdOf } from "./request-id.ts"
+import { createRequestMetrics } from "./request-metrics.ts"
 
 export interface FrontOptions {
   readonly app: App
@@ -31,11 +32,12 @@ export interface FrontOptions {
 }
 
 export function createFront(options: FrontOptions): Serve {
-  const { metrics, runtime, accessLog, stopwatch, proxies } = options
+  const { runtime, accessLog, stopwatch, proxies } = options
+  const requestMetrics = createRequestMetrics(options.metrics.meter)
 
   const serve = async (request: Request, connection: Connection, span?: Span): Promise<Response> => {
     const began = stopwatch()
-    metrics.begin()
+    requestMetrics.begin()
     const peer = connection.remoteAddress
     const remoteAddress = proxies === undefined ? peer : clientAddressOf(peer, request.headers, proxies)
     const exchange: Exchange = {
@@ -59,7 +61,7 @@ export function createFront(options: FrontOptions): Serve {
     }
 
     const durationMs = stopwatch() - began
-    metrics.end({ method: request.method, route: exchange.route, status: response.status, durationMs })
+    requestMetrics.end({ method: request.method, route: exchange.route, status: response.status, durationMs })
     if (span?.isRecorded === true) describe(span, request, path, exchange, response.status)
     if (accessLog !== "off") {
       // Probes come every few seconds and say nothing new.

@@ -3,10 +3,12 @@ import { describe, expect, test } from "vitest"
 import { storeAway } from "../core/errors.ts"
 import type { Held, Leases } from "../core/leases.ts"
 import { silentLog } from "../core/runtime.ts"
+import { secondMs } from "../core/time.ts"
 import { leasesOver } from "../storage/leases.ts"
 import { databaseKinds, temporaryDatabase } from "../storage/temporary-database.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { manualTimers } from "../testing/manual-timers.ts"
+import { recordedMetrics } from "../testing/recorded-metrics.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { exclusively } from "./exclusively.ts"
 import type { Job } from "./job.ts"
@@ -37,13 +39,20 @@ function server(leases: Leases, { clock, timers }: WorldTime, job: Partial<Job>,
     },
   }
   const stopped = stopping.signal
+  const metrics = recordedMetrics()
   const task = exclusively({ leases, holder: `eng-${seed}`, runtime, timers, stopped })
   const whole: Job = { name: "tidy", everyMs, timeoutMs, run: async () => {}, ...job }
-  const runner = startJobs([whole], { exclusively: task, runtime, timers, stopped })
+  const runner = startJobs([whole], { exclusively: task, runtime, timers, meter: metrics.meter, stopped })
   const activity = () => {
-    const counted = runner.activities.get(whole.name)
-    if (counted === undefined) throw new Error("not counted")
-    return counted
+    const failureCount = metrics.value("chancery_job_runs_total", { job: whole.name, outcome: "failed" })
+    const [lastSuccess] = metrics.series("chancery_job_last_success_timestamp_seconds")
+    return {
+      runCount: failureCount + metrics.value("chancery_job_runs_total", { job: whole.name, outcome: "done" }),
+      failureCount,
+      durationMs: metrics.value("chancery_job_duration_seconds_total", { job: whole.name }) * secondMs,
+      lastSuccessAt: lastSuccess && lastSuccess.value * secondMs,
+      running: metrics.value("chancery_job_running", { job: whole.name }) === 1,
+    }
   }
   return {
     errors,

@@ -1,15 +1,16 @@
 // Runs jobs on every server of a store so that each is done by one of them at a time, and no more often than it asks.
+import type { Meter } from "@opentelemetry/api"
 import { logFailure } from "../core/failure-log.ts"
-import type { JobActivities, JobActivity } from "../core/job-activity.ts"
 import type { Exclusively } from "../core/leases.ts"
+import { noopMeter } from "../core/metrics.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import { apart, untraced } from "../core/tracing.ts"
 import type { Job } from "./job.ts"
+import { createJobMetrics, type JobMetrics } from "./job-metrics.ts"
 
 export interface JobRunner {
-  readonly activities: JobActivities
   /** Starts the job of this name at once, or again when its present run has ended; nothing where no job runs. */
   wake(name: string): void
   /** Resolves when no job runs. */
@@ -20,6 +21,7 @@ export interface JobRunnerOptions {
   readonly exclusively: Exclusively
   readonly runtime: Pick<Runtime, "clock" | "random" | "log" | "tracer">
   readonly timers: Timers
+  readonly meter?: Meter
   /** Ends it all: nothing is started any more, and what runs is told. */
   readonly stopped: AbortSignal
 }
@@ -34,30 +36,24 @@ const heldRetryMs = secondMs
 const heldRetryMaximum = 120
 
 export function startJobs(jobs: readonly Job[], options: JobRunnerOptions): JobRunner {
-  const loops = new Map(jobs.map((job) => [job.name, startLoop(job, options)]))
+  const names = jobs.map(({ name }) => name)
+  const metrics = createJobMetrics(options.meter ?? noopMeter, names)
+  const loops = new Map(jobs.map((job) => [job.name, startLoop(job, metrics, options)]))
   return {
-    activities: new Map(Array.from(loops, ([name, { activity }]) => [name, activity])),
     wake: (name) => loops.get(name)?.wake(),
     idle: async () => void (await Promise.all(Array.from(loops.values(), (loop) => loop.idle()))),
   }
 }
 
 interface Loop {
-  readonly activity: JobActivity
   wake(): void
   idle(): Promise<void>
 }
 
 /** Ticks of one job, one after another. */
-function startLoop(job: Job, { exclusively, runtime, timers, stopped }: JobRunnerOptions): Loop {
+function startLoop(job: Job, metrics: JobMetrics, { exclusively, runtime, timers, stopped }: JobRunnerOptions): Loop {
   const { clock, log, tracer } = runtime
-  const activity: JobActivity = {
-    runCount: 0,
-    failureCount: 0,
-    durationMs: 0,
-    lastSuccessAt: undefined,
-    running: false,
-  }
+  const label = { job: job.name }
   let tick: Promise<void> | undefined
   /** How often the wish of a `wake` may still meet another server's lease. */
   let wishes = 0
@@ -85,7 +81,7 @@ function startLoop(job: Job, { exclusively, runtime, timers, stopped }: JobRunne
     const wish = wishes
     wishes = 0
     const began = clock.now()
-    activity.running = true
+    metrics.running.add(1, label)
     try {
       const { held } = await exclusively(
         { name: job.name, timeoutMs: job.timeoutMs, ...(wish > 0 ? {} : { unlessDoneAfter: began - job.everyMs }) },
@@ -96,23 +92,23 @@ function startLoop(job: Job, { exclusively, runtime, timers, stopped }: JobRunne
       )
       failuresInARow = 0
       if (held) {
-        activity.runCount += 1
-        activity.lastSuccessAt = clock.now()
+        metrics.runs.add(1, { ...label, outcome: "done" })
+        metrics.lastSuccess.record(clock.now() / secondMs, label)
       } else if (wish > 1 && wishes === 0) {
         wishes = wish - 1
         return heldRetryMs * (1 + chance())
       }
     } catch (error) {
       if (stopped.aborted) return 0
-      activity.runCount += 1
-      activity.failureCount += 1
+      metrics.runs.add(1, { ...label, outcome: "failed" })
       logFailure(log, "error", "job-failed", { job: job.name, error })
       const retryMs = firstRetryMs * 2 ** Math.min(failuresInARow, doublingMaximum)
       failuresInARow += 1
       return Math.min(job.everyMs, retryMs) * (1 + chance())
     } finally {
-      activity.running = false
-      activity.durationMs += clock.now() - began
+      metrics.running.add(-1, label)
+      // A clock may step back.
+      metrics.durationSeconds.add(Math.max(0, clock.now() - began) / secondMs, label)
     }
     return wishes > 0 ? 0 : job.everyMs * (1 + chance() / 10)
   }
@@ -121,7 +117,6 @@ function startLoop(job: Job, { exclusively, runtime, timers, stopped }: JobRunne
   schedule(chance() * Math.min(job.everyMs, longestInitialDelayMs))
 
   return {
-    activity,
     wake() {
       wishes = heldRetryMaximum
       if (tick === undefined) schedule(0)

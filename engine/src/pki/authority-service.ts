@@ -1,7 +1,6 @@
 // What every service of a mount stands on: the one place where it finds its mount, and where it says what its caller must be
 // allowed to do.
 import { authorizePath, type Capability } from "../core/access.ts"
-import type { AuthorityActivity } from "../core/authority-activity.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import { busy } from "../core/errors.ts"
@@ -18,6 +17,7 @@ import type { PolicyClient } from "./external-policy/policy-client.ts"
 import type { PolicyServiceActivity } from "./external-policy/policy-service-activity.ts"
 import type { HeldResponders } from "./ocsp/held-responders.ts"
 import type { OcspCache } from "./ocsp/ocsp-cache.ts"
+import type { OcspMetrics } from "./ocsp/ocsp-metrics.ts"
 import type { IssuerSigner } from "./issuers/issuer-signer.ts"
 import { assertKeyAllowed, type PresentedKey } from "./keys/key-check.ts"
 import type { WeakKeyList } from "../x509/weak-key-list.ts"
@@ -71,7 +71,7 @@ export interface PkiContext {
   /** Starts a job at once, by its name, for what a request has left to it. */
   readonly wakeJob: (name: string) => void
   readonly ocspCache: OcspCache
-  readonly authorityActivity: AuthorityActivity
+  readonly ocspMetrics: OcspMetrics
   readonly ocspResponders: HeldResponders
 }
 

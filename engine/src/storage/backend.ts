@@ -1,8 +1,8 @@
 import type { RandomSource } from "../core/random.ts"
 import type { Log } from "../core/runtime.ts"
 import type { Isolation } from "../core/storage.ts"
-import type { StorageActivity } from "../core/storage-activity.ts"
 import type { Span } from "../core/tracing.ts"
+import type { StorageMetrics } from "./storage-metrics.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
 import type { DialectName, Session } from "./session.ts"
 
@@ -13,7 +13,8 @@ export const defaultPoolSize = 10
 /** What a dialect must be able to do; `database.ts` builds the rest on it. */
 export interface Backend {
   readonly dialect: DialectName
-  readonly activity: StorageActivity
+  /** Durable commits of writes since it was opened; on SQLite one may carry many units of work. */
+  readonly commitCount: number
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** One query, at what is committed, on disk or not. */
   glance<T>(work: (session: Session) => Promise<T>): Promise<T>
@@ -39,6 +40,7 @@ export interface BackendOptions {
   /** Jitters retries. */
   readonly random: RandomSource
   readonly log: Log
+  readonly metrics: StorageMetrics
   /** Milliseconds with fractions, for durations only. */
   readonly stopwatch: () => number
   /** Of a file of SQLite; tests let it fail. */

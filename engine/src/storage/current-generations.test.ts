@@ -11,8 +11,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("current gener
     let glanceCount = 0
     const watched: Database = {
       ...temporary.database,
-      get activity() {
-        return temporary.database.activity
+      get commitCount() {
+        return temporary.database.commitCount
       },
       glance: (work) => {
         glanceCount += 1

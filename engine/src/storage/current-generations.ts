@@ -22,7 +22,7 @@ export const currentGenerations = (database: Database): Generations => {
   let likely = ""
 
   const shared = <T>(key: string, read: (session: Session) => Promise<T>): Promise<T> => {
-    const { commitCount } = database.activity
+    const { commitCount } = database
     if (knownSince !== commitCount) {
       if (known.size > 0) known = new Map()
       knownSince = commitCount

@@ -4,6 +4,7 @@ import { dirname } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { isEngineError } from "../core/errors.ts"
+import { recordedMetrics } from "../testing/recorded-metrics.ts"
 import { openDatabase, sqliteFile, type Database } from "./database.ts"
 import { among } from "./dialect.ts"
 import { migrations } from "./migrations/index.ts"
@@ -559,7 +560,8 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
   })
 
   test("a commit that the server refused has changed nothing, and is tried again where that may help", async () => {
-    await using temporary = await temporaryDatabase(kind)
+    const metrics = recordedMetrics()
+    await using temporary = await temporaryDatabase(kind, { meter: metrics.meter })
     const { database } = temporary
     await database.transact((session) => session.run(sql`create sequence tries`))
     // A sequence goes on although its transaction does not.
@@ -575,7 +577,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
       database.transact((session) => session.run(setSetting, { name, value }))
     await expect(set("a", "full")).rejects.toMatchObject({ code: "busy" })
     expect(await set("b", "1")).toBe(1)
-    expect(database.activity.retryCount).toBe(2)
+    expect(metrics.value("chancery_storage_retries_total")).toBe(2)
     expect([await value(database, "a"), await value(database, "b")]).toEqual([undefined, "1"])
   })
 

@@ -1,7 +1,8 @@
+import type { Meter, ObservableResult } from "@opentelemetry/api"
 import { systemRuntime, type Log } from "../core/runtime.ts"
 import type { RandomSource } from "../core/random.ts"
 import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
-import type { StorageActivity, UnitsOfWork } from "../core/storage-activity.ts"
+import { noopMeter } from "../core/metrics.ts"
 import type { TransactOptions } from "../core/storage.ts"
 import { systemTimers, type Timers } from "../core/timers.ts"
 import type { Tracer } from "../core/tracing.ts"
@@ -11,13 +12,15 @@ import { migrations } from "./migrations/index.ts"
 import type { DialectName, Session } from "./session.ts"
 import { openSqlite } from "./sqlite.ts"
 import { tracedBackend, tracedRun } from "./traced-backend.ts"
+import { createStorageMetrics, type UnitKind, type UnitOutcome } from "./storage-metrics.ts"
 import { StoreRoom } from "./store-room.ts"
 import { UnusableStore } from "./unusable-store.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
 
 export interface Database extends AsyncDisposable {
   readonly dialect: DialectName
-  readonly activity: StorageActivity
+  /** Durable commits of writes since it was opened. */
+  readonly commitCount: number
   /** One consistent snapshot; writes are refused. */
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** The same, by a read replica that has all that was committed when this was called; by the primary where there is none. */
@@ -54,6 +57,8 @@ export interface DatabaseOptions {
   readonly image?: Uint8Array | undefined
   readonly freePages?: number | undefined
   readonly tracer?: Tracer | undefined
+  /** A file of SQLite that is open in this process already is counted on the meter of its first opener. */
+  readonly meter?: Meter
   readonly readReplicas?: ReadReplicaOptions | undefined
   readonly timers?: Timers
   /** Of tests; a release has its own. */
@@ -67,6 +72,8 @@ export interface DatabaseOptions {
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const system = systemRuntime()
   const stopwatch = () => performance.now()
+  const { tracer, meter = noopMeter, readReplicas = { urls: [] } } = options
+  const metrics = createStorageMetrics(meter)
   const backendOptions: BackendOptions = {
     random: options.random ?? system.random,
     log: options.log ?? system.log,
@@ -79,8 +86,8 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     image: options.image,
     freePages: options.freePages,
     stopwatch,
+    metrics,
   }
-  const { tracer, readReplicas = { urls: [] } } = options
   await using opening = new AsyncDisposableStack()
   const opened = await openBackend(url, backendOptions)
   opening.defer(() => opened.close())
@@ -96,27 +103,41 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
             ...backendOptions,
             primary: backend,
             timers: options.timers ?? systemTimers,
+            meter,
             ...(tracer && { traced: tracedRun(backend.dialect, tracer, stopwatch) }),
           }),
         )
-  if (replicas !== undefined) {
-    opening.defer(() => replicas.close())
-    backend.activity.readReplicas = replicas.activity
-  }
+  if (replicas !== undefined) opening.defer(() => replicas.close())
+  const commits = meter.createObservableCounter("chancery_storage_commits_total", {
+    description: "Durable commits; writes done divided by it is how many share one.",
+  })
+  const observeCommits = (result: ObservableResult) => result.observe(backend.commitCount)
+  commits.addCallback(observeCommits)
+  opening.defer(() => commits.removeCallback(observeCommits))
   const room = new StoreRoom(backend, backendOptions.log)
   const closing = opening.move()
+  // Beside the answer and not around it: the caller waits for no further promise.
+  const counted = <T>(kind: UnitKind, answer: Promise<T>): Promise<T> => {
+    answer.then(
+      () => metrics.transactions.add(1, { kind, outcome: "done" }),
+      (error: unknown) => metrics.transactions.add(1, { kind, outcome: outcomeOf(error) }),
+    )
+    return answer
+  }
   let closed: Promise<void> | undefined
   const close = () => (closed ??= closing.disposeAsync())
   return {
     dialect: backend.dialect,
-    activity: backend.activity,
-    read: (work) => counted(backend.activity.read, backend.read(work)),
-    readElsewhere: (work) => counted(backend.activity.read, (replicas ?? backend).read(work)),
+    get commitCount() {
+      return backend.commitCount
+    },
+    read: (work) => counted("read", backend.read(work)),
+    readElsewhere: (work) => counted("read", (replicas ?? backend).read(work)),
     glance: (work) => backend.glance(work),
     transact: (work, options) => {
       const answer = backend.transact(work, options)
       answer.catch((error: unknown) => room.failed(error))
-      return counted(backend.activity.write, answer)
+      return counted("write", answer)
     },
     checkRoom: () => room.check(),
     alter: (work) => backend.alter(work),
@@ -141,17 +162,8 @@ async function migrateStepwise(backend: Backend, known: readonly Migration[]): P
   return applied
 }
 
-// Beside the answer and not around it: the caller waits for no further promise.
-function counted<T>({ settled }: UnitsOfWork, answer: Promise<T>): Promise<T> {
-  answer.then(
-    () => (settled.done += 1),
-    (error: unknown) => {
-      if (isEngineError(error)) settled[passing.has(error.code) ? "busy" : "refused"] += 1
-      else settled.failed += 1
-    },
-  )
-  return answer
-}
+const outcomeOf = (error: unknown): UnitOutcome =>
+  isEngineError(error) ? (passing.has(error.code) ? "busy" : "refused") : "failed"
 
 /** Told with 503 and a time to ask again. */
 const passing: ReadonlySet<EngineErrorCode> = new Set(["busy", "unavailable"])

@@ -5,7 +5,7 @@ import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type Quer
 import { busy, storeAway, storeFull, undecided } from "../core/errors.ts"
 import { silentLog } from "../core/runtime.ts"
 import type { Isolation } from "../core/storage.ts"
-import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
+import { secondMs } from "../core/time.ts"
 import type { Span } from "../core/tracing.ts"
 import {
   type Backend,
@@ -19,6 +19,7 @@ import type { Bound } from "./dialect.ts"
 import { faultOf, isBroken, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
 import { Presence } from "./presence.ts"
 import { OutdatedSnapshot, ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
+import type { UnitKind } from "./storage-metrics.ts"
 import { commitSpan } from "./traced-backend.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 
@@ -132,7 +133,7 @@ const typeParserOf: (oid: number, format?: "text" | "binary") => (value: string)
 /** How a unit of work is run. */
 interface Manner {
   readonly begin: string
-  readonly units: UnitsOfWork
+  readonly kind: UnitKind
   /** Of one answer; what is not there by then will not come. */
   readonly patienceMs: number
   readonly writes: boolean
@@ -153,7 +154,7 @@ type Outcome<T> = { readonly kind: "done"; readonly value: T } | { readonly kind
 
 class PostgresStore implements Backend, Standby {
   readonly dialect = "postgres"
-  readonly activity = noStorageActivity()
+  commitCount = 0
   readonly #pool: Pool
   readonly #options: BackendOptions
   readonly #limits: Limits
@@ -188,12 +189,12 @@ class PostgresStore implements Backend, Standby {
     const patienceMs = statementTimeoutMs + silenceMs
     this.#reading = {
       begin: `begin isolation level repeatable read read only; ${set}`,
-      units: this.activity.read,
+      kind: "read",
       patienceMs,
       writes: false,
       awaitsLocks: false,
     }
-    const writing = { units: this.activity.write, patienceMs, writes: true, awaitsLocks: false }
+    const writing = { kind: "write" as const, patienceMs, writes: true, awaitsLocks: false }
     this.#writing = {
       serializable: {
         ...writing,
@@ -209,7 +210,7 @@ class PostgresStore implements Backend, Standby {
         `begin isolation level read committed; set local lock_timeout = 0; set local statement_timeout = 0; ` +
         `set local idle_in_transaction_session_timeout = ${idleMigrationMs}; ` +
         `select pg_advisory_xact_lock(${migrationLock}); set local lock_timeout = ${lockTimeoutMs}`,
-      units: this.activity.write,
+      kind: "write",
       patienceMs: longestMigrationMs,
       writes: true,
       awaitsLocks: true,
@@ -220,7 +221,7 @@ class PostgresStore implements Backend, Standby {
         `begin isolation level read committed; set local lock_timeout = ${alterTurnTimeoutMs}; ` +
         `set local statement_timeout = ${longestAlterationMs}; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}; ` +
         `select pg_advisory_xact_lock(${migrationLock}); set local lock_timeout = ${alterLockTimeoutMs}`,
-      units: this.activity.write,
+      kind: "write",
       patienceMs: longestAlterationMs + silenceMs,
       writes: true,
       awaitsLocks: false,
@@ -241,7 +242,7 @@ class PostgresStore implements Backend, Standby {
   async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
     for (let attempt = 1; ; attempt += 1) {
-      const client = await this.#connect(this.activity.read)
+      const client = await this.#connect("read")
       const session = new PostgresSession(client, this.#reading)
       let usable = true
       try {
@@ -313,13 +314,13 @@ class PostgresStore implements Backend, Standby {
       if (attempt >= attempts || stopwatch() - began >= manner.patienceMs) {
         throw busy("The change could not be made beside concurrent ones in time.", outcome.cause)
       }
-      this.activity.retryCount += 1
+      this.#options.metrics.retries.add(1)
       await backOff(attempt, random)
     }
   }
 
   async #once<T>(manner: Manner, work: (session: Session) => Promise<T>, span?: Span): Promise<Outcome<T>> {
-    const client = await this.#connect(manner.units)
+    const client = await this.#connect(manner.kind)
     const session = new PostgresSession(client, manner)
     let usable = true
     let phase: Phase = "beginning"
@@ -333,7 +334,7 @@ class PostgresStore implements Backend, Standby {
       if (session.failure !== undefined) throw session.failure.error
       phase = "committing"
       await commit(client, manner.patienceMs, span && commitSpan("postgres", [{ span }]))
-      if (manner.writes) this.activity.commitCount += 1
+      if (manner.writes) this.commitCount += 1
       this.#found(client, manner)
       return { kind: "done", value }
     } catch (error) {
@@ -403,10 +404,10 @@ class PostgresStore implements Backend, Standby {
     client.release(!usable)
   }
 
-  async #connect(units: UnitsOfWork): Promise<PoolClient> {
-    const { stopwatch } = this.#options
+  async #connect(kind: UnitKind): Promise<PoolClient> {
+    const { stopwatch, metrics } = this.#options
     const began = stopwatch()
-    units.waitingCount += 1
+    metrics.waiting.add(1, { kind })
     try {
       for (;;) {
         const client = await this.#pool.connect()
@@ -422,8 +423,8 @@ class PostgresStore implements Backend, Standby {
       if (this.#hasConnected) this.#presence.away("cannot be reached", error)
       throw unreachableDatabase(error)
     } finally {
-      units.waitingCount -= 1
-      units.waitedMs += stopwatch() - began
+      metrics.waiting.add(-1, { kind })
+      metrics.waitSeconds.add((stopwatch() - began) / secondMs, { kind })
     }
   }
 

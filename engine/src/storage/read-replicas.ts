@@ -3,21 +3,21 @@
 // committed when it began, by whichever server of ours, for whichever client. That a standby follows this primary, and not one
 // that was left behind by a failover or belongs to others, shows a row that bears the primary's timeline: it was written there.
 import { setTimeout as sleep } from "node:timers/promises"
+import type { Counter, Meter } from "@opentelemetry/api"
 import { sql } from "kysely"
 import { isEngineError } from "../core/errors.ts"
 import type { RandomSource } from "../core/random.ts"
-import type { ReadReplicaActivity, ReadReplicasActivity } from "../core/storage-activity.ts"
 import type { Timers } from "../core/timers.ts"
 import type { Backend, BackendOptions, ReadReplicaOptions } from "./backend.ts"
 import { openStandby, type Standby } from "./postgres.ts"
 import { faultOf, isRefusal } from "./postgres-errors.ts"
 import { PlacesWritten } from "./places-written.ts"
 import { statement, type Session } from "./session.ts"
+import { createReplicaMetrics, noStorageMetrics, type ReplicaState } from "./storage-metrics.ts"
 import type { TracedRun } from "./traced-backend.ts"
 import { UnusableStore } from "./unusable-store.ts"
 
 export interface ReadReplicas {
-  readonly activity: ReadReplicasActivity
   /** Looks at all of them once, and from then on again and again; before, the primary answers. */
   follow(): Promise<void>
   /** By a replica, or by the primary where none is fit for it. */
@@ -38,6 +38,7 @@ interface WrittenPlace {
 interface Options extends BackendOptions {
   readonly primary: Backend
   readonly timers: Timers
+  readonly meter: Meter
   readonly traced?: TracedRun
 }
 
@@ -49,7 +50,7 @@ const lookMs = 1_000
 export async function openReadReplicas({ urls, waitMs }: ReadReplicaOptions, options: Options): Promise<ReadReplicas> {
   await using opening = new AsyncDisposableStack()
   const replicas = urls.map((url) => {
-    const standby = openStandby(url, options)
+    const standby = openStandby(url, { ...options, metrics: noStorageMetrics })
     opening.defer(() => standby.close())
     return new Replica(nameOf(url), standby, { ...options, waitMs: waitMs ?? defaultWaitMs })
   })
@@ -80,7 +81,7 @@ export async function replicaStandings(
   const { family, position, number } = place
   return Promise.all(
     urls.map(async (url) => {
-      const standby = openStandby(url, { ...options, stopwatch })
+      const standby = openStandby(url, { ...options, stopwatch, metrics: noStorageMetrics })
       try {
         const replica = new Replica(nameOf(url), standby, { ...options, stopwatch, waitMs: waitMs ?? defaultWaitMs })
         const isOther = await replica.isOther(system.identifier)
@@ -95,7 +96,7 @@ export async function replicaStandings(
 }
 
 class FollowedReplicas implements ReadReplicas {
-  readonly activity: ReadReplicasActivity
+  readonly #reads: Counter<{ target: "replica" | "primary" }>
   readonly #replicas: readonly Replica[]
   readonly #options: Options
   readonly #places = new PlacesWritten()
@@ -108,7 +109,7 @@ class FollowedReplicas implements ReadReplicas {
   constructor(replicas: readonly Replica[], options: Options) {
     this.#replicas = replicas
     this.#options = options
-    this.activity = { reads: { replica: 0, primary: 0 }, replicas }
+    this.#reads = createReplicaMetrics(options.meter, replicas)
   }
 
   async refuseOthers(): Promise<void> {
@@ -150,22 +151,21 @@ class FollowedReplicas implements ReadReplicas {
 
   async #read<T>(work: Work<T>): Promise<T> {
     const { primary } = this.#options
-    const { reads } = this.activity
     const replica = this.#next()
     if (replica !== undefined) {
       try {
         const value = await replica.read(await this.#place(), work)
-        reads.replica += 1
+        this.#reads.add(1, { target: "replica" })
         return value
       } catch (error) {
         // Whatever ails a replica, no read fails for it; what the work itself has to say is the answer.
         if (isEngineError(error) && error.code !== "busy") {
-          reads.replica += 1
+          this.#reads.add(1, { target: "replica" })
           throw error
         }
       }
     }
-    reads.primary += 1
+    this.#reads.add(1, { target: "primary" })
     return primary.read(work)
   }
 
@@ -211,7 +211,7 @@ interface ReplicaOptions extends Pick<Options, "log" | "stopwatch" | "traced"> {
 }
 
 /** One that is named; behind its address may be several servers, so that each connection is looked through for itself. */
-class Replica implements ReadReplicaActivity {
+class Replica implements ReplicaState {
   readonly name: string
   isUp = false
   lagMs: number | undefined

@@ -150,7 +150,7 @@ const pragmas: Record<"writer" | "reader", readonly string[]> = {
 export async function openConnection(
   path: string,
   kind: "writer" | "reader",
-  { random, attempts, image, freePages }: BackendOptions,
+  { random, attempts, image, freePages }: Omit<BackendOptions, "metrics">,
 ): Promise<SqliteConnection> {
   for (let attempt = 1; ; attempt += 1) {
     const database = new DatabaseSync(path, { readOnly: kind === "reader", timeout: 0 })

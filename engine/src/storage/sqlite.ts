@@ -8,7 +8,7 @@ import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs"
 import { dirname } from "node:path"
 import type { SQLInputValue } from "node:sqlite"
 import { isStoreFull, outOfService } from "../core/errors.ts"
-import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
+import { secondMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
 import type { Span } from "../core/tracing.ts"
 import { type Backend, type BackendOptions, type BackendTransactOptions, defaultLongestWorkMs } from "./backend.ts"
@@ -25,6 +25,7 @@ import {
   type SqliteConnection,
   translated,
 } from "./sqlite-connection.ts"
+import type { UnitKind } from "./storage-metrics.ts"
 import { commitSpan } from "./traced-backend.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 import { syncFile, WriteAheadSync } from "./write-ahead-sync.ts"
@@ -62,7 +63,7 @@ export async function openSqliteReader(
   const reader = await openConnection(path, "reader", options)
   return {
     dialect: "sqlite",
-    read: (work) => untilReadable(() => snapshot(reader, work), options, noStorageActivity()),
+    read: (work) => untilReadable(() => snapshot(reader, work), options),
     [Symbol.asyncDispose]: async () => reader.close(),
   }
 }
@@ -81,15 +82,17 @@ async function openFile(file: string, options: BackendOptions): Promise<SqliteSt
 /** One opener's hold on a store that others may hold too. */
 class SharedStore implements Backend {
   readonly dialect = "sqlite"
-  readonly activity: StorageActivity
   readonly #store: SqliteStore
   readonly #leave: () => Promise<void>
   #closed: Promise<void> | undefined
 
   constructor(store: SqliteStore, leave: () => Promise<void>) {
     this.#store = store
-    this.activity = store.activity
     this.#leave = leave
+  }
+
+  get commitCount(): number {
+    return this.#store.commitCount
   }
 
   // Not async: all that goes through here waits for no further promise.
@@ -161,7 +164,7 @@ interface Batch {
 
 class SqliteStore implements Backend {
   readonly dialect = "sqlite"
-  readonly activity = noStorageActivity()
+  commitCount = 0
   readonly #options: BackendOptions
   readonly #writer: SqliteConnection
   readonly #queue: Job[] = []
@@ -220,7 +223,7 @@ class SqliteStore implements Backend {
   async #snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const reader = this.#idle.pop() ?? (await this.#nextReader())
     try {
-      return await untilReadable(() => snapshot(reader, work), this.#options, this.activity)
+      return await untilReadable(() => snapshot(reader, work), this.#options)
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#idle.push(reader)
@@ -234,16 +237,14 @@ class SqliteStore implements Backend {
     this.#refuseUnusable()
     // What the writer has in memory outlives its own commits, while every other connection has to read the pages again.
     const nearest = () => (this.#writer.inTransaction ? glancer : this.#writer)
-    return await untilReadable(() => glimpse(nearest, work), this.#options, this.activity)
+    return await untilReadable(() => glimpse(nearest, work), this.#options)
   }
 
   async #nextReader(): Promise<SqliteConnection> {
-    const { read } = this.activity
     const began = this.#options.stopwatch()
-    read.waitingCount += 1
+    this.#waits("read")
     const reader = await new Promise<SqliteConnection>((resolve) => this.#waiting.push(resolve))
-    read.waitingCount -= 1
-    read.waitedMs += this.#options.stopwatch() - began
+    this.#waited("read", began)
     return reader
   }
 
@@ -263,7 +264,7 @@ class SqliteStore implements Backend {
     return new Promise<unknown>((resolve, reject) => {
       this.#refuseUnusable()
       this.#queue.push({ work, readOnly, span, resolve, reject, queuedAt: this.#options.stopwatch() })
-      this.#activityOf(readOnly).waitingCount += 1
+      this.#waits(kindOf(readOnly))
       this.#drained ??= this.#drain()
     }) as Promise<T>
   }
@@ -273,16 +274,20 @@ class SqliteStore implements Backend {
     if (this.#unsyncable !== undefined) throw unsyncable(this.#unsyncable.cause)
   }
 
-  #activityOf(readOnly: boolean) {
-    return readOnly ? this.activity.read : this.activity.write
+  #waits(kind: UnitKind): void {
+    this.#options.metrics.waiting.add(1, { kind })
+  }
+
+  #waited(kind: UnitKind, began: number): void {
+    const { metrics, stopwatch } = this.#options
+    metrics.waiting.add(-1, { kind })
+    metrics.waitSeconds.add((stopwatch() - began) / secondMs, { kind })
   }
 
   #nextJob(): Job | undefined {
     const job = this.#queue.shift()
     if (job === undefined) return undefined
-    const units = this.#activityOf(job.readOnly)
-    units.waitingCount -= 1
-    units.waitedMs += this.#options.stopwatch() - job.queuedAt
+    this.#waited(kindOf(job.readOnly), job.queuedAt)
     return job
   }
 
@@ -328,7 +333,7 @@ class SqliteStore implements Backend {
   #queueAgain(taken: readonly Job[]): void {
     this.#guarded = true
     this.#queue.unshift(...taken.map((job) => ({ ...job, queuedAt: this.#options.stopwatch() })))
-    for (const { readOnly } of taken) this.#activityOf(readOnly).waitingCount += 1
+    for (const { readOnly } of taken) this.#waits(kindOf(readOnly))
   }
 
   /** Undefined where nothing was committed: everyone has heard of it, or is queued again. */
@@ -372,7 +377,7 @@ class SqliteStore implements Backend {
       }
       commit = commitSpan("sqlite", taken)
       this.#writer.command("commit")
-      this.activity.commitCount += 1
+      this.commitCount += 1
     } catch (error) {
       commit?.fail(error)
       commit?.end()
@@ -395,7 +400,7 @@ class SqliteStore implements Backend {
       } catch (error) {
         if (!isBusy(error)) throw translated(error)
         if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
-        this.activity.retryCount += 1
+        this.#options.metrics.retries.add(1)
         await backOff(attempt, this.#options.random)
       }
     }
@@ -431,10 +436,11 @@ class SqliteStore implements Backend {
   }
 }
 
+const kindOf = (readOnly: boolean): UnitKind => (readOnly ? "read" : "write")
+
 async function untilReadable<T>(
   read: () => Promise<T>,
-  { attempts = defaultAttempts, random }: BackendOptions,
-  activity: StorageActivity,
+  { attempts = defaultAttempts, random, metrics }: BackendOptions,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -443,7 +449,7 @@ async function untilReadable<T>(
       // Another process may be recovering the write-ahead log or leaving it.
       if (!isBusy(error)) throw error
       if (attempt >= attempts) throw busyDatabase(error)
-      activity.retryCount += 1
+      metrics.retries.add(1)
       await backOff(attempt, random)
     }
   }

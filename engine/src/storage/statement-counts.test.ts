@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from "kysely"
 import { Client } from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { document, made, newOrganization, newTeam, newUser, one } from "../testing/people.ts"
+import { recordedMetrics } from "../testing/recorded-metrics.ts"
 import { openWorld, type World } from "../testing/world.ts"
 import { openDatabase } from "./database.ts"
 import { databaseKinds } from "./temporary-database.ts"
@@ -29,6 +30,8 @@ const isFrame = (text: string): boolean => /^(begin|commit)\b/i.test(text)
 
 describe.runIf(postgres.available)("PostgreSQL is asked", () => {
   const closing = new AsyncDisposableStack()
+  const metrics = recordedMetrics()
+  const replicaMetrics = recordedMetrics()
   let url: string
   let world: World
   let replica: World
@@ -37,8 +40,8 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
 
   beforeAll(async () => {
     url = closing.use(await postgres.place()).url
-    world = closing.use(await openWorld({ url, jobs: false }))
-    replica = closing.use(await openWorld({ url, jobs: false }))
+    world = closing.use(await openWorld({ url, jobs: false, metrics }))
+    replica = closing.use(await openWorld({ url, jobs: false, metrics: replicaMetrics }))
     await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
     await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
     const role = { allow_any_name: true, key_type: "ec", ttl: "1h" }
@@ -127,7 +130,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
   test("for nothing twice, though both replicas store many certificates at once", async () => {
     await issue()
     await issue(replica)
-    const retries = () => [world, replica].map(({ engine }) => engine.storageActivity.retryCount)
+    const retries = () => [metrics, replicaMetrics].map((counted) => counted.value("chancery_storage_retries_total"))
     const before = retries()
     await Promise.all(Array.from({ length: 200 }, (_, index) => issue(index % 2 === 0 ? world : replica)))
     expect(retries()).toEqual(before)

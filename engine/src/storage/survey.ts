@@ -9,6 +9,7 @@ import { migrations } from "./migrations/index.ts"
 import { roleOf } from "./role-rows.ts"
 import type { Session } from "./session.ts"
 import { openSqliteReader } from "./sqlite.ts"
+import { noStorageMetrics } from "./storage-metrics.ts"
 
 export type StoreReader = Pick<Database, "dialect" | "read"> & AsyncDisposable
 
@@ -19,7 +20,9 @@ export async function openReader(
 ): Promise<StoreReader | undefined> {
   const file = sqliteFile(url)
   if (file === undefined) return openDatabase(url, options)
-  return existsSync(file) ? openSqliteReader(file, { ...options, stopwatch: () => performance.now() }) : undefined
+  return existsSync(file)
+    ? openSqliteReader(file, { ...options, stopwatch: () => performance.now(), metrics: noStorageMetrics })
+    : undefined
 }
 
 export interface SchemaStanding {

@@ -40,7 +40,9 @@ export function tracedBackend(backend: Backend, tracer: Tracer, stopwatch: () =>
   const traced = tracedRun(dialect, tracer, stopwatch)
   return {
     dialect,
-    activity: backend.activity,
+    get commitCount() {
+      return backend.commitCount
+    },
     read: (work) => traced({ kind: "read" }, work, (work) => backend.read(work)),
     transact: (work, options) =>
       traced({ kind: "write" }, work, (work, span) => backend.transact(work, { ...options, span })),

@@ -10,10 +10,11 @@ import { systemTimers } from "../core/timers.ts"
 import { openEmbedded } from "../embedded.ts"
 import { sweepEvents } from "../events/sweep-events.ts"
 import { type WebhookInput } from "../events/webhook.ts"
-import { newWebhookActivity } from "../events/webhook-activity.ts"
+import { createWebhookMetrics } from "../events/webhook-metrics.ts"
 import { WebhookDelivery, webhooksJob } from "../events/webhook-delivery.ts"
 import { attemptsMaximum, deadInARowMaximum } from "../events/webhook-progress.ts"
 import { type ManualClock, manualClock } from "../testing/manual-clock.ts"
+import { recordedMetrics } from "../testing/recorded-metrics.ts"
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts"
 import { openDatabase } from "./database.ts"
 import { hmacHex } from "./hmac-signer.ts"
@@ -30,7 +31,12 @@ interface Stage extends AsyncDisposable {
   readonly storage: ReturnType<typeof storesOver>
   readonly receiver: WebhookReceiver
   readonly clock: ManualClock
-  readonly activity: ReturnType<typeof newWebhookActivity>
+  readonly counts: () => {
+    readonly delivered: number
+    readonly failed: number
+    readonly dead: number
+    readonly disabled: number
+  }
   readonly woken: string[]
   /** Names of what was logged as an error. */
   readonly errors: string[]
@@ -54,7 +60,7 @@ async function staged(kind: DatabaseKind): Promise<Stage> {
   const storage = storesOver(database, keySealer(parseKeyRing(keyText), random), clock, feed)
   const receiver = closing.use(await startWebhookReceiver())
   const outgoing = closing.use(guardedFetch({ permitted: { kinds: ["loopback"], ranges: [] }, digest }))
-  const activity = newWebhookActivity()
+  const metrics = recordedMetrics()
   const woken: string[] = []
   await engine.organizations.create({ name: "acme", email: "a@example.com" })
   return {
@@ -62,7 +68,12 @@ async function staged(kind: DatabaseKind): Promise<Stage> {
     storage,
     receiver,
     clock,
-    activity,
+    counts: () => ({
+      delivered: metrics.value("chancery_webhook_deliveries_total", { outcome: "delivered" }),
+      failed: metrics.value("chancery_webhook_deliveries_total", { outcome: "failed" }),
+      dead: metrics.value("chancery_webhook_dead_letters_total"),
+      disabled: metrics.value("chancery_webhooks_disabled_total"),
+    }),
     woken,
     errors,
     url,
@@ -73,7 +84,7 @@ async function staged(kind: DatabaseKind): Promise<Stage> {
         timers: systemTimers,
         client: webhookClient(outgoing.fetch, clock, hmacHex),
         eventRetentionMs: 7 * dayMs,
-        activity,
+        metrics: createWebhookMetrics(metrics.meter),
         wakeJob: (name) => woken.push(name),
       }),
     newWebhook: async (input = {}) =>
@@ -115,7 +126,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
 
   test("bring what the filter lets through since they were made, in order, as the feed shows it", async () => {
     await using stage = await staged(kind)
-    const { engine, receiver, activity } = stage
+    const { engine, receiver, counts } = stage
     await stage.lock("before")
     // A webhook begins with what cannot be read yet, rather than lose what is committed while it is made.
     const locked = async () => (await engine.events.list("acme", { kinds: ["workspace.locked"] })).items.length
@@ -138,7 +149,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(deliveries.size).toBe(earlierCount + 3)
     expect(await engine.webhooks.get("acme", id)).toMatchObject({ lastError: null, failingSince: null })
     expect((await engine.webhooks.get("acme", id)).lastDeliveredAt).toBe(stage.clock.now())
-    expect(activity).toMatchObject({ deliveredCount: earlierCount + 3, failedCount: 0 })
+    expect(counts()).toMatchObject({ delivered: earlierCount + 3, failed: 0 })
   })
 
   test("try again later what failed, with the same id, while what comes after it waits", async () => {
@@ -186,7 +197,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
 
   test("give an event up after the last attempt, keep it, and go on with the next", async () => {
     await using stage = await staged(kind)
-    const { engine, receiver, clock, activity } = stage
+    const { engine, receiver, clock, counts } = stage
     const id = await stage.newWebhook()
     for (const name of ["one", "two"]) await stage.lock(name)
     receiver.answerWith((response, { body }) => void response.writeHead(body.includes('"one"') ? 500 : 204).end())
@@ -211,7 +222,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
         redelivering: false,
       },
     ])
-    expect(activity).toMatchObject({ deliveredCount: 1, failedCount: attemptsMaximum, deadCount: 1, disabledCount: 0 })
+    expect(counts()).toEqual({ delivered: 1, failed: attemptsMaximum, dead: 1, disabled: 0 })
   })
 
   test("send a dead letter again, though its event is swept and the webhook disabled, until it is taken", async () => {
@@ -249,7 +260,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
 
   test("are disabled after too many events in a row, said in the feed, and go on from there when enabled again", async () => {
     await using stage = await staged(kind)
-    const { engine, receiver, clock, activity } = stage
+    const { engine, receiver, clock, counts } = stage
     const id = await stage.newWebhook()
     for (let count = 0; count <= deadInARowMaximum; count += 1) await stage.lock(`w${count}`)
     receiver.answerWith((response) => void response.writeHead(500).end())
@@ -264,7 +275,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     })
     expect(receiver.seen).toHaveLength(attemptsMaximum * deadInARowMaximum)
     expect((await engine.webhooks.deadLetters("acme", id, firstPage)).totalCount).toBe(deadInARowMaximum)
-    expect(activity).toMatchObject({ deadCount: deadInARowMaximum, disabledCount: 1 })
+    expect(counts()).toMatchObject({ dead: deadInARowMaximum, disabled: 1 })
     await expect
       .poll(async () => (await engine.events.list("acme", { kinds: ["webhook.disabled"] })).items)
       .toMatchObject([{ kind: "webhook.disabled", subject: { type: "webhooks", id }, actor: null, workspace: null }])

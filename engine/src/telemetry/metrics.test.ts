@@ -6,6 +6,7 @@ import { openEmbedded } from "../embedded.ts"
 import { startServer } from "../server.ts"
 import { usualKind } from "../storage/temporary-database.ts"
 import { otlpAttributes, startOtlpReceiver } from "../testing/otlp-receiver.ts"
+import { createMetrics } from "./metrics.ts"
 import { openOtlp } from "./otlp.ts"
 
 /** `name{label="value",…} value` of every line, by what stands before the value. */
@@ -51,7 +52,9 @@ function seriesOf(metrics: ReadonlyMap<string, any>): Map<string, number> {
 test("what is sent by OTLP is what /metrics tells: the same names, labels and values", async () => {
   await using receiver = await startOtlpReceiver()
   await using place = await usualKind.place()
+  const metrics = createMetrics("0.0.0")
   await using engine = await openEmbedded(place.url, {
+    metrics,
     sealKeys: { text: Buffer.alloc(32, "metrics").toString("base64") },
     jobs: false,
   })
@@ -65,7 +68,7 @@ test("what is sent by OTLP is what /metrics tells: the same names, labels and va
     log: silentLog,
   })
   expect(telemetry.tracer).toBe(undefined)
-  const measuring = telemetry.measure(() => server.metrics())
+  const measuring = telemetry.measure(metrics)
   for (const path of ["/v1/pki/ca/pem", "/v1/pki/ca/pem", "/api/v2/account/details"])
     await (await dial(`${server.url}${path}`)).body.dump()
   // Figures of authorities are those of a moment ago: both doors are asked within it.
@@ -113,11 +116,14 @@ test("metrics come at intervals, and what cannot be read is not sent, which is s
     release: "0.0.0",
     log: { ...silentLog, warn: (event) => void told.push(event) },
   })
+  const metrics = createMetrics()
+  metrics.meter.createCounter("a_total").add(1)
   let count = 0
-  const measuring = telemetry.measure(async () => {
-    count += 1
-    if (count === 2) throw new Error("the store does not answer")
-    return [{ name: "a_total", help: "A.", type: "counter", samples: [{ name: "a_total", labels: {}, value: count }] }]
+  const measuring = telemetry.measure({
+    collect: () => {
+      count += 1
+      return count === 2 ? Promise.reject(new Error("the store does not answer")) : metrics.collect()
+    },
   })
   await expect.poll(() => receiver.exports.length).toBeGreaterThan(2)
   await measuring[Symbol.asyncDispose]()

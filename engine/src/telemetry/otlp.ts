@@ -1,4 +1,4 @@
-// Traces and metrics over OTLP. The only folder that knows the library that speaks it, and loaded only where it is asked for.
+// Traces and metrics over OTLP. Only this folder knows the SDK of OpenTelemetry, and this file is loaded only where it is asked for.
 // Nothing here is registered with the process: two servers in one are two of these.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -6,8 +6,12 @@ import { OTLPMetricExporter as JsonMetricExporter } from "@opentelemetry/exporte
 import { OTLPMetricExporter as ProtobufMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto"
 import { OTLPTraceExporter as JsonTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { OTLPTraceExporter as ProtobufTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto"
-import { resourceFromAttributes } from "@opentelemetry/resources"
-import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from "@opentelemetry/sdk-metrics"
+import { type Resource, resourceFromAttributes } from "@opentelemetry/resources"
+import {
+  type CollectionResult,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from "@opentelemetry/sdk-metrics"
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -18,10 +22,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace"
-import type { MetricFamily } from "../core/metric-family.ts"
 import type { Log } from "../core/runtime.ts"
 import type { Tracer } from "../core/tracing.ts"
-import { FamilyProducer } from "./family-producer.ts"
+import type { ServerMetrics } from "./metrics.ts"
 import { OtlpTracer } from "./otlp-tracer.ts"
 
 export interface OtlpOptions {
@@ -62,9 +65,11 @@ export interface BatchBounds {
 export interface Telemetry extends AsyncDisposable {
   /** Undefined where no traces are sent. */
   readonly tracer: Tracer | undefined
-  /** Sends what `read` tells from now on, at intervals and once more when it ends. Nothing where no metrics are sent. */
-  measure(read: () => Promise<readonly MetricFamily[]>): AsyncDisposable
+  /** Sends what these tell from now on, at intervals and once more when it ends. Nothing where no metrics are sent. */
+  measure(metrics: CollectedMetrics): AsyncDisposable
 }
+
+type CollectedMetrics = Pick<ServerMetrics, "collect">
 
 const defaultPatienceMs = 5_000
 
@@ -85,17 +90,37 @@ export function openOtlp({ traces, metrics, resource: attributes, release, log, 
     })
   return {
     tracer: provider && new OtlpTracer(provider.getTracer("chancery", release), new AsyncLocalStorage()),
-    measure(read) {
+    measure(source) {
       if (metrics === undefined) return { [Symbol.asyncDispose]: () => Promise.resolve() }
       const reader = new PeriodicExportingMetricReader({
         exporter: outspoken(metricExporter(metrics), "metrics", metrics.url, log),
         exportIntervalMillis: metrics.intervalMs,
-        metricProducers: [new FamilyProducer(read, { release, resource, log })],
       })
-      const meters = new MeterProvider({ resource, readers: [reader] })
-      return { [Symbol.asyncDispose]: () => ended(meters.shutdown()) }
+      reader.setMetricProducer({ collect: collector(source, resource, log) })
+      return { [Symbol.asyncDispose]: () => ended(reader.shutdown()) }
     },
     [Symbol.asyncDispose]: () => ended(provider?.shutdown() ?? Promise.resolve()),
+  }
+}
+
+/** Logs once that metrics cannot be read, and again after they could. */
+function collector(source: CollectedMetrics, resource: Resource, log: Log): () => Promise<CollectionResult> {
+  let isFailing = false
+  const warn = (error: unknown) => {
+    if (!isFailing) log.warn("metrics-not-read", { error })
+    isFailing = true
+  }
+  return async () => {
+    try {
+      const { resourceMetrics, errors } = await source.collect()
+      if (errors.length > 0) warn(errors[0])
+      else isFailing = false
+      return { resourceMetrics: { ...resourceMetrics, resource }, errors: [] }
+    } catch (error) {
+      warn(error)
+      // Where there is no scope nothing is sent: an empty one would say that there are no metrics any more.
+      return { resourceMetrics: { resource, scopeMetrics: [] }, errors: [] }
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // An engine with its HTTP app and no socket: what route tests talk to.
 import type { Edition } from "../core/edition.ts"
+import type { Metrics } from "../core/metrics.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import { type EmbeddedOptions, openEmbedded } from "../embedded.ts"
 import type { ServedEngine } from "../engine.ts"
@@ -43,6 +44,7 @@ export interface WorldOptions {
   readonly url?: string
   readonly edition?: Edition
   readonly runtime?: Runtime
+  readonly metrics?: Metrics
   /** As in the environment; one for all worlds when left out, so that several can share a store. */
   readonly sealKeys?: SealKeySources
   readonly keyGenerator?: KeyGenerator
@@ -76,6 +78,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const url = options.url ?? opening.use(await usualKind.place()).url
   const opened = await openEmbedded(url, {
     runtime,
+    metrics: options.metrics,
     edition,
     image: imageFor(url),
     freePages: options.freePages,

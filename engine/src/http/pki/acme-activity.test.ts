@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import { hurriedTime, issued, localhost, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import { type RecordedMetrics, recordedMetrics } from "../../testing/recorded-metrics.ts"
 
 test.each([
   ["is not on record", false],
@@ -27,17 +28,23 @@ test.each([
   await expect.poll(recorded).toEqual([`${url}/finalize`, ...told])
 })
 
+const ordersOf = (metrics: RecordedMetrics) => {
+  const count = (status: string) => metrics.value("chancery_acme_orders_total", { status })
+  return { made: count("made"), valid: count("valid"), invalid: count("invalid") }
+}
+
 test("an order is counted with its validation, and its signature is on record with order and account", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const auditFile = join(folder, "audit.log")
-  const { world, responder } = await newProvingWorld({ options: { auditFile } })
+  const metrics = recordedMetrics()
+  const { world, responder } = await newProvingWorld({ options: { auditFile, metrics } })
   const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
   const { url, leaf } = await issued(client, responder)
-  const { orders, validations, orderDurations } = world.engine.authorityActivity.acme
-  expect(orders).toEqual({ made: 1, valid: 1, invalid: 0 })
-  expect(orderDurations.counts.reduce((sum, count) => sum + count)).toBe(1)
-  expect(validations["http-01"].results).toEqual({ valid: 1, retried: 0, invalid: 0 })
+  expect(ordersOf(metrics)).toEqual({ made: 1, valid: 1, invalid: 0 })
+  expect(metrics.value("chancery_acme_order_duration_seconds")).toBe(1)
+  const validations = (result: string) => metrics.value("chancery_acme_validations_total", { type: "http-01", result })
+  expect(["valid", "retried", "invalid"].map(validations)).toEqual([1, 0, 0])
   const uses = (await readFile(auditFile, "utf8"))
     .split("\n")
     .filter((line) => line.includes("acme_order"))
@@ -55,8 +62,8 @@ test("an order is counted with its validation, and its signature is on record wi
 })
 
 test("an order that comes to nothing with a name is counted once, however it does", async () => {
-  const { world, responder } = await newProvingWorld({ options: hurriedTime() })
-  const { orders } = world.engine.authorityActivity.acme
+  const metrics = recordedMetrics()
+  const { world, responder } = await newProvingWorld({ options: { ...hurriedTime(), metrics } })
   const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
   const made = await client.post("/new-order", { identifiers: [localhost, { type: "dns", value: "absent.invalid" }] })
   for (const url of made.body.authorizations) {
@@ -64,12 +71,12 @@ test("an order that comes to nothing with a name is counted once, however it doe
     await client.post(body.challenges.find(({ type }: { type: string }) => type === "http-01").url, {})
   }
   const order = made.headers.get("location") ?? ""
-  await expect.poll(() => orders.invalid, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => ordersOf(metrics).invalid, { timeout: 10_000 }).toBe(1)
   for (const url of made.body.authorizations)
     await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("invalid")
   expect((await client.post(order)).body.status).toBe("invalid")
-  expect(orders).toEqual({ made: 1, valid: 0, invalid: 1 })
+  expect(ordersOf(metrics)).toEqual({ made: 1, valid: 0, invalid: 1 })
   const { authorizations } = await readyOrder(client, responder)
   for (let time = 0; time < 2; time += 1) await client.post(authorizations[0] ?? "", { status: "deactivated" })
-  expect(orders).toEqual({ made: 2, valid: 0, invalid: 2 })
+  expect(ordersOf(metrics)).toEqual({ made: 2, valid: 0, invalid: 2 })
 })

@@ -13,6 +13,7 @@ import {
   readyOrder,
   renewalIdOf,
 } from "../../testing/acme-world.ts"
+import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import type { World } from "../../testing/world.ts"
 
 const base = `${acmeCluster}/acme`
@@ -89,12 +90,13 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
     const warned: [string, object][] = []
     const runtime = systemRuntime()
     const log = { ...runtime.log, warn: (event: string, fields = {}) => void warned.push([event, fields]) }
-    const { world, responder } = await newProvingWorld({ options: { runtime: { ...runtime, log } } })
+    const metrics = recordedMetrics()
+    const { world, responder } = await newProvingWorld({ options: { runtime: { ...runtime, log }, metrics } })
     const issuer = await withBriefIssuer(world, "2h")
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
     expect(leaf.validTo).toBe(issuer.validTo)
-    expect(world.engine.authorityActivity.acme.shortenedCount).toBe(1)
+    expect(metrics.value("chancery_acme_certificates_shortened_total")).toBe(1)
     expect(warned).toContainEqual([
       "acme-certificate-shortened",
       expect.objectContaining({ notAfter: expect.any(String), mount: "pki" }),

@@ -8,6 +8,7 @@ import { storesOver } from "../../storage/stores.ts"
 import { databaseKinds, usualKind } from "../../storage/temporary-database.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { openEmbedded } from "../../embedded.ts"
+import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { openWorld, type World } from "../../testing/world.ts"
 
 let world: World
@@ -213,8 +214,10 @@ test("with the feed turned off nothing is told, and nothing recorded", async () 
 })
 
 test("a server that stops ends streams, so that it need not cut them", async () => {
+  const metrics = recordedMetrics()
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, {
+    metrics,
     jobs: false,
     sealKeys: { text: Buffer.alloc(32).toString("base64") },
   })
@@ -225,8 +228,8 @@ test("a server that stops ends streams, so that it need not cut them", async () 
     headers: { authorization: `Bearer ${secret}`, accept: "text/event-stream" },
   })
   const whole = response.text()
-  expect(engine.feedActivity.followerCount).toBe(1)
+  expect(metrics.value("chancery_event_followers")).toBe(1)
   expect(await server.close()).toEqual({ cut: 0 })
   expect(await whole).toContain(": following")
-  await expect.poll(() => engine.feedActivity.followerCount).toBe(0)
+  await expect.poll(() => metrics.value("chancery_event_followers")).toBe(0)
 })

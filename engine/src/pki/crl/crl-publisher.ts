@@ -1,12 +1,11 @@
 // Serves lists that are as new as they have to be. Whoever reads one that is not has it built, once for everybody in this
 // process and one server at a time (architecture 0.21); a list that is as it should be costs one look.
-import type { AuthorityActivity } from "../../core/authority-activity.ts"
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { busy, isStoreFull } from "../../core/errors.ts"
 import type { Exclusively } from "../../core/leases.ts"
 import type { Storage } from "../../core/storage.ts"
 import type { Log } from "../../core/runtime.ts"
-import { type Clock, formatInstant, minuteMs } from "../../core/time.ts"
+import { type Clock, formatInstant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
@@ -21,6 +20,7 @@ import {
   jobPauseMs,
 } from "./crl-plan.ts"
 import { listOfUnknownIssuers } from "./crl-list.ts"
+import type { CrlMetrics } from "./crl-metrics.ts"
 import { formatShard } from "./shard.ts"
 import type { CrlKey, PublishedCrl } from "./crl-store.ts"
 
@@ -30,7 +30,7 @@ export interface CrlPublisherOptions {
   readonly timers: Timers
   readonly exclusively: Exclusively
   readonly signingKeys: SigningKeys
-  readonly activity: AuthorityActivity["crlBuilds"]
+  readonly metrics: CrlMetrics
   readonly log: Log
 }
 
@@ -198,17 +198,18 @@ export class CrlPublisher {
   }
 
   async #counted<T>(kind: CrlKind, build: () => Promise<T>): Promise<T> {
-    const { activity, clock } = this.#options
-    const builds = activity[kind]
+    const { metrics, clock } = this.#options
     const began = clock.now()
     try {
       const built = await build()
-      builds.doneCount += 1
-      builds.lastDurationMs = clock.now() - began
-      builds.durationMs += builds.lastDurationMs
+      // A clock may step back.
+      const seconds = Math.max(0, clock.now() - began) / secondMs
+      metrics.builds.add(1, { kind, outcome: "done" })
+      metrics.lastBuildSeconds.record(seconds, { kind })
+      metrics.buildSeconds.add(seconds, { kind })
       return built
     } catch (error) {
-      builds.failureCount += 1
+      metrics.builds.add(1, { kind, outcome: "failed" })
       throw error
     }
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { newTidyActivity } from "../../core/tidy-activity.ts"
+import { noopMeter } from "../../core/metrics.ts"
+import { createTidyMetrics } from "../tidy/tidy-metrics.ts"
 import { endLeases, type EndLeasesContext, tokensPerWrite } from "./end-leases.ts"
 
 test("tokens that have ended are forgotten in one run, however many logins have left", async () => {
@@ -25,7 +26,7 @@ test("tokens that have ended are forgotten in one run, however many logins have 
   const context = {
     storage: { transact: (work: (given: object) => Promise<unknown>) => work(stores) },
     runtime: { clock: { now: () => now } },
-    tidyActivity: newTidyActivity(),
+    tidyMetrics: createTidyMetrics(noopMeter),
   } as unknown as EndLeasesContext
   await endLeases(context, { signal: new AbortController().signal } as Parameters<typeof endLeases>[1])
   expect(swept).toEqual([tokensPerWrite, tokensPerWrite, tokensPerWrite, 1])

@@ -2,12 +2,12 @@
 import { isEngineError } from "../../core/errors.ts"
 import type { Held } from "../../core/leases.ts"
 import type { Storage } from "../../core/storage.ts"
-import type { TidyActivity } from "../../core/tidy-activity.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import type { Stores } from "../../stores.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import type { PkiContext, PkiStores } from "../authority-service.ts"
+import type { TidyMetrics } from "../tidy/tidy-metrics.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import { recordRevocation } from "../revoke/record-revocation.ts"
 import type { FoundLease } from "./lease.ts"
@@ -55,11 +55,11 @@ export interface EndLeasesContext extends Pick<
   "runtime" | "mountDirectory" | "authorities" | "crlPublisher" | "wakeJob"
 > {
   readonly storage: Storage<EndingStores>
-  readonly tidyActivity: TidyActivity
+  readonly tidyMetrics: TidyMetrics
 }
 
 export async function endLeases(context: EndLeasesContext, { signal }: Held): Promise<void> {
-  const { storage, runtime, tidyActivity, crlPublisher, wakeJob } = context
+  const { storage, runtime, tidyMetrics, crlPublisher, wakeJob } = context
   const now = runtime.clock.now()
   /** Does some of it again and again, until there is less than a write full. */
   const all = async (perWrite: number, write: (stores: EndingStores) => Promise<number>): Promise<number> => {
@@ -73,9 +73,8 @@ export async function endLeases(context: EndLeasesContext, { signal }: Held): Pr
     }
     return total
   }
-  tidyActivity.removed.leases += await all(forgottenPerWrite, (stores) =>
-    stores.certificateLeases.sweep(now, forgottenPerWrite),
-  )
+  const swept = await all(forgottenPerWrite, (stores) => stores.certificateLeases.sweep(now, forgottenPerWrite))
+  tidyMetrics.removed.add(swept, { kind: "leases" })
   await all(forgottenPerWrite, (stores) => stores.certificateLeases.giveUpOfEndedTokens(now, forgottenPerWrite))
   // Tokens go with the one that made them, and their leases are given up by that.
   await all(tokensPerWrite, ({ serviceTokens }) => serviceTokens.sweep(now, tokensPerWrite))

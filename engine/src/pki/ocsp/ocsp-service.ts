@@ -1,6 +1,5 @@
 // Answers about single certificates, signed as they are asked for (RFC 6960). What is asked is looked up in one snapshot; the
 // signature is made outside of it.
-import type { OcspOutcome } from "../../core/authority-activity.ts"
 import type { EngineError } from "../../core/errors.ts"
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
@@ -23,6 +22,7 @@ import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
 import { isAsSet, isDue, isNotYetValid } from "./delegated-responder.ts"
 import type { KeptAnswer } from "./ocsp-cache.ts"
+import type { OcspOutcome } from "./ocsp-metrics.ts"
 import type { ServedOcsp, ServedOcspAnswer } from "./ocsp.ts"
 import { heldKey, ResponderService } from "./responder-service.ts"
 import { chooseResponder, delegatedResponder, directResponder, type Responder } from "./responder.ts"
@@ -50,7 +50,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   }
 
   #count(outcome: OcspOutcome): void {
-    this.context.authorityActivity.ocspAnswers[outcome] += 1
+    this.context.ocspMetrics.answers.add(1, { status: outcome })
   }
 
   async #answered(request: OcspRequest): Promise<Answered> {
@@ -61,7 +61,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     const [status] = found.statuses
     const outcome = found.statuses.length === 1 && status !== undefined ? status.kind : "several"
     if (found.kind === "kept") {
-      this.context.authorityActivity.ocspKeptCount += 1
+      this.context.ocspMetrics.keptAnswers.add(1)
       return { answer: found.answer, outcome }
     }
     const { authority, issuers, statuses, keeping } = found

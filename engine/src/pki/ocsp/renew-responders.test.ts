@@ -5,21 +5,19 @@ import { hourMs, minuteMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { manualTimers } from "../../testing/manual-timers.ts"
 import { ocspQuestion } from "../../testing/ocsp-question.ts"
+import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { openWorld } from "../../testing/world.ts"
 import { renewRespondersJob } from "./renew-responders.ts"
 
 async function opened() {
   const clock = manualClock()
   const timers = manualTimers(clock)
-  const world = await openWorld({ runtime: { ...systemRuntime(), clock }, timers })
+  const metrics = recordedMetrics()
+  const world = await openWorld({ runtime: { ...systemRuntime(), clock }, timers, metrics })
   await world.engine.mounts.create({ path: "pki" })
   const pki = world.engine.pki("pki")
   const { certificate: issuer } = await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec" })
   const question = ocspQuestion({ digest: "sha256", issuer, serialNumber: Uint8Array.of(9) })
-  const idle = async () => {
-    for (const { running } of world.engine.jobActivities.values()) if (running) return false
-    return true
-  }
   return {
     pki,
     clock,
@@ -30,9 +28,9 @@ async function opened() {
       timers.advance(ms, async () => {
         await turn()
         // A database in another process needs the processor that turns would take.
-        while (!(await idle())) await sleep(1)
+        while (metrics.isJobRunning()) await sleep(1)
       }),
-    runCount: () => world.engine.jobActivities.get(renewRespondersJob.name)?.runCount ?? 0,
+    runCount: () => metrics.value("chancery_job_runs_total", { job: renewRespondersJob.name, outcome: "done" }),
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   }
 }

@@ -5,13 +5,15 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { manualTimers } from "../../testing/manual-timers.ts"
 import { ocspQuestion } from "../../testing/ocsp-question.ts"
+import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { openWorld } from "../../testing/world.ts"
 import { serialNumberOctets } from "../../x509/serial-number.ts"
 
 async function opened() {
   const clock = manualClock()
   const timers = manualTimers(clock)
-  const world = await openWorld({ runtime: { ...systemRuntime(), clock }, timers })
+  const metrics = recordedMetrics()
+  const world = await openWorld({ runtime: { ...systemRuntime(), clock }, timers, metrics })
   const { engine } = world
   await engine.mounts.create({ path: "pki" })
   const pki = engine.pki("pki")
@@ -26,6 +28,7 @@ async function opened() {
     (await pki.certificates.issue("web", { commonName: "a.test", ttlMs })).serialNumber
   return {
     engine,
+    metrics,
     pki,
     root,
     clock,
@@ -33,7 +36,7 @@ async function opened() {
     pass: (ms: number) =>
       timers.advance(ms, async () => {
         do await turn()
-        while ([...engine.jobActivities.values()].some(({ running }) => running))
+        while (metrics.isJobRunning())
       }),
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   }
@@ -96,20 +99,18 @@ test("they are read anew after a quarter of a minute, and not before", async () 
 
 test("what responders answer and lists cost is counted", async () => {
   await using one = await opened()
-  const { engine, pki, root, issue } = one
+  const { metrics, pki, root, issue } = one
   const serialNumber = serialNumberOctets(await issue(hourMs))
   const question = ocspQuestion({ digest: "sha256", issuer: root.certificate, serialNumber })
   for (const asked of [question, question, Uint8Array.of(0)]) await pki.ocsp.answer(asked)
   await pki.ocsp.answer(ocspQuestion({ digest: "sha256", issuer: root.certificate, serialNumber: Uint8Array.of(9) }))
-  expect(engine.authorityActivity).toMatchObject({
-    ocspAnswers: { good: 2, unknown: 1, malformed_request: 1, revoked: 0 },
-    ocspKeptCount: 1,
-  })
+  const answers = (status: string) => metrics.value("chancery_ocsp_answers_total", { status })
+  expect(["good", "unknown", "malformed_request", "revoked"].map(answers)).toEqual([2, 1, 1, 0])
+  expect(metrics.value("chancery_ocsp_kept_answers_total")).toBe(1)
   await pki.crls.get()
   await pki.crls.get()
-  expect(engine.authorityActivity.crlBuilds.complete).toMatchObject({
-    doneCount: 1,
-    failureCount: 0,
-    lastDurationMs: 0,
-  })
+  const kind = "complete"
+  const builds = (outcome: string) => metrics.value("chancery_crl_builds_total", { kind, outcome })
+  expect(["done", "failed"].map(builds)).toEqual([1, 0])
+  expect(metrics.series("chancery_crl_last_build_duration_seconds")).toEqual([{ labels: { kind }, value: 0 }])
 })

@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from "vitest"
 import type { Held } from "../../core/leases.ts"
 import type { Log } from "../../core/runtime.ts"
 import { systemRuntime } from "../../core/runtime.ts"
-import { newTidyActivity } from "../../core/tidy-activity.ts"
 import { dayMs, hourMs } from "../../core/time.ts"
 import { systemTimers } from "../../core/timers.ts"
 import { openEmbedded } from "../../embedded.ts"
@@ -15,10 +14,12 @@ import { filingRangesOver } from "../../storage/filing-ranges.ts"
 import { storesOver } from "../../storage/stores.ts"
 import { databaseKinds } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
+import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { Authorities } from "../authority.ts"
 import { filingRangeAt } from "../certificates/filing.ts"
 import { MountDirectory } from "../mount-directory.ts"
 import { keepRanges, type RangeContext } from "./keep-ranges.ts"
+import { createTidyMetrics } from "./tidy-metrics.ts"
 import { TidyWorker } from "./tidy-mounts.ts"
 
 const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
@@ -54,16 +55,17 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
       authorities: new Authorities(),
       filingRanges: filingRangesOver(database),
     }
-    const activity = newTidyActivity()
-    const worker = new TidyWorker({ ...context, wakeJob() {}, timers: systemTimers }, activity)
+    const metrics = recordedMetrics()
+    const tidyMetrics = createTidyMetrics(metrics.meter)
+    const worker = new TidyWorker({ ...context, wakeJob() {}, timers: systemTimers }, tidyMetrics)
     return {
       clock,
       told,
       engine,
       database,
       context,
-      activity,
-      keep: () => keepRanges(context, activity, held),
+      removed: (kind: string) => metrics.value("chancery_tidy_removed_total", { kind }),
+      keep: () => keepRanges(context, tidyMetrics, held),
       tidy: () => worker.run(held),
     }
   }
@@ -118,7 +120,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
   }, 60_000)
 
   test("what has expired waits for its week, and goes with it as row by row it would have", async () => {
-    const { engine, database, keep, tidy, clock, activity, told } = await open()
+    const { engine, database, keep, tidy, clock, removed, told } = await open()
     await keep()
     const [one, other] = [await newMount(engine, "one"), await newMount(engine, "other")]
     for (const pki of [one, other]) await pki.tidy.changeAutomatic(automatic)
@@ -138,7 +140,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     clock.set(monday + weekMs + 72 * hourMs - 1)
     await keep()
     expect([await one.left(), await other.left()]).toEqual([2, 1])
-    expect(activity.removed).toMatchObject({ certificates: 0, metadata: 0 })
+    expect(["certificates", "metadata"].map(removed)).toEqual([0, 0])
 
     clock.advance(1)
     await keep()
@@ -146,7 +148,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     expect((await partitionsOf(database, "certificates")).has("2030_01_07")).toBe(false)
     const names = await partitionsOf(database, "certificate_names")
     expect([names.has("2030_01_07"), [...names.values()].reduce((sum, count) => sum + count)]).toEqual([false, 2])
-    expect(activity.removed).toMatchObject({ certificates: 3, metadata: 2, revocations: 0 })
+    expect(["certificates", "metadata", "revocations"].map(removed)).toEqual([3, 2, 0])
     expect(told.filter(({ name }) => name === "partition-removed").map(({ facts }) => facts)).toEqual([
       {
         from: "2030-01-07T00:00:00.000Z",
@@ -164,7 +166,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
   }, 60_000)
 
   test("while a mount keeps what it has, the week stays, and the others take theirs row by row", async () => {
-    const { engine, database, keep, tidy, clock, activity } = await open()
+    const { engine, database, keep, tidy, clock, removed } = await open()
     await keep()
     const [one, other] = [await newMount(engine, "one"), await newMount(engine, "other")]
     await one.tidy.changeAutomatic(automatic)
@@ -174,17 +176,17 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     expect([await one.left(), await other.left()]).toEqual([2, 1])
     await tidy()
     expect([await one.left(), await other.left()]).toEqual([0, 1])
-    expect(activity.removed.certificates).toBe(2)
+    expect(removed("certificates")).toBe(2)
     expect((await partitionsOf(database, "certificate_names")).get("2030_01_07")).toBe(1)
     await other.tidy.changeAutomatic(automatic)
     await keep()
     expect(await other.left()).toBe(0)
-    expect(activity.removed.certificates).toBe(3)
+    expect(removed("certificates")).toBe(3)
     expect((await partitionsOf(database, "certificates")).has("2030_01_07")).toBe(false)
   }, 60_000)
 
   test("who asks for a tidy run waits for no week, nor does a run by the clock once its week could not be dropped", async () => {
-    const { engine, keep, tidy, clock, activity } = await open()
+    const { engine, keep, tidy, clock, removed } = await open()
     await keep()
     const pki = await newMount(engine, "pki")
     await pki.issue()
@@ -201,7 +203,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     clock.advance(hourMs + 1)
     await tidy()
     expect(await pki.left()).toBe(0)
-    expect(activity.removed.certificates).toBe(2)
+    expect(removed("certificates")).toBe(2)
   }, 60_000)
 
   test("what comes into a week that goes meanwhile, of a mount that was not asked, keeps it", async () => {

@@ -1,7 +1,6 @@
 // The job that makes the ranges certificates are going to be filed in before they are, and takes those away whose time is over.
 // It may be done by several servers at a time: the second finds nothing to do.
 import type { Held } from "../../core/leases.ts"
-import type { TidyActivity } from "../../core/tidy-activity.ts"
 import { formatInstant, hourMs, minuteMs } from "../../core/time.ts"
 import type { PkiContext } from "../authority-service.ts"
 import {
@@ -13,6 +12,7 @@ import {
 } from "../certificates/filing.ts"
 import type { MountId } from "../mount.ts"
 import type { AutoTidySettings } from "./auto-tidy.ts"
+import type { TidyMetrics } from "./tidy-metrics.ts"
 import { isLeftToGo, removalOf } from "./whole-ranges.ts"
 
 /** The name of the job. */
@@ -25,7 +25,7 @@ export type RangeContext = Pick<PkiContext, "storage" | "mountDirectory" | "auth
   readonly filingRanges: FilingRanges
 }
 
-export async function keepRanges(context: RangeContext, activity: TidyActivity, { signal }: Pick<Held, "signal">) {
+export async function keepRanges(context: RangeContext, metrics: TidyMetrics, { signal }: Pick<Held, "signal">) {
   const { filingRanges, runtime } = context
   const now = runtime.clock.now()
   const known = await filingRanges.list()
@@ -43,13 +43,13 @@ export async function keepRanges(context: RangeContext, activity: TidyActivity, 
     const mountIds = await filingRanges.mountsIn(range)
     const mounts = mountIds.map((id) => settings.get(id))
     const removal = removalOf(range, mounts)
-    if (removal !== undefined && now >= removal) await removeRange(context, activity, range, mountIds, signal)
+    if (removal !== undefined && now >= removal) await removeRange(context, metrics, range, mountIds, signal)
   }
 }
 
 async function removeRange(
   { filingRanges, runtime }: RangeContext,
-  activity: TidyActivity,
+  metrics: TidyMetrics,
   range: FilingRange,
   mountIds: readonly MountId[],
   signal: AbortSignal,
@@ -62,7 +62,7 @@ async function removeRange(
       signal.throwIfAborted()
       const { count, last } = await filingRanges.removeMetadata(range, mountId, { from, limit: metadataPerWrite })
       metadata += count
-      activity.removed.metadata += count
+      metrics.removed.add(count, { kind: "metadata" })
       from = count < metadataPerWrite ? undefined : last
     }
     let after: FilingCursor | undefined
@@ -74,7 +74,7 @@ async function removeRange(
     } while (after !== undefined)
   }
   if (!(await filingRanges.drop(range, mountIds))) return
-  activity.removed.certificates += certificates
+  metrics.removed.add(certificates, { kind: "certificates" })
   runtime.log.info("partition-removed", { ...instants(range), mounts: mountIds.length, certificates, metadata })
 }
 

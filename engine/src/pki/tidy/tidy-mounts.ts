@@ -3,7 +3,6 @@
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
-import type { TidyActivity } from "../../core/tidy-activity.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import type { Authority } from "../authority.ts"
@@ -13,6 +12,7 @@ import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import type { Mount, MountId } from "../mount.ts"
 import { isAutoTidyDue } from "./auto-tidy.ts"
 import { rangesLeftToGo } from "./keep-ranges.ts"
+import type { TidyMetrics } from "./tidy-metrics.ts"
 import { resolvedTidyOptions } from "./tidy-options.ts"
 import { nextPhase } from "./tidy-rules.ts"
 import { noTidyCounts, type TidyCounts, type TidyEnd, type TidyRun } from "./tidy-run.ts"
@@ -38,7 +38,7 @@ export type TidyContext = Pick<PkiContext, "storage" | "runtime" | "mountDirecto
 
 export class TidyWorker {
   readonly #context: TidyContext
-  readonly #activity: TidyActivity
+  readonly #metrics: TidyMetrics
   readonly #serverStartedAt: Instant
   /** From 0 to 1. */
   readonly #chance: number
@@ -46,9 +46,9 @@ export class TidyWorker {
   readonly #resting = new Set<MountId>()
   readonly #leftToGo = new Map<MountId, { readonly seenAt: Instant; readonly ranges: readonly FilingRange[] }>()
 
-  constructor(context: TidyContext, activity: TidyActivity) {
+  constructor(context: TidyContext, metrics: TidyMetrics) {
     this.#context = context
-    this.#activity = activity
+    this.#metrics = metrics
     this.#serverStartedAt = context.runtime.clock.now()
     this.#chance = (context.runtime.random.bytes(1)[0] ?? 0) / 255
   }
@@ -141,7 +141,7 @@ export class TidyWorker {
       return outcome
     })
     for (const name of ["certificates", "revocations", "metadata", "issuers"] as const)
-      this.#activity.removed[name] += removed[name] ?? 0
+      this.#metrics.removed.add(removed[name] ?? 0, { kind: name })
     for (const { id, name, keyId } of issuers)
       runtime.log.info("tidy-issuer-removed", { mount: mount.path, issuer: id, name, key: keyId })
     if ((removed.revocations ?? 0) + (removed.associated ?? 0) > 0) wakeJob(refreshCrlsJob.name)
@@ -156,7 +156,7 @@ export class TidyWorker {
     if (!(await storage.transact(({ tidyRuns }) => tidyRuns.finish(run, end)))) return
     this.#resting.delete(run.mountId)
     this.#leftToGo.delete(run.mountId)
-    this.#activity.runs[state] += 1
+    this.#metrics.runs.add(1, { outcome: state })
     const { automatic, counts, startedAt } = run
     runtime.log.info("tidy-ended", {
       mount: mount.path,

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { sql } from "kysely"
 import { Client } from "pg"
 import { describe, expect, test } from "vitest"
+import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { type Database, openDatabase, sqliteFile } from "../database.ts"
 import type { Migration } from "../migrate.ts"
 import type { Session } from "../session.ts"
@@ -125,7 +126,9 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
       await session.run(sql`alter table settings add column added text`)
     })
     await using reading = await openDatabase(place.url)
+    const metrics = recordedMetrics()
     await using migrating = await openDatabase(place.url, {
+      meter: metrics.meter,
       limits: { lockTimeoutMs: 50 },
       migrations: [...known, altering],
     })
@@ -138,7 +141,7 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
     })
     await begun.promise
     const applied = migrating.migrate()
-    while (migrating.activity.retryCount < 3) await sleep(10)
+    while (metrics.value("chancery_storage_retries_total") < 3) await sleep(10)
     // Behind a lock that waits in the queue nobody would get in.
     await reading.read(names)
     released.resolve()

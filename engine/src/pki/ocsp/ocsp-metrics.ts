@@ -1,0 +1,35 @@
+import type { Counter, Meter } from "@opentelemetry/api"
+import { createCounter } from "../../core/metrics.ts"
+
+const ocspOutcomes = [
+  "good",
+  "revoked",
+  "unknown",
+  "several",
+  "unauthorized",
+  "malformed_request",
+  "internal_error",
+  "try_later",
+] as const
+/** `several`: the answer is about more than one certificate. */
+export type OcspOutcome = (typeof ocspOutcomes)[number]
+
+export interface OcspMetrics {
+  readonly answers: Counter<{ status: OcspOutcome }>
+  readonly keptAnswers: Counter
+}
+
+export const createOcspMetrics = (meter: Meter): OcspMetrics => ({
+  answers: createCounter(
+    meter,
+    "chancery_ocsp_answers_total",
+    "Answers of this server's OCSP responders, by status: what is said of one certificate, several, or why there is no answer.",
+    ocspOutcomes.map((status) => ({ status })),
+  ),
+  keptAnswers: createCounter(
+    meter,
+    "chancery_ocsp_kept_answers_total",
+    "Of these, how many were signed before and at hand.",
+    [{}],
+  ),
+})
