@@ -5,7 +5,6 @@ import { createEngines } from "./engines.ts"
 import type { KindName } from "./kind-name.ts"
 import type { Lifecycle } from "./lifecycle.ts"
 import { createSession, type Session } from "./session.ts"
-import { keepHeapSmall } from "./small-heap.ts"
 
 const ending = new AbortController()
 const engines = createEngines(ending.signal)
@@ -31,19 +30,11 @@ function endWhenAsked(): void {
   process.once("SIGTERM", end)
 }
 
-let isSmall = false
-
 const session: Session = {
   ...shared,
   configure(source) {
     endWhenAsked()
     shared.configure(source)
-  },
-  use(work) {
-    // Before an engine is loaded, which takes room of its own; a preview that needs none answers as soon as it can.
-    if (isEndingKnown && !isSmall) keepHeapSmall()
-    isSmall = true
-    return shared.use(work)
   },
 }
 
