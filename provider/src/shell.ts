@@ -2,7 +2,6 @@
 import * as pulumi from "@pulumi/pulumi"
 import type { KindName, NamingMember } from "./kind-name.ts"
 import { writtenMarker } from "./marker.ts"
-import { traceProgramOnly } from "./program-trace.ts"
 import { foundMember, settingIn, stateLayouts, type StateLayout } from "./state-layout.ts"
 
 /** It stands in every state, twice: no code, only where to find it. */
@@ -65,12 +64,7 @@ export function declaredResource<Args extends object, State extends object, _Obs
       const secrets = secretOutputs?.(args as Args) ?? []
       const all =
         secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
-      const restore = traceProgramOnly()
-      try {
-        super(typeToken(kind), name, registration(declaration, layout, name, args, options.id !== undefined), all)
-      } finally {
-        restore()
-      }
+      super(typeToken(kind), name, registration(declaration, layout, name, args, options.id !== undefined), all)
     }
   }
 
