@@ -244,7 +244,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.base.json" },
     doNotFollow: { path: ["node_modules", "/dist/"] },
-    exclude: { path: "\\.test\\.ts$|^provider/bundled/" },
+    exclude: { path: "\\.test\\.ts$" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
   },
 }

@@ -138,11 +138,11 @@ async function installUpgraded(packages: string, ran: string): Promise<void> {
     if (name !== "@chancery") await symlink(join(root, "node_modules", name), join(packages, name))
   await symlink(join(root, "engine"), join(packages, "@chancery/engine"))
   await cp(join(root, "provider/dist"), join(upgraded, "lib"), { recursive: true })
-  const exports = { ".": "./lib/index.js", "./provider": "./lib/handlers.js" }
+  const exports = { ".": "./lib/index.js", "./provider": "./lib/v1.js" }
   const manifest = { name: "@chancery/pulumi", version: "9.9.9", type: "module", exports }
   await writeFile(join(upgraded, "package.json"), JSON.stringify(manifest))
   const saying = `import { writeFileSync } from "node:fs"\nwriteFileSync(${JSON.stringify(ran)}, "9.9.9")\n`
-  await appendFile(join(upgraded, "lib/handlers.js"), `\n${saying}`)
+  await appendFile(join(upgraded, "lib/v1.js"), `\n${saying}`)
 }
 
 function everyOther<Answer>(answer: Answer): () => Answer | undefined {
