@@ -76,6 +76,29 @@ describe("a configured workspace", () => {
     })
   })
 
+  test("[F-U5] with a state of an earlier build is updated in place, without a request, to named members", async () => {
+    const provider = configured()
+    const { id, outs = {} } = await provider.create(declared)
+    const found = JSON.stringify([outs["createdAt"], outs["engineVersion"], outs["projectId"], "m"])
+    const legacy = { organization: "acme", name: "api", __found: found, __provider: address }
+    expect(await provider.diff(id, legacy, declared)).toEqual({
+      changes: true,
+      replaces: [],
+      deleteBeforeReplace: false,
+    })
+    const before = await world.engine.workspaces.get({ id })
+    expect(await provider.update(id, legacy, declared)).toEqual({ outs })
+    expect(await world.engine.workspaces.get({ id })).toEqual(before)
+    expect(await provider.diff(id, outs, declared)).toEqual({ changes: false })
+    // The state stays legacy until then, also where something else changes.
+    expect(await provider.diff(id, legacy, { ...declared, organization: "globex" })).toEqual({
+      replaces: ["organization"],
+      deleteBeforeReplace: false,
+    })
+    await provider.delete(id, legacy)
+    expect(await provider.read(id, legacy)).toEqual({ id: "", props: {} })
+  })
+
   test("comes and goes as plain JSON", async () => {
     const provider = configured()
     const { id, outs = {} } = await provider.create({ ...declared, tagBindings: { env: "prod" } })

@@ -7,9 +7,9 @@ import { within } from "./deadline.ts"
 import { explain, nextRun, type Phase } from "./explain.ts"
 import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts"
 import type { KindName } from "./kind-name.ts"
+import { isLegacyState, namedState } from "./legacy-state.ts"
 import { ownerOf, wholeMarker } from "./marker.ts"
 import type { Session } from "./session.ts"
-import { stateIn, writtenState } from "./state-layout.ts"
 
 export type DynamicProvider = Required<dynamic.ResourceProvider<Values, Values>>
 
@@ -44,8 +44,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       nextRun(kindName, phase),
     )
 
-  const stateOf = (outs: Values): Values => stateIn(kindName, declared(outs))
-  const outsOf = (state: Values): Record<string, unknown> => plain(writtenState(kindName, state))
+  const stateOf = (outs: Values): Values => namedState(declared(outs))
 
   // Those of the states that this process was shown: one that is to be replaced is compared first. Bounded by the stack.
   const recorded = new Set<string>()
@@ -68,8 +67,10 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         const lifecycle = await load()
         const difference = lifecycle.diff(stateOf(olds), declared(news), openIn(news))
         const { changed, replaces, deleteBeforeReplace, isUnasked } = difference
-        if (changed.length === 0) return { changes: false }
-        if (isUnasked) return { changes: true, replaces: [...replaces], deleteBeforeReplace }
+        const isUnchanged = changed.length === 0
+        if (isUnchanged && !isLegacyState(olds)) return { changes: false }
+        // The update of an unchanged resource sends no request; it writes a legacy state with named members.
+        if (isUnasked || isUnchanged) return { changes: true, replaces: [...replaces], deleteBeforeReplace }
         // Undecided on purpose: the engine then shows, and `replaceOnChanges` sees, which inputs differ.
         return { replaces: [...replaces], deleteBeforeReplace }
       }),
@@ -78,7 +79,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       said("create", async () => {
         const { __marker: marker, ...news } = declared(inputs)
         const marked = { ...news, __marker: wholeMarker(marker, session.project, news) }
-        const keptOuts = (state: Values) => outsOf({ ...state, __marker: marker })
+        const keptOuts = (state: Values) => plain({ ...state, __marker: marker })
         const lifecycle = await load()
         const owner = ownerOf(marker, session.project)
         try {
@@ -115,7 +116,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
           ),
         )
         if (found === undefined) return { id: "", props: {} }
-        const outs = outsOf(found.state)
+        const outs = plain(found.state)
         const { __provider: _address, ...before } = props
         // Where nothing has changed Pulumi keeps the inputs it has, and is told half as much.
         return { id, props: outs, ...(isDeepStrictEqual(outs, before) ? {} : { inputs: plain(found.inputs) }) }
@@ -129,7 +130,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         const state = await session.use((engine) =>
           timed("update", wanted, () => lifecycle.update(engine, id, stateOf(olds), wanted, owner)),
         )
-        return { outs: outsOf(state) }
+        return { outs: plain(state) }
       }),
 
     delete: (id, props) =>

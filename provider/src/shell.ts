@@ -2,7 +2,6 @@
 import * as pulumi from "@pulumi/pulumi"
 import type { KindName, NamingMember } from "./kind-name.ts"
 import { writtenMarker } from "./marker.ts"
-import { foundMember, settingIn, stateLayouts, type StateLayout } from "./state-layout.ts"
 
 /** It stands in every state, twice: no code, only where to find it. */
 export const providerText = (kind: KindName): string =>
@@ -52,8 +51,7 @@ type Returned<State> = {
 export function declaredResource<Args extends object, State extends object, _Observed extends Returned<State>>(
   declaration: Declaration<Args, State>,
 ): DeclaredResource<Args, State> {
-  const { kind, outputs, secretOutputs } = declaration
-  const layout = stateLayouts[kind]
+  const { kind, secretOutputs } = declaration
 
   class Declared extends pulumi.CustomResource {
     static get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): Declared {
@@ -64,39 +62,21 @@ export function declaredResource<Args extends object, State extends object, _Obs
       const secrets = secretOutputs?.(args as Args) ?? []
       const all =
         secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
-      super(typeToken(kind), name, registration(declaration, layout, name, args, options.id !== undefined), all)
+      super(typeToken(kind), name, registration(declaration, name, args, options.id !== undefined), all)
     }
   }
 
   Object.defineProperty(Declared, "name", { value: typeToken(kind).split(":").at(-1) })
-  if (layout !== undefined)
-    for (const output of outputs) if (!layout.always.includes(output)) readFromFound(Declared.prototype, output, layout)
   return Declared as unknown as DeclaredResource<Args, State>
-}
-
-/** Until the SDK puts an output of its own in its place, since the program declares it. */
-function readFromFound(prototype: object, name: string, layout: StateLayout): void {
-  Object.defineProperty(prototype, name, {
-    configurable: true,
-    get(this: Readonly<Record<string, pulumi.Output<unknown>>>) {
-      return this[foundMember]?.apply((found) => settingIn(found, name, layout))
-    },
-    set(value: unknown) {
-      Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true })
-    },
-  })
 }
 
 function registration<Args extends object, State>(
   { kind, outputs, named, secretInputs }: Declaration<Args, State>,
-  layout: StateLayout | undefined,
   logicalName: string,
   args: Partial<Args>,
   isRead: boolean,
 ): pulumi.Inputs {
-  const unset = Object.fromEntries(
-    (layout === undefined ? outputs : [...layout.always, foundMember]).map((name) => [name, undefined]),
-  )
+  const unset = Object.fromEntries(outputs.map((name) => [name, undefined]))
   const secrets: readonly string[] = secretInputs?.(args as Args) ?? []
   const given = Object.fromEntries(
     Object.entries(args)

@@ -1,4 +1,4 @@
-// The command as an earlier commit builds it, in a folder of its own.
+// A package as an earlier commit builds it, in a folder of its own.
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises"
@@ -14,6 +14,7 @@ const run = promisify(execFile)
 export interface Build extends AsyncDisposable {
   /** Of the commit, in full. */
   readonly commit: string
+  readonly folder: string
   /** The file of the command. */
   readonly program: string
 }
@@ -31,15 +32,16 @@ export async function commitNamed(name: string): Promise<string | undefined> {
   }
 }
 
-export async function buildOf(commit: string): Promise<Build> {
+/** With the packages that it stands on. */
+export async function buildOf(commit: string, workspace: "engine" | "provider" = "engine"): Promise<Build> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-previous-"))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     await checkOut(commit, folder)
     if (await isSame("package-lock.json", folder)) await linkPackages(folder)
     else await run("npm", ["ci", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: folder })
-    await run("npm", ["exec", "--", "tsc", "-b", "engine"], { cwd: folder })
-    return { commit, program: join(folder, "engine/bin/chancery.js"), [Symbol.asyncDispose]: remove }
+    await run("npm", ["exec", "--", "tsc", "-b", workspace], { cwd: folder })
+    return { commit, folder, program: join(folder, "engine/bin/chancery.js"), [Symbol.asyncDispose]: remove }
   } catch (error) {
     await remove()
     throw error

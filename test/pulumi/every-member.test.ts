@@ -10,7 +10,6 @@ import type { KindName } from "../../provider/src/kind-name.ts"
 import { lifecycles } from "../../provider/src/kinds.ts"
 import { providerText } from "../../provider/src/shell.ts"
 import { type DynamicServer, startDynamicServer, type Values } from "./dynamic-server.ts"
-import { stateIn } from "../../provider/src/state-layout.ts"
 import { type Samples, samplesOf } from "./every-member.ts"
 import { comesAndGoes } from "./member-life.ts"
 import { installPackedProvider } from "./packed-provider.ts"
@@ -77,13 +76,12 @@ describe.each([
     const declared = { ...whole, ...address }
     const { id, outs } = await server.create(declared)
     const read = await server.read(id, address)
-    const { adopted: _adopted, ...found } = stateIn(kind, read?.outs ?? {})
-    const created = stateIn(kind, outs)
+    const { adopted: _adopted, ...found } = read?.outs ?? {}
     const shared = Object.keys(found).filter(
       (name) => !name.startsWith("__") && !(returnedOnce[kind] ?? []).includes(name),
     )
     expect(shared.length).toBeGreaterThan(1)
-    for (const name of shared) expect({ [name]: found[name] }).toEqual({ [name]: created[name] })
+    for (const name of shared) expect({ [name]: found[name] }).toEqual({ [name]: outs[name] })
     if (!lasts) await server.delete(id, outs)
   })
 
@@ -103,7 +101,7 @@ describe.each([
     })
 
     test("comes, is found, and goes", async () => {
-      const life = comesAndGoes(server, { name: kind, kind: samples[kind], member, edition, inputs })
+      const life = comesAndGoes(server, { kind: samples[kind], member, edition, inputs })
       await expect(life).resolves.toBeUndefined()
     })
   })

@@ -1,13 +1,10 @@
 // One member of a kind through the process that Pulumi starts: it is declared, looked for, compared, and declared no longer.
 import { expect } from "vitest"
 import type { Edition } from "../../engine/src/core/edition.ts"
-import type { KindName } from "../../provider/src/kind-name.ts"
-import { stateIn } from "../../provider/src/state-layout.ts"
 import type { DynamicServer, Existing, Values } from "./dynamic-server.ts"
 import type { Samples } from "./every-member.ts"
 
 interface MemberCase {
-  readonly name: KindName
   readonly kind: Samples
   readonly member: string
   readonly edition: Edition
@@ -16,7 +13,7 @@ interface MemberCase {
 
 export async function comesAndGoes(
   server: DynamicServer,
-  { name, kind, member, edition, inputs }: MemberCase,
+  { kind, member, edition, inputs }: MemberCase,
 ): Promise<void> {
   const {
     value,
@@ -59,9 +56,7 @@ export async function comesAndGoes(
   }
   const { [member]: _secret, ...open } = declared
   const shown = unkept ? open : declared
-  const { __marker: marker, ...own } = shown
-  expect(there.outs).toMatchObject(own)
-  expect(stateIn(name, there.outs)).toMatchObject({ __marker: marker })
+  expect(there.outs).toMatchObject(shown)
   const found = await server.read(there.id, there.outs)
   expect(found?.outs).toEqual(there.outs)
   expect(found?.inputs).toBeUndefined()
@@ -74,7 +69,7 @@ export async function comesAndGoes(
   if (undone.replaces.length === 0) {
     left = await server.update(there.id, left, without)
     // None is what there is before and after, whether or not it was asked for.
-    expect(stateIn(name, left)[member] ?? {}).toEqual((stays ? value : stateIn(name, before.outs)[member]) ?? {})
+    expect(left[member] ?? {}).toEqual((stays ? value : before.outs[member]) ?? {})
     expect((await server.read(there.id, left))?.outs).toEqual(left)
   }
   await server.delete(there.id, left)

@@ -1,7 +1,6 @@
 // What `pulumi import --file` reads. With its outputs beside its inputs Pulumi takes a resource as it stands here, and asks no
 // provider: dynamic resources cannot be read without the address of their code, which is only in the outputs.
 import { providerText, typeToken } from "../shell.ts"
-import { writtenState } from "../state-layout.ts"
 import type { Existing } from "./candidate.ts"
 
 export function importFile(resources: readonly Existing[]): string {
@@ -12,7 +11,7 @@ export function importFile(resources: readonly Existing[]): string {
       name,
       id,
       inputs: { ...inputs, ...address },
-      outputs: { ...writtenState(kind, state), ...address },
+      outputs: { ...state, ...address },
     }
   })
   return `${JSON.stringify({ resources: entries }, undefined, 2)}\n`
