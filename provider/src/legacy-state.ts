@@ -4,7 +4,7 @@
 import type { Values } from "@chancery/engine/managed/shared"
 import { lifeMembers } from "./lifecycle.ts"
 
-const foundMember = "__found"
+export const foundMember = "__found"
 
 /** Values of the settings that a legacy state leaves out. They stay as they are when defaults of the engine change. */
 const omittedSettings: Values = {

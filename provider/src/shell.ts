@@ -1,6 +1,7 @@
 // How a program hands a resource to Pulumi: a type token for ever, and in place of code the address of code.
 import * as pulumi from "@pulumi/pulumi"
 import type { KindName, NamingMember } from "./kind-name.ts"
+import { foundMember } from "./legacy-state.ts"
 import { writtenMarker } from "./marker.ts"
 
 /** It stands in every state, twice: no code, only where to find it. */
@@ -63,11 +64,26 @@ export function declaredResource<Args extends object, State extends object, _Obs
       const all =
         secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
       super(typeToken(kind), name, registration(declaration, name, args, options.id !== undefined), all)
+      if (kind === "workspace") assertNamedState(this, name)
     }
   }
 
   Object.defineProperty(Declared, "name", { value: typeToken(kind).split(":").at(-1) })
   return Declared as unknown as DeclaredResource<Args, State>
+}
+
+/**
+ * Stops the program at a legacy state, whose outputs would be undefined. `up` rewrites such a state first, unless `--target` leaves
+ * its resource out.
+ */
+function assertNamedState(resource: pulumi.CustomResource, name: string): void {
+  const { [foundMember]: output } = resource as { readonly [foundMember]?: pulumi.Output<unknown> }
+  output?.apply((found) => {
+    if (found !== undefined)
+      throw new Error(
+        `the state of ${name} is of an earlier build; run pulumi up or pulumi refresh without --target once`,
+      )
+  })
 }
 
 function registration<Args extends object, State>(
@@ -76,7 +92,8 @@ function registration<Args extends object, State>(
   args: Partial<Args>,
   isRead: boolean,
 ): pulumi.Inputs {
-  const unset = Object.fromEntries(outputs.map((name) => [name, undefined]))
+  const names = kind === "workspace" ? [...outputs, foundMember] : outputs
+  const unset = Object.fromEntries(names.map((name) => [name, undefined]))
   const secrets: readonly string[] = secretInputs?.(args as Args) ?? []
   const given = Object.fromEntries(
     Object.entries(args)

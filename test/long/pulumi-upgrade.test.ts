@@ -58,22 +58,25 @@ describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack th
     return { stack, project, outputs, [Symbol.asyncDispose]: () => closing.disposeAsync() }
   }
 
-  const expectNothingIn = async ({ engine }: TestStack) => {
-    expect((await engine.workspaces.list("acme", {}, { number: 1, size: 1 })).totalCount).toBe(0)
-    expect(await engine.mounts.list()).toEqual([])
-  }
+  const presentIn = async ({ engine }: TestStack) => ({
+    workspaces: (await engine.workspaces.list("acme", {}, { number: 1, size: 10 })).items,
+    mounts: await engine.mounts.list(),
+  })
 
   test("is destroyed", { timeout: 900_000 }, async () => {
     await using upgraded = await made()
     await upgraded.project.destroy()
-    await expectNothingIn(upgraded.stack)
+    expect(await presentIn(upgraded.stack)).toEqual({ workspaces: [], mounts: [] })
   })
 
   test("is written with named members by the next up, which replaces nothing", { timeout: 900_000 }, async () => {
     await using upgraded = await made()
     const { stack, project, outputs } = upgraded
-    const there = () => stack.engine.workspaces.list("acme", {}, { number: 1, size: 10 })
-    const workspaces = await there()
+    const there = await presentIn(stack)
+    const [urn = ""] = /urn:[^"]+::pki(?=")/.exec(await project.pulumi("stack", "export")) ?? []
+    await expect(project.pulumi("up", "--yes", "--skip-preview", "--target", urn)).rejects.toMatchObject({
+      stdout: expect.stringContaining("is of an earlier build; run pulumi up or pulumi refresh without --target once"),
+    })
     // Those that stay the same are not in it.
     const { steps } = JSON.parse(await project.pulumi("preview", "--json")) as Preview
     const shown = steps.filter(({ urn }) => urn.includes("chancery")).map(({ op, urn }) => [urn.split("::").at(-1), op])
@@ -82,11 +85,11 @@ describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack th
     const state = await project.pulumi("stack", "export")
     expect(state).not.toContain("__found")
     expect(state).toContain('"queueAllRuns": false')
-    expect(await there()).toEqual(workspaces)
+    expect(await presentIn(stack)).toEqual(there)
     expect(await project.pulumi("stack", "output", "--json")).toBe(outputs)
     await project.expectNoChanges()
     await project.destroy()
-    await expectNothingIn(stack)
+    expect(await presentIn(stack)).toEqual({ workspaces: [], mounts: [] })
   })
 })
 

@@ -19,7 +19,7 @@ async function startPacked(): Promise<DynamicServer> {
   const url = `sqlite:${join(folder, "engine.db")}`
   await using engine = await openEmbedded(url, { jobs: false })
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
-  return startDynamicServer({ CHANCERY_ENGINE_URL: url }, folder)
+  return await startDynamicServer({ CHANCERY_ENGINE_URL: url }, folder)
 }
 
 const declared = (kind: KindName, values: Values): Values => ({
