@@ -63,7 +63,15 @@ export function declaredResource<Args extends object, State extends object, _Obs
       const secrets = secretOutputs?.(args as Args) ?? []
       const all =
         secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
-      super(typeToken(kind), name, registration(declaration, name, args, options.id !== undefined), all)
+      // The SDK keeps a stack trace for each of four promises of each output. Declaring 1,000 workspaces under the SDK's mocks takes 5.2 s
+      // of processor time with them, and 2.8 s without. The trace of the resource itself has a limit of its own.
+      const { stackTraceLimit } = Error
+      Error.stackTraceLimit = 0
+      try {
+        super(typeToken(kind), name, registration(declaration, name, args, options.id !== undefined), all)
+      } finally {
+        Error.stackTraceLimit = stackTraceLimit
+      }
       if (kind === "workspace") assertNamedState(this, name)
     }
   }
