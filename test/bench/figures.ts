@@ -1,12 +1,34 @@
-// How a bench tells what it found: absolute numbers, and ratios measured side by side in one run.
+// Prints the figures of a bench: absolute numbers, and ratios measured side by side in one run. With `--write` a run keeps them in
+// a file, and with `--against` it shows each one beside that of an earlier run, such as one of the last release.
+import { appendFileSync, readFileSync } from "node:fs"
+import { basename } from "node:path"
+
+/** Names of environment variables, by which `run.ts` names the two files. */
+export const writtenFiguresVariable = "CHANCERY_BENCH_WRITE"
+export const earlierFiguresVariable = "CHANCERY_BENCH_AGAINST"
+
+const bench = basename(process.argv[1] ?? "", ".bench.ts")
+const { [writtenFiguresVariable]: written, [earlierFiguresVariable]: earlier } = process.env
+/** A figure a line, `["issue/name", 1.5]`. */
+const before = new Map<string, number>(
+  earlier === undefined
+    ? []
+    : readFileSync(earlier, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as [string, number]),
+)
 
 let missed = 0
 
 export function report(name: string, value: number, unit: string): void {
-  console.log(`  ${name}: ${format(value)} ${unit}`)
+  console.log(`  ${name}: ${format(value)}${suffix(unit)}${compared(name, value)}`)
 }
 
-/** A figure that has a target; missing it fails the bench. */
+/**
+ * Reports a figure with a bound that users rely on: a latency, a size, or a ratio to another program or to a smaller store. Fails the
+ * bench beyond it. Ratios to a raw operation have none, since they change with the machine.
+ */
 export function target(
   name: string,
   value: number,
@@ -16,9 +38,20 @@ export function target(
   const met = "atLeast" in bound ? value >= bound.atLeast : value <= bound.atMost
   const wanted = "atLeast" in bound ? `at least ${format(bound.atLeast)}` : `at most ${format(bound.atMost)}`
   if (!met) missed += 1
-  console.log(`${met ? "✓" : "✗"} ${name}: ${format(value)}${unit === "" ? "" : ` ${unit}`} (${wanted})`)
+  console.log(`${met ? "✓" : "✗"} ${name}: ${format(value)}${suffix(unit)} (${wanted})${compared(name, value)}`)
   process.exitCode = missed === 0 ? 0 : 1
 }
+
+function compared(name: string, value: number): string {
+  const key = `${bench}/${name}`
+  if (written !== undefined) appendFileSync(written, `${JSON.stringify([key, value])}\n`)
+  const known = before.get(key)
+  if (known === undefined) return ""
+  const change = Math.round((value / known - 1) * 100)
+  return `, before ${format(known)} (${change >= 0 ? "+" : ""}${change} %)`
+}
+
+const suffix = (unit: string): string => (unit === "" ? "" : ` ${unit}`)
 
 const format = (value: number): string =>
   Math.abs(value) >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3)

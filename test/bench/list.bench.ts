@@ -75,7 +75,7 @@ try {
     }
     report(`${name}, page`, median(pages), "ms")
     report(`${name}, count(*)`, median(counts), "ms")
-    target(`${name}: page / count(*)`, median(pages) / median(counts), { atMost: 3 })
+    report(`${name}: page / count(*)`, median(pages) / median(counts), "")
   }
   target("memory of the server", many.peakMemoryMiB(), { atMost: 300 }, "MiB")
 } finally {
