@@ -92,7 +92,7 @@ module.exports = {
       severity: "error",
       from: {
         pathNot:
-          "^(engine/src/(http|testing)/|engine/src/client/single-get\\.ts$|operator/src/(health-server|api-client)\\.ts$)",
+          "^(engine/src/(http|testing)/|operator/src/(health-server|api-client)\\.ts$)",
       },
       to: { path: `${npm("hono", "@hono/node-server")}|${node("http", "https", "http2")}` },
     },

@@ -24,7 +24,7 @@ export function createSession(
   signal: AbortSignal,
   environment: Readonly<Record<string, string | undefined>>,
 ): Session {
-  let underWay = 0
+  let inFlight = 0
   const gate = Promise.withResolvers<Configuration>()
   // Whoever calls without a configuration is told; that nobody calls is no fault.
   gate.promise.catch(() => undefined)
@@ -40,14 +40,14 @@ export function createSession(
     configured: gate.promise,
     async use(work) {
       const configuration = await gate.promise
-      underWay += 1
+      inFlight += 1
       try {
         return await engines.use(configuration, work)
       } finally {
-        underWay -= 1
+        inFlight -= 1
       }
     },
-    isBusy: () => underWay > 0,
+    isBusy: () => inFlight > 0,
     project: environment["PULUMI_NODEJS_PROJECT"] ?? "",
     signal,
   }

@@ -7,23 +7,23 @@ const timeoutMs = 10 * secondMs
 /** A TokenReview has 2 KB, with the token that it repeats. */
 const answerBytesMaximum = 256 * 1024
 /** Anybody may ask for a login: the API server is not flooded, and nobody's memory is filled with those that wait for it. */
-const underWayMaximum = 64
+const maxInFlight = 64
 
 /** Each token is shown once; redirects are no answer, and of what is answered nothing goes on but whose the token is. */
 export function kubernetesTokenReviewer(fetch: Fetch): TokenReviewer {
-  let underWay = 0
+  let inFlight = 0
 
   return async (question) => {
-    if (underWay >= underWayMaximum)
-      return { kind: "unanswered", reason: `${underWayMaximum} other tokens are being reviewed` }
-    underWay += 1
+    if (inFlight >= maxInFlight)
+      return { kind: "unanswered", reason: `${maxInFlight} other tokens are being reviewed` }
+    inFlight += 1
     try {
       return await review(fetch, question)
     } catch (error) {
       if (error instanceof FetchFailure) return { kind: "unanswered", reason: error.message }
       throw error
     } finally {
-      underWay -= 1
+      inFlight -= 1
     }
   }
 }

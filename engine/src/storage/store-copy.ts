@@ -57,12 +57,12 @@ export class CopyEndFailed extends Error {
   override readonly name = "CopyEndFailed"
   readonly url: string
   /** While rows were copied: what was written stays, and the next copy goes on behind it. */
-  readonly isUnderWay: boolean
+  readonly isInFlight: boolean
 
-  constructor(url: string, { cause, isUnderWay = false }: { readonly cause: unknown; readonly isUnderWay?: boolean }) {
+  constructor(url: string, { cause, isInFlight = false }: { readonly cause: unknown; readonly isInFlight?: boolean }) {
     super("a store cannot be copied", { cause })
     this.url = url
-    this.isUnderWay = isUnderWay
+    this.isInFlight = isInFlight
   }
 }
 
@@ -79,11 +79,11 @@ export async function copyStore({ from, to, progress }: StoreCopyOptions): Promi
   return { ...copied, sealKeyIds: await rememberedKeyIds(target) }
 }
 
-async function about<T>(url: string, work: () => T | Promise<T>, isUnderWay = false): Promise<T> {
+async function about<T>(url: string, work: () => T | Promise<T>, isInFlight = false): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof CopyRefused ? cause : new CopyEndFailed(url, { cause, isUnderWay })
+    throw cause instanceof CopyRefused ? cause : new CopyEndFailed(url, { cause, isInFlight })
   }
 }
 

@@ -85,15 +85,15 @@ export class BulkActionService implements BulkActions {
       if (position > 0) await nextTurn()
       return this.#part(begun, position, request, owner)
     }
-    const underWay: Promise<readonly BulkResult[]>[] = []
+    const inFlight: Promise<readonly BulkResult[]>[] = []
     for (let position = 0; position < partCount; position += 1) {
       // The next is worked on while this one is on its way to the disk; it ends also where nobody asks for it any more.
-      while (underWay.length < partsAtOnce && position + underWay.length < partCount) {
-        const part = begin(position + underWay.length)
+      while (inFlight.length < partsAtOnce && position + inFlight.length < partCount) {
+        const part = begin(position + inFlight.length)
         part.catch(() => {})
-        underWay.push(part)
+        inFlight.push(part)
       }
-      const part = underWay.shift()
+      const part = inFlight.shift()
       if (part !== undefined) yield await part
     }
   }

@@ -62,7 +62,7 @@ function progressOfSteps(terminal: Terminal): { readonly show: StoreCopyProgress
 }
 
 function refused(error: unknown): never {
-  if (error instanceof CopyEndFailed && error.isUnderWay)
+  if (error instanceof CopyEndFailed && error.isInFlight)
     throw new CommandError(
       exitCodes.busy,
       `The store ${describeStorage(error.url)} failed (${reasonOf(error.cause)}); the same command goes on where this one stopped.`,
