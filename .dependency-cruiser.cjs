@@ -88,13 +88,12 @@ module.exports = {
     {
       name: "sockets-only-in-http",
       comment:
-        "Routes answer Request with Response; only http/ knows the server underneath. The client dials with undici, but for what it asks once. The test kit plays whoever is dialled.",
+        "Routes answer values with values; only http/ knows the server underneath. The client dials with undici. The test kit plays whoever is dialled.",
       severity: "error",
       from: {
-        pathNot:
-          "^(engine/src/(http|testing)/|operator/src/(health-server|api-client)\\.ts$)",
+        pathNot: "^(engine/src/(http|testing)/|operator/src/(health-server|api-client)\\.ts$)",
       },
-      to: { path: `${npm("hono", "@hono/node-server")}|${node("http", "https", "http2")}` },
+      to: { path: node("http", "https", "http2") },
     },
     {
       name: "undici-only-where-we-dial",

@@ -9,6 +9,7 @@ import { silentLog, systemRuntime } from "./core/runtime.ts"
 import { parseTrustedProxies } from "./http/client-address.ts"
 import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
+import { respond } from "./http/message.ts"
 import { HeldIdentity, ListenError, type RunningServer, serveApp, startSealedServer, startServer } from "./server.ts"
 import { usualKind } from "./storage/temporary-database.ts"
 import { createMetrics } from "./telemetry/metrics.ts"
@@ -20,9 +21,9 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.close()))
 })
 
-async function serving(fetch: App["fetch"], options: Partial<Parameters<typeof serveApp>[1]> = {}) {
+async function serving(handle: App["handle"], options: Partial<Parameters<typeof serveApp>[1]> = {}) {
   const server = await serveApp(
-    { fetch },
+    { handle },
     { runtime: systemRuntime(), ready: async () => {}, shutdownGraceMs: 100, ...options },
   )
   opened.push(server)
@@ -30,14 +31,14 @@ async function serving(fetch: App["fetch"], options: Partial<Parameters<typeof s
 }
 
 test("a server on port 0 says where it is, and answers with a request id", async () => {
-  const { url } = await serving(() => new Response("{}"))
+  const { url } = await serving(() => respond("{}"))
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const { statusCode, headers } = await request(url, { headers: { "x-request-id": "abc" } })
   expect([statusCode, headers["x-request-id"]]).toEqual([200, "abc"])
 })
 
 test("/readyz says no while the server goes on serving, and sends away who comes, before it stops accepting", async () => {
-  const server = await serving(() => new Response("{}"), { shutdownDelayMs: 1_500 })
+  const server = await serving(() => respond("{}"), { shutdownDelayMs: 1_500 })
   const status = async (path: string) => (await request(`${server.url}${path}`)).statusCode
   expect(await status("/readyz")).toBe(200)
   const closing = server.close()
@@ -49,13 +50,13 @@ test("/readyz says no while the server goes on serving, and sends away who comes
 })
 
 test("/readyz says no when the store does not answer in time", async () => {
-  const { url } = await serving(() => new Response("{}"), { ready: () => new Promise(() => {}) })
+  const { url } = await serving(() => respond("{}"), { ready: () => new Promise(() => {}) })
   const { statusCode, body } = await request(`${url}/readyz`)
   expect([statusCode, await body.text()]).toEqual([503, "the store does not answer\n"])
 })
 
 test("the rate limit holds over the wire, and its headers come with every answer", async () => {
-  const { url } = await serving(() => new Response("{}"), { rateLimit: 2 })
+  const { url } = await serving(() => respond("{}"), { rateLimit: 2 })
   // So many that even a slow machine asks faster than the limit allows.
   const answers = await Promise.all(
     Array.from({ length: 40 }, async () => {
@@ -76,7 +77,7 @@ test("a client that goes away in the middle of a request leaves the server servi
       started.resolve()
       await release.promise
     }
-    return new Response("{}")
+    return respond("{}")
   })
   const socket = connect(Number(new URL(url).port), "127.0.0.1")
   socket.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -243,7 +244,7 @@ test("HTTPS beside HTTP is one server: the same app, links of each scheme, and o
         started.resolve()
         await release.promise
       }
-      return new Response(incoming.url)
+      return respond(incoming.url)
     },
     { tls: { source: new HeldIdentity(identity), listen: free }, shutdownGraceMs: 10_000 },
   )
@@ -270,7 +271,7 @@ test("HTTPS beside HTTP is one server: the same app, links of each scheme, and o
 })
 
 test("[F-S6] browsers are told to keep to HTTPS, over HTTPS alone", async () => {
-  const server = await serving(() => new Response("{}"), {
+  const server = await serving(() => respond("{}"), {
     tls: { source: new HeldIdentity(identity), listen: free },
     hstsMs: 86_400_000,
   })
@@ -282,7 +283,7 @@ test("[F-S6] browsers are told to keep to HTTPS, over HTTPS alone", async () => 
 })
 
 test("[F-S6] metrics that have a listener of their own are nowhere else, and it has nothing else", async () => {
-  const app = () => new Response("the app", { status: 404 })
+  const app = () => respond("the app", { status: 404 })
   const server = await serving(app, { metricsListen: free })
   const read = async (url: string, method: "GET" | "POST" = "GET") => {
     const { statusCode, body } = await request(url, { method })
@@ -311,21 +312,21 @@ test("[F-S6] an address over its share is logged once a minute, and a trusted pr
     socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
     return outcome.promise
   }
-  const { url } = await serving(() => new Response("{}"), options)
+  const { url } = await serving(() => respond("{}"), options)
   expect([await idle(url), await idle(url), await idle(url)]).toEqual(["answered", "refused", "refused"])
   expect(warn.mock.calls).toEqual([["connections refused", { remoteAddress: "127.0.0.1", maxConnections: 1 }]])
   const trusted = parseTrustedProxies("loopback")
   const proxies = trusted && ({ trusted, header: "forwarded" } as const)
-  const behind = await serving(() => new Response("{}"), { ...options, proxies })
+  const behind = await serving(() => respond("{}"), { ...options, proxies })
   expect([await idle(behind.url), await idle(behind.url)]).toEqual(["answered", "answered"])
 })
 
 test("where HTTPS cannot listen, HTTP does not stay behind, and the sentence names the flag", async () => {
-  const { url } = await serving(() => new Response("{}"))
+  const { url } = await serving(() => respond("{}"))
   const port = Number(new URL(url).port)
   const tls = { source: new HeldIdentity(identity), listen: { host: "127.0.0.1", port } }
   const path = `${process.env["TMPDIR"] ?? "/tmp"}/chancery-${process.pid}-${port}.sock`
-  const error: unknown = await serving(() => new Response("{}"), { listen: { path }, tls }).catch(
+  const error: unknown = await serving(() => respond("{}"), { listen: { path }, tls }).catch(
     (thrown: unknown) => thrown,
   )
   expect(error).toBeInstanceOf(ListenError)

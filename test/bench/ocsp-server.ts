@@ -6,6 +6,8 @@ import { join } from "node:path"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { createApp } from "../../engine/src/http/app.ts"
+import { boundedBytes } from "../../engine/src/http/body.ts"
+import { respond } from "../../engine/src/http/message.ts"
 import { serveApp } from "../../engine/src/server.ts"
 import { createMetrics } from "../../engine/src/telemetry/metrics.ts"
 import { ocspQuestion } from "../../engine/src/testing/ocsp-question.ts"
@@ -72,10 +74,10 @@ const headers = { "content-type": "application/ocsp-response" }
 
 const server = await serveApp(
   {
-    async fetch(request, exchange) {
-      if (!request.url.includes("/empty")) return app.fetch(request, exchange)
-      if (request.method === "POST") await request.arrayBuffer()
-      return new Response(constant, { headers })
+    async handle(request, exchange) {
+      if (!request.url.includes("/empty")) return app.handle(request, exchange)
+      if (request.method === "POST") await boundedBytes(request, 100_000)
+      return respond(constant, { headers })
     },
   },
   { runtime, ready: () => engine.ready() },

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { createApp } from "../../engine/src/http/app.ts"
+import { respond } from "../../engine/src/http/message.ts"
 import { openDatabase } from "../../engine/src/storage/database.ts"
 import type { Compilable } from "../../engine/src/storage/session.ts"
 import { serveApp } from "../../engine/src/server.ts"
@@ -50,15 +51,15 @@ const headers = { "content-type": "application/vnd.api+json" }
 
 const server = await serveApp(
   {
-    async fetch(request, exchange) {
+    async handle(request, exchange) {
       const { pathname } = new URL(request.url)
-      if (pathname === "/empty") return new Response(null, { status: 204 })
-      if (pathname !== "/selects") return app.fetch(request, exchange)
+      if (pathname === "/empty") return respond(null, { status: 204 })
+      if (pathname !== "/selects") return app.handle(request, exchange)
       await database.read((session) => session.all(whoAsks))
       await database.read(async (session) => {
         for (const select of whatIsShown) await session.all(select)
       })
-      return new Response(constant, { headers })
+      return respond(constant, { headers })
     },
   },
   { runtime, ready: () => engine.ready() },

@@ -14,8 +14,7 @@ export function kubernetesTokenReviewer(fetch: Fetch): TokenReviewer {
   let inFlight = 0
 
   return async (question) => {
-    if (inFlight >= maxInFlight)
-      return { kind: "unanswered", reason: `${maxInFlight} other tokens are being reviewed` }
+    if (inFlight >= maxInFlight) return { kind: "unanswered", reason: `${maxInFlight} other tokens are being reviewed` }
     inFlight += 1
     try {
       return await review(fetch, question)

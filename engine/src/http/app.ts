@@ -1,7 +1,5 @@
-// fetch(Request) → Response. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors. What
+// Answers requests. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors. What
 // is below `/v1` goes to `pki-app.ts`.
-import { Hono } from "hono"
-import type { Context } from "hono"
 import type { AuditTrail } from "../core/audit.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import { EngineError, badRequest, isEngineError, notFound, unauthenticated } from "../core/errors.ts"
@@ -12,12 +10,14 @@ import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
 import { refuseUnstorableQuery } from "../wire/jsonapi/storable-text.ts"
-import { boundedBytes, bodyStream } from "./body.ts"
+import { boundedBytes } from "./body.ts"
 import { bearerToken, tokenIn } from "./authenticate.ts"
 import { recordRequest } from "./record-request.ts"
-import { type App, type Exchange, isPkiPath, pathOf } from "./exchange.ts"
+import { type Exchange, isPkiPath, pathOf } from "./exchange.ts"
+import { type HttpRequest, type HttpResponse, respond } from "./message.ts"
 import { createPkiApp } from "./pki-app.ts"
 import type { ApiRequest, ApiResponse, BodyBounds, OpenRoute, Route } from "./route.ts"
+import { decodedOrAsSent, routerOf } from "./router.ts"
 import { apiRoutes } from "./routes.ts"
 import { configurationUploadRoutes } from "./routes/configuration-versions.ts"
 import { discoveryRoutes } from "./routes/discovery.ts"
@@ -25,6 +25,7 @@ import { homeRoutes } from "./routes/home.ts"
 import { signInRoutes } from "./routes/sign-in.ts"
 import { runLogRoutes } from "./routes/runs.ts"
 import { stateDownloadRoutes, stateUploadRoutes } from "./routes/state-versions.ts"
+import { type WebApp, webApp } from "./web-fetch.ts"
 
 export interface AppOptions {
   readonly engine: ServedEngine
@@ -43,66 +44,94 @@ const defaultSnapshotIntervalSeconds = 60
 export const defaultBodyLimitBytes = 64 * 1024 * 1024
 const mediaTypes = ["application/vnd.api+json", "application/json"]
 
-export function createApp(options: AppOptions): App {
-  const app = new Hono<Served>({ strict: false })
-  for (const route of stateDownloadRoutes(options.engine.stateTransfers))
-    app.on(route.method, route.path, async (context, next) => {
-      // A token opens the same address to whoever may read the state, however old its credential is.
-      if (queryOf(context.req.url).has("credential") && context.req.header("authorization") === undefined)
-        return addressed(context, route, options)
-      return next()
-    })
-  for (const route of apiRoutes)
-    app.on(route.method, `${apiPrefix}${route.path}`, (context) => answer(context, route, options))
-  for (const route of [...discoveryRoutes, ...signInRoutes, ...homeRoutes])
-    app.on(route.method, route.path, (context) => {
-      context.env.route = route.path
-      return settle(options, context.env, undefined, undefined, async () => route.handle(requestOf(context, options)))
-    })
-  for (const route of [
-    ...stateUploadRoutes(options.engine.stateTransfers),
-    ...configurationUploadRoutes(options.engine.configurationUploads),
-    ...runLogRoutes(options.engine.runLogs),
-  ])
-    app.on(route.method, route.path, (context) => addressed(context, route, options))
-  app.notFound(() => errorResponse(notFound()))
-  app.onError((error, context) => failed(error, options, context.env, undefined))
+export function createApp(options: AppOptions): WebApp {
+  const find = routerOf(servedRoutes(options), { key: ({ method }) => method, decode: decodedOrAsSent })
   const servePki = createPkiApp(options)
-  return {
-    fetch: (request, exchange = { requestId: newUuid(options.runtime.random), route: undefined }) => {
+  return webApp({
+    async handle(request, exchange = { requestId: newUuid(options.runtime.random), route: undefined }) {
       const path = pathOf(request.url)
-      return isPkiPath(path) ? servePki(request, path, exchange) : app.fetch(request, exchange)
+      if (isPkiPath(path)) return servePki(request, path, exchange)
+      const found = find(path.slice(1, path.length > 1 && path.endsWith("/") ? -1 : undefined).split("/"))
+      const route = found?.routes.get(request.method === "HEAD" ? "GET" : request.method)
+      if (found === undefined || route === undefined) return errorResponse(notFound())
+      exchange.route = found.pattern
+      try {
+        return await route.answer({ request, exchange, params: found.params })
+      } catch (error) {
+        return failed(error, options, exchange, undefined)
+      }
     },
-  }
-}
-
-interface Served {
-  /** What the server around the app knows of the request and wants to learn of it. */
-  Bindings: Exchange
-}
-
-/** The address is the credential. */
-const addressed = (context: Context<Served>, route: OpenRoute, options: AppOptions): Promise<Response> => {
-  context.env.route = route.path
-  context.env.secretPath = true
-  const trail = trailOf(context, options)
-  return settle(options, context.env, undefined, trail, async () => {
-    recordRequest(trail, context.req.raw, context.env, anonymous, { discloses: route.discloses === true })
-    return route.handle(requestOf(context, options))
   })
 }
 
-const answer = (context: Context<Served>, route: Route, options: AppOptions): Promise<Response> => {
-  context.env.route = `${apiPrefix}${route.path}`
+/** One request on its way. */
+interface Visit {
+  readonly request: HttpRequest
+  readonly exchange: Exchange
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface ServedRoute {
+  readonly method: string
+  /** From the root. */
+  readonly path: string
+  readonly answer: (visit: Visit) => Promise<HttpResponse>
+}
+
+function servedRoutes(options: AppOptions): readonly ServedRoute[] {
+  const { stateTransfers, configurationUploads, runLogs } = options.engine
+  const downloads = new Map(stateDownloadRoutes(stateTransfers).map((route) => [route.path, route]))
+  const authorized = apiRoutes.map((route): ServedRoute => {
+    const path = `${apiPrefix}${route.path}`
+    const download = route.method === "GET" ? downloads.get(path) : undefined
+    return {
+      method: route.method,
+      path,
+      answer: (visit) =>
+        download !== undefined && isSigned(visit.request)
+          ? addressed(visit, download, options)
+          : answer(visit, route, options),
+    }
+  })
+  const open = [...discoveryRoutes, ...signInRoutes, ...homeRoutes].map((route): ServedRoute => ({
+    ...route,
+    answer: (visit) =>
+      settle(options, visit.exchange, undefined, undefined, async () => route.handle(requestOf(visit, options))),
+  }))
+  const uploads = [
+    ...stateUploadRoutes(stateTransfers),
+    ...configurationUploadRoutes(configurationUploads),
+    ...runLogRoutes(runLogs),
+  ].map((route): ServedRoute => ({ ...route, answer: (visit) => addressed(visit, route, options) }))
+  return [...authorized, ...open, ...uploads]
+}
+
+/** A token opens the same address to whoever may read the state, however old its credential is. */
+const isSigned = ({ url, headers }: HttpRequest): boolean =>
+  queryOf(url).has("credential") && !headers.has("authorization")
+
+/** The address is the credential. */
+const addressed = (visit: Visit, route: OpenRoute, options: AppOptions): Promise<HttpResponse> => {
+  const { request, exchange } = visit
+  exchange.secretPath = true
+  const trail = trailOf(exchange, options)
+  return settle(options, exchange, undefined, trail, async () => {
+    recordRequest(trail, request, exchange, anonymous, { discloses: route.discloses === true })
+    return route.handle(requestOf(visit, options))
+  })
+}
+
+const answer = (visit: Visit, route: Route, options: AppOptions): Promise<HttpResponse> => {
   const { engine } = options
-  const trail = trailOf(context, options)
-  return settle(options, context.env, route.pointers, trail, async () => {
-    const caller = await callerOf(context, engine, trail)
-    const discloses = route.discloses === true || includesOutputs(context.req.url)
-    recordRequest(trail, context.req.raw, context.env, caller, { discloses })
+  const { request, exchange } = visit
+  const trail = trailOf(exchange, options)
+  return settle(options, exchange, route.pointers, trail, async () => {
+    const caller = await callerOf(visit, engine, trail)
+    const discloses = route.discloses === true || includesOutputs(request.url)
+    recordRequest(trail, request, exchange, caller, { discloses })
     if (caller.kind === "service") throw unauthenticated()
     return route.handle(
-      Object.assign(requestOf(context, options, route), { engine: engine.as(caller, trail, context.env.requestId) }),
+      Object.assign(requestOf(visit, options, route), { engine: engine.as(caller, trail, exchange.requestId) }),
     )
   })
 }
@@ -113,19 +142,18 @@ function includesOutputs(url: string): boolean {
   return query.size > 0 && query.getAll("include").some((paths) => paths.includes("outputs"))
 }
 
-const trailOf = (context: Context<Served>, { engine }: AppOptions): AuditTrail =>
-  engine.audit.trail({ requestId: context.env.requestId })
+const trailOf = ({ requestId }: Exchange, { engine }: AppOptions): AuditTrail => engine.audit.trail({ requestId })
 
-async function callerOf(context: Context<Served>, engine: ServedEngine, trail: AuditTrail): Promise<Caller> {
-  const header = context.req.header("authorization")
+async function callerOf({ request, exchange }: Visit, engine: ServedEngine, trail: AuditTrail): Promise<Caller> {
+  const header = request.headers.get("authorization")
   try {
-    const { remoteAddress } = context.env
-    const caller = await engine.authenticate(bearerToken(header ?? null), { remoteAddress })
-    context.env.authenticated = true
+    const { remoteAddress } = exchange
+    const caller = await engine.authenticate(bearerToken(header), { remoteAddress })
+    exchange.authenticated = true
     return caller
   } catch (error) {
     if (isEngineError(error, "unauthenticated"))
-      recordRequest(trail, context.req.raw, context.env, anonymous, { secret: tokenIn(header) })
+      recordRequest(trail, request, exchange, anonymous, { secret: tokenIn(header) })
     throw error
   }
 }
@@ -136,12 +164,12 @@ async function settle(
   pointers: Pointers | undefined,
   trail: AuditTrail | undefined,
   work: () => Promise<ApiResponse>,
-): Promise<Response> {
+): Promise<HttpResponse> {
   try {
     const answer = await work()
     trail?.response({ status: answer.status })
-    if (answer.download !== undefined) return downloaded(answer, answer.download, options, exchange)
-    return answer.stream === undefined ? response(answer) : streamed(answer, answer.stream, options, exchange)
+    const stream = answer.download ?? answer.stream
+    return stream === undefined ? response(answer) : streamed(answer, stream, options, exchange)
   } catch (error) {
     const refusal = failed(error, options, exchange, pointers)
     trail?.response({ status: refusal.status, ...(isEngineError(error) ? { errors: [error.message] } : {}) })
@@ -149,7 +177,7 @@ async function settle(
   }
 }
 
-function failed(error: unknown, options: AppOptions, exchange: Exchange, pointers: Pointers | undefined): Response {
+function failed(error: unknown, options: AppOptions, exchange: Exchange, pointers: Pointers | undefined): HttpResponse {
   if (isEngineError(error)) return errorResponse(error, pointers, sentDocuments.get(exchange))
   options.runtime.log.error("request failed", { requestId: exchange.requestId, error })
   return errorResponse(new EngineError("internal", "The server could not complete the request."))
@@ -158,72 +186,43 @@ function failed(error: unknown, options: AppOptions, exchange: Exchange, pointer
 /** By the exchange that brought them, for what a refusal says of misspelt members. */
 const sentDocuments = new WeakMap<Exchange, unknown>()
 
-function errorResponse(error: EngineError, pointers?: Pointers, sent?: unknown): Response {
+function errorResponse(error: EngineError, pointers?: Pointers, sent?: unknown): HttpResponse {
   const headers: Record<string, string> = {}
   if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000))
   if (error.code === "unauthenticated") headers["www-authenticate"] = "Bearer"
   return response({ status: statusOf(error.code), document: encodeError(error, pointers, sent), headers })
 }
 
-function response({ status, document, text, headers }: ApiResponse): Response {
-  if (document === undefined && text === undefined) return new Response(null, { status, ...(headers && { headers }) })
-  return new Response(text ?? JSON.stringify(document), {
+function response({ status, document, text, headers = {} }: ApiResponse): HttpResponse {
+  if (document === undefined && text === undefined) return respond(null, { status, headers })
+  return respond(text ?? JSON.stringify(document), {
     status,
     headers: { "content-type": "application/vnd.api+json", ...headers },
   })
 }
 
-/** Straight to the socket where there is one: web streams take longer for each piece than all there is to do with it. */
-function downloaded(
-  { status, headers }: ApiResponse,
-  download: AsyncIterable<Uint8Array>,
-  options: AppOptions,
-  exchange: Exchange,
-): Response {
-  const content = watched(download, options, exchange)
-  exchange.send?.(content)
-  const body = exchange.send === undefined ? ReadableStream.from(content) : null
-  return new Response(body, { status, ...(headers && { headers }) })
-}
-
-/** Piece by piece as it comes, however long that takes. A failure is told here: the adapter below would print it as it is. */
+/** The head says that all is well, and may have been sent when something is not: the failure is logged here. */
 function streamed(
-  { status, headers }: ApiResponse,
+  { status, headers = {} }: ApiResponse,
   stream: AsyncIterable<Uint8Array>,
   options: AppOptions,
   exchange: Exchange,
-): Response {
-  const pieces = stream[Symbol.asyncIterator]()
-  const failed = (error: unknown): IteratorReturnResult<undefined> => {
+): HttpResponse {
+  const chunks = stream[Symbol.asyncIterator]()
+  const failed = (error: unknown): never => {
     tellCut(error, options, exchange)
-    if (exchange.cut === undefined) throw error
-    exchange.cut()
-    return { done: true, value: undefined }
+    throw error
   }
-  // No generator, which would hear that its reader has gone only with the next piece.
+  // No generator, which would hear that its reader has gone only with the next chunk.
   const told: AsyncIterableIterator<Uint8Array, undefined> = {
-    next: () => pieces.next().catch(failed),
+    next: () => chunks.next().catch(failed),
     async return() {
-      await pieces.return?.()
+      await chunks.return?.()
       return { done: true, value: undefined }
     },
     [Symbol.asyncIterator]: () => told,
   }
-  return new Response(ReadableStream.from(told), { status, ...(headers && { headers }) })
-}
-
-/** The head of the answer says that all is well, and can be gone when something is not. */
-async function* watched(
-  content: AsyncIterable<Uint8Array>,
-  options: AppOptions,
-  exchange: Exchange,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* content
-  } catch (error) {
-    tellCut(error, options, exchange)
-    throw error
-  }
+  return respond(told, { status, headers })
 }
 
 function tellCut(error: unknown, { runtime }: AppOptions, { requestId }: Exchange): void {
@@ -231,30 +230,29 @@ function tellCut(error: unknown, { runtime }: AppOptions, { requestId }: Exchang
   else logFailure(runtime.log, "warn", "answer cut short", { requestId, error })
 }
 
-function requestOf(context: Context<Served>, options: AppOptions, route: BodyBounds = {}): Omit<ApiRequest, "engine"> {
-  const raw = context.req.raw
+function requestOf(visit: Visit, options: AppOptions, route: BodyBounds = {}): Omit<ApiRequest, "engine"> {
+  const { request, params } = visit
   const limitBytes = Math.min(
     options.bodyLimitBytes ?? defaultBodyLimitBytes,
     route.bodyLimitBytes ?? Number.POSITIVE_INFINITY,
   )
-  if (context.req.url.includes("%00")) refuseUnstorable(context.req.param(), queryOf(context.req.url))
+  if (request.url.includes("%00")) refuseUnstorable(params, queryOf(request.url))
   let url: URL | undefined
-  const absolute = () => (url ??= publicAddress(context.req.url, options.publicUrl))
   return {
-    params: context.req.param(),
+    params,
     get url() {
-      return absolute()
+      return (url ??= publicAddress(request.url, options.publicUrl))
     },
     get query() {
-      return queryOf(context.req.url)
+      return queryOf(request.url)
     },
     get headers() {
-      return raw.headers
+      return request.headers
     },
     snapshotIntervalSeconds: options.snapshotIntervalSeconds ?? defaultSnapshotIntervalSeconds,
-    bytes: () => boundedBytes(context.req.raw, context.env, limitBytes),
-    stream: () => context.env.body?.() ?? bodyStream(raw),
-    body: () => jsonBody(context, limitBytes, jsonBoundsOf(options, route)),
+    bytes: () => boundedBytes(request, limitBytes),
+    stream: () => request.stream(),
+    body: () => jsonBody(visit, limitBytes, jsonBoundsOf(options, route)),
   }
 }
 
@@ -280,15 +278,15 @@ function jsonBoundsOf({ jsonBounds = defaultJsonBounds }: AppOptions, { longStri
   return longStrings === true ? { ...jsonBounds, stringBytes: Number.POSITIVE_INFINITY } : jsonBounds
 }
 
-async function jsonBody(context: Context<Served>, limitBytes: number, bounds: JsonBounds): Promise<unknown> {
-  const bytes = await boundedBytes(context.req.raw, context.env, limitBytes)
+async function jsonBody({ request, exchange }: Visit, limitBytes: number, bounds: JsonBounds): Promise<unknown> {
+  const bytes = await boundedBytes(request, limitBytes)
   if (bytes.length === 0) return undefined
-  const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
+  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
   if (!mediaTypes.includes(type))
     throw new EngineError("unsupported-media-type", `Content-Type must be ${mediaTypes[0]}.`)
   try {
     const document: unknown = parseBoundedJson(bytes, bounds)
-    sentDocuments.set(context.env, document)
+    sentDocuments.set(exchange, document)
     return document
   } catch (error) {
     throw badRequest(

@@ -1,4 +1,5 @@
 import { unauthenticated } from "../core/errors.ts"
+import type { RequestHeaders } from "./message.ts"
 
 const tokenMaximum = 512
 
@@ -14,10 +15,10 @@ export function bearerToken(header: string | null): string {
 }
 
 /** Returns the token of a request to the certificate API: of `X-Service-Token`, else of `X-Vault-Token`, else Bearer. */
-export const serviceTokenIn = (headers: Headers): string | undefined =>
+export const serviceTokenIn = (headers: RequestHeaders): string | undefined =>
   headers.get("x-service-token") ?? headers.get("x-vault-token") ?? tokenIn(headers.get("authorization"))
 
-export function serviceToken(headers: Headers): string {
+export function serviceToken(headers: RequestHeaders): string {
   const token = serviceTokenIn(headers)
   if (token === undefined || token === "" || token.length > tokenMaximum) throw unauthenticated()
   return token

@@ -1,39 +1,16 @@
 // The bytes of a request's body, up to a bound.
 import type { IncomingMessage } from "node:http"
 import { EngineError, badRequest } from "../core/errors.ts"
-import type { Exchange } from "./exchange.ts"
+import type { HttpRequest } from "./message.ts"
 
-/** Counts what arrives: a declared length can lie. */
-export async function boundedBytes(
-  request: Request,
-  { whole }: Pick<Exchange, "whole">,
-  limitBytes: number,
-): Promise<Uint8Array> {
+/** Reads the body whole. Counts what arrives: a declared length can lie. */
+export async function boundedBytes(request: HttpRequest, limitBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new EngineError("too-large", `The body is larger than ${limitBytes} bytes.`)
-  const declared = request.headers.get("content-length")
-  if (declared !== null && Number(declared) > limitBytes) throw tooLarge()
-  const there = whole?.()
-  if (there !== undefined) {
-    if (there.length > limitBytes) throw tooLarge()
-    return there
-  }
-  // With a declared length the parser delivers no more than that, so the bound above holds and the fast path is safe.
-  if (declared !== null) return new Uint8Array(await request.arrayBuffer().catch(bodyCutShort))
-  const stream = request.body
-  if (stream === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let total = 0
-  const reader = stream.getReader() as ReadableStreamDefaultReader<Uint8Array>
-  for (;;) {
-    const { done, value } = await reader.read().catch(bodyCutShort)
-    if (done) return Buffer.concat(chunks)
-    total += value.length
-    if (total > limitBytes) {
-      await reader.cancel()
-      throw tooLarge()
-    }
-    chunks.push(value)
-  }
+  if (Number(request.headers.get("content-length")) > limitBytes) throw tooLarge()
+  const arrived = request.arrived()
+  if (arrived === undefined) return gathered(request.stream(), limitBytes, tooLarge)
+  if (arrived.length > limitBytes) throw tooLarge()
+  return arrived
 }
 
 /** All of a stream, each piece of which is gone with the next, up to a bound; what is larger is refused with these words. */
@@ -71,10 +48,10 @@ export async function* bodyStream({ body }: Request): AsyncGenerator<Uint8Array>
 }
 
 /**
- * All of a body that has come with its head, as most do: to listen to its pieces costs as much as everything else that is done to
- * read a small request. Undefined where it has not, or where somebody has begun to read it.
+ * Returns a body that has arrived with its head, as most do: to listen to its pieces costs as much as everything else that is done to
+ * read a small request. Returns undefined if it has not, or if it was read before.
  */
-export function wholeBody(incoming: IncomingMessage): Uint8Array | undefined {
+export function arrivedBody(incoming: IncomingMessage): Uint8Array | undefined {
   const { complete, destroyed, headers, readableDidRead, readableLength } = incoming
   if (readableDidRead || destroyed) return undefined
   // The parser tells of the end only after what waits for the last piece has gone on.
@@ -99,6 +76,26 @@ export async function* socketBody(incoming: IncomingMessage): AsyncGenerator<Uin
   } finally {
     await pieces.return?.()
   }
+}
+
+/** Bounds of what is read of a body after its request was answered. Fewer than these show that the client is about to read the answer. */
+const discardedBytesMaximum = 64 * 1024 * 1024
+const discardTimeoutMs = 500
+
+/** Reads the rest of a body that the answer did not wait for, so that the connection can go on. Ends a connection that takes long. */
+export function discardBody(incoming: IncomingMessage): void {
+  if (incoming.readableEnded || incoming.destroyed) return
+  if (!incoming.complete) {
+    let length = 0
+    const end = (): void => incoming.socket.destroySoon()
+    const timer = setTimeout(end, discardTimeoutMs).unref()
+    incoming.on("data", (chunk: Uint8Array) => {
+      length += chunk.length
+      if (length > discardedBytesMaximum) end()
+    })
+    incoming.once("close", () => clearTimeout(timer))
+  }
+  incoming.resume()
 }
 
 /** Whoever sent it is gone, or was cut off at the end: nothing of ours has failed. */

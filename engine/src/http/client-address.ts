@@ -2,6 +2,7 @@
 // its end, which the nearest proxy has added, to the first address that is none of theirs. What stands before that is whatever
 // the client has sent.
 import { formatIpAddress, type IpRange, isInRange, parseIpAddress, parseIpRange } from "../pki/names/ip-address.ts"
+import type { RequestHeaders } from "./message.ts"
 
 /** Trusted are proxies that add to the one header; another is what a client says, passed on. */
 export const proxyHeaders = ["x-forwarded-for", "forwarded"] as const
@@ -35,7 +36,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
 /** `peer` is the socket's, undefined on a unix socket; so is the answer where nobody who is trusted says more. */
 export function clientAddressOf(
   peer: string | undefined,
-  headers: Headers,
+  headers: RequestHeaders,
   { trusted, header }: { readonly trusted: TrustedProxies; readonly header: ProxyHeader },
 ): string | undefined {
   if (!isTrusted(peer, trusted)) return peer

@@ -8,6 +8,7 @@ import { Agent, request } from "undici"
 import { expect, onTestFinished, test } from "vitest"
 import type { ConnectionShareOptions } from "./connection-share.ts"
 import { holderOf } from "./connection-share.ts"
+import { respond } from "./message.ts"
 import { createNodeServer, type NodeServerOptions } from "./node-server.ts"
 import { HeldIdentity } from "./secure-context.ts"
 
@@ -24,7 +25,7 @@ async function listening(share: Partial<ConnectionShareOptions>, options: NodeSe
     onExceeded: (address: string) => void exceeded.push(address),
     ...share,
   }
-  const server = createNodeServer(async ({ method }) => new Response(method), { ...options, connectionShare })
+  const server = createNodeServer(async ({ method }) => respond(method), { ...options, connectionShare })
   onTestFinished(async () => void (await server.close(0)))
   const address = await server.listen({ host: "127.0.0.1", port: 0 })
   return { server, exceeded, port: "port" in address ? address.port : 0 }
@@ -64,7 +65,7 @@ test("[F-S6] connections of a trusted proxy are not counted, nor are those of a 
   const folder = await mkdtemp(join(tmpdir(), "chancery-share-"))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, "socket")
-  const local = createNodeServer(async () => new Response("{}"), {
+  const local = createNodeServer(async () => respond("{}"), {
     connectionShare: { maxConnections: 1, isExempt: () => false },
   })
   onTestFinished(async () => void (await local.close(0)))

@@ -1,17 +1,5 @@
-// One request on its way through the server: what the socket side knows, and what is learned on the way.
-
-/** The socket's side of a request. */
-export interface Connection {
-  /** Undefined on a unix socket. */
-  readonly remoteAddress: string | undefined
-  /** Adds a header to the answer, whoever makes it. Cheaper than opening the headers of a finished `Response`. */
-  setHeader(name: string, value: string): void
-  /** What the members of `Exchange` with these names are; where there is no socket they are not there. */
-  readonly whole?: () => Uint8Array | undefined
-  readonly body?: () => AsyncIterable<Uint8Array>
-  readonly send?: (content: AsyncIterable<Uint8Array>) => void
-  readonly cut?: () => void
-}
+// One request on its way through the server, and what is learned of it on the way.
+import type { HttpRequest, HttpResponse } from "./message.ts"
 
 export interface Exchange {
   readonly requestId: string
@@ -23,21 +11,13 @@ export interface Exchange {
   secretPath?: boolean
   /** The request showed a token that is good. */
   authenticated?: boolean
-  /** All of the body, where it has come already and nobody has begun to read it, which it then is; undefined otherwise. */
-  readonly whole?: (() => Uint8Array | undefined) | undefined
-  /** The body as it comes from the socket, a piece of which is there until the next one is asked for. */
-  readonly body?: (() => AsyncIterable<Uint8Array>) | undefined
-  /** Takes the content of the answer, which has no body of its own then. */
-  readonly send?: ((content: AsyncIterable<Uint8Array>) => void) | undefined
-  /** Ends the connection: of an answer whose head is gone, nothing but the missing rest can tell that it has failed. */
-  readonly cut?: (() => void) | undefined
 }
 
 export interface App {
-  fetch(request: Request, exchange?: Exchange): Response | Promise<Response>
+  handle(request: HttpRequest, exchange?: Exchange): HttpResponse | Promise<HttpResponse>
 }
 
-export type Serve = (request: Request, connection: Connection) => Promise<Response>
+export type Serve = (request: HttpRequest) => Promise<HttpResponse>
 
 /** The path of an absolute URL without its query, sparing the cost of a `URL`. */
 export function pathOf(url: string): string {

@@ -7,7 +7,9 @@ import { parseTrustedProxies } from "./client-address.ts"
 import type { App } from "./exchange.ts"
 import { createFront } from "./front.ts"
 import type { FrontOptions } from "./front.ts"
+import { respond } from "./message.ts"
 import { rateLimiter } from "./rate-limit.ts"
+import { fromWebRequest, toWebResponse } from "./web-fetch.ts"
 
 interface Line {
   readonly level: string
@@ -15,7 +17,7 @@ interface Line {
   readonly fields: Readonly<Record<string, unknown>> | undefined
 }
 
-function fixture(app: App["fetch"], overrides: Partial<FrontOptions> = {}) {
+function fixture(app: App["handle"], overrides: Partial<FrontOptions> = {}) {
   const lines: Line[] = []
   const record = (level: string) => (event: string, fields?: Readonly<Record<string, unknown>>) =>
     void lines.push({ level, event, fields })
@@ -30,7 +32,7 @@ function fixture(app: App["fetch"], overrides: Partial<FrontOptions> = {}) {
   const runtime: Runtime = { ...systemRuntime(log), clock: { now: () => now } }
   const metrics = createMetrics()
   const serve = createFront({
-    app: { fetch: app },
+    app: { handle: app },
     runtime,
     metrics,
     rateLimiter: undefined,
@@ -45,22 +47,19 @@ function fixture(app: App["fetch"], overrides: Partial<FrontOptions> = {}) {
     metrics,
     advance: (ms: number) => void (now += ms),
     async send(path: string, init?: RequestInit) {
-      const headers = new Map<string, string>()
-      const response = await serve(new Request(`http://chancery.test${path}`, init), {
-        remoteAddress: "192.0.2.7",
-        setHeader: (name, value) => void headers.set(name, value),
-      })
-      return { response, headers, errors: () => response.json() }
+      const answer = await serve(fromWebRequest(new Request(`http://chancery.test${path}`, init), "192.0.2.7"))
+      const response = toWebResponse(answer)
+      return { response, headers: response.headers, errors: () => response.json() }
     },
   }
 }
 
-const ok: App["fetch"] = (_request, exchange) => {
+const ok: App["handle"] = (_request, exchange) => {
   if (exchange !== undefined) {
     exchange.route = "/things/:id"
     exchange.authenticated = true
   }
-  return new Response("{}")
+  return respond("{}")
 }
 
 describe("around every request", () => {
@@ -99,7 +98,7 @@ describe("around every request", () => {
   test("the access line of an address that is itself a credential names its pattern only", async () => {
     const { send, lines } = fixture((_request, exchange) => {
       Object.assign(exchange ?? {}, { route: "/uploads/:signature", secretPath: true })
-      return new Response(null, { status: 204 })
+      return respond(null, { status: 204 })
     })
     await send("/uploads/secret")
     expect(lines[0]?.fields).toMatchObject({ route: "/uploads/:signature", status: 204 })
@@ -151,7 +150,7 @@ describe("around every request", () => {
 describe("the rate limit", () => {
   test("is announced on every answer and refuses with 429 when it is used up", async () => {
     const { send, advance } = fixture(ok, { rateLimiter: rateLimiter(2) })
-    const limits = (headers: Map<string, string>) =>
+    const limits = (headers: Headers) =>
       ["limit", "remaining", "reset"].map((name) => headers.get(`x-ratelimit-${name}`))
     expect(limits((await send("/things/1")).headers)).toEqual(["2", "1", "0.5"])
     expect(limits((await send("/things/1")).headers)).toEqual(["2", "0", "1"])
@@ -191,7 +190,7 @@ describe("the rate limit", () => {
   )
 
   test("is not widened by tokens that are not valid", async () => {
-    const { send } = fixture(() => new Response(null, { status: 403 }), { rateLimiter: rateLimiter(2) })
+    const { send } = fixture(() => respond(null, { status: 403 }), { rateLimiter: rateLimiter(2) })
     const as = async (token: string) =>
       (await send("/v1/pki/roles", { headers: { "x-service-token": token } })).response.status
     expect([await as("a"), await as("b"), await as("c")]).toEqual([403, 403, 429])

@@ -8,7 +8,8 @@ import { during, type Span } from "../core/tracing.ts"
 import { serviceTokenIn, tokenIn } from "./authenticate.ts"
 import { clientAddressOf, type ProxyHeader, type TrustedProxies } from "./client-address.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"
-import type { App, Connection, Exchange, Serve } from "./exchange.ts"
+import type { App, Exchange, Serve } from "./exchange.ts"
+import { type HttpRequest, type HttpResponse, respond } from "./message.ts"
 import type { Allowance, RateLimiter } from "./rate-limit.ts"
 import { refusal } from "./refusal.ts"
 import { requestIdOf } from "./request-id.ts"
@@ -35,26 +36,22 @@ export function createFront(options: FrontOptions): Serve {
   const { runtime, accessLog, stopwatch, proxies } = options
   const requestMetrics = createRequestMetrics(options.metrics.meter)
 
-  const serve = async (request: Request, connection: Connection, span?: Span): Promise<Response> => {
+  const serve = async (request: HttpRequest, span?: Span): Promise<HttpResponse> => {
     const began = stopwatch()
     requestMetrics.begin()
-    const peer = connection.remoteAddress
+    const peer = request.remoteAddress
     const remoteAddress = proxies === undefined ? peer : clientAddressOf(peer, request.headers, proxies)
     const exchange: Exchange = {
       requestId: requestIdOf(request.headers.get("x-request-id"), runtime.random),
       remoteAddress,
       route: undefined,
-      whole: connection.whole,
-      body: connection.body,
-      send: connection.send,
-      cut: connection.cut,
     }
-    connection.setHeader("x-request-id", exchange.requestId)
     const path = pathOf(request.url)
 
-    let response: Response
+    const added: Record<string, string> = { "x-request-id": exchange.requestId }
+    let response: HttpResponse
     try {
-      response = await answer(options, request, path, connection, exchange)
+      response = await answer(options, request, { path, exchange, added })
     } catch (error) {
       runtime.log.error("request failed", { requestId: exchange.requestId, method: request.method, error })
       response = refusal(path, 500, "internal error", "The server could not complete the request.")
@@ -77,25 +74,25 @@ export function createFront(options: FrontOptions): Serve {
         remoteAddress,
       })
     }
-    return response
+    return { ...response, headers: { ...added, ...response.headers } }
   }
 
   const { tracer } = runtime
   if (tracer === undefined) return serve
-  return (request, connection) => {
+  return (request) => {
     // Probes come every few seconds and say nothing new.
-    if (probeAt(pathOf(request.url)) !== undefined) return serve(request, connection)
+    if (probeAt(pathOf(request.url)) !== undefined) return serve(request)
     const span = tracer.root(request.method, {
       kind: "server",
       headers: request.headers,
       attributes: { "http.request.method": request.method },
     })
-    return during(tracer, span, () => serve(request, connection, span))
+    return during(tracer, span, () => serve(request, span))
   }
 }
 
 /** By what the access log tells of it as well: a path that is itself a credential, and every query, stay unsaid. */
-function describe(span: Span, { method, url }: Request, path: string, exchange: Exchange, status: number): void {
+function describe(span: Span, { method, url }: HttpRequest, path: string, exchange: Exchange, status: number): void {
   const { route, secretPath, remoteAddress, requestId } = exchange
   if (route !== undefined) span.rename(`${method} ${route}`)
   span.set({
@@ -119,11 +116,9 @@ class FailedAnswer extends Error {
 
 async function answer(
   options: FrontOptions,
-  request: Request,
-  path: string,
-  connection: Connection,
-  exchange: Exchange,
-): Promise<Response> {
+  request: HttpRequest,
+  { path, exchange, added }: { path: string; exchange: Exchange; added: Record<string, string> },
+): Promise<HttpResponse> {
   const probe = options.metricsApart === true && path === metricsPath ? undefined : probeAt(path)
   if (probe !== undefined && (request.method === "GET" || request.method === "HEAD")) {
     exchange.route = path
@@ -135,14 +130,14 @@ async function answer(
   if (rateLimiter !== undefined) {
     const address = exchange.remoteAddress ?? "local"
     const allowance = rateLimiter.charge({ credential, address, now: runtime.clock.now() })
-    announce(allowance, connection)
+    Object.assign(added, allowanceHeaders(allowance))
     if (!allowance.allowed) {
-      connection.setHeader("retry-after", "1")
+      added["retry-after"] = "1"
       return refusal(path, 429, "Too many requests", "You have exceeded the API's rate limit.")
     }
   }
 
-  const response = await options.app.fetch(request, exchange)
+  const response = await options.app.handle(request, exchange)
   if (rateLimiter !== undefined && credential !== undefined && exchange.authenticated === true) {
     rateLimiter.prove(credential, runtime.clock.now())
   }
@@ -161,7 +156,7 @@ export function createMetricsFront(metrics: Metrics): Serve {
 
 const metricsPath = "/metrics"
 
-type Probe = (options: FrontOptions) => Response | Promise<Response>
+type Probe = (options: FrontOptions) => HttpResponse | Promise<HttpResponse>
 
 /** Most paths are longer, and each another: to look one up in a map has V8 keep it among all names that it knows. */
 const probeAt = (path: string): Probe | undefined => (path.length <= longestProbe ? probes.get(path) : undefined)
@@ -174,12 +169,12 @@ const probes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
 
 const longestProbe = Math.max(...Array.from(probes.keys(), (path) => path.length))
 
-async function exposition({ metrics }: Pick<FrontOptions, "metrics">): Promise<Response> {
+async function exposition({ metrics }: Pick<FrontOptions, "metrics">): Promise<HttpResponse> {
   const { contentType, text } = await metrics.expose()
-  return new Response(text, { headers: { "content-type": contentType } })
+  return respond(text, { headers: { "content-type": contentType } })
 }
 
-async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Response> {
+async function readiness({ ready, draining, runtime }: FrontOptions): Promise<HttpResponse> {
   if (draining()) return plain(503, "shutting down")
   try {
     await ready()
@@ -193,20 +188,20 @@ async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Re
   }
 }
 
-const plain = (status: number, text: string): Response =>
-  new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } })
+const plain = (status: number, text: string): HttpResponse =>
+  respond(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } })
 
 /**
  * The token that the API at this path looks at, so that none beside it earns a bucket. Not the header that it stands in: in
  * `Authorization` one token can be spelt in many ways, each of which would be another allowance.
  */
-function credentialOf({ headers }: Request, path: string, runtime: Runtime): string | undefined {
+function credentialOf({ headers }: HttpRequest, path: string, runtime: Runtime): string | undefined {
   const token = isPkiPath(path) ? serviceTokenIn(headers) : tokenIn(headers.get("authorization"))
   return token === undefined ? undefined : runtime.digest(token)
 }
 
-function announce(allowance: Allowance, connection: Connection): void {
-  connection.setHeader("x-ratelimit-limit", String(allowance.limit))
-  connection.setHeader("x-ratelimit-remaining", String(allowance.remaining))
-  connection.setHeader("x-ratelimit-reset", String(allowance.resetSeconds))
-}
+const allowanceHeaders = ({ limit, remaining, resetSeconds }: Allowance): Readonly<Record<string, string>> => ({
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": String(resetSeconds),
+})

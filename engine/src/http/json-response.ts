@@ -1,3 +1,5 @@
+import { type HttpResponse, respond } from "./message.ts"
+
 /** A caller may choose the status of a health check; these have no body. */
 const bodilessStatuses = [204, 205, 304]
 
@@ -6,9 +8,9 @@ export function jsonResponse(
   status: number,
   document: unknown,
   { headers = {}, method }: { readonly headers?: Readonly<Record<string, string>>; readonly method: string },
-): Response {
+): HttpResponse {
   const bodiless = method === "HEAD" || bodilessStatuses.includes(status)
-  return new Response(bodiless ? null : JSON.stringify(document), {
+  return respond(bodiless ? null : JSON.stringify(document), {
     status,
     headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
   })

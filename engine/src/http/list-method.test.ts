@@ -5,7 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { connect as connectTls } from "node:tls"
 import { Client } from "undici"
 import { afterEach, describe, expect, onTestFinished, test } from "vitest"
+import { boundedBytes } from "./body.ts"
 import type { Serve } from "./exchange.ts"
+import { respond } from "./message.ts"
 import { createNodeServer, type NodeServer, type NodeServerOptions } from "./node-server.ts"
 import { HeldIdentity } from "./secure-context.ts"
 
@@ -16,7 +18,9 @@ afterEach(async () => {
 
 /** Says what it was asked: `LIST /v1/pki/roles "body"`. */
 const echo: Serve = async (request) =>
-  new Response(`${request.method} ${new URL(request.url).pathname} ${JSON.stringify(await request.text())}`)
+  respond(
+    `${request.method} ${new URL(request.url).pathname} ${JSON.stringify(Buffer.from(await boundedBytes(request, 2 ** 20)).toString())}`,
+  )
 
 const tlsFile = (name: string) => readFileSync(new URL(`../../../test/cli/tls/${name}.pem`, import.meta.url), "utf8")
 const certificate = tlsFile("certificate")
@@ -132,7 +136,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
     const limits = { headersTimeoutMs: 450, requestTimeoutMs: 1_200, timeoutCheckMs: 20 }
     const serve: Serve = async (incoming) => {
       if (incoming.url.endsWith("/slow")) await sleep(900)
-      return echo(incoming, { remoteAddress: undefined, setHeader() {} })
+      return echo(incoming)
     }
     const { socket, answer } = talkOver(connect(await listening({ ...options, ...limits }, serve)))
     socket.write(request("LIST /slow"))
@@ -167,7 +171,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
         const released = Promise.withResolvers<void>()
         releases.set(new URL(incoming.url).pathname, released.resolve)
         await released.promise
-        return echo(incoming, { remoteAddress: undefined, setHeader() {} })
+        return echo(incoming)
       }
       const talk = talkOver(connect(await listening({ ...options, ...limits }, serve)))
       onTestFinished(() => void talk.socket.destroy())

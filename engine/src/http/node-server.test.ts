@@ -9,8 +9,10 @@ import { join } from "node:path"
 import { Agent, request } from "undici"
 import { afterEach, expect, test } from "vitest"
 import { hourMs } from "../core/time.ts"
+import { boundedBytes } from "./body.ts"
 import type { Serve } from "./exchange.ts"
 import { urlOf } from "./listen-address.ts"
+import { type HttpRequest, type HttpResponse, respond } from "./message.ts"
 import { assertListenable, createNodeServer, ListenError } from "./node-server.ts"
 import type { NodeServer, NodeServerOptions } from "./node-server.ts"
 import { HeldIdentity, UnusableIdentity } from "./secure-context.ts"
@@ -27,6 +29,9 @@ async function listening(serve: Serve, options: NodeServerOptions = {}) {
   if (!("port" in address)) throw new Error("not a port")
   return { server, url: urlOf(address, "http"), port: address.port }
 }
+
+const textOf = async (incoming: HttpRequest): Promise<string> =>
+  Buffer.from(await boundedBytes(incoming, 10_000)).toString()
 
 /** Writes raw bytes and returns everything that comes back until the connection ends. */
 const converse = (
@@ -46,12 +51,10 @@ const converse = (
     socket.on("error", reject)
   })
 
-const ok: Serve = async (_request, connection) => {
-  connection.setHeader("x-request-id", "abc")
-  return new Response("{}", { status: 201, headers: { "content-type": "application/vnd.api+json" } })
-}
+const ok: Serve = async () =>
+  respond("{}", { status: 201, headers: { "content-type": "application/vnd.api+json", "x-request-id": "abc" } })
 
-test("an answer carries the app's headers and the connection's", async () => {
+test("an answer carries the app's headers, and its length", async () => {
   const { url } = await listening(ok)
   const { statusCode, headers, body } = await request(url)
   expect([
@@ -68,16 +71,14 @@ const pieces = Array.from({ length: 64 }, (_, index) => Buffer.alloc(256 * 1024,
 
 test("content goes out as the socket takes it, and none of it for a HEAD", async () => {
   let givenCount = 0
-  const { url } = await listening(async (_request, { send }) => {
-    send?.(
-      (async function* () {
-        for (const piece of pieces) {
-          givenCount += 1
-          yield piece
-        }
-      })(),
-    )
-    return new Response(null, { headers: { "content-type": "text/plain" } })
+  const { url } = await listening(async () => {
+    async function* content() {
+      for (const piece of pieces) {
+        givenCount += 1
+        yield piece
+      }
+    }
+    return respond(content(), { headers: { "content-type": "text/plain" } })
   })
   const { headers, body } = await request(url)
   expect(headers["content-type"]).toBe("text/plain")
@@ -99,10 +100,9 @@ test("content that fails half-way is cut off, and content that nobody takes any 
       left.resolve()
     }
   }
-  const { url } = await listening(async (incoming, { send }) => {
-    send?.(incoming.url.endsWith("/endless") ? endless() : failing())
-    return new Response(null)
-  })
+  const { url } = await listening(async (incoming) =>
+    respond(incoming.url.endsWith("/endless") ? endless() : failing()),
+  )
   const failed = await request(`${url}/failing`)
   await expect(failed.body.arrayBuffer()).rejects.toThrow(/terminated|closed|other side/)
   const going = await request(`${url}/endless`)
@@ -114,17 +114,15 @@ const octetsOfLongAnswer = 20 * 2 ** 20
 
 /** Long, and made in one of the two ways there are. */
 const longAnswers: readonly { readonly how: string; readonly serve: Serve }[] = [
-  { how: "made as a whole", serve: async () => new Response(Buffer.alloc(octetsOfLongAnswer)) },
+  { how: "made as a whole", serve: async () => respond(Buffer.alloc(octetsOfLongAnswer)) },
   {
     how: "still being made",
-    async serve(_request, { send }) {
+    async serve() {
       const octetsOfPiece = 2 ** 16
-      send?.(
-        (async function* () {
-          for (let left = octetsOfLongAnswer; left > 0; left -= octetsOfPiece) yield Buffer.alloc(octetsOfPiece)
-        })(),
-      )
-      return new Response(null)
+      async function* content() {
+        for (let left = octetsOfLongAnswer; left > 0; left -= octetsOfPiece) yield Buffer.alloc(octetsOfPiece)
+      }
+      return respond(content())
     },
   },
 ]
@@ -189,16 +187,14 @@ test("who takes an answer slowly gets all of it, however it is made and sent", a
 test("content that is long in coming is waited for", async () => {
   const taken = Promise.withResolvers<void>()
   const { url } = await listening(
-    async (_request, { send }) => {
-      send?.(
-        (async function* () {
-          yield Buffer.alloc(octetsOfLongAnswer)
-          await taken.promise
-          await new Promise((resolve) => setTimeout(resolve, 2_500))
-          yield Buffer.from("the end")
-        })(),
-      )
-      return new Response(null)
+    async () => {
+      async function* content() {
+        yield Buffer.alloc(octetsOfLongAnswer)
+        await taken.promise
+        await new Promise((resolve) => setTimeout(resolve, 2_500))
+        yield Buffer.from("the end")
+      }
+      return respond(content())
     },
     // Far longer than a busy machine lets a reader wait for the processor.
     { unreadTimeoutMs: 1_000, timeoutCheckMs: 10 },
@@ -216,15 +212,15 @@ test("content that is long in coming is waited for", async () => {
 
 test("a body comes as the socket has it, and is refused when it ends too early", async () => {
   const told: unknown[] = []
-  const { url, port } = await listening(async (incoming, { body }) => {
+  const { url, port } = await listening(async (incoming) => {
     let length = 0
     try {
-      for await (const piece of body?.() ?? []) length += piece.length
+      for await (const piece of incoming.stream()) length += piece.length
       told.push(length)
     } catch (error) {
       told.push(String(error))
     }
-    return new Response(incoming.method)
+    return respond(incoming.method)
   })
   const { body } = await request(url, { method: "PUT", body: Buffer.concat(pieces) })
   expect([await body.text(), told.splice(0)]).toEqual(["PUT", [Buffer.concat(pieces).length]])
@@ -236,11 +232,13 @@ test("a body comes as the socket has it, and is refused when it ends too early",
 
 test("a body that has come with its head is there as a whole, once, and its connection goes on", async () => {
   const text = Buffer.from(JSON.stringify({ name: "x".repeat(1_000) }))
-  const { url } = await listening(async (incoming, { whole }) => {
+  const { url } = await listening(async (incoming) => {
     await Promise.resolve()
-    const there = whole?.()
-    const rest = new Uint8Array(await incoming.arrayBuffer().catch(() => Buffer.from("used")))
-    return Response.json([Buffer.from(there ?? []).toString(), String(whole?.()), Buffer.from(rest).toString()])
+    const there = incoming.arrived()
+    const rest = await boundedBytes(incoming, 10_000)
+    return respond(
+      JSON.stringify([Buffer.from(there ?? []).toString(), String(incoming.arrived()), Buffer.from(rest).toString()]),
+    )
   })
   const dispatcher = new Agent({ connections: 1, pipelining: 1 })
   let connected = 0
@@ -249,16 +247,15 @@ test("a body that has come with its head is there as a whole, once, and its conn
     const { body } = await request(url, { method: "POST", dispatcher, ...(sent === undefined ? {} : { body: sent }) })
     return [...((await body.json()) as unknown[]), connected]
   }
-  for (let round = 0; round < 3; round += 1)
-    expect(await ask(text)).toEqual([text.toString(), "undefined", expect.stringMatching(/^(used)?$/), 1])
-  expect(await ask("")).toEqual(["", "undefined", expect.stringMatching(/^(used)?$/), 1])
+  for (let round = 0; round < 3; round += 1) expect(await ask(text)).toEqual([text.toString(), "undefined", "", 1])
+  expect(await ask("")).toEqual(["", "", "", 1])
   await dispatcher.close()
 })
 
 test("a body whose pieces have all come is there as a whole", async () => {
-  const { port } = await listening(async (_incoming, { whole }) => {
+  const { port } = await listening(async (incoming) => {
     await new Promise((resolve) => setTimeout(resolve, 50))
-    return new Response(Buffer.from(whole?.() ?? []).toString())
+    return respond(Buffer.from(incoming.arrived() ?? []).toString())
   })
   const ask = (head: string, body: string, later = "") =>
     converse(
@@ -277,10 +274,10 @@ test.each([
 ])(
   "a body that comes %s is not there as a whole before its end, and nothing of it is lost",
   async (_how, head, first, later) => {
-    const { port } = await listening(async (incoming, { whole }) => {
+    const { port } = await listening(async (incoming) => {
       await Promise.resolve()
-      const there = whole?.()
-      return new Response(`${there === undefined ? "not yet" : "there"}, then ${await incoming.text()}`)
+      const there = incoming.arrived()
+      return respond(`${there === undefined ? "not yet" : "there"}, then ${await textOf(incoming)}`)
     })
     const answer = await converse(port, `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${head}\r\n\r\n${first}`, {
       text: later,
@@ -291,12 +288,14 @@ test.each([
 )
 
 test("what the server adds stands beside what the app says, which goes before it", async () => {
-  const { url } = await listening(async (incoming, connection) => {
-    connection.setHeader("x-request-id", "abc")
-    connection.setHeader("retry-after", "1")
-    if (incoming.url.endsWith("/none")) return new Response(null, { status: 204 })
-    return new Response("{}", { headers: { "retry-after": "9", link: "<a>", "content-type": "application/json" } })
-  })
+  const added = { "x-request-id": "abc", "retry-after": "1" }
+  const { url } = await listening(
+    async (incoming) => {
+      if (incoming.url.endsWith("/none")) return respond(null, { status: 204 })
+      return respond("{}", { headers: { "retry-after": "9", link: "<a>", "content-type": "application/json" } })
+    },
+    { headers: added },
+  )
   const asked = async (path: string) => {
     const { statusCode, headers, body } = await request(`${url}${path}`)
     await body.dump()
@@ -317,9 +316,9 @@ test.each([
   ["HTTP/1.2", "GET / HTTP/1.2\r\nHost: a\r\n\r\n"],
 ])("[F-S6] %s is answered 400, and the connection ends", async (_, text) => {
   const served: string[] = []
-  const { port } = await listening(async (request, connection) => {
+  const { port } = await listening(async (request) => {
     served.push(request.url)
-    return ok(request, connection)
+    return ok(request)
   })
   const answer = await converse(port, text)
   expect(answer).toMatch(/^HTTP\/1\.1 400 /)
@@ -344,7 +343,7 @@ test("who keeps a connection is sent away with the next answer, and may come aga
       started.resolve()
       await release.promise
     }
-    return new Response("done")
+    return respond("done")
   })
   const dispatcher = new Agent({ connections: 1 })
   let connected = 0
@@ -372,7 +371,7 @@ test("closing lets a slow request finish, ends its connection, and closes idle o
       started.resolve()
       await release.promise
     }
-    return new Response("done")
+    return respond("done")
   })
   // One connection that has answered and waits, one that never sent a byte.
   const answered = converse(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -395,15 +394,12 @@ test("closing lets a slow request finish, ends its connection, and closes idle o
 test("closing ends the connection of an answer that had begun before, as soon as that is over", async () => {
   const release = Promise.withResolvers<void>()
   const { server, port } = await listening(async () => {
-    const body = new ReadableStream({
-      async start(controller) {
-        controller.enqueue(Buffer.from("first "))
-        await release.promise
-        controller.enqueue(Buffer.from("last"))
-        controller.close()
-      },
-    })
-    return new Response(body)
+    async function* content() {
+      yield Buffer.from("first ")
+      await release.promise
+      yield Buffer.from("last")
+    }
+    return respond(content())
   })
   const socket = connect(port, "127.0.0.1")
   let text = ""
@@ -433,7 +429,7 @@ test("closing answers what has come over a kept connection and has not been read
 
 test("closing lets an answer that is made already go out as a whole", async () => {
   const answer = "long ".repeat(4_000_000)
-  const { server, port } = await listening(async () => new Response(answer))
+  const { server, port } = await listening(async () => respond(answer))
   const socket = connect(port, "127.0.0.1")
   let length = 0
   let ended = false
@@ -457,7 +453,7 @@ test("closing cuts what has not finished after the grace period, and counts it",
   const started = Promise.withResolvers<void>()
   const { server, url } = await listening(async () => {
     started.resolve()
-    return new Promise<Response>(() => {})
+    return new Promise<HttpResponse>(() => {})
   })
   const stuck = request(url).catch((error: Error) => error)
   await started.promise
@@ -499,7 +495,7 @@ test("a request that does not arrive in time is ended", async () => {
 })
 
 test("where uploads may take long, the body of any other request may not", async () => {
-  const { port } = await listening(async (request) => new Response(await request.text()), {
+  const { port } = await listening(async (incoming) => respond(await textOf(incoming)), {
     requestTimeoutMs: 100,
     uploads: { matches: (path) => path === "/upload", bodyLimitBytes: 1_000, requestTimeoutMs: 60_000 },
   })
@@ -511,7 +507,7 @@ test("where uploads may take long, the body of any other request may not", async
 })
 
 test("a client that asks first is not told to send a body over the limit", async () => {
-  const { port } = await listening(async () => new Response(null, { status: 413 }), { bodyLimitBytes: 10 })
+  const { port } = await listening(async () => respond(null, { status: 413 }), { bodyLimitBytes: 10 })
   const head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n"
   expect(await converse(port, `${head}Content-Length: 11\r\n\r\n`)).toMatch(/^HTTP\/1.1 413 /)
   expect(await converse(port, `${head}Content-Length: 3\r\n\r\nabc`)).toMatch(/^HTTP\/1.1 100 Continue/)
@@ -670,7 +666,7 @@ test("connections that have not finished their handshake do not hold up the end"
 })
 
 test("a check of an address answers no client, leaves the address free, and fails if it is taken", async () => {
-  const free = createNodeServer(async () => new Response())
+  const free = createNodeServer(async () => respond(null))
   const address = await free.listen({ host: "127.0.0.1", port: 0 })
   await expect(assertListenable(address, "--metrics-listen")).rejects.toThrow(ListenError)
   await free.close(0)

@@ -1,20 +1,21 @@
 // Serves a fetch function on a socket: limits and timeouts against slow or hostile peers, TLS, and an end that loses nothing.
 import { statSync, unlinkSync } from "node:fs"
-import { createServer as createHttpServer, ServerResponse } from "node:http"
-import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, Server, ServerOptions } from "node:http"
+import { createServer as createHttpServer } from "node:http"
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
 import { connect, createServer, type Server as NetServer, type Socket } from "node:net"
-import { getRequestListener } from "@hono/node-server"
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
 import { nextTurn } from "../core/timers.ts"
-import { socketBody, wholeBody } from "./body.ts"
+import { discardBody } from "./body.ts"
 import { type ConnectionShareOptions, shareConnections } from "./connection-share.ts"
 import type { Serve } from "./exchange.ts"
 import { areOver, nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
 import type { ListenAddress } from "./listen-address.ts"
-import { refusal, refusalDocument } from "./refusal.ts"
+import { respond } from "./message.ts"
+import { NodeRequest, requestUrl } from "./node-request.ts"
+import { refusalDocument } from "./refusal.ts"
 import { type SecureContextSource, secureContextOptions } from "./secure-context.ts"
+import { sendResponse, unreadResponses } from "./send-response.ts"
 
 export interface NodeServerOptions {
   /** Speaks HTTPS, with whatever identity the source has at each handshake. */
@@ -80,7 +81,8 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
     connectionsCheckingInterval: options.timeoutCheckMs ?? 5_000,
     maxHeaderSize: options.maximumHeaderBytes ?? 16 * 1024,
-    ServerResponse: Answer,
+    // Two lines of one header are one value, as with any other server: Node alone would drop the second of some.
+    joinDuplicateHeaders: true,
   }
   const secure = options.tls === undefined ? undefined : createSecureServer(settings, options.tls)
   const server: Server = secure?.server ?? createHttpServer(settings)
@@ -90,7 +92,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 
   const inFlight = new Set<ServerResponse>()
   const sentOver = secure?.sentOver ?? ((socket: Socket) => socket.bytesWritten)
-  const endUnread = unreadAnswers(inFlight, sentOver, options.unreadTimeoutMs ?? 60_000)
+  const endUnread = unreadResponses(inFlight, sentOver, options.unreadTimeoutMs ?? 60_000)
   const watch = setInterval(endUnread, settings.connectionsCheckingInterval).unref()
   // Node takes a connection for idle once its answer has been given to it, of which much may not have gone out yet. Whoever has all
   // of an answer calls again.
@@ -101,22 +103,15 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   let isSendingAway = false
   let closing: Promise<{ cut: number }> | undefined
 
-  const listener = getRequestListener(
-    (request, bindings) => {
-      const { incoming, outgoing } = bindings as { incoming: IncomingMessage; outgoing: Answer }
-      let content: AsyncIterable<Uint8Array> | undefined
-      const answer = serve(request, {
-        remoteAddress: incoming.socket.remoteAddress,
-        setHeader: (name, value) => void (outgoing.added[name] = value),
-        whole: () => wholeBody(incoming),
-        body: () => socketBody(incoming),
-        send: (given) => void (content = given),
-        cut: () => void outgoing.destroy(),
-      })
-      return answer.then((response) => (content === undefined ? response : sendContent(outgoing, response, content)))
-    },
-    { errorHandler: () => refusal("/", 400, "bad request", "The request line or the Host header cannot be read.") },
-  )
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, url: string): Promise<void> => {
+    try {
+      await sendResponse(outgoing, await serve(new NodeRequest(incoming, url)), headers)
+    } catch {
+      // `serve` answers and logs what it fails at; what is left are headers that Node refuses.
+      if (outgoing.headersSent) outgoing.destroy()
+      else await sendResponse(outgoing, respond(null, { status: 500 }), headers)
+    }
+  }
 
   /** Connections that end with their last answer. */
   const unreadable = new WeakSet<Socket>()
@@ -144,17 +139,18 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
       inFlight.delete(outgoing)
       // An answer that had begun before did not say that it is the last one: nobody else would end its connection.
       if (closing !== undefined) setImmediate(() => server.closeIdleConnections())
+      discardBody(incoming)
     })
-    Object.assign((outgoing as Answer).added, headers)
-    if (isMisread(incoming)) {
+    const url = isMisread(incoming) ? undefined : requestUrl(incoming)
+    if (url === undefined) {
       outgoing.shouldKeepAlive = false
-      refuseMisread(outgoing)
+      void sendResponse(outgoing, misread, headers)
       return
     }
     nameListMethod(incoming)
     if (uploads !== undefined && hasBody(incoming) && !isUpload(incoming)) endUnlessWhole(incoming)
     if (isSendingAway) outgoing.shouldKeepAlive = false
-    void listener(incoming, outgoing)
+    void answer(incoming, outgoing, url)
   }
   server.on("request", handle)
   server.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -238,105 +234,6 @@ async function bind(
   })
 }
 
-/**
- * What the server adds to every answer goes into its head with all the rest: once a header has been set by itself, Node sets each of
- * the others so, too, which takes twice as long.
- */
-class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** By names in lower case. */
-  readonly added: Record<string, string> = {}
-
-  override writeHead(status: number, ...given: unknown[]): this {
-    const headers = given.at(-1)
-    const reason = typeof given[0] === "string" ? given[0] : undefined
-    // What Node refuses by itself has names and values in one list.
-    const all = Array.isArray(headers)
-      ? [...Object.entries(this.added).flat(), ...(headers as OutgoingHttpHeader[])]
-      : { ...this.added, ...(headers === reason ? undefined : (headers as OutgoingHttpHeaders | undefined)) }
-    return reason === undefined ? super.writeHead(status, all) : super.writeHead(status, reason, all)
-  }
-
-  /** What is long goes out as the socket takes it: TLS would encipher all of it at once, and nobody see how much has been read. */
-  override end(...given: unknown[]): this {
-    const [content] = given
-    const isContent = given.length === 1 && (typeof content === "string" || content instanceof Uint8Array)
-    if (!isContent || content.length <= pieceBytes) return super.end(...(given as []))
-    void this.#endInPieces(typeof content === "string" ? Buffer.from(content) : content)
-    return this
-  }
-
-  async #endInPieces(content: Uint8Array): Promise<void> {
-    for (let at = 0; at < content.length && !this.destroyed; at += pieceBytes)
-      if (!this.write(content.subarray(at, at + pieceBytes))) await drained(this)
-    super.end()
-  }
-}
-
-/** Of a long answer: each is taken before the next one is given to the socket. */
-const pieceBytes = 256 * 1024
-
-/**
- * Has those given up that are there and of which their clients have taken nothing for that long, as proxies do (`send_timeout`): they
- * hold a connection, and what has been made of the answer. Looks for them when called, so that all others cost nothing.
- */
-function unreadAnswers(
-  inFlight: ReadonlySet<ServerResponse>,
-  sentOver: (socket: Socket) => number | undefined,
-  timeoutMs: number,
-): () => void {
-  const watched = new WeakSet<ServerResponse>()
-  return () => {
-    for (const outgoing of inFlight) {
-      const { socket } = outgoing
-      if (socket === null || outgoing.writableLength === 0 || watched.has(outgoing)) continue
-      let sent = sentOver(socket)
-      if (sent === undefined) continue
-      watched.add(outgoing)
-      outgoing.setTimeout(timeoutMs, () => {
-        // Where nothing is left, what is awaited is the rest of the answer.
-        if (outgoing.writableLength === 0) return
-        // Node itself sees only whether anything goes out over a plain connection.
-        const before = sent
-        sent = sentOver(socket)
-        if (sent === before) outgoing.destroy()
-        else outgoing.setTimeout(timeoutMs)
-      })
-    }
-  }
-}
-
-/** The head of an answer and its content, no more of which is taken than the socket takes. */
-async function sendContent(
-  outgoing: ServerResponse,
-  response: Response,
-  content: AsyncIterable<Uint8Array>,
-): Promise<Response> {
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
-  try {
-    if (outgoing.req.method !== "HEAD")
-      for await (const piece of content) {
-        if (outgoing.destroyed) break
-        if (!outgoing.write(piece)) await drained(outgoing)
-      }
-    outgoing.end()
-  } catch {
-    // The head is gone, so that nothing but the missing rest can tell that it has failed.
-    outgoing.destroy()
-  }
-  return RESPONSE_ALREADY_SENT
-}
-
-/** Or closed. */
-const drained = (outgoing: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const settle = () => {
-      outgoing.off("drain", settle).off("close", settle)
-      resolve()
-    }
-    outgoing.on("drain", settle).on("close", settle)
-    if (outgoing.destroyed) settle()
-  })
-
 interface SecureServer {
   readonly server: Server
   /** Octets, enciphered; undefined where nobody knows. */
@@ -393,15 +290,10 @@ function isMisread({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingM
   return hosts > 1
 }
 
-function refuseMisread(outgoing: ServerResponse): void {
-  const body = refusalDocument(400, "bad request", "The request line or the Host header cannot be read.")
-  outgoing.writeHead(400, {
-    "content-type": "application/vnd.api+json",
-    "content-length": Buffer.byteLength(body),
-    connection: "close",
-  })
-  outgoing.end(body)
-}
+const misread = respond(refusalDocument(400, "bad request", "The request line or the Host header cannot be read."), {
+  status: 400,
+  headers: { "content-type": "application/vnd.api+json", connection: "close" },
+})
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0

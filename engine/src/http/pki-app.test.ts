@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import type { App } from "./exchange.ts"
+import type { Exchange } from "./exchange.ts"
 import { origin, openWorld, type World } from "../testing/world.ts"
 
 let world: World
@@ -120,7 +120,7 @@ describe("an address", () => {
 
   test("is counted by its pattern", async () => {
     const patternOf = async (path: string) => {
-      const exchange: NonNullable<Parameters<App["fetch"]>[1]> = { requestId: "1", route: undefined }
+      const exchange: Exchange = { requestId: "1", route: undefined }
       await world.app.fetch(new Request(`${origin}/v1${path}`), exchange)
       return exchange.route
     }

@@ -21,13 +21,14 @@ import { serviceToken, serviceTokenIn } from "./authenticate.ts"
 import { boundedBytes } from "./body.ts"
 import type { Exchange } from "./exchange.ts"
 import { jsonResponse } from "./json-response.ts"
+import { type HttpRequest, type HttpResponse, type RequestHeaders, respond } from "./message.ts"
 import { documentOf, type ReadDocument } from "./pki-document.ts"
 import { elsewhere } from "./pki-elsewhere.ts"
 import { helpBelow, pathHelp } from "./pki-help.ts"
 import { IncomingRequest } from "./pki-incoming.ts"
 import type { ApiRoute, AuthRequest, Operation, PkiResponse, ServerFacts, SystemRequest } from "./pki-route.ts"
 import { type RecordedMount, RequestTrail } from "./pki-trail.ts"
-import { decoded, type FindRoute, type Found, routerOf } from "./pki-router.ts"
+import { decoded, type FindRoute, type Found, routerOf } from "./router.ts"
 import { acmeCorsHeaders, preflightHeaders } from "./pki/acme-cors.ts"
 import { pkiRoutes } from "./pki-routes.ts"
 import { smallBodyLimitBytes } from "./route.ts"
@@ -48,11 +49,11 @@ const isSystem = ([root, below]: readonly string[]): boolean =>
   root === "sys" || (root === "auth" && (below === undefined || below === tokenMethodPath))
 
 /** `path` is the request's as it came, without its query. */
-export type ServePki = (request: Request, path: string, exchange: Exchange) => Promise<Response>
+export type ServePki = (request: HttpRequest, path: string, exchange: Exchange) => Promise<HttpResponse>
 
 /** One request on its way. */
 interface Visit {
-  readonly request: Request
+  readonly request: HttpRequest
   readonly exchange: Exchange
   readonly dialect: Dialect
   readonly query: URLSearchParams
@@ -68,7 +69,7 @@ interface Mounted extends RecordedMount {
 
 /** One table of endpoints, and what is added to a request for them. */
 interface Part<R extends SystemRequest> {
-  readonly find: FindRoute<R>
+  readonly find: FindEndpoint<R>
   readonly mount: Mounted | undefined
   /** Below the mount or the method, or below `/v1`, as they stand in the address. */
   readonly segments: readonly string[]
@@ -77,17 +78,23 @@ interface Part<R extends SystemRequest> {
   readonly complete: (request: SystemRequest) => R
 }
 
-const findPkiRoute = routerOf(pkiRoutes, `${prefix}/:mount`)
-const findSystemRoute = routerOf(systemRoutes, prefix)
+type FindEndpoint<R> = FindRoute<ApiRoute<R>, Operation>
+type FoundEndpoint<R> = Found<ApiRoute<R>, Operation>
+
+const endpointsOf = <R>(routes: readonly ApiRoute<R>[], above: string): FindEndpoint<R> =>
+  routerOf(routes, { key: ({ operation }) => operation, above })
+
+const findPkiRoute = endpointsOf(pkiRoutes, `${prefix}/:mount`)
+const findSystemRoute = endpointsOf(systemRoutes, prefix)
 const findAuthRoute = Object.fromEntries(
-  authMethodTypes.map((type) => [type, routerOf(authRoutes[type], `${prefix}/auth/:method`)]),
-) as Readonly<Record<AuthMethodType, FindRoute<AuthRequest>>>
+  authMethodTypes.map((type) => [type, endpointsOf<AuthRequest>(authRoutes[type], `${prefix}/auth/:method`)]),
+) as Readonly<Record<AuthMethodType, FindEndpoint<AuthRequest>>>
 
 export function createPkiApp(options: PkiAppOptions): ServePki {
   const { engine, runtime, jsonBounds = defaultJsonBounds } = options
   const server = factsOf(engine, runtime)
 
-  async function answered(visit: Visit, path: string): Promise<Response> {
+  async function answered(visit: Visit, path: string): Promise<HttpResponse> {
     const segments = path.slice(prefix.length + 1).split("/")
     if (isSystem(segments))
       return await served(visit, {
@@ -115,7 +122,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
   }
 
   /** `segments` are those below `auth/`. */
-  async function answeredByMethod(visit: Visit, segments: readonly string[]): Promise<Response> {
+  async function answeredByMethod(visit: Visit, segments: readonly string[]): Promise<HttpResponse> {
     const methods = await engine.authMethodTable(visit.arrival)
     const found = methods.resolve(segments.map((segment) => decoded(segment) ?? ""))
     if (found === undefined) {
@@ -132,7 +139,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     })
   }
 
-  async function served<R extends SystemRequest>(visit: Visit, part: Part<R>): Promise<Response> {
+  async function served<R extends SystemRequest>(visit: Visit, part: Part<R>): Promise<HttpResponse> {
     const { find, segments, mount } = part
     const { exchange, operation, query, request, trail } = visit
     trail.learn({ mount })
@@ -148,7 +155,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
       trail.learn({ openRead: true })
       await trail.record()
       const headers = preflightHeaders(allowedMethods([...found.routes.keys()], acmeMethodsOf))
-      return finished(visit, new Response(null, { status: 204, headers }))
+      return finished(visit, respond(null, { status: 204, headers }))
     }
     const isAnonymous =
       (route === undefined ? problems : route.open === true) &&
@@ -182,7 +189,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     caller: Caller,
     params: Readonly<Record<string, string>>,
     part: Part<R>,
-  ): Promise<Response> {
+  ): Promise<HttpResponse> {
     const { request, exchange, dialect, query, trail } = visit
     const { complete, mount } = part
     const { readOnly = false } = route
@@ -210,7 +217,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
       operation,
       document,
       json,
-      bytes: () => boundedBytes(request, exchange, limitBytes),
+      bytes: () => boundedBytes(request, limitBytes),
     })
     const response = await route.handle(complete(incoming))
     return await finished(
@@ -240,12 +247,12 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     }
   }
 
-  async function finished({ trail }: Visit, response: Response): Promise<Response> {
+  async function finished({ trail }: Visit, response: HttpResponse): Promise<HttpResponse> {
     await trail.done(response.status)
     return response
   }
 
-  function failed(error: unknown, visit: Visit, wireNames?: WireNames): Response {
+  function failed(error: unknown, visit: Visit, wireNames?: WireNames): HttpResponse {
     const { requestId } = visit.exchange
     if (!isEngineError(error)) runtime.log.error("request failed", { requestId, error })
     const known = isEngineError(error) ? error : new EngineError("internal", `internal error in request ${requestId}`)
@@ -258,7 +265,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     status: number,
     errors: readonly string[],
     { headers, problems = false }: { readonly headers: Readonly<Record<string, string>>; readonly problems?: boolean },
-  ): Response {
+  ): HttpResponse {
     trail.refused(status, errors)
     if (!problems) return jsonResponse(status, { errors: linesOf(errors, dialect) }, { headers, method })
     const document = encodeProblem({ type: "malformed", detail: errors.join("; ") }, status)
@@ -296,7 +303,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
 const linesOf = (errors: readonly string[], dialect: Dialect): readonly string[] =>
   dialect === "vault" ? errors.map((error, index) => (index < errors.length - 1 ? `${error}\n` : error)) : errors
 
-function helpAt<R extends SystemRequest>({ find, segments }: Part<R>, found: Found<R> | undefined) {
+function helpAt<R extends SystemRequest>({ find, segments }: Part<R>, found: FoundEndpoint<R> | undefined) {
   if (found !== undefined) return pathHelp(segments.join("/"), found)
   const below = find.below(segments.at(-1) === "" ? segments.slice(0, -1) : segments)
   return below.length === 0 ? undefined : helpBelow(below)
@@ -355,7 +362,7 @@ function operationOf(method: string, query: URLSearchParams): Operation | undefi
 const wantsList = (query: URLSearchParams): boolean => flag.decode(query.get("list")) === true
 
 /** What a client that sends them relies on is not there, so it must not be left believing that it is. */
-function refuseUnofferedHeaders(headers: Headers): void {
+function refuseUnofferedHeaders(headers: RequestHeaders): void {
   const namespace = (headers.get("x-vault-namespace") ?? "").replaceAll("/", "")
   if (namespace !== "" && namespace !== "root") throw badRequest("there are no namespaces but root")
   if (headers.has("x-vault-wrap-ttl")) throw badRequest("responses are not wrapped")
@@ -378,7 +385,7 @@ interface Around {
 async function* encodedText(
   texts: AsyncIterable<string>,
   onAbort: (error: unknown) => void,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   try {
     for await (const text of texts) yield encoder.encode(text)
@@ -389,7 +396,7 @@ async function* encodedText(
 }
 
 /** `warned` is what the request itself gave cause for. */
-function encoded(response: PkiResponse, warned: readonly string[], around: Around): Response {
+function encoded(response: PkiResponse, warned: readonly string[], around: Around): HttpResponse {
   const { requestId, dialect, mount, method, onAbort } = around
   switch (response.kind) {
     case "bare":
@@ -397,17 +404,14 @@ function encoded(response: PkiResponse, warned: readonly string[], around: Aroun
     case "raw": {
       const { body, status, headers } = response
       const isBodiless = method === "HEAD" || status === 304 || status === 204
-      // The socket's side makes a line of each value; elsewhere they come to be one, which means the same.
-      const lines = headers as Record<string, string>
-      return new Response(isBodiless ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers: lines })
+      return respond(isBodiless ? null : body, { status, headers })
     }
     case "stream": {
-      const body = method === "HEAD" ? null : ReadableStream.from(encodedText(response.body, onAbort))
-      return new Response(body, { status: response.status, headers: response.headers })
+      return respond(encodedText(response.body, onAbort), { status: response.status, headers: response.headers })
     }
     case "none": {
       const warnings = [...warned, ...(response.warnings ?? [])]
-      if (warnings.length === 0) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } })
+      if (warnings.length === 0) return respond(null, { status: 204, headers: { "cache-control": "no-store" } })
       return encoded({ kind: "data", status: 200, data: null, warnings: response.warnings ?? [] }, warned, around)
     }
     case "data": {

@@ -3,7 +3,7 @@ import { badRequest, EngineError } from "../core/errors.ts"
 import { assertJsonBounds, type JsonBounds, JsonBoundsError } from "../core/json-bounds.ts"
 import type { Document } from "../wire/pki/parameters.ts"
 import { boundedBytes } from "./body.ts"
-import type { Exchange } from "./exchange.ts"
+import type { HttpRequest } from "./message.ts"
 import type { Operation } from "./pki-route.ts"
 
 export interface ReadDocument {
@@ -13,13 +13,12 @@ export interface ReadDocument {
 }
 
 interface DocumentVisit {
-  readonly request: Request
+  readonly request: HttpRequest
   readonly query: URLSearchParams
-  readonly exchange: Exchange
 }
 
 export async function documentOf(
-  { request, query, exchange }: DocumentVisit,
+  { request, query }: DocumentVisit,
   operation: Operation,
   { limitBytes, json }: { readonly limitBytes: number; readonly json: JsonBounds },
 ): Promise<ReadDocument> {
@@ -27,7 +26,7 @@ export async function documentOf(
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
   if (operation === "patch" && type !== mergePatch)
     throw new EngineError("unsupported-media-type", `Content-Type must be ${mergePatch}`)
-  const bytes = await boundedBytes(request, exchange, limitBytes)
+  const bytes = await boundedBytes(request, limitBytes)
   if (bytes.length === 0) return { document: {} }
   const isForm = type === "application/x-www-form-urlencoded" && !beginsLikeJson(bytes)
   try {

@@ -7,6 +7,7 @@ import { decodeDocument, type Decoded, type Document, type Parameters } from "..
 import { boundedList, ignoredWarnings } from "../wire/pki/ignored-parameters.ts"
 import { rawMembers } from "../wire/pki/raw-members.ts"
 import type { Operation, ServerFacts, SystemRequest } from "./pki-route.ts"
+import type { RequestHeaders } from "./message.ts"
 
 interface Said {
   readonly method: string
@@ -17,7 +18,7 @@ interface Said {
   readonly dialect: Dialect
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  readonly headers: Headers
+  readonly headers: RequestHeaders
   readonly operation: Operation
   readonly document: Document
   readonly json: string | undefined
@@ -33,7 +34,7 @@ export class IncomingRequest implements SystemRequest {
   readonly dialect: Dialect
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  readonly headers: Headers
+  readonly headers: RequestHeaders
   readonly bytes: () => Promise<Uint8Array>
   readonly #operation: Operation
   readonly #sent: Document

@@ -9,6 +9,7 @@ import type { Dialect } from "../wire/pki/dialect.ts"
 import type { Lease } from "../wire/pki/envelope.ts"
 import type { WireNames } from "../wire/pki/errors.ts"
 import type { Decoded, Document, Parameters, ParameterTable } from "../wire/pki/parameters.ts"
+import type { RequestHeaders } from "./message.ts"
 
 /** `write` is POST and PUT alike; `list` is LIST, or GET with `?list=true`; `read` is GET and HEAD. */
 export type Operation = "read" | "write" | "patch" | "list" | "delete"
@@ -26,7 +27,7 @@ export interface SystemRequest {
   /** Of the path, decoded, by their names on the wire. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  readonly headers: Headers
+  readonly headers: RequestHeaders
   /** The members of the body, or of the query where the method has no body; `{}` on a raw route. */
   readonly document: Document
   /**

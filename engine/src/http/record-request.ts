@@ -1,6 +1,7 @@
 import type { AuditTrail } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import { type Exchange, pathOf } from "./exchange.ts"
+import type { HttpRequest } from "./message.ts"
 
 /**
  * Puts a request on the workspace API into the audit log, without its body: before anything is done where it may change or
@@ -9,7 +10,7 @@ import { type Exchange, pathOf } from "./exchange.ts"
  */
 export function recordRequest(
   trail: AuditTrail,
-  request: Request,
+  request: HttpRequest,
   { remoteAddress, route, secretPath }: Exchange,
   caller: Caller,
   { secret, discloses = false }: { readonly secret?: string | undefined; readonly discloses?: boolean } = {},

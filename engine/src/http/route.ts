@@ -1,6 +1,7 @@
 // One endpoint as data. The table of all routes is what the app mounts and what the permission matrix is checked against.
 import type { ServingEngine } from "../engine.ts"
 import type { Pointers } from "../wire/jsonapi/errors.ts"
+import type { RequestHeaders } from "./message.ts"
 
 export interface ApiRequest {
   /** The engine, acting for the caller. */
@@ -9,7 +10,7 @@ export interface ApiRequest {
   readonly query: URLSearchParams
   /** The request's absolute address as clients see it. */
   readonly url: URL
-  readonly headers: Headers
+  readonly headers: RequestHeaders
   /** Which clients that save a state are asked to keep to; 0 for none. */
   readonly snapshotIntervalSeconds: number
   /** The JSON body; refuses wrong content types, oversized and malformed bodies. Undefined when empty. */

@@ -5,11 +5,13 @@ import type { Runtime } from "../core/runtime.ts"
 import { encodeHealth, encodeInitialization, encodeSealStatus } from "../wire/pki/health.ts"
 import { ocspResponseType } from "../wire/pki/ocsp.ts"
 import { encodeOcspFailure } from "../x509/ocsp.ts"
-import { type App, isPkiPath, pathOf } from "./exchange.ts"
+import { isPkiPath, pathOf } from "./exchange.ts"
 import { jsonResponse } from "./json-response.ts"
+import { type HttpRequest, type HttpResponse, respond } from "./message.ts"
 import { healthStatus } from "./pki/health.ts"
 import { release } from "./release.ts"
 import { refusal } from "./refusal.ts"
+import { type WebApp, webApp } from "./web-fetch.ts"
 
 export const sealedEngine = () => outOfService("The engine is sealed: the key that opens its secrets is missing.")
 
@@ -25,8 +27,8 @@ const isOcsp = (method: string, path: string): boolean =>
 const retryAfterSeconds = "1"
 const tryLater = Uint8Array.from(encodeOcspFailure("tryLater"))
 
-export function sealedApp({ clock }: Pick<Runtime, "clock">): App {
-  const answered = ({ method, url }: Request): Response => {
+export function sealedApp({ clock }: Pick<Runtime, "clock">): WebApp {
+  const answered = ({ method, url }: HttpRequest): HttpResponse => {
     const path = pathOf(url)
     if (method === "GET" || method === "HEAD") {
       if (path === "/v1/sys/seal-status") return jsonResponse(200, encodeSealStatus(undefined, release), { method })
@@ -37,18 +39,17 @@ export function sealedApp({ clock }: Pick<Runtime, "clock">): App {
       }
     }
     if (isOcsp(method, path))
-      return new Response(tryLater, {
+      return respond(tryLater, {
         headers: { "content-type": ocspResponseType, "cache-control": "no-store", "retry-after": retryAfterSeconds },
       })
     const { message } = sealedEngine()
     const answer = isPkiPath(path)
       ? jsonResponse(503, { errors: [message] }, { method })
       : refusal(path, 503, "service unavailable", message)
-    answer.headers.set("retry-after", retryAfterSeconds)
-    return answer
+    return { ...answer, headers: { ...answer.headers, "retry-after": retryAfterSeconds } }
   }
-  return {
-    fetch(request) {
+  return webApp({
+    handle(request) {
       try {
         return answered(request)
       } catch (error) {
@@ -56,5 +57,5 @@ export function sealedApp({ clock }: Pick<Runtime, "clock">): App {
         return jsonResponse(400, { errors: [error.message] }, { method: request.method })
       }
     },
-  }
+  })
 }

@@ -6,7 +6,7 @@ import { type EmbeddedOptions, openEmbedded } from "../embedded.ts"
 import type { ServedEngine } from "../engine.ts"
 import type { SealKeySources } from "../storage/seal-keys.ts"
 import { createApp } from "../http/app.ts"
-import type { App } from "../http/exchange.ts"
+import type { WebApp } from "../http/web-fetch.ts"
 import { imageFor, usualKind } from "../storage/temporary-database.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 
@@ -29,7 +29,7 @@ export interface RequestOptions {
 
 export interface World extends AsyncDisposable {
   readonly engine: ServedEngine
-  readonly app: App
+  readonly app: WebApp
   readonly rootToken: string
   /** `path` is relative to `/api/v2` unless it is absolute; the token is root's unless another (or null for none) is given. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>

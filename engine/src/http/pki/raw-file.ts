@@ -1,5 +1,6 @@
 // Bytes that anybody may keep until they expire: answers of an OCSP responder.
 import { type Instant, isAhead } from "../../core/time.ts"
+import type { RequestHeaders } from "../message.ts"
 import type { PkiResponse, SystemRequest } from "../pki-route.ts"
 
 export interface RawFile {
@@ -31,7 +32,7 @@ export function rawFile(
 
 /** A tag goes before a date. A date later than `now` says nothing: the clock that it came from was ahead. */
 export function isKnown(
-  asked: Headers,
+  asked: RequestHeaders,
   etag: string,
   { modifiedAt, now }: Readonly<Record<"modifiedAt" | "now", Instant>>,
 ): boolean {

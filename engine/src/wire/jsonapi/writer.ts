@@ -9,7 +9,7 @@ const parameters = { owners: "show[owners]", tags: "show[tags]" } as const
 const pointer = "/meta/owner"
 
 /** Of the header, or of `meta.owner` beside `data`. */
-export function decodeWriter(headers: Headers, body: unknown): Writer {
+export function decodeWriter(headers: Pick<Headers, "get">, body: unknown): Writer {
   const said = headers.get(header) ?? undefined
   const written = memberOf(memberOf(body, "meta"), "owner") ?? undefined
   const faults: Fault[] = []

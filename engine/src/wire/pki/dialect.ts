@@ -2,13 +2,14 @@
 export type Dialect = "native" | "vault"
 
 /** Vault's clients send `X-Vault-Token` and `X-Vault-Request`, or the token as Bearer. `X-Service-Token` overrides them all. */
-export function dialectOf(headers: Headers): Dialect {
+export function dialectOf(headers: Pick<Headers, "get" | "has">): Dialect {
   if (headers.has("x-service-token")) return "native"
   const isVault = headers.has("x-vault-token") || headers.has("x-vault-request") || isBearer(headers)
   return isVault ? "vault" : "native"
 }
 
-const isBearer = (headers: Headers): boolean => /^bearer +\S/i.test(headers.get("authorization") ?? "")
+const isBearer = (headers: Pick<Headers, "get" | "has">): boolean =>
+  /^bearer +\S/i.test(headers.get("authorization") ?? "")
 
 /** `Vary` of answers that differ by dialect. */
 export const dialectHeaders = "X-Service-Token, X-Vault-Request, X-Vault-Token, Authorization"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { ApiRoute, Operation } from "./pki-route.ts"
-import { routerOf } from "./pki-router.ts"
+import { routerOf } from "./router.ts"
 
 const route = (operation: Operation, path: string, more: Partial<ApiRoute<unknown>> = {}): ApiRoute<unknown> => ({
   operation,
@@ -9,20 +9,25 @@ const route = (operation: Operation, path: string, more: Partial<ApiRoute<unknow
   handle: () => Promise.reject(new Error("not called")),
 })
 
-const find = routerOf([
-  route("list", "/roles"),
-  route("read", "/roles/:name"),
-  route("write", "/roles/:name"),
-  route("read", "/cert/:serial"),
-  route("read", "/cert/ca"),
-  route("read", "/cert/:serial/raw/pem"),
-  route("write", "/issuer/:issuer_ref/issue/:name"),
-  route("read", "/issuer/:issuer_ref/json"),
-  route("read", "/ocsp/*request", { raw: true }),
-  route("read", "/sys/mounts"),
-  route("read", "/sys/mounts/*path"),
-  route("write", "/sys/mounts/*path/tune"),
-])
+const byOperation = { key: ({ operation }: ApiRoute<unknown>) => operation }
+
+const find = routerOf(
+  [
+    route("list", "/roles"),
+    route("read", "/roles/:name"),
+    route("write", "/roles/:name"),
+    route("read", "/cert/:serial"),
+    route("read", "/cert/ca"),
+    route("read", "/cert/:serial/raw/pem"),
+    route("write", "/issuer/:issuer_ref/issue/:name"),
+    route("read", "/issuer/:issuer_ref/json"),
+    route("read", "/ocsp/*request", { raw: true }),
+    route("read", "/sys/mounts"),
+    route("read", "/sys/mounts/*path"),
+    route("write", "/sys/mounts/*path/tune"),
+  ],
+  byOperation,
+)
 
 const found = (address: string) => {
   const match = find(address.split("/"))
@@ -88,6 +93,6 @@ describe("a table is refused", () => {
     ["the same endpoint twice", [route("read", "/a/:b"), route("read", "/a/:b")]],
     ["two names for one address", [route("read", "/a/:b"), route("write", "/a/:c")]],
   ])("for %s", (_why, routes) => {
-    expect(() => routerOf(routes)).toThrow(/two routes|one address/)
+    expect(() => routerOf(routes, byOperation)).toThrow(/two routes|one address/)
   })
 })
