@@ -126,7 +126,7 @@ import {
 import type { ConfigurationUploads } from "./workspaces/configuration-versions.ts"
 import { BulkActionService } from "./workspaces/bulk-service.ts"
 import { destroyWhenDue, destroyWhenDueJob } from "./workspaces/destroy-when-due.ts"
-import { endLocks, endLocksJob } from "./workspaces/end-locks.ts"
+import { expireLocks, expireLocksJob } from "./workspaces/lock-expiry.ts"
 import { endRunClaims, endRunClaimsJob } from "./workspaces/end-run-claims.ts"
 import { forgetBulkActions, forgetBulkActionsJob } from "./workspaces/forget-bulk-actions.ts"
 import { type ClaimTools, RunClaimService } from "./workspaces/run-claim-service.ts"
@@ -475,7 +475,7 @@ export const jobSchedules: readonly Omit<Job, "run">[] = [
   endLeasesJob,
   destroyWhenDueJob,
   forgetBulkActionsJob,
-  endLocksJob,
+  expireLocksJob,
   endRunClaimsJob,
   sweepAcmeJob,
   readStatesJob,
@@ -532,7 +532,7 @@ const jobsOver = (context: Context, { tidying, expiredOrders, webhookDelivery }:
   { ...endLeasesJob, run: (held) => endLeases(context, held) },
   { ...destroyWhenDueJob, run: (held) => destroyWhenDue(context, held) },
   { ...forgetBulkActionsJob, run: (held) => forgetBulkActions(context, held) },
-  { ...endLocksJob, run: (held) => endLocks(context, held) },
+  { ...expireLocksJob, run: (held) => expireLocks(context, held) },
   { ...endRunClaimsJob, run: (held) => endRunClaims(context, held) },
   {
     ...sweepAcmeJob,

@@ -14,14 +14,7 @@ import {
   type RawBuilder,
 } from "kysely"
 import { refuseUnstorableText } from "../core/text.ts"
-import {
-  Placeholder,
-  placeholders,
-  type Compilable,
-  type DialectName,
-  type Statement,
-  type Writing,
-} from "./session.ts"
+import { Placeholder, placeholders, type Compilable, type DialectName, type Statement, type Batch } from "./session.ts"
 import type { Tables } from "./tables.ts"
 
 /**
@@ -107,16 +100,16 @@ export function bind(
   return { text: compiled.sql, values, prepared: true }
 }
 
-/** For PostgreSQL: the writings as parts of the query, which are run whether it asks for them or not. */
-export function bindTogether(writings: readonly Writing[], query: Writing): Bound {
-  const parts = [...writings, query].map((one) => bind("postgres", one.query, one.parameters))
+/** For PostgreSQL: the changes as parts of the query (`with`), which run whether it reads them or not. */
+export function bindBatch({ changes, query }: Batch<unknown>): Bound {
+  const parts = [...changes, query].map(({ statement, parameters }) => bind("postgres", statement, parameters))
   let before = 0
   const texts = parts.map(({ text, values }) => {
     const first = before
     before += values.length
     return first === 0 ? text : text.replaceAll(/\$(\d+)/g, (_, place: string) => `$${Number(place) + first}`)
   })
-  const written = texts.slice(0, -1).map((text, index) => `writing_${index + 1} as (${text})`)
+  const written = texts.slice(0, -1).map((text, index) => `change_${index + 1} as (${text})`)
   const text = written.length === 0 ? texts.join("") : `with ${written.join(", ")} ${texts.at(-1)}`
   return { text, values: parts.flatMap(({ values }) => values), prepared: true }
 }

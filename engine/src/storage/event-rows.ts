@@ -16,7 +16,7 @@ import {
   type StoredEvent,
   type SweptEvents,
 } from "../events/event.ts"
-import { type DialectName, type Session, statement, type Writing, writing } from "./session.ts"
+import { type DialectName, type Session, statement, type BatchPart, batchPart } from "./session.ts"
 
 /** What is the same for all events of a unit of work. */
 export interface EventRecording {
@@ -46,8 +46,8 @@ export class EventRows implements EventStore {
   }
 
   /** For a statement that more is written in; none where there is no feed. */
-  appending(change: Change): Writing[] {
-    return this.#rowsOf([change]).map((row) => writing(insertOne, row))
+  appending(change: Change): BatchPart<unknown>[] {
+    return this.#rowsOf([change]).map((row) => batchPart(insertOne, row))
   }
 
   #rowsOf(changes: readonly Change[]): NewRow[] {

@@ -18,15 +18,8 @@ export interface Session {
   all<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row[]>
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>
   first<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row | undefined>
-  /**
-   * Runs the writings, and answers the query: all of them one statement on PostgreSQL, where each is a way to the server and back.
-   * There none of them sees what another has written, so they change different tables, and the query reads none of these.
-   */
-  allWith<Parameters, Row>(
-    writings: readonly Writing[],
-    query: Statement<Parameters, Row>,
-    parameters: Parameters,
-  ): Promise<Row[]>
+  /** Returns the rows of the batch's query. PostgreSQL takes one round trip for all of it. */
+  executeBatch<Row>(batch: Batch<Row>): Promise<Row[]>
   /** Whether anything but plain queries has run. */
   readonly hasWritten: boolean
   /** Number of rows changed. Unique violations throw `UniqueViolation`, foreign-key ones `ReferenceViolation`. */
@@ -34,16 +27,25 @@ export interface Session {
   run<Parameters>(query: Statement<Parameters, unknown>, parameters: Parameters): Promise<number>
 }
 
-/** One statement and what it is run with. */
-export interface Writing {
-  readonly query: Statement<never, unknown>
+/**
+ * Changes, and a query after them. On PostgreSQL they are one statement in which none sees what another has written: they change
+ * different tables, and the query reads none of these.
+ */
+export interface Batch<Row> {
+  readonly changes: readonly BatchPart<unknown>[]
+  readonly query: BatchPart<Row>
+}
+
+/** One statement of a batch, with its parameters. */
+export interface BatchPart<Row> {
+  readonly statement: Statement<never, Row>
   readonly parameters: unknown
 }
 
-export const writing = <Parameters>(query: Statement<Parameters, unknown>, parameters: Parameters): Writing => ({
-  query,
-  parameters,
-})
+export const batchPart = <Parameters, Row>(
+  statement: Statement<Parameters, Row>,
+  parameters: Parameters,
+): BatchPart<Row> => ({ statement, parameters })
 
 /** A query compiled once per dialect; `parameters` are looked up by name at each run. */
 export interface Statement<Parameters, Row> {

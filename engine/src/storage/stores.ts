@@ -4,7 +4,7 @@ import type { Storage } from "../core/storage.ts"
 import type { Clock } from "../core/time.ts"
 import { type EventOrigin, ownOrigin } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
-import { endingLocks } from "../workspaces/lock-end.ts"
+import { expireLock } from "../workspaces/lock-expiry.ts"
 import { AgentPoolRows } from "./agent-pool-rows.ts"
 import { AccessRows } from "./access-rows.ts"
 import { AppRoleRows, SecretIdRows } from "./app-role-rows.ts"
@@ -63,10 +63,16 @@ import { KubernetesLoginRows } from "./kubernetes-login-rows.ts"
 import { LeaseRows } from "./lease-rows.ts"
 import { TidyRows } from "./tidy-rows.ts"
 import { WebhookRows } from "./webhook-rows.ts"
-import { WorkspaceRows } from "./workspace-rows.ts"
+import { type ExpireLocks, WorkspaceRows } from "./workspace-rows.ts"
 
 /** What any of the stores may need. */
-type Held = [session: Session, sealer: Sealer, clock: Clock, recording: EventRecording, writes: boolean]
+type Held = [
+  session: Session,
+  sealer: Sealer,
+  clock: Clock,
+  recording: EventRecording,
+  expireLocks: ExpireLocks | undefined,
+]
 
 /** The stores of one unit of work; each is made when it is first used. */
 class SessionStores implements Stores {
@@ -74,7 +80,7 @@ class SessionStores implements Stores {
   readonly #sealer: Sealer
   readonly #clock: Clock
   readonly #recording: EventRecording
-  readonly #writes: boolean
+  readonly #expireLocks: ExpireLocks | undefined
   readonly #made = new Map<keyof Stores, unknown>()
 
   constructor(session: Session, sealer: Sealer, clock: Clock, recording: EventRecording, writes: boolean) {
@@ -82,7 +88,13 @@ class SessionStores implements Stores {
     this.#sealer = sealer
     this.#clock = clock
     this.#recording = recording
-    this.#writes = writes
+    // That a lock expires is no caller's doing, whoever has found it.
+    this.#expireLocks = writes
+      ? async (ids, now) => {
+          const system = new SessionStores(session, sealer, clock, { ...recording, origin: ownOrigin }, true)
+          for (const id of ids) await expireLock(system, id, now)
+        }
+      : undefined
   }
 
   get events() {
@@ -272,7 +284,7 @@ class SessionStores implements Stores {
   #once<T>(name: keyof Stores, Rows: new (...held: Held) => T): T {
     const made = this.#made.get(name) as T | undefined
     if (made !== undefined) return made
-    const rows = new Rows(this.#session, this.#sealer, this.#clock, this.#recording, this.#writes)
+    const rows = new Rows(this.#session, this.#sealer, this.#clock, this.#recording, this.#expireLocks)
     this.#made.set(name, rows)
     return rows
   }
@@ -285,7 +297,7 @@ export interface FeedOptions {
 }
 
 /**
- * `clock` decides which locks have run out, and when events are. Without a feed nothing is recorded. What is changed is ascribed
+ * `clock` decides which locks have expired, and when events are. Without a feed nothing is recorded. What is changed is ascribed
  * to `origin`.
  */
 export function storesOver(
@@ -294,18 +306,6 @@ export function storesOver(
   clock: Clock,
   feed?: FeedOptions,
   origin: EventOrigin = ownOrigin,
-): Storage<Stores> {
-  const plain = (by: EventOrigin) => recordedStores(database, sealer, clock, feed, by)
-  // That a lock ends is nobody's doing, whoever has come upon it.
-  return endingLocks(plain(origin), clock, plain(ownOrigin))
-}
-
-function recordedStores(
-  database: Pick<Database, "read" | "readElsewhere" | "transact">,
-  sealer: Sealer,
-  clock: Clock,
-  feed: FeedOptions | undefined,
-  origin: EventOrigin,
 ): Storage<Stores> {
   const recordingOf = (noted: EventRecording["noted"]): EventRecording => ({
     clock,

@@ -2,7 +2,7 @@
 // to do) leaves none, and takes none on from whoever happens to share its commit.
 import { during, recordedSpan, type Span, type SpanAttributes, type Tracer, untraced } from "../core/tracing.ts"
 import type { Backend } from "./backend.ts"
-import { bindTogether, textOf } from "./dialect.ts"
+import { bindBatch, textOf } from "./dialect.ts"
 import type { Compilable, DialectName, Session, Statement } from "./session.ts"
 
 type Work<T> = (session: Session) => Promise<T>
@@ -87,16 +87,16 @@ function tracedSession(session: Session, parent: Span): Session {
     get hasWritten() {
       return session.hasWritten
     },
-    async allWith(writings, query, parameters) {
+    async executeBatch(batch) {
       if (dialect === "postgres")
         return traced(
-          descriptionOf(dialect, bindTogether(writings, { query, parameters }).text),
-          () => session.allWith(writings, query, parameters),
+          descriptionOf(dialect, bindBatch(batch).text),
+          () => session.executeBatch(batch),
           (rows) => rows.length,
         )
       // Elsewhere they are statements of their own.
-      for (const one of writings) await own.run(one.query, one.parameters as never)
-      return own.all(query, parameters)
+      for (const { statement, parameters } of batch.changes) await own.run(statement, parameters as never)
+      return own.all(batch.query.statement, batch.query.parameters as never)
     },
     all: (query: Query, parameters?: unknown) =>
       traced(

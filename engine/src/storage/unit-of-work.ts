@@ -1,6 +1,6 @@
 import type { Bound } from "./dialect.ts"
-import { bind, bindTogether, coldKysely } from "./dialect.ts"
-import type { Compilable, DialectName, Session, Statement, Writing } from "./session.ts"
+import { bind, bindBatch, coldKysely } from "./dialect.ts"
+import type { Batch, Compilable, DialectName, Session, Statement } from "./session.ts"
 
 export type Fetch = "all" | "first" | "run"
 
@@ -30,15 +30,10 @@ export abstract class UnitOfWork implements Session {
     return this.#answer("first", query, parameters) as Promise<Row | undefined>
   }
 
-  async allWith<Parameters, Row>(
-    writings: readonly Writing[],
-    query: Statement<Parameters, Row>,
-    parameters: Parameters,
-  ): Promise<Row[]> {
-    if (this.dialect === "postgres")
-      return this.#executed("all", () => bindTogether(writings, { query, parameters })) as Promise<Row[]>
-    for (const one of writings) await this.run(one.query, one.parameters)
-    return this.all(query, parameters)
+  async executeBatch<Row>(batch: Batch<Row>): Promise<Row[]> {
+    if (this.dialect === "postgres") return this.#executed("all", () => bindBatch(batch)) as Promise<Row[]>
+    for (const { statement, parameters } of batch.changes) await this.run(statement, parameters)
+    return this.all(batch.query.statement, batch.query.parameters)
   }
 
   run(query: Compilable<unknown> | Statement<never, unknown>, parameters?: unknown): Promise<number> {

@@ -5,7 +5,6 @@ import type { Sealer } from "../core/sealing.ts"
 import { type Clock, dayMs, hourMs, type Instant } from "../core/time.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { LockChange } from "../workspaces/lock.ts"
-import { LockRanOut } from "../workspaces/lock-end.ts"
 import type { Actor, Lock, SituatedWorkspace, VcsRepo, Workspace, WorkspaceRef } from "../workspaces/workspace.ts"
 import type { Visibility, WorkspaceQuery } from "../workspaces/query.ts"
 import type {
@@ -21,39 +20,44 @@ import { AccessRows, grantOf, grantsInCell } from "./access-rows.ts"
 import { among } from "./dialect.ts"
 import { type EventRecording, EventRows } from "./event-rows.ts"
 import { indexName, removeName } from "./name-search.ts"
-import { type Session, statement, UniqueViolation, writing } from "./session.ts"
+import { batchPart, type Session, statement, UniqueViolation } from "./session.ts"
 import type { Flag, Tables, WorkspaceRow } from "./tables.ts"
 import { listWorkspaceIds } from "./workspace-list.ts"
 import type { ExecutionMode, Plan } from "../organizations/organization.ts"
 import { type Kysely, type RawBuilder, sql } from "kysely"
 
+/** Writes what the expiry of these locks brings, in the transaction that found them. */
+export type ExpireLocks = (ids: readonly WorkspaceId[], now: Instant) => Promise<void>
+
 export class WorkspaceRows implements WorkspaceStore {
   readonly #session: Session
   readonly #clock: Clock
   readonly #recording: EventRecording
-  readonly #writes: boolean
+  readonly #expireLocks: ExpireLocks | undefined
   /** Workspaces that this unit of work has found one by one, and whether it has written their row. */
   readonly #isWritten = new Map<string, boolean>()
 
-  constructor(session: Session, _sealer: Sealer, clock: Clock, recording: EventRecording, writes = false) {
+  constructor(session: Session, _sealer: Sealer, clock: Clock, recording: EventRecording, expireLocks?: ExpireLocks) {
     this.#session = session
     this.#clock = clock
     this.#recording = recording
-    this.#writes = writes
+    this.#expireLocks = expireLocks
   }
 
   async find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined> {
-    const row =
-      "id" in ref
-        ? await this.#session.first(byId, { id: ref.id })
-        : await this.#session.first(byName, {
-            organization: foldName(ref.organization),
-            name: foldName(ref.name),
-          })
+    const [row] = await this.#current(async () => {
+      const found =
+        "id" in ref
+          ? await this.#session.first(byId, { id: ref.id })
+          : await this.#session.first(byName, {
+              organization: foldName(ref.organization),
+              name: foldName(ref.name),
+            })
+      return found === undefined ? [] : [found]
+    })
     if (row === undefined) return undefined
-    const isExpired = this.#hasExpiredLock([row])
     this.guard([row.id as WorkspaceId])
-    return isExpired ? withoutLock(makeSituated(row)) : makeSituated(row)
+    return this.#situated(row)
   }
 
   async findGranted(ref: WorkspaceRef, teams: readonly TeamId[]): Promise<GrantedWorkspace | undefined> {
@@ -64,19 +68,20 @@ export class WorkspaceRows implements WorkspaceStore {
       const grants = await new AccessRows(this.#session).grantsOn([workspace.id], teams)
       return { workspace, grants: grants.get(workspace.id) ?? [] }
     }
-    const row =
-      "id" in ref
-        ? await this.#session.first(byIdGranted, { id: ref.id, teams })
-        : await this.#session.first(byNameGranted, {
-            organization: foldName(ref.organization),
-            name: foldName(ref.name),
-            teams,
-          })
+    const [row] = await this.#current(async () => {
+      const found =
+        "id" in ref
+          ? await this.#session.first(byIdGranted, { id: ref.id, teams })
+          : await this.#session.first(byNameGranted, {
+              organization: foldName(ref.organization),
+              name: foldName(ref.name),
+              teams,
+            })
+      return found === undefined ? [] : [found]
+    })
     if (row === undefined) return undefined
-    const isExpired = this.#hasExpiredLock([row])
     this.guard([row.id as WorkspaceId])
-    const workspace = makeSituated(row)
-    return { workspace: isExpired ? withoutLock(workspace) : workspace, grants: row.grants.map(grantOf) }
+    return { workspace: this.#situated(row), grants: row.grants.map(grantOf) }
   }
 
   guard(ids: readonly WorkspaceId[]): void {
@@ -94,36 +99,42 @@ export class WorkspaceRows implements WorkspaceStore {
     if (ids.length > 0) await this.#session.run(guardWorkspaces, { ids: ids.toSorted() })
   }
 
-  async findRanOut(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined> {
+  async findExpired(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined> {
     const row = await this.#session.first(byId, { id })
-    return row !== undefined && hasRunOut(row, now) ? makeSituated(row) : undefined
+    return row !== undefined && hasExpiredLock(row, now) ? makeSituated(row) : undefined
   }
 
-  async ranOut(now: Instant, limit: number): Promise<readonly WorkspaceId[]> {
-    const rows = await this.#session.all(locksRanOut, { now, limit })
+  async expiredLocks(now: Instant, limit: number): Promise<readonly WorkspaceId[]> {
+    const rows = await this.#session.all(expiredLocks, { now, limit })
     return rows.map(({ id }) => id as WorkspaceId)
   }
 
-  /** Throws `LockRanOut` in a transaction that may write. */
-  #hasExpiredLock(rows: readonly SituatedRow[]): boolean {
-    if (rows.every((row) => row.lock_ends_at === null)) return false
+  /** Reads rows; expires locks of theirs where the transaction may write, and reads them anew then. */
+  async #current<Row extends SituatedRow>(read: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
+    const rows = await read()
+    if (this.#expireLocks === undefined || rows.every((row) => row.lock_ends_at === null)) return rows
     const now = this.#clock.now()
-    const ids = rows.filter((row) => hasRunOut(row, now)).map(({ id }) => id as WorkspaceId)
-    if (ids.length > 0 && this.#writes) throw new LockRanOut(ids)
-    return ids.length > 0
+    const ids = rows.filter((row) => hasExpiredLock(row, now)).map(({ id }) => id as WorkspaceId)
+    if (ids.length === 0) return rows
+    await this.#expireLocks(ids, now)
+    return read()
+  }
+
+  /** An expired lock is none. */
+  #situated(row: SituatedRow): SituatedWorkspace {
+    const workspace = makeSituated(row)
+    return row.lock_ends_at !== null && hasExpiredLock(row, this.#clock.now())
+      ? { ...workspace, lock: { held: false } }
+      : workspace
   }
 
   async findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]> {
     if (ids.length === 0) return []
-    const rows = await this.#session.all(byIds, { ids })
-    const anyExpired = this.#hasExpiredLock(rows)
-    const now = this.#clock.now()
+    const rows = await this.#current(() => this.#session.all(byIds, { ids }))
     const found = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => {
       const row = found.get(id)
-      if (row === undefined) return []
-      const workspace = makeSituated(row)
-      return [anyExpired && hasRunOut(row, now) ? withoutLock(workspace) : workspace]
+      return row === undefined ? [] : [this.#situated(row)]
     })
   }
 
@@ -221,14 +232,13 @@ export class WorkspaceRows implements WorkspaceStore {
     changed: readonly string[],
   ): Promise<WorkspaceRelated> {
     const { id, currentStateVersionId } = workspace
-    const rows = await this.#session.allWith(
-      [
-        writing(updateLock, { id, ...lockColumns(lock), lock_number: lockNumber }),
+    const rows = await this.#session.executeBatch({
+      changes: [
+        batchPart(updateLock, { id, ...lockColumns(lock), lock_number: lockNumber }),
         ...new EventRows(this.#session, this.#recording).appending({ kind, workspace, changed }),
       ],
-      relatedToOne,
-      { id, stateVersionId: currentStateVersionId ?? "" },
-    )
+      query: batchPart(relatedToOne, { id, stateVersionId: currentStateVersionId ?? "" }),
+    })
     this.#isWritten.set(id, true)
     return groupRelated(rows)
   }
@@ -477,12 +487,10 @@ function groupRelated(rows: readonly RelatedRow[]): WorkspaceRelated {
   return { tagNames: texts("tag"), variableIds: texts("variable"), outputIds: texts("output") }
 }
 
-const hasRunOut = (row: Pick<WorkspaceRow, "lock_ends_at">, now: Instant): boolean =>
+const hasExpiredLock = (row: Pick<WorkspaceRow, "lock_ends_at">, now: Instant): boolean =>
   row.lock_ends_at !== null && row.lock_ends_at <= now
 
-const withoutLock = (workspace: SituatedWorkspace): SituatedWorkspace => ({ ...workspace, lock: { held: false } })
-
-const locksRanOut = statement((db, { now, limit }: { now: Instant; limit: number }) =>
+const expiredLocks = statement((db, { now, limit }: { now: Instant; limit: number }) =>
   db
     .selectFrom("workspaces")
     .select("id")

@@ -38,10 +38,7 @@ export interface GrantedWorkspace {
   readonly grants: readonly Grant[]
 }
 
-/**
- * A lock whose time is over is never shown: in a transaction that only reads the workspace is unlocked, in one that may write
- * whatever finds the workspace throws `LockRanOut` (`lock-end.ts`).
- */
+/** An expired lock is never shown: whatever finds its workspace shows it unlocked (`lock-expiry.ts`). */
 export interface WorkspaceStore {
   find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined>
   /** With what was given to these teams on it, directly and through its project. */
@@ -52,7 +49,7 @@ export interface WorkspaceStore {
    * concurrent transactions about one workspace one is run again.
    */
   guard(ids: readonly WorkspaceId[]): void
-  /** In no order; shows no lock, so that none has run out. */
+  /** In no order; shows no lock. */
   outlines(ids: readonly WorkspaceId[]): Promise<readonly WorkspaceOutline[]>
   related(
     workspaces: readonly Pick<Workspace, "id" | "currentStateVersionId">[],
@@ -64,10 +61,10 @@ export interface WorkspaceStore {
   references(organizationId: OrganizationId, ids: ReferencedIds): Promise<ReferenceFacts>
   /** False while the resources of the newest state version are not counted yet. */
   stateIsProcessed(id: WorkspaceId): Promise<boolean>
-  /** Workspaces whose lock has run out and has not been ended yet, the longest first. */
-  ranOut(now: Instant, limit: number): Promise<readonly WorkspaceId[]>
-  /** The workspace with the lock that has run out; undefined when its lock has not, or is another by now. */
-  findRanOut(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined>
+  /** Workspaces whose lock has expired and is still stored, the longest expired first. */
+  expiredLocks(now: Instant, limit: number): Promise<readonly WorkspaceId[]>
+  /** Returns the workspace with its expired lock, or undefined if its lock is another by now. */
+  findExpired(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined>
   /** Workspaces whose time to be destroyed by themselves has come, by id, from beyond the one named on. */
   dueForDestruction(now: Instant, after: string, limit: number): Promise<readonly WorkspaceId[]>
   /** Throws `EngineError("invalid")` on `name` when the organization has a workspace of that name. */

@@ -11,7 +11,7 @@ import { made, newMember, newTeam } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import { openWorld } from "../../testing/world.ts"
-import { endLocks } from "../../workspaces/end-locks.ts"
+import { expireLocks } from "../../workspaces/lock-expiry.ts"
 
 async function lockWorld() {
   const clock = manualClock()
@@ -48,7 +48,7 @@ async function lockWorld() {
       await using database = await openDatabase(place.url)
       const sealer = keySealer(parseKeyRing(keyText), runtime.random)
       const storage = storesOver(database, sealer, clock, { committed() {} })
-      await endLocks({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
+      await expireLocks({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
     },
     /** Whether the store still holds the lock, expired or not. */
     async isStored(): Promise<boolean> {
