@@ -14,7 +14,7 @@ import type { Caller } from "./core/caller.ts"
 import { ownDiscovery } from "./core/discovery.ts"
 import type { Edition } from "./core/edition.ts"
 import { newId, type OrganizationId } from "./core/ids.ts"
-import type { Arrival, Generations } from "./core/generations.ts"
+import type { RequestSnapshot, CacheVersions } from "./core/cache-versions.ts"
 import type { Exclusively } from "./core/leases.ts"
 import { type Metrics, noopMeter } from "./core/metrics.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
@@ -100,7 +100,7 @@ import { finalizationQueue } from "./acme/finalization-queue.ts"
 import { validationQueue } from "./acme/validation-queue.ts"
 import { acmeNetwork } from "./client/acme-network.ts"
 import type { PostgresLimits, ReadReplicaOptions } from "./storage/backend.ts"
-import { currentGenerations } from "./storage/current-generations.ts"
+import { currentCacheVersions } from "./storage/cache-versions.ts"
 import { type Database, openDatabase } from "./storage/database.ts"
 import { filingRangesOver } from "./storage/filing-ranges.ts"
 import { followSealKeys } from "./storage/follow-seal-keys.ts"
@@ -258,7 +258,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const eventFeed =
     feed && new EventFeed({ storage, runtime, timers, metrics: feedMetrics, pollMs: pollMs[database.dialect] })
   if (eventFeed !== undefined) opening.defer(() => eventFeed.end())
-  const generations = currentGenerations(database)
+  const cacheVersions = currentCacheVersions(database)
   const stateTools: StateTools = {
     archive: sealedStateArchive(sealer, opening.use(new StateContents(timers))),
     edition: options.edition ?? "self-hosted",
@@ -311,7 +311,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const ownGenerator = options.keyGenerator ?? keyGenerator(rsaKeys)
   const fetchFrom = (name: string, propagates: boolean) =>
     tracer === undefined ? outgoing.fetch : tracedFetch(outgoing.fetch, tracer, { name, propagates })
-  const mountDirectory = new MountDirectory(storage, generations)
+  const mountDirectory = new MountDirectory(storage, cacheVersions)
   const authorities = new Authorities()
   const tidyMetrics = createTidyMetrics(meter)
   const context: Context = {
@@ -335,9 +335,9 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       states: stateTools,
       timers,
     },
-    generations,
+    cacheVersions,
     mountDirectory,
-    authMethodDirectory: new AuthMethodDirectory(storage, generations),
+    authMethodDirectory: new AuthMethodDirectory(storage, cacheVersions),
     authorities,
     signingKeys,
     keyGenerator: tracer === undefined ? ownGenerator : tracedKeyGenerator(ownGenerator, tracer),
@@ -411,7 +411,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     await jobs.idle()
   })
   const closing = opening.move()
-  const authenticate = authentication(storage, generations, runtime, uses, addressBounds)
+  const authenticate = authentication(storage, cacheVersions, runtime, uses, addressBounds)
   return new EmbeddedEngine(context, root, authenticate, () => closing.disposeAsync())
 }
 
@@ -426,7 +426,7 @@ interface Context {
   readonly eventFeed: EventFeed | undefined
   readonly eventRetentionMs: number
   readonly metrics: Metrics | undefined
-  readonly generations: Generations
+  readonly cacheVersions: CacheVersions
   readonly checkRoom: () => Promise<void>
   readonly audit: Audit
   readonly runtime: Runtime
@@ -808,16 +808,16 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     return this.context.figures.current()
   }
 
-  arrival(): Arrival {
-    return this.context.generations.arrival()
+  requestSnapshot(): RequestSnapshot {
+    return this.context.cacheVersions.requestSnapshot()
   }
 
-  mountTable(arrival?: Arrival): Promise<MountTable> {
-    return this.context.mountDirectory.current(arrival)
+  mountTable(requestSnapshot?: RequestSnapshot): Promise<MountTable> {
+    return this.context.mountDirectory.current(requestSnapshot)
   }
 
-  authMethodTable(arrival?: Arrival): Promise<AuthMethodTable> {
-    return this.context.authMethodDirectory.current(arrival)
+  authMethodTable(requestSnapshot?: RequestSnapshot): Promise<AuthMethodTable> {
+    return this.context.authMethodDirectory.current(requestSnapshot)
   }
 
   endEventStreams(): void {
@@ -825,7 +825,7 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
   }
 
   async ready(): Promise<void> {
-    await this.context.storage.read(async ({ identity }) => void (await identity.generation()))
+    await this.context.storage.read(async ({ identity }) => void (await identity.cacheVersion()))
     await this.context.checkRoom()
   }
 

@@ -8,7 +8,7 @@ import type { Audit, AuditTrail } from "./core/audit.ts"
 import type { Metrics } from "./core/metrics.ts"
 import type { Discovery } from "./core/discovery.ts"
 import type { Caller } from "./core/caller.ts"
-import type { Arrival } from "./core/generations.ts"
+import type { RequestSnapshot } from "./core/cache-versions.ts"
 import type { Events, EventStreams } from "./events/events.ts"
 import type { Webhooks } from "./events/webhook.ts"
 import type { TokenUse } from "./organizations/authentication.ts"
@@ -145,14 +145,14 @@ export interface ServedEngine extends ServingEngine {
    */
   authenticate(token: string, use?: TokenUse): Promise<Caller>
   /** For a request that has just come, to be handed to the two that it asks first. */
-  arrival(): Arrival
+  requestSnapshot(): RequestSnapshot
   /** The same engine, acting for a caller; what it does with keys is recorded in the trail of the request, whose id events name. */
   as(caller: Caller, trail?: AuditTrail, requestId?: string): ServingEngine
   readonly audit: Audit
   /** Which mounts there are at this moment, for whoever has to find one on the way to asking who asks. */
-  mountTable(arrival?: Arrival): Promise<MountTable>
+  mountTable(requestSnapshot?: RequestSnapshot): Promise<MountTable>
   /** The same of auth methods. */
-  authMethodTable(arrival?: Arrival): Promise<AuthMethodTable>
+  authMethodTable(requestSnapshot?: RequestSnapshot): Promise<AuthMethodTable>
   /** Resolves when the store answers. */
   ready(): Promise<void>
   /** What it was opened with, for its server to record on and to expose. */

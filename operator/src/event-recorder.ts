@@ -1,5 +1,6 @@
 // Tells in events what happened to an object. What repeats within a few minutes is one event that counts (events.k8s.io/v1),
 // and an object that says too much is not listened to: events are written for people, and cost as much as any other write.
+import { LRUCache } from "lru-cache"
 import type { ApiClient } from "./api-client.ts"
 import { type KubernetesObject, microTime, type ObjectKey, type Resource } from "./kubernetes-object.ts"
 import type { OperatorRuntime } from "./runtime.ts"
@@ -35,8 +36,8 @@ const identityLengthMaximum = 128
 
 export class EventRecorder {
   readonly #options: EventRecorderOptions
-  readonly #series = new Map<string, Series>()
-  readonly #budgets = new Map<string, { left: number; at: number }>()
+  readonly #series = new LRUCache<string, Series>({ max: seriesMaximum })
+  readonly #budgets = new LRUCache<string, { left: number; at: number }>({ max: seriesMaximum })
 
   constructor(options: EventRecorderOptions) {
     this.#options = options
@@ -52,7 +53,7 @@ export class EventRecorder {
       const series = this.#series.get(kind)
       const now = runtime.clock.now()
       if (series !== undefined && now - series.lastAt < seriesMs) await this.#repeat(series, now)
-      else remember(this.#series, kind, { key: await this.#create(regarding, happening, now), count: 1, lastAt: now })
+      else this.#series.set(kind, { key: await this.#create(regarding, happening, now), count: 1, lastAt: now })
     } catch (error) {
       runtime.log.warn("an event could not be written", { reason: happening.reason, error: String(error) })
     }
@@ -102,18 +103,7 @@ export class EventRecorder {
     const refilled = Math.floor((now - budget.at) / refillMs)
     const left = Math.min(budget.left + Math.max(refilled, 0), burst)
     const at = budget.at + Math.max(refilled, 0) * refillMs
-    remember(this.#budgets, uid, { left: Math.max(left - 1, 0), at })
+    this.#budgets.set(uid, { left: Math.max(left - 1, 0), at })
     return left > 0
-  }
-}
-
-/** The one that was told longest ago makes room. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size <= seriesMaximum) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
   }
 }

@@ -1,6 +1,6 @@
 // Keys of accounts that signed lately. Whoever signs with one of them is who he says, as long as the account has it still: that is
 // found out where the request takes effect, so that what stands here may be out of date, here or on another server.
-import QuickLRU from "quick-lru"
+import { LRUCache } from "lru-cache"
 import type { PublicJwk } from "../x509/jwk.ts"
 import type { AcmeAccountId } from "./account.ts"
 
@@ -9,11 +9,11 @@ export interface AccountKey {
   readonly thumbprint: string
 }
 
-/** With that of one about as large, half a megabyte; twice as many at most. */
+/** Half a megabyte. */
 const keysMaximum = 1_000
 
 export class AccountKeys {
-  readonly #keys = new QuickLRU<AcmeAccountId, AccountKey & { readonly scope: string }>({ maxSize: keysMaximum })
+  readonly #keys = new LRUCache<AcmeAccountId, AccountKey & { readonly scope: string }>({ max: keysMaximum })
 
   /** `scope` is the directory that it belongs to. */
   of(scope: string, id: AcmeAccountId): AccountKey | undefined {

@@ -68,9 +68,9 @@ export abstract class DirectoryService extends IssuingService {
 
   /** By the mounts that have led the request here, which need not be looked at again: a mount that changes is another authority. */
   async #found(): Promise<Authority> {
-    const { mountDirectory, authorities, generations } = this.context
+    const { mountDirectory, authorities, cacheVersions } = this.context
     const mount = mountDirectory.held?.find(this.mountPath)
-    const authority = mount && (await authorities.newest(generations, mount))
+    const authority = mount && (await authorities.newest(cacheVersions, mount))
     if (authority === undefined) return this.served()
     if (!isServed(authority)) throw notServed()
     return authority

@@ -15,7 +15,7 @@ import { type AcmeNetwork, attemptInTime } from "./validation.ts"
 
 export interface ValidationContext extends Pick<
   PkiContext,
-  "storage" | "runtime" | "generations" | "mountDirectory" | "authorities"
+  "storage" | "runtime" | "cacheVersions" | "mountDirectory" | "authorities"
 > {
   readonly acmeTools: Pick<AcmeTools, "metrics">
   readonly network: AcmeNetwork
@@ -98,11 +98,11 @@ interface Settling {
 }
 
 async function authorityOf(
-  { generations, mountDirectory, authorities, storage }: ValidationContext,
+  { cacheVersions, mountDirectory, authorities, storage }: ValidationContext,
   { mountId }: ClaimedChallenge,
 ): Promise<Authority | undefined> {
   const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === mountId)
-  return mount && ((await authorities.newest(generations, mount)) ?? authorities.read(storage, mount))
+  return mount && ((await authorities.newest(cacheVersions, mount)) ?? authorities.read(storage, mount))
 }
 
 /** What the owner of a name has decided does not change by itself within seconds. */

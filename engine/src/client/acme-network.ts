@@ -3,7 +3,7 @@
 import type { LookupAddress } from "node:dns"
 import { Resolver } from "node:dns/promises"
 import { connect } from "node:tls"
-import QuickLRU from "quick-lru"
+import { LRUCache } from "lru-cache"
 import type { AcmeNetwork, CaaRecord, NetworkTerms, TlsGreeting } from "../acme/validation.ts"
 import { FetchFailure } from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -31,11 +31,11 @@ const dnsTimeoutMs = 3_000
 /** Names that stand for others, one after another. */
 const aliasesMaximum = 8
 const usualPorts = [80, 443]
-/** Each mount may have terms of its own. Twice as many are kept at most; what is beyond that is dialled anew. */
+/** Each mount may have terms of its own. Beyond that many, the longest unused are dialled anew. */
 const fetchesMaximum = 64
 
 export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDisposable {
-  const fetches = new QuickLRU<string, GuardedFetch>({ maxSize: fetchesMaximum })
+  const fetches = new LRUCache<string, GuardedFetch>({ max: fetchesMaximum })
 
   function fetchFor(terms: NetworkTerms): GuardedFetch {
     const key = JSON.stringify(terms)

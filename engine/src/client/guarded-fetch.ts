@@ -3,7 +3,7 @@
 // redirect starts from the beginning.
 import type { LookupFunction } from "node:net"
 import type { PeerCertificate } from "node:tls"
-import QuickLRU from "quick-lru"
+import { LRUCache } from "lru-cache"
 import type { Agent, Dispatcher } from "undici"
 import {
   type Fetch,
@@ -26,19 +26,16 @@ export interface GuardedFetch extends AsyncDisposable {
   readonly fetch: Fetch
 }
 
-/**
- * Each with its own trust, identity and kept connections. Twice as many are kept at most; mounts beyond that with services of
- * their own dial anew.
- */
+/** Each with its own trust, identity and kept connections. Mounts beyond that with services of their own dial anew. */
 const agentsMaximum = 32
 const keptConnectionMs = 30_000
 const droppedBytesMaximum = 16_384
 
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
-  const agents = new QuickLRU<string, Agent>({
-    maxSize: agentsMaximum,
-    // Lets what is under way end.
-    onEviction: (_key, agent) => void agent.close(),
+  const agents = new LRUCache<string, Agent>({
+    max: agentsMaximum,
+    // Lets what is in flight end.
+    dispose: (agent, _key, reason) => void (reason === "evict" && agent.close()),
   })
   const lookup = guardedLookup(options)
 

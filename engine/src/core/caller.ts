@@ -35,7 +35,7 @@ export interface Membership {
 
 /**
  * Who asks. Resolved once per request from the token; nothing in it may outlive the request unless its
- * identity generation is checked again (architecture 0.23). Memberships count for organizations and what is in them, `acl`
+ * identity version is checked again (architecture 0.23). Memberships count for organizations and what is in them, `acl`
  * for certificates; neither says anything about the other (architecture 0.11).
  */
 export type Caller = AccessHolder & Standing

@@ -48,7 +48,7 @@ test("who comes in the middle of a look hears what that look has found", async (
       return end
     },
   }
-  const stores = { events, identity: { generation: async () => 1 } } as unknown as FeedStores
+  const stores = { events, identity: { cacheVersion: async () => 1 } } as unknown as FeedStores
   const { clock } = systemRuntime()
   const feed = new EventFeed({
     storage: {

@@ -233,7 +233,7 @@ class Reader {
   /** Followers by one thing each that they want. */
   readonly #index = new Map<string, Set<Follower>>()
   #position: EventPosition
-  #generation: number | undefined
+  #identityVersion: number | undefined
   #cancel = () => {}
   #looking = false
   /** A look is near. */
@@ -315,16 +315,16 @@ class Reader {
 
   /** Whether there is more. */
   async #readOnce(now: Instant): Promise<boolean> {
-    const known = this.#generation
+    const known = this.#identityVersion
     const look = await this.#context.storage.read(async (stores) => {
-      const generation = await stores.identity.generation()
-      const fallen = generation === known ? [] : await fallenAmong(stores, this.#followers, now)
+      const version = await stores.identity.cacheVersion()
+      const fallen = version === known ? [] : await fallenAmong(stores, this.#followers, now)
       const events = await stores.events.after(this.#organizationId, this.#position, eventsPerLook)
       const wanting = events.map((event) => ({ event, followers: this.#wanting(event) }))
       const visible = await seenAmong(stores, wanting)
-      return { generation, fallen, visible, count: events.length, end: await endOf(stores, events) }
+      return { version, fallen, visible, count: events.length, end: await endOf(stores, events) }
     })
-    this.#generation = look.generation
+    this.#identityVersion = look.version
     for (const follower of look.fallen) follower.end(unauthenticated())
     for (const { event, followers } of look.visible) {
       const [some] = followers

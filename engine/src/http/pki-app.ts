@@ -3,7 +3,7 @@
 import { capabilitiesOn, permissionDenied } from "../core/access.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import { badRequest, EngineError, isEngineError } from "../core/errors.ts"
-import type { Arrival } from "../core/generations.ts"
+import type { RequestSnapshot } from "../core/cache-versions.ts"
 import { uuidOf } from "../core/ids.ts"
 import { defaultJsonBounds, type JsonBounds } from "../core/json-bounds.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -59,7 +59,7 @@ interface Visit {
   readonly query: URLSearchParams
   readonly operation: Operation | undefined
   readonly trail: RequestTrail
-  readonly arrival: Arrival
+  readonly requestSnapshot: RequestSnapshot
 }
 
 /** A mount, or an auth method with `auth/` before its path. */
@@ -105,7 +105,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
         complete: (one) => one,
       })
     if (segments[0] === "auth") return answeredByMethod(visit, segments.slice(1))
-    const mounts = await engine.mountTable(visit.arrival)
+    const mounts = await engine.mountTable(visit.requestSnapshot)
     const found = mounts.resolve(segments.map((segment) => decoded(segment) ?? ""))
     if (found === undefined) {
       await callerOf(visit)
@@ -123,7 +123,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
 
   /** `segments` are those below `auth/`. */
   async function answeredByMethod(visit: Visit, segments: readonly string[]): Promise<HttpResponse> {
-    const methods = await engine.authMethodTable(visit.arrival)
+    const methods = await engine.authMethodTable(visit.requestSnapshot)
     const found = methods.resolve(segments.map((segment) => decoded(segment) ?? ""))
     if (found === undefined) {
       await callerOf(visit)
@@ -232,10 +232,10 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     )
   }
 
-  async function callerOf({ request, exchange, trail, arrival }: Visit): Promise<Caller> {
+  async function callerOf({ request, exchange, trail, requestSnapshot }: Visit): Promise<Caller> {
     try {
       const caller = await engine.authenticate(serviceToken(request.headers), {
-        arrival,
+        requestSnapshot,
         remoteAddress: exchange.remoteAddress,
       })
       exchange.authenticated = true
@@ -288,7 +288,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
       query,
       operation,
       trail,
-      arrival: engine.arrival(),
+      requestSnapshot: engine.requestSnapshot(),
     }
     try {
       refuseUnofferedHeaders(headers)

@@ -1,6 +1,6 @@
 // A token bucket per API token, per address for requests without one (architecture 0.23). One process counts for itself:
 // with several replicas behind a balancer, each grants the full rate.
-import QuickLRU from "quick-lru"
+import { LRUCache } from "lru-cache"
 import type { Instant } from "../core/time.ts"
 
 /** Holds as many requests as the rate grants in one second, and fills at that rate. */
@@ -41,7 +41,7 @@ export function take(
 const filled = (bucket: Bucket, now: Instant, perSecond: number): number =>
   Math.min(perSecond, bucket.level + (Math.max(0, now - bucket.at) / 1000) * perSecond)
 
-/** Twice as many are kept at most. The longest unused are forgotten, which costs nobody anything. */
+/** The longest unused are forgotten: they are full again. */
 const bucketsMaximum = 20_000
 
 export interface RateLimiter {
@@ -55,8 +55,8 @@ export interface RateLimiter {
 }
 
 export function rateLimiter(perSecond: number): RateLimiter {
-  const credentials = new QuickLRU<string, Bucket>({ maxSize: bucketsMaximum })
-  const addresses = new QuickLRU<string, Bucket>({ maxSize: bucketsMaximum })
+  const credentials = new LRUCache<string, Bucket>({ max: bucketsMaximum })
+  const addresses = new LRUCache<string, Bucket>({ max: bucketsMaximum })
 
   return {
     charge({ credential, address, now }) {
@@ -70,7 +70,7 @@ export function rateLimiter(perSecond: number): RateLimiter {
   }
 }
 
-function charge(buckets: QuickLRU<string, Bucket>, key: string, now: Instant, perSecond: number): Allowance {
+function charge(buckets: LRUCache<string, Bucket>, key: string, now: Instant, perSecond: number): Allowance {
   const { bucket, allowance } = take(buckets.get(key), now, perSecond)
   buckets.set(key, bucket)
   return allowance

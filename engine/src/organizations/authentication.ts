@@ -1,11 +1,12 @@
-// From a token to a caller. Callers are kept per token for as long as the identity generation stands still; that number is
+// From a token to a caller. Callers are kept per token for as long as the identity version stands still; that number is
 // read first in every request, so a revoked token or a left team counts at once on every replica (architecture 0.23).
 import { type AccessRules, compileAccess, fullAccess, noAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { unauthenticated } from "../core/errors.ts"
-import type { Arrival } from "../core/generations.ts"
+import type { RequestSnapshot } from "../core/cache-versions.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
+import { VersionedCache } from "../core/versioned-cache.ts"
 import type { Instant } from "../core/time.ts"
 import type { IdentityStore, TokenRecord } from "./identity-store.ts"
 import { isExpired, isUseWorthRecording } from "./token.ts"
@@ -16,10 +17,10 @@ const cachedCallersMaximum = 10_000
 /** A token that was made by another ends with it; more of them in a row than this are never made. */
 export const tokenAncestorsMaximum = 16
 
-/** What a token stands for, for as long as the identity generation stands still. */
+/** What a token stands for, for as long as the identity version stands still. */
 export interface ResolvedToken {
   readonly tokenId: string
-  /** When it, or one of the tokens that it ends with, does. A renewal may move it without a new generation. */
+  /** When it, or one of the tokens that it ends with, does. A renewal may move it without a new version. */
   readonly expiresAt: Instant | null
   readonly limitedUses: boolean
   readonly boundCidrs: readonly string[]
@@ -27,7 +28,7 @@ export interface ResolvedToken {
 }
 
 interface Remembered extends ResolvedToken {
-  readonly generation: number
+  readonly version: number
   readonly allows: (remoteAddress: string | undefined) => boolean
   /** As far as this process knows; another one may have seen a later use. */
   lastUsedAt: Instant | null
@@ -35,7 +36,7 @@ interface Remembered extends ResolvedToken {
 
 export interface TokenUse {
   /** Without one the caller is who the token stands for now. */
-  readonly arrival?: Arrival
+  readonly requestSnapshot?: RequestSnapshot
   /** The client's; undefined where nobody knows it, from where a token that is bound to addresses cannot be used. */
   readonly remoteAddress?: string | undefined
 }
@@ -44,34 +45,31 @@ export type Authenticate = (token: string, use?: TokenUse) => Promise<Caller>
 
 export function authentication(
   storage: Storage<{ readonly identity: IdentityStore }>,
-  generations: Arrival,
+  cacheVersions: RequestSnapshot,
   runtime: Runtime,
   uses: TokenUses,
   addressBounds: (bounds: readonly string[]) => Remembered["allows"],
 ): Authenticate {
-  const remembered = new Map<string, Remembered>()
+  const remembered = new VersionedCache<string, Remembered>(cachedCallersMaximum)
 
-  return async (token, { arrival = generations, remoteAddress } = {}) => {
+  return async (token, { requestSnapshot = cacheVersions, remoteAddress } = {}) => {
     const hash = runtime.digest(token)
     const now = runtime.clock.now()
-    const known = remembered.get(hash)
-    const stands = known !== undefined && !isExpired(known, now) && known.generation === (await arrival.identity())
+    const known = remembered.peek(hash)
+    const stands = known !== undefined && !isExpired(known, now) && known.version === (await requestSnapshot.identity())
     const found = stands
       ? known
       : await storage.read(async ({ identity }): Promise<Remembered> => {
-          const generation = await identity.generation()
+          const version = await identity.cacheVersion()
           const record = await identity.findToken(hash)
           const resolved = record && (await resolveToken(identity, record))
           if (record === undefined || resolved === undefined) throw unauthenticated()
           const allows = addressBounds(resolved.boundCidrs)
-          return { ...resolved, generation, allows, lastUsedAt: record.lastUsedAt }
+          return { ...resolved, version, allows, lastUsedAt: record.lastUsedAt }
         })
     // Before a use is counted: whoever has no business with a token takes nothing from it.
     if (isExpired(found, now) || !found.allows(remoteAddress)) throw unauthenticated()
-    if (found !== known) {
-      if (remembered.size >= cachedCallersMaximum) remembered.clear()
-      remembered.set(hash, found)
-    }
+    if (found !== known) remembered.keep(hash, found)
     if (isUseWorthRecording(found.lastUsedAt, now)) {
       found.lastUsedAt = now
       uses.record(found.tokenId, now)

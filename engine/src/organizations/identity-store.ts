@@ -27,10 +27,10 @@ export interface HeldPolicy {
   readonly rules: readonly PathRule[]
 }
 
-/** What turning a token into a caller needs; every write to what it reads bumps the `identity` generation. */
+/** What turning a token into a caller needs; every write to what it reads bumps the `identity` version. */
 export interface IdentityStore {
-  generation(): Promise<number>
-  bumpGeneration(): Promise<void>
+  cacheVersion(): Promise<number>
+  bumpCacheVersion(): Promise<void>
   /** The administrator of that name, made with this id when there is none yet. */
   ensureAdministrator(user: { readonly id: UserId; readonly username: string; readonly now: Instant }): Promise<UserId>
   findToken(hash: string): Promise<TokenRecord | undefined>

@@ -58,7 +58,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
         throw invalid([{ field: [fieldOf(input)], detail: "User is already a member of the organization" }])
       await stores.memberships.insert(created)
       for (const team of teams) await stores.teams.addMembers(team.id, [user.id])
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
       return {
         id,
         status: statusOf(user),
@@ -104,7 +104,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
       refuseLosingLastOwner(owners, [userId])
       await stores.teams.leaveOrganization(organizationId, userId)
       await stores.memberships.remove(id)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 

@@ -49,7 +49,7 @@ export class OrganizationService implements Organizations {
       const { userId } = caller
       await memberships.insert({ id: membershipId, organizationId: id, userId, status: "active", createdAt: now })
       await teams.addMembers(teamId, [userId])
-      await identity.bumpGeneration()
+      await identity.bumpCacheVersion()
     })
     return { ...organization, permissions: permissionsOf(ownerMembership) }
   }
@@ -90,7 +90,7 @@ export class OrganizationService implements Organizations {
     return this.#storage.transact(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, name, "canDestroy")
       await stores.organizations.remove(organization.id)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 

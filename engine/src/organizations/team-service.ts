@@ -52,7 +52,7 @@ export class TeamService implements Teams {
       const made = { id, organizationId: organization.id, now, access: noOrganizationAccess }
       const team = createTeam(input, membership, made)
       await stores.teams.insert(team)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
       return viewTeam(team, organization.name, membership, [])
     })
   }
@@ -99,7 +99,7 @@ export class TeamService implements Teams {
       if (!may.canUpdateName && !may.canUpdateVisibility && !may.canUpdateOrganizationAccess) throw notFound(id)
       const after = changeTeam(team, patch, membership)
       await stores.teams.save(after)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
       return viewOf(stores, after, membership)
     })
   }
@@ -110,7 +110,7 @@ export class TeamService implements Teams {
       if (isOwners(team) && membership.owner) refuseDeletingOwners(team)
       if (!teamPermissions(membership, team).canDestroy) throw notFound(id)
       await stores.teams.remove(team.id)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 
@@ -135,7 +135,7 @@ export class TeamService implements Teams {
           createdAt: now,
         })
       await stores.teams.addMembers(team.id, userIds)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 
@@ -145,7 +145,7 @@ export class TeamService implements Teams {
       const leaving = (await this.#named(stores, team, members)).map(({ user }) => user.id)
       if (isOwners(team)) refuseLosingLastOwner((await stores.teams.membersOf([team.id])).get(team.id) ?? [], leaving)
       await stores.teams.removeMembers(team.id, leaving)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 

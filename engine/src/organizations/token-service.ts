@@ -231,7 +231,7 @@ async function shown({ organizations }: UsedStores, { owner, ...token }: Token):
 
 async function revoke({ tokens, identity }: UsedStores, token: Token): Promise<void> {
   await tokens.remove(token.id)
-  await identity.bumpGeneration()
+  await identity.bumpCacheVersion()
 }
 
 async function refuseTakenDescription({ tokens }: UsedStores, token: Token): Promise<void> {

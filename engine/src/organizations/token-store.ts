@@ -15,6 +15,6 @@ export interface TokenStore {
   described(owner: TokenOwner, description: string): Promise<readonly Token[]>
   insert(token: Token, hash: string): Promise<void>
   remove(id: string): Promise<void>
-  /** A condition in the statement keeps the newest use; the identity generation stays, because no caller depends on it. */
+  /** A condition in the statement keeps the newest use; the identity version stays, because no caller depends on it. */
   recordUse(id: string, at: Instant): Promise<void>
 }

@@ -67,7 +67,7 @@ export class UserService implements Users {
       const after = changeAccount(before, patch)
       await stores.users.save(after)
       // Callers carry the username for events and the audit log.
-      if (after.username !== before.username) await stores.identity.bumpGeneration()
+      if (after.username !== before.username) await stores.identity.bumpCacheVersion()
       return shown(after)
     }, repeatableRead)
   }
@@ -105,7 +105,7 @@ export class UserService implements Users {
       if (isRoot(user) && !siteAdmin) throw unprocessable("The user root is always a site administrator")
       const after = { ...user, siteAdmin }
       await stores.users.save(after)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
       return shown(after)
     })
   }
@@ -119,7 +119,7 @@ export class UserService implements Users {
       if (owned.length > 0)
         throw unprocessable(`The user is the last owner of ${owned.join(", ")} and cannot be deleted`)
       await stores.users.remove(user.id)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 }

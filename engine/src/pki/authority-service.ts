@@ -4,7 +4,7 @@ import { authorizePath, type Capability } from "../core/access.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import { busy } from "../core/errors.ts"
-import type { Generations } from "../core/generations.ts"
+import type { CacheVersions } from "../core/cache-versions.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage, type TransactOptions } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
@@ -59,7 +59,7 @@ export type PkiStores = Pick<
 export interface PkiContext {
   readonly storage: Storage<PkiStores>
   readonly runtime: Runtime
-  readonly generations: Generations
+  readonly cacheVersions: CacheVersions
   readonly mountDirectory: MountDirectory
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
@@ -101,9 +101,9 @@ export abstract class AuthorityService {
 
   /** The mount as it stands now. */
   protected async current(): Promise<Authority> {
-    const { mountDirectory, authorities, generations } = this.context
+    const { mountDirectory, authorities, cacheVersions } = this.context
     const mount = (await mountDirectory.current()).at(this.mountPath)
-    return (await authorities.newest(generations, mount)) ?? this.read(async (authority) => authority)
+    return (await authorities.newest(cacheVersions, mount)) ?? this.read(async (authority) => authority)
   }
 
   protected read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
@@ -158,8 +158,8 @@ export abstract class AuthorityService {
     const { held: known } = mountDirectory
     const held = this.#held()
     if (known !== undefined && held !== undefined) {
-      const { mounts, authority } = await stores.authorities.generations(held.mount.id)
-      if (mounts === known.generation && authority === held.generation) return { mounts: known, authority: held }
+      const { mounts, authority } = await stores.authorities.cacheVersions(held.mount.id)
+      if (mounts === known.version && authority === held.version) return { mounts: known, authority: held }
     }
     const mounts = await mountDirectory.within(stores)
     return { mounts, authority: await authorities.within(stores, mounts.at(this.mountPath)) }
@@ -254,14 +254,14 @@ export abstract class AuthorityService {
   }
 
   #stored<T>(authority: Authority, { certificate, presented, store }: Change<T>): Promise<boolean> {
-    const { generation, mount } = authority
+    const { version, mount } = authority
     // As `changeMount`; what only adds a certificate asks for the version of the mount in the statement that inserts it.
     const options = store === undefined ? {} : repeatableRead
     return this.context.storage.transact(async (stores) => {
       const stands =
         certificate === undefined
-          ? (await stores.authorities.generation(mount.id)) === generation
-          : await stores.certificates.insertUnder(generation, certificate)
+          ? (await stores.authorities.cacheVersion(mount.id)) === version
+          : await stores.certificates.insertUnder(version, certificate)
       if (stands && presented !== undefined) await assertKeyAllowed(this.context, stores, presented)
       if (stands) await store?.(authority, stores)
       return stands

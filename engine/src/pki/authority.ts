@@ -1,8 +1,9 @@
 // All that one issuance reads of its mount, loaded at once and kept while nothing of it changes (architecture 0.23): who
-// asks compares one number. An authority is a value; whoever holds one sees its mount as it stood at that generation.
+// asks compares one number. An authority is a value; whoever holds one sees its mount as it stood at that version.
 import { EngineError, unprocessable } from "../core/errors.ts"
-import type { Generations } from "../core/generations.ts"
+import type { CacheVersions } from "../core/cache-versions.ts"
 import type { Storage } from "../core/storage.ts"
+import { VersionedCache } from "../core/versioned-cache.ts"
 import type { KeyId } from "../core/ids.ts"
 import type { CaKey, CaKeyStore } from "./keys/key.ts"
 import { type HeldIssuer, holdIssuer } from "./issuers/held-issuer.ts"
@@ -16,9 +17,9 @@ import type { MountSettings, MountSettingsStore } from "./settings/mount-setting
 
 export interface AuthorityStore {
   /** Changes with any of what an authority is loaded from, the mount itself included. */
-  generation(mountId: MountId): Promise<number>
+  cacheVersion(mountId: MountId): Promise<number>
   /** The same beside that of the table of mounts. */
-  generations(mountId: MountId): Promise<{ readonly mounts: number; readonly authority: number }>
+  cacheVersions(mountId: MountId): Promise<{ readonly mounts: number; readonly authority: number }>
 }
 
 export interface AuthorityStores {
@@ -30,7 +31,7 @@ export interface AuthorityStores {
 }
 
 export interface Authority {
-  readonly generation: number
+  readonly version: number
   readonly mount: Mount
   /** In the order they came. */
   readonly issuers: readonly HeldIssuer[]
@@ -43,18 +44,17 @@ const heldAuthoritiesMaximum = 1_000
 
 /** Keeps the newest authority of each mount. */
 export class Authorities {
-  readonly #held = new Map<MountId, Authority>()
+  readonly #held = new VersionedCache<MountId, Authority>(heldAuthoritiesMaximum)
 
   /** The newest, if it is known and the mount has not changed since. */
-  async newest(generations: Pick<Generations, "authority">, mount: Mount): Promise<Authority | undefined> {
-    const held = this.held(mount)
-    if (held === undefined) return undefined
-    return held.generation === (await generations.authority(mount.id)) ? held : undefined
+  async newest(cacheVersions: Pick<CacheVersions, "authority">, mount: Mount): Promise<Authority | undefined> {
+    const held = await this.#held.current(mount.id, () => cacheVersions.authority(mount.id))
+    return held?.mount === mount ? held : undefined
   }
 
   /** As it was when somebody looked last, for whoever finds out otherwise whether it still is. */
   held(mount: Mount): Authority | undefined {
-    const held = this.#held.get(mount.id)
+    const held = this.#held.peek(mount.id)
     return held?.mount === mount ? held : undefined
   }
 
@@ -65,32 +65,25 @@ export class Authorities {
     return authority
   }
 
-  /**
-   * To be called with what a snapshot showed, once its read is over: before, it may be a commit that is not on disk yet, and
-   * whoever finds it here tells it at once.
-   */
+  /** To be called with what a snapshot showed, once its read is over (`VersionedCache`). */
   keep(authority: Authority): void {
-    const { mount, generation } = authority
-    const held = this.#held.get(mount.id)
-    if (held !== undefined && held.generation > generation) return
-    if (this.#held.size >= heldAuthoritiesMaximum) this.#held.clear()
-    this.#held.set(mount.id, authority)
+    this.#held.keep(authority.mount.id, authority)
   }
 
-  /** In a unit of work. Within a transaction the generation may be one that never comes about: it is used, and not kept. */
+  /** In a unit of work. Within a transaction the version may be one that never comes about: it is used, and not kept. */
   async within(stores: AuthorityStores, mount: Mount): Promise<Authority> {
-    const generation = await stores.authorities.generation(mount.id)
-    const held = this.#held.get(mount.id)
-    return held?.generation === generation && held.mount === mount ? held : load(stores, mount, generation)
+    const version = await stores.authorities.cacheVersion(mount.id)
+    const held = this.#held.at(mount.id, version)
+    return held?.mount === mount ? held : load(stores, mount, version)
   }
 }
 
-async function load(stores: AuthorityStores, mount: Mount, generation: number): Promise<Authority> {
+async function load(stores: AuthorityStores, mount: Mount, version: number): Promise<Authority> {
   const issuers = await stores.issuers.list(mount.id)
   const keys = await stores.caKeys.list(mount.id)
   const roles = await stores.roles.list(mount.id)
   return {
-    generation,
+    version,
     mount,
     issuers: issuers.map(holdIssuer),
     keys: new Map(keys.map((key) => [key.id, key])),

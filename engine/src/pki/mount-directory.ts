@@ -1,8 +1,9 @@
-// Which mount an address means. Every request asks, so the mounts are kept for as long as their generation stands still
+// Which mount an address means. Every request asks, so the mounts are kept for as long as their version stands still
 // (architecture 0.23).
 import { EngineError } from "../core/errors.ts"
-import type { Arrival } from "../core/generations.ts"
+import type { RequestSnapshot } from "../core/cache-versions.ts"
 import type { Storage } from "../core/storage.ts"
+import { VersionedCache } from "../core/versioned-cache.ts"
 import { type Mount, mountPathOf, mountSegmentsMaximum } from "./mount.ts"
 import type { MountStore } from "./mount-store.ts"
 
@@ -10,15 +11,15 @@ interface UsedStores {
   readonly mounts: MountStore
 }
 
-/** One generation of mounts. */
+/** One version of mounts. */
 export class MountTable {
-  readonly generation: number
+  readonly version: number
   /** By path. */
   readonly mounts: readonly Mount[]
   readonly #byPath: ReadonlyMap<string, Mount>
 
-  constructor(generation: number, mounts: readonly Mount[]) {
-    this.generation = generation
+  constructor(version: number, mounts: readonly Mount[]) {
+    this.version = version
     this.mounts = mounts
     this.#byPath = new Map(mounts.map((mount) => [mount.path, mount]))
   }
@@ -61,18 +62,18 @@ export const noMount = (path: string): EngineError =>
 
 export class MountDirectory {
   readonly #storage: Storage<UsedStores>
-  readonly #generations: Pick<Arrival, "mounts">
-  #known: MountTable | undefined
+  readonly #cacheVersions: Pick<RequestSnapshot, "mounts">
+  readonly #tables = new VersionedCache<"mounts", MountTable>(1)
 
-  constructor(storage: Storage<UsedStores>, generations: Pick<Arrival, "mounts">) {
+  constructor(storage: Storage<UsedStores>, cacheVersions: Pick<RequestSnapshot, "mounts">) {
     this.#storage = storage
-    this.#generations = generations
+    this.#cacheVersions = cacheVersions
   }
 
-  /** With an arrival: as they stood when that request came, or later. */
-  async current(arrival = this.#generations): Promise<MountTable> {
-    const known = this.#known
-    if (known !== undefined && known.generation === (await arrival.mounts())) return known
+  /** With a snapshot: as they stood when that request came, or later. */
+  async current(requestSnapshot = this.#cacheVersions): Promise<MountTable> {
+    const known = await this.#tables.current("mounts", () => requestSnapshot.mounts())
+    if (known !== undefined) return known
     const table = await this.#storage.read((stores) => this.within(stores))
     this.keep(table)
     return table
@@ -80,21 +81,17 @@ export class MountDirectory {
 
   /** As they were when somebody looked last, for whoever finds out otherwise whether they still are. */
   get held(): MountTable | undefined {
-    return this.#known
+    return this.#tables.peek("mounts")
   }
 
-  /**
-   * To be called with what a snapshot showed, once its read is over: before, it may be a commit that is not on disk yet, and
-   * whoever finds it here tells it at once.
-   */
+  /** To be called with what a snapshot showed, once its read is over (`VersionedCache`). */
   keep(table: MountTable): void {
-    if (this.#known === undefined || this.#known.generation <= table.generation) this.#known = table
+    this.#tables.keep("mounts", table)
   }
 
-  /** In the same unit of work as what is done with the mount; of a transaction the generation may never come about. */
+  /** In the same unit of work as what is done with the mount; of a transaction the version may never come about. */
   async within({ mounts }: UsedStores): Promise<MountTable> {
-    const generation = await mounts.generation()
-    if (this.#known?.generation === generation) return this.#known
-    return new MountTable(generation, await mounts.list())
+    const version = await mounts.cacheVersion()
+    return this.#tables.at("mounts", version) ?? new MountTable(version, await mounts.list())
   }
 }

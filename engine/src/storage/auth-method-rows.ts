@@ -2,7 +2,7 @@ import { conflict } from "../core/errors.ts"
 import type { AuthMethod, AuthMethodConfig, AuthMethodId } from "../pki/logins/auth-method.ts"
 import { initialMountTraits, type MountOptions, type MountTraits } from "../pki/mount.ts"
 import type { AuthMethodStore } from "../pki/logins/auth-method-store.ts"
-import { bumpGeneration, mountsFamily } from "./generations.ts"
+import { bumpCacheVersion, mountsFamily } from "./cache-versions.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { AuthMethodRow } from "./tables.ts"
 
@@ -36,7 +36,7 @@ export class AuthMethodRows implements AuthMethodStore {
 
   async remove(id: AuthMethodId): Promise<void> {
     await this.#session.run(this.#session.db.deleteFrom("auth_methods").where("id", "=", id))
-    await bumpGeneration(this.#session, mountsFamily)
+    await bumpCacheVersion(this.#session, mountsFamily)
   }
 
   async #change(path: string, write: () => Promise<unknown>): Promise<void> {
@@ -45,7 +45,7 @@ export class AuthMethodRows implements AuthMethodStore {
     } catch (error) {
       throw error instanceof UniqueViolation ? conflict(`path is already in use at ${path}/`) : error
     }
-    await bumpGeneration(this.#session, mountsFamily)
+    await bumpCacheVersion(this.#session, mountsFamily)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AuthorityStore } from "../pki/authority.ts"
 import type { MountId } from "../pki/mount.ts"
-import { authorityFamily, bumpGeneration, readGeneration, readMountGenerations } from "./generations.ts"
+import { authorityFamily, bumpCacheVersion, readCacheVersion, readMountVersions } from "./cache-versions.ts"
 import type { Session } from "./session.ts"
 
 export class AuthorityRows implements AuthorityStore {
@@ -10,12 +10,12 @@ export class AuthorityRows implements AuthorityStore {
     this.#session = session
   }
 
-  generation(mountId: MountId): Promise<number> {
-    return readGeneration(this.#session, authorityFamily(mountId))
+  cacheVersion(mountId: MountId): Promise<number> {
+    return readCacheVersion(this.#session, authorityFamily(mountId))
   }
 
-  generations(mountId: MountId): Promise<{ readonly mounts: number; readonly authority: number }> {
-    return readMountGenerations(this.#session, mountId)
+  cacheVersions(mountId: MountId): Promise<{ readonly mounts: number; readonly authority: number }> {
+    return readMountVersions(this.#session, mountId)
   }
 }
 
@@ -24,4 +24,4 @@ export class AuthorityRows implements AuthorityStore {
  * constraint may refuse: of two transactions that insert the same one is run again by this, and finds the row of the other.
  */
 export const bumpAuthority = (session: Session, mountId: MountId): Promise<void> =>
-  bumpGeneration(session, authorityFamily(mountId))
+  bumpCacheVersion(session, authorityFamily(mountId))

@@ -20,7 +20,7 @@ import type { MountId } from "../pki/mount.ts"
 import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { backwards, certificateSearch, cursorOf } from "./certificate-search.ts"
 import { among } from "./dialect.ts"
-import { authorityFamily, readGeneration } from "./generations.ts"
+import { authorityFamily, readCacheVersion } from "./cache-versions.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { CertificateRow } from "./tables.ts"
 
@@ -35,14 +35,14 @@ export class CertificateRows implements CertificateStore {
     await refuseTakenSerialNumber(() => this.#insert(record))
   }
 
-  async insertUnder(generation: number, record: CertificateRecord): Promise<boolean> {
+  async insertUnder(version: number, record: CertificateRecord): Promise<boolean> {
     const family = authorityFamily(record.mountId)
     return refuseTakenSerialNumber(async () => {
       if (this.#session.dialect === "postgres") {
-        const row = await this.#session.first(insertWithNames, { ...rowOf(record), generation, family })
+        const row = await this.#session.first(insertWithNames, { ...rowOf(record), version, family })
         return row?.count === 1
       }
-      if ((await readGeneration(this.#session, family)) !== generation) return false
+      if ((await readCacheVersion(this.#session, family)) !== version) return false
       await this.#insert(record)
       return true
     })
@@ -264,7 +264,7 @@ const insertName = statement(
 
 /** One query of PostgreSQL, where each is a way to the server and back. */
 const insertWithNames = statement<
-  InsertedCertificate & { readonly generation: number; readonly family: string },
+  InsertedCertificate & { readonly version: number; readonly family: string },
   { count: number }
 >(
   (_db, record) => sql`
@@ -274,7 +274,7 @@ const insertWithNames = statement<
       select ${record.mountId}::text, ${record.serialNumber}::bytea, ${record.certificate}::bytea, ${record.issuerId}::text,
         ${record.role}::text, ${record.commonName}::text, ${record.notBefore}::bigint, ${record.notAfter}::bigint,
         ${record.filedAt}::bigint
-      where coalesce((select number from generations where family = ${record.family}), 0) = ${record.generation}
+      where coalesce((select number from generations where family = ${record.family}), 0) = ${record.version}
       returning mount_id, number, filed_at
     ), n as (
       insert into certificate_names (mount_id, name, certificate_number, filed_at)

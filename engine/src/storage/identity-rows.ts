@@ -16,7 +16,7 @@ import {
   type TokenRecord,
 } from "../organizations/identity-store.ts"
 import { SqlEntityNameRepository } from "./entity-name-repository.ts"
-import { bumpGeneration, identityFamily, readGeneration } from "./generations.ts"
+import { bumpCacheVersion, identityFamily, readCacheVersion } from "./cache-versions.ts"
 import { type Session, statement } from "./session.ts"
 import type { TokenRow } from "./tables.ts"
 
@@ -27,12 +27,12 @@ export class IdentityRows implements IdentityStore {
     this.#session = session
   }
 
-  async generation(): Promise<number> {
-    return readGeneration(this.#session, identityFamily)
+  async cacheVersion(): Promise<number> {
+    return readCacheVersion(this.#session, identityFamily)
   }
 
-  async bumpGeneration(): Promise<void> {
-    await bumpGeneration(this.#session, identityFamily)
+  async bumpCacheVersion(): Promise<void> {
+    await bumpCacheVersion(this.#session, identityFamily)
   }
 
   async ensureAdministrator(user: {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { isEngineError } from "../core/errors.ts"
 import { MountDirectory } from "../pki/mount-directory.ts"
 import { initialMountConfig, initialMountTraits, type Mount } from "../pki/mount.ts"
-import { currentGenerations } from "./current-generations.ts"
+import { currentCacheVersions } from "./cache-versions.ts"
 import { MountRows } from "./mount-rows.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
@@ -72,7 +72,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
         readElsewhere: (work) => database.readElsewhere((session) => work(counted(new MountRows(session)))),
         transact: (work) => database.transact((session) => work(counted(new MountRows(session)))),
       },
-      currentGenerations(database),
+      currentCacheVersions(database),
     )
     const insert = (path: string) => database.transact((session) => new MountRows(session).insert(mountAt(path)))
 
@@ -102,7 +102,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
         readElsewhere: (work) => database.readElsewhere((session) => work({ mounts: new MountRows(session) })),
         transact: (work) => database.transact((session) => work({ mounts: new MountRows(session) })),
       },
-      currentGenerations(database),
+      currentCacheVersions(database),
     )
     await directory.current()
     const given = database.transact(async (session) => {

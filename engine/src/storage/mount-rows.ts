@@ -9,7 +9,7 @@ import {
 } from "../pki/mount.ts"
 import type { MountStore } from "../pki/mount-store.ts"
 import { bumpAuthority } from "./authority-rows.ts"
-import { bumpGeneration, mountsFamily, readGeneration } from "./generations.ts"
+import { bumpCacheVersion, mountsFamily, readCacheVersion } from "./cache-versions.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { MountRow } from "./tables.ts"
 
@@ -20,8 +20,8 @@ export class MountRows implements MountStore {
     this.#session = session
   }
 
-  generation(): Promise<number> {
-    return readGeneration(this.#session, mountsFamily)
+  cacheVersion(): Promise<number> {
+    return readCacheVersion(this.#session, mountsFamily)
   }
 
   async list(): Promise<readonly Mount[]> {
@@ -42,7 +42,7 @@ export class MountRows implements MountStore {
   async remove(id: MountId): Promise<void> {
     await this.#session.run(this.#session.db.deleteFrom("mounts").where("id", "=", id))
     await bumpAuthority(this.#session, id)
-    await bumpGeneration(this.#session, mountsFamily)
+    await bumpCacheVersion(this.#session, mountsFamily)
   }
 
   async #change(path: string, write: () => Promise<unknown>): Promise<void> {
@@ -51,7 +51,7 @@ export class MountRows implements MountStore {
     } catch (error) {
       throw error instanceof UniqueViolation ? conflict(`path is already in use at ${path}/`) : error
     }
-    await bumpGeneration(this.#session, mountsFamily)
+    await bumpCacheVersion(this.#session, mountsFamily)
   }
 }
 

@@ -52,7 +52,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
       entries.map(({ number }) => number).toSorted((one, other) => one - other),
     )
     expect(await rows((one) => one.latest(stored.mountId, list))).toBe(entries.at(-1)?.number)
-    expect(await rows((one) => one.generation(stored.mountId))).toBeGreaterThanOrEqual(
+    expect(await rows((one) => one.cacheVersion(stored.mountId))).toBeGreaterThanOrEqual(
       entries.at(-1)?.number ?? Infinity,
     )
     expect(await rows((one) => one.serialNumbers(stored.mountId, { limit: 100 }))).toEqual(
@@ -79,13 +79,13 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     const removals = await stored.database.transact(
       async (session) => (await new CrlRows(session).begin(key, 1))?.removals,
     )
-    const before = await rows((one) => one.generation(stored.mountId))
+    const before = await rows((one) => one.cacheVersion(stored.mountId))
     expect(await rows((one) => one.ended(stored.mountId, { before: 6, limit: 10 }))).toMatchObject([
       { serialNumber: serial, list, notAfter: 5 },
     ])
     expect(await rows((one) => one.remove(stored.mountId, [serial, newSerial()]))).toBe(1)
     expect(await rows((one) => one.find(stored.mountId, serial))).toBeUndefined()
-    expect(await rows((one) => one.generation(stored.mountId))).toBeGreaterThan(before)
+    expect(await rows((one) => one.cacheVersion(stored.mountId))).toBeGreaterThan(before)
     const after = await stored.database.read((session) => new CrlRows(session).find(key))
     expect(after?.removals).toBe((removals ?? 0) + 1)
   })

@@ -16,7 +16,7 @@ import type {
 } from "../pki/revoke/revocation.ts"
 import { encodeRevokedEntry, type RevocationReason } from "../x509/certificate-list.ts"
 import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
-import { nextGeneration, readGeneration, revocationsFamily } from "./generations.ts"
+import { nextCacheVersion, readCacheVersion, revocationsFamily } from "./cache-versions.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { RevocationRow } from "./tables.ts"
 
@@ -44,11 +44,11 @@ export class RevocationRows implements RevocationStore {
   async insert(revocation: NewRevocation): Promise<void> {
     const { mountId, list, issuerId, revokedAt, reason, invalidityDate, notAfter } = revocation
     const serialNumber = serialNumberOctets(revocation.serialNumber)
-    // The row of the generation is locked until the commit, so that numbers become visible in their order.
+    // The row of the version is locked until the commit, so that numbers become visible in their order.
     const row: RevocationRow = {
       mount_id: mountId,
       list,
-      number: await nextGeneration(this.#session, revocationsFamily(mountId)),
+      number: await nextCacheVersion(this.#session, revocationsFamily(mountId)),
       serial_number: serialNumber,
       shard_key: shardKeyOf(revocation.serialNumber),
       issuer_id: issuerId,
@@ -81,11 +81,11 @@ export class RevocationRows implements RevocationStore {
   }
 
   async touch(mountId: MountId): Promise<void> {
-    await nextGeneration(this.#session, revocationsFamily(mountId))
+    await nextCacheVersion(this.#session, revocationsFamily(mountId))
   }
 
-  generation(mountId: MountId): Promise<number> {
-    return readGeneration(this.#session, revocationsFamily(mountId))
+  cacheVersion(mountId: MountId): Promise<number> {
+    return readCacheVersion(this.#session, revocationsFamily(mountId))
   }
 
   async serialNumbers(
@@ -112,7 +112,7 @@ export class RevocationRows implements RevocationStore {
     const unlisted = { mountId, list: listOfUnknownIssuers, after: 0, limit }
     const found = await this.#session.all(entriesOfList, unlisted)
     for (const { number: before } of found) {
-      const number = await nextGeneration(this.#session, revocationsFamily(mountId))
+      const number = await nextCacheVersion(this.#session, revocationsFamily(mountId))
       await this.#session.run(adoptOne, { mountId, list, before, number })
     }
     return found.length
@@ -155,7 +155,7 @@ export class RevocationRows implements RevocationStore {
     if ((await this.#session.run(nameIssuer, { mountId, serialNumber: octets, issuerId, list })) > 0) return
     const known = await this.#session.first(listOf, { mountId, serialNumber: octets })
     if (known === undefined) return
-    const number = await nextGeneration(this.#session, revocationsFamily(mountId))
+    const number = await nextCacheVersion(this.#session, revocationsFamily(mountId))
     await this.#session.run(moveToList, { mountId, serialNumber: octets, issuerId, list, number })
     await this.#session.run(countRemoval, { mountId, list: known.list })
   }
@@ -175,7 +175,7 @@ export class RevocationRows implements RevocationStore {
       count += 1
     }
     for (const list of lists) await this.#session.run(countRemoval, { mountId, list })
-    if (count > 0) await nextGeneration(this.#session, revocationsFamily(mountId))
+    if (count > 0) await nextCacheVersion(this.#session, revocationsFamily(mountId))
     return count
   }
 }

@@ -1,4 +1,5 @@
 // One connection to a SQLite file: its settings, its prepared statements, and what its errors mean.
+import { LRUCache } from "lru-cache"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { busy, storeFull } from "../core/errors.ts"
 import type { BackendOptions } from "./backend.ts"
@@ -22,8 +23,8 @@ interface Question {
 
 export class SqliteConnection {
   readonly #database: DatabaseSync
-  readonly #questions = new Map<string, Question>()
-  readonly #changes = new Map<string, StatementSync>()
+  readonly #questions = new LRUCache<string, Question>({ max: cachedStatements })
+  readonly #changes = new LRUCache<string, StatementSync>({ max: cachedStatements })
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -53,16 +54,10 @@ export class SqliteConnection {
     return Number(statement.run(...values).changes)
   }
 
-  #cached<T>(known: Map<string, T>, text: string, setUp: (statement: StatementSync) => T): T {
+  #cached<T extends object>(known: LRUCache<string, T>, text: string, setUp: (statement: StatementSync) => T): T {
     const held = known.get(text)
     if (held !== undefined) return held
     const made = setUp(this.#database.prepare(text))
-    if (known.size >= cachedStatements) {
-      for (const oldest of known.keys()) {
-        known.delete(oldest)
-        break
-      }
-    }
     known.set(text, made)
     return made
   }

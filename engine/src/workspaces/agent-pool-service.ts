@@ -101,7 +101,7 @@ export class AgentPoolService implements AgentPools {
       refuseUsedPool(id, await stores.agentPools.usesOf(id))
       await stores.agentPools.remove(id)
       // Its agents' tokens went with it.
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 

@@ -1,5 +1,6 @@
 // Names in a spec, as ids of the engine. What was found is remembered for all objects, so that looking again asks nothing;
 // whoever has reason to look anew is answered anew.
+import { LRUCache } from "lru-cache"
 import { type Engine, isEngineError, maximumPageSize } from "@chancery/engine"
 import type { WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import { stalled } from "../outcome.ts"
@@ -28,7 +29,7 @@ const freshMs = 30_000
 const pagesMaximum = 100
 
 export class Lookups {
-  readonly #found = new WeakMap<Engine, Map<string, Found>>()
+  readonly #found = new WeakMap<Engine, LRUCache<string, Found>>()
 
   async resolve(spec: WorkspaceObjectSpec, context: LookupContext): Promise<ResolvedIds> {
     const { project, agentPool, sshKey, remoteStateConsumers } = spec
@@ -81,15 +82,14 @@ export class Lookups {
         "ReferenceMissing",
         `spec.${field}: the organization ${organization} has none of the name ${ref.name}.`,
       )
-    if (remembered.size >= rememberedMaximum) remembered.clear()
     remembered.set(key, { id, at: now })
     return id
   }
 
-  #rememberedFor(engine: Engine): Map<string, Found> {
+  #rememberedFor(engine: Engine): LRUCache<string, Found> {
     const present = this.#found.get(engine)
     if (present !== undefined) return present
-    const made = new Map<string, Found>()
+    const made = new LRUCache<string, Found>({ max: rememberedMaximum })
     this.#found.set(engine, made)
     return made
   }

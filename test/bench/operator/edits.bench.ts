@@ -22,14 +22,14 @@ await stage.make(
 await stage.allReady("workspaces", "calm", editedCount, performance.now())
 
 /** What somebody who watches has seen to be as it was edited, by name. */
-const seen = new Map<string, { readonly generation: number; readonly at: number }[]>()
+const seen = new Map<string, { readonly version: number; readonly at: number }[]>()
 const ending = new AbortController()
 const watched = `${calm}?watch=true&resourceVersion=0&timeoutSeconds=3600`
 const watching = (async () => {
   for await (const event of api.follow(watched, ending.signal)) {
     const { object } = event as { readonly object: Shown }
-    const { name, generation } = object.metadata
-    if (isReady(object)) seen.set(name, [...(seen.get(name) ?? []), { generation, at: performance.now() }])
+    const { name, version } = object.metadata
+    if (isReady(object)) seen.set(name, [...(seen.get(name) ?? []), { version, at: performance.now() }])
   }
 })()
 
@@ -72,7 +72,7 @@ target("  the slowest", Math.max(...singleMs), { atMost: 2_000 }, "ms")
 
 interface Edit {
   readonly name: string
-  readonly generation: number
+  readonly version: number
   readonly at: number
 }
 
@@ -82,13 +82,13 @@ async function edit(number: number): Promise<Edit> {
   const edited = { kind, metadata, spec: { ...(spec as object), description: `Edit ${number}` } }
   const path = `${calm}/${metadata.name}`
   const { metadata: now } = (await api.apply(path, { apiVersion: "chancery.dev/v1alpha1", ...edited })) as Shown
-  return { name: now.name, generation: now.generation, at }
+  return { name: now.name, version: now.version, at }
 }
 
 /** A later edit of the same object may have overtaken it. */
-async function tookMs({ name, generation, at }: Edit): Promise<number> {
+async function tookMs({ name, version, at }: Edit): Promise<number> {
   for (;;) {
-    const found = seen.get(name)?.find((each) => each.generation >= generation)
+    const found = seen.get(name)?.find((each) => each.version >= version)
     if (found !== undefined) return found.at - at
     await sleep(5)
   }

@@ -115,7 +115,7 @@ export async function openStage(): Promise<Stage> {
 }
 
 export interface Shown {
-  readonly metadata: { readonly name: string; readonly generation: number }
+  readonly metadata: { readonly name: string; readonly version: number }
   readonly status?: {
     readonly observedGeneration?: number
     readonly conditions?: readonly {
@@ -127,7 +127,7 @@ export interface Shown {
 }
 
 export const isReady = ({ metadata, status }: Shown): boolean =>
-  status?.observedGeneration === metadata.generation &&
+  status?.observedGeneration === metadata.version &&
   (status.conditions ?? []).some(({ type, status: holds }) => type === "Ready" && holds === "True")
 
 const connectionRef = { kind: "ClusterConnection", name: "default" }

@@ -44,7 +44,7 @@ export class PolicyService implements Policies {
     await this.#storage.transact(async ({ policies, identity }) => {
       if ((await policies.find(policy.name)) !== undefined) authorizePath(this.#caller, { path, capability: "update" })
       await policies.save(policy)
-      await identity.bumpGeneration()
+      await identity.bumpCacheVersion()
     })
   }
 
@@ -54,7 +54,7 @@ export class PolicyService implements Policies {
     refuseDeletingBuiltIn(known)
     await this.#storage.transact(async ({ policies, identity }) => {
       await policies.remove(known)
-      await identity.bumpGeneration()
+      await identity.bumpCacheVersion()
     })
   }
 
@@ -74,7 +74,7 @@ export class PolicyService implements Policies {
     await this.#storage.transact(async (stores) => {
       await existing(stores, known)
       await stores.policies.attach(known, await holderOf(stores, subject))
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 
@@ -83,7 +83,7 @@ export class PolicyService implements Policies {
     authorizePath(this.#caller, { path: `${attachmentsPath(subject)}/${known}`, capability: "delete" })
     await this.#storage.transact(async (stores) => {
       await stores.policies.detach(known, await holderOf(stores, subject))
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 }

@@ -145,7 +145,7 @@ export class ServiceTokenService implements ServiceTokens {
       const { token: after, warnings } = renewServiceToken(asRoleSaysNow(before, role), incrementMs, now)
       await stores.serviceTokens.recordRenewal(after)
       // Whoever has cached it believes in the end it had.
-      if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await stores.identity.bumpGeneration()
+      if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await stores.identity.bumpCacheVersion()
       return { token: await this.#view(stores, await this.#found(stores, token)), warnings }
     }, repeatableRead)
   }
@@ -267,7 +267,7 @@ const badAccessor = () => forbidden("invalid accessor")
 
 async function end({ serviceTokens, identity }: UsedStores, id: string): Promise<void> {
   await serviceTokens.remove(id)
-  await identity.bumpGeneration()
+  await identity.bumpCacheVersion()
 }
 
 async function refuseUnknownPolicies({ policies }: UsedStores, names: readonly string[]): Promise<void> {

@@ -107,8 +107,8 @@ export type IssuedCertificate = Pick<CertificateRecord, "certificate" | "issuerI
 export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
-  /** The same, as long as the authority of its mount has this generation; false where it has another. */
-  insertUnder(generation: number, certificate: CertificateRecord): Promise<boolean>
+  /** The same, as long as the authority of its mount has this version; false where it has another. */
+  insertUnder(version: number, certificate: CertificateRecord): Promise<boolean>
   insertMetadata(metadata: CertificateMetadata): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
   issued(mountId: MountId, serialNumber: SerialNumber): Promise<IssuedCertificate | undefined>

@@ -1,5 +1,6 @@
 // Serves lists that are as new as they have to be. Whoever reads one that is not has it built, once for everybody in this
 // process and one server at a time (architecture 0.21); a list that is as it should be costs one look.
+import { LRUCache } from "lru-cache"
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { busy, isStoreFull } from "../../core/errors.ts"
 import type { Exclusively } from "../../core/leases.ts"
@@ -58,8 +59,10 @@ const heldOctetsMaximum = 64 * 1_024 * 1_024
 export class CrlPublisher {
   readonly #options: CrlPublisherOptions
   readonly #building = new Map<string, Promise<void>>()
-  readonly #held = new Map<string, ServedCrl>()
-  #heldOctets = 0
+  readonly #held = new LRUCache<string, ServedCrl>({
+    maxSize: heldOctetsMaximum,
+    sizeCalculation: ({ der }) => der.length,
+  })
   #refreshAskedAt = 0
 
   constructor(options: CrlPublisherOptions) {
@@ -250,15 +253,7 @@ export class CrlPublisher {
   }
 
   #hold(key: CrlKey, kind: CrlKind, served: ServedCrl): void {
-    const name = `${kind}/${nameOf(key)}`
-    this.#heldOctets += served.der.length - (this.#held.get(name)?.der.length ?? 0)
-    this.#held.delete(name)
-    this.#held.set(name, served)
-    for (const [oldest, { der }] of this.#held) {
-      if (this.#heldOctets <= heldOctetsMaximum) break
-      this.#held.delete(oldest)
-      this.#heldOctets -= der.length
-    }
+    this.#held.set(`${kind}/${nameOf(key)}`, served)
   }
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache"
 import type { Instant } from "../../core/time.ts"
 import type { MountId } from "../mount.ts"
 
@@ -7,12 +8,13 @@ interface Success {
   readonly settingsOf: Instant | null
 }
 
+const rememberedMaximum = 10_000
+
 /** Which services have answered this process. Every server knows of its own requests, and none of them is worth a write. */
 export class PolicyServiceActivity {
-  readonly #successes = new Map<MountId, Success>()
+  readonly #successes = new LRUCache<MountId, Success>({ max: rememberedMaximum })
 
   succeeded(mountId: MountId, success: Success): void {
-    if (this.#successes.size >= rememberedMaximum) this.#successes.clear()
     this.#successes.set(mountId, success)
   }
 
@@ -20,5 +22,3 @@ export class PolicyServiceActivity {
     return this.#successes.get(mountId)
   }
 }
-
-const rememberedMaximum = 10_000

@@ -32,7 +32,7 @@ export function certificationPaths(issuer: HeldIssuer, issuers: readonly HeldIss
   return found
 }
 
-/** An issuer is held anew with every generation of its mount, so its paths end with it. */
+/** An issuer is held anew with every version of its mount, so its paths end with it. */
 const held = new WeakMap<HeldIssuer, CertificationPaths>()
 
 function unnamedIn(chain: readonly HeldIssuer[]): readonly HeldIssuer[] {

@@ -55,7 +55,7 @@ export async function signerOf(
   return signer
 }
 
-/** An issuer is held anew with every generation of its mount, so what hangs on it ends with it. */
+/** An issuer is held anew with every version of its mount, so what hangs on it ends with it. */
 const signers = new WeakMap<HeldIssuer, IssuerSigner>()
 
 function extensionsOf(issuer: HeldIssuer, urls: FilledUrls, shardCount: number) {

@@ -1,5 +1,6 @@
 // Opens CA keys for use. An opened key is kept, because opening costs more than most signatures; the octets it was opened
 // from are not.
+import { LRUCache } from "lru-cache"
 import { unavailable } from "../../core/errors.ts"
 import type { KeyId } from "../../core/ids.ts"
 import type { Storage } from "../../core/storage.ts"
@@ -17,7 +18,7 @@ export interface SigningKeys {
 const openedMaximum = 1_000
 
 export function storedSigningKeys(storage: Storage<{ readonly caKeys: CaKeyStore }>): SigningKeys {
-  const opened = new Map<KeyId, Promise<SigningKey>>()
+  const opened = new LRUCache<KeyId, Promise<SigningKey>>({ max: openedMaximum })
 
   async function open(id: KeyId): Promise<SigningKey> {
     const octets = await storage.read(({ caKeys }) => caKeys.privateKey(id))
@@ -30,7 +31,6 @@ export function storedSigningKeys(storage: Storage<{ readonly caKeys: CaKeyStore
     open(id) {
       const known = opened.get(id)
       if (known !== undefined) return known
-      if (opened.size >= openedMaximum) opened.clear()
       const opening = open(id)
       opened.set(id, opening)
       // What failed once may be mended by the next request.

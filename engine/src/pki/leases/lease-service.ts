@@ -111,7 +111,7 @@ export class LeaseService implements ServedLeases {
       const page = { after, limit: tokensPerWrite }
       after = await this.#context.storage.transact(async ({ serviceTokens, identity }) => {
         const next = await serviceTokens.removeMadeAt(path, page)
-        await identity.bumpGeneration()
+        await identity.bumpCacheVersion()
         return next
       })
     }

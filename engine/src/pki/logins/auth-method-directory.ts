@@ -1,7 +1,8 @@
 // Which auth method an address means. Logins come often and methods change seldom, so they are kept for as long as the
-// generation of mounts stands still (architecture 0.23).
-import type { Arrival } from "../../core/generations.ts"
+// version of mounts stands still (architecture 0.23).
+import type { RequestSnapshot } from "../../core/cache-versions.ts"
 import type { Storage } from "../../core/storage.ts"
+import { VersionedCache } from "../../core/versioned-cache.ts"
 import { noMount, resolvePath } from "../mount-directory.ts"
 import { mountPathOf } from "../mount.ts"
 import type { MountStore } from "../mount-store.ts"
@@ -9,19 +10,19 @@ import type { AuthMethod } from "./auth-method.ts"
 import type { AuthMethodStore } from "./auth-method-store.ts"
 
 interface UsedStores {
-  readonly mounts: Pick<MountStore, "generation">
+  readonly mounts: Pick<MountStore, "cacheVersion">
   readonly authMethods: AuthMethodStore
 }
 
-/** One generation of methods. */
+/** One version of methods. */
 export class AuthMethodTable {
-  readonly generation: number
+  readonly version: number
   /** By path. */
   readonly methods: readonly AuthMethod[]
   readonly #byPath: ReadonlyMap<string, AuthMethod>
 
-  constructor(generation: number, methods: readonly AuthMethod[]) {
-    this.generation = generation
+  constructor(version: number, methods: readonly AuthMethod[]) {
+    this.version = version
     this.methods = methods
     this.#byPath = new Map(methods.map((method) => [method.path, method]))
   }
@@ -44,27 +45,26 @@ export const noAuthMethod = (path: string) => noMount(`auth/${path}`)
 
 export class AuthMethodDirectory {
   readonly #storage: Storage<UsedStores>
-  readonly #generations: Pick<Arrival, "mounts">
-  #known: AuthMethodTable | undefined
+  readonly #cacheVersions: Pick<RequestSnapshot, "mounts">
+  readonly #tables = new VersionedCache<"methods", AuthMethodTable>(1)
 
-  constructor(storage: Storage<UsedStores>, generations: Pick<Arrival, "mounts">) {
+  constructor(storage: Storage<UsedStores>, cacheVersions: Pick<RequestSnapshot, "mounts">) {
     this.#storage = storage
-    this.#generations = generations
+    this.#cacheVersions = cacheVersions
   }
 
-  /** With an arrival: as they stood when that request came, or later. */
-  async current(arrival = this.#generations): Promise<AuthMethodTable> {
-    const known = this.#known
-    if (known !== undefined && known.generation === (await arrival.mounts())) return known
+  /** With a snapshot: as they stood when that request came, or later. */
+  async current(requestSnapshot = this.#cacheVersions): Promise<AuthMethodTable> {
+    const known = await this.#tables.current("methods", () => requestSnapshot.mounts())
+    if (known !== undefined) return known
     const table = await this.#storage.read((stores) => this.within(stores))
-    if (this.#known === undefined || this.#known.generation <= table.generation) this.#known = table
+    this.#tables.keep("methods", table)
     return table
   }
 
-  /** In the same unit of work as what is done with the method; of a transaction the generation may never come about. */
+  /** In the same unit of work as what is done with the method; of a transaction the version may never come about. */
   async within({ mounts, authMethods }: UsedStores): Promise<AuthMethodTable> {
-    const generation = await mounts.generation()
-    if (this.#known?.generation === generation) return this.#known
-    return new AuthMethodTable(generation, await authMethods.list())
+    const version = await mounts.cacheVersion()
+    return this.#tables.at("methods", version) ?? new AuthMethodTable(version, await authMethods.list())
   }
 }

@@ -117,7 +117,7 @@ export class AuthMethodService implements AuthMethods {
     await this.#storage.transact(async (stores) => {
       const { id } = (await this.#directory.within(stores)).at(path)
       await stores.authMethods.remove(id)
-      await stores.identity.bumpGeneration()
+      await stores.identity.bumpCacheVersion()
     })
   }
 }

@@ -1,6 +1,6 @@
 import type { AuthMethod, AuthMethodId } from "./auth-method.ts"
 
-/** What changes here makes a new generation of mounts, with which every replica keeps methods as well. */
+/** What changes here makes a new version of mounts, with which every replica keeps methods as well. */
 export interface AuthMethodStore {
   /** By path. */
   list(): Promise<readonly AuthMethod[]>

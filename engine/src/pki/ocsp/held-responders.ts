@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache"
 import type { KeyId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
@@ -15,7 +16,7 @@ const heldMaximum = 1_000
 
 /** Responders whose keys are open, and those that are being made in this process. */
 export class HeldResponders {
-  readonly #held = new Map<string, DelegatedResponder>()
+  readonly #held = new LRUCache<string, DelegatedResponder>({ max: heldMaximum })
   readonly #coming = new Map<string, Promise<DelegatedResponder>>()
 
   find(key: string): DelegatedResponder | undefined {
@@ -28,7 +29,6 @@ export class HeldResponders {
     if (known !== undefined) return known
     const coming = provide()
       .then((responder) => {
-        if (this.#held.size >= heldMaximum) this.#held.clear()
         this.#held.set(key, responder)
         return responder
       })

@@ -1,5 +1,6 @@
 // Answers that were signed already, by what was asked. They are kept for as long as they say what is true: whoever finds one
 // compares it with the state of the mount at that moment, so that a revocation ends it at once, on every replica.
+import { LRUCache } from "lru-cache"
 import type { Instant } from "../../core/time.ts"
 import type { CertificateStatus } from "../../x509/ocsp.ts"
 import type { ServedOcspAnswer } from "./ocsp.ts"
@@ -8,7 +9,7 @@ export interface KeptAnswer {
   readonly answer: ServedOcspAnswer
   readonly status: CertificateStatus
   /** A mount in which anything was set or added since may have another key, or other words, to answer with. */
-  readonly generation: number
+  readonly version: number
   /** Of the mount's revocations, when the status was last looked up. */
   readonly revocations: number
   readonly thisUpdate: Instant
@@ -19,8 +20,7 @@ export interface KeptAnswer {
 const answersMaximum = 20_000
 
 export class OcspCache {
-  /** The oldest first. */
-  readonly #kept = new Map<string, KeptAnswer>()
+  readonly #kept = new LRUCache<string, KeptAnswer>({ max: answersMaximum })
 
   find(key: string): KeptAnswer | undefined {
     return this.#kept.get(key)
@@ -28,14 +28,12 @@ export class OcspCache {
 
   /** Removes answers that are not valid yet at `now`; returns how many. */
   removeAfter(now: Instant): number {
-    const early = [...this.#kept].filter(([, { thisUpdate }]) => thisUpdate > now)
+    const early = [...this.#kept.entries()].filter(([, { thisUpdate }]) => thisUpdate > now)
     for (const [key] of early) this.#kept.delete(key)
     return early.length
   }
 
   keep(key: string, answer: KeptAnswer): void {
-    this.#kept.delete(key)
-    if (this.#kept.size >= answersMaximum) this.#kept.delete(this.#kept.keys().next().value ?? "")
     this.#kept.set(key, answer)
   }
 }

@@ -75,7 +75,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
       this.context.ocspCache.keep(key, {
         answer: signed,
         status,
-        generation: authority.generation,
+        version: authority.version,
         revocations,
         thisUpdate,
         renewedAt,
@@ -108,16 +108,16 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   }
 
   /**
-   * Without a snapshot: generations only grow, so that at the moment when the first was read the mount was what the answer was
+   * Without a snapshot: versions only grow, so that at the moment when the first was read the mount was what the answer was
    * kept for.
    */
   async #keptFor(request: OcspRequest): Promise<Kept | undefined> {
     const authority = await this.current()
     const key = keepingKeyOf(authority, request)
     if (key === undefined || authority.settings.crl.ocspDisable) return undefined
-    const kept = this.#kept(key, authority.generation)
+    const kept = this.#kept(key, authority.version)
     if (kept === undefined) return undefined
-    const isCurrent = kept.revocations === (await this.context.generations.revocations(authority.mount.id))
+    const isCurrent = kept.revocations === (await this.context.cacheVersions.revocations(authority.mount.id))
     return isCurrent ? { kind: "kept", answer: kept.answer, statuses: [kept.status] } : undefined
   }
 
@@ -138,8 +138,8 @@ export class OcspService extends AuthorityService implements ServedOcsp {
         )
       return { kind: "sign", authority, issuers, statuses, keeping: undefined }
     }
-    const revocations = await stores.revocations.generation(authority.mount.id)
-    const kept = this.#kept(keepingKey, authority.generation)
+    const revocations = await stores.revocations.cacheVersion(authority.mount.id)
+    const kept = this.#kept(keepingKey, authority.version)
     if (kept?.revocations === revocations) return { kind: "kept", answer: kept.answer, statuses: [kept.status] }
     const status = await statusOf(authority, stores, issuers, only.serialNumber)
     if (kept !== undefined && isSameStatus(kept.status, status)) {
@@ -151,11 +151,11 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     return { kind: "sign", authority, issuers, statuses: [status], keeping }
   }
 
-  #kept(key: string, generation: number): KeptAnswer | undefined {
+  #kept(key: string, version: number): KeptAnswer | undefined {
     const { ocspCache, runtime } = this.context
     const now = runtime.clock.now()
     const kept = ocspCache.find(key)
-    if (kept === undefined || kept.generation !== generation || now >= kept.renewedAt) return undefined
+    if (kept === undefined || kept.version !== version || now >= kept.renewedAt) return undefined
     if (now >= kept.thisUpdate) return kept
     // All answers of the time that the clock was ahead go at once, and one warning tells of them.
     const removedCount = ocspCache.removeAfter(now)

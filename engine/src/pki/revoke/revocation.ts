@@ -65,7 +65,7 @@ export interface RevocationStore {
   /** Makes OCSP answers that are kept be looked up again. */
   touch(mountId: MountId): Promise<void>
   /** Grows with every revocation of the mount, and with everything that is taken off its lists. */
-  generation(mountId: MountId): Promise<number>
+  cacheVersion(mountId: MountId): Promise<number>
   /** Ascending, after the given one. */
   serialNumbers(
     mountId: MountId,

@@ -62,7 +62,7 @@ export class FigureBoard {
   readonly #context: Context
   #held: { readonly at: Instant; readonly figures: AuthorityFigures } | undefined
   #coming: Promise<AuthorityFigures> | undefined
-  /** Of mounts as they stood at a generation, so that none is loaded again for being looked at. */
+  /** Of mounts as they stood at a version, so that none is loaded again for being looked at. */
   #facts: ReadonlyMap<MountId, MountFacts> = new Map()
 
   constructor(context: Context) {
@@ -126,7 +126,7 @@ export class FigureBoard {
     const { storage, authorities } = this.#context
     return storage.read(async (stores) => {
       const known = this.#facts.get(mount.id)
-      const isSame = known?.mount === mount && known.generation === (await stores.authorities.generation(mount.id))
+      const isSame = known?.mount === mount && known.version === (await stores.authorities.cacheVersion(mount.id))
       return {
         known: isSame ? known : factsOf(await authorities.within(stores, mount)),
         states: await stores.crls.states(mount.id),
@@ -138,14 +138,14 @@ export class FigureBoard {
 
 interface MountFacts {
   readonly mount: Mount
-  readonly generation: number
+  readonly version: number
   readonly issuers: readonly (IssuerFigures & { readonly list: CrlListId })[]
   readonly enableDelta: boolean
 }
 
-const factsOf = ({ mount, generation, issuers, settings }: Authority): MountFacts => ({
+const factsOf = ({ mount, version, issuers, settings }: Authority): MountFacts => ({
   mount,
-  generation,
+  version,
   issuers: issuers.map((issuer) => ({ ...figuresOf(mount.path, issuer), list: crlListOf(issuer) })),
   enableDelta: settings.crl.enableDelta,
 })

@@ -28,7 +28,7 @@ function opened(paths: readonly string[] = ["pki"]) {
   let answer: () => Promise<void> = async () => {}
   let reads = 0
   let loads = 0
-  let generation = 1
+  let version = 1
   const context = {
     runtime: { clock, log: { ...silentLog, warn: (event: string) => void warnings.push(event) } },
     timers,
@@ -36,7 +36,7 @@ function opened(paths: readonly string[] = ["pki"]) {
     authorities: {
       async within(_stores: unknown, mount: unknown) {
         loads += 1
-        return { mount, generation, issuers: [], settings: { crl: {} } }
+        return { mount, version, issuers: [], settings: { crl: {} } }
       },
     },
     storage: {
@@ -44,7 +44,7 @@ function opened(paths: readonly string[] = ["pki"]) {
         reads += 1
         await answer()
         return work({
-          authorities: { generation: async () => generation },
+          authorities: { cacheVersion: async () => version },
           crls: { states: async () => [] },
           statistics: { find: async () => statistics },
         })
@@ -57,7 +57,7 @@ function opened(paths: readonly string[] = ["pki"]) {
     warnings,
     readCount: () => reads,
     loadCount: () => loads,
-    changes: () => void (generation += 1),
+    changes: () => void (version += 1),
     answersWith: (next: () => Promise<void>) => (answer = next),
   }
 }

@@ -8,7 +8,7 @@ import { dayMs, hourMs } from "../../core/time.ts"
 import { systemTimers } from "../../core/timers.ts"
 import { openEmbedded } from "../../embedded.ts"
 import type { ServedEngine } from "../../engine.ts"
-import { currentGenerations } from "../../storage/current-generations.ts"
+import { currentCacheVersions } from "../../storage/cache-versions.ts"
 import { type Database, openDatabase } from "../../storage/database.ts"
 import { filingRangesOver } from "../../storage/filing-ranges.ts"
 import { storesOver } from "../../storage/stores.ts"
@@ -51,7 +51,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     const context: RangeContext = {
       storage,
       runtime,
-      mountDirectory: new MountDirectory(storage, currentGenerations(database)),
+      mountDirectory: new MountDirectory(storage, currentCacheVersions(database)),
       authorities: new Authorities(),
       filingRanges: filingRangesOver(database),
     }

@@ -2,9 +2,9 @@
  * The numbers under which facts are cached (architecture 0.23), as they stand when asked. What they show may be a commit that
  * is not on disk yet: it decides what is done, and nobody is told of it.
  */
-export interface Generations extends Arrival {
+export interface CacheVersions extends RequestSnapshot {
   /** For a request that has just come: what it asks of these two is read in one query, after it came, however often it asks. */
-  arrival(): Arrival
+  requestSnapshot(): RequestSnapshot
   /** Of a mount's keys, issuers, roles and settings. */
   authority(mountId: string): Promise<number>
   /** Of a mount's revocations. */
@@ -12,7 +12,7 @@ export interface Generations extends Arrival {
 }
 
 /** What is asked on the way to whoever deals with a request. */
-export interface Arrival {
+export interface RequestSnapshot {
   /** Of tokens, users, teams, policies: all that makes a caller. */
   identity(): Promise<number>
   mounts(): Promise<number>

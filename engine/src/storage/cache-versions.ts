@@ -2,6 +2,8 @@
 // same transaction, and whoever cached it compares.
 import { type Expression, sql } from "kysely"
 import type { MountId } from "../pki/mount.ts"
+import type { CacheVersions, RequestSnapshot } from "../core/cache-versions.ts"
+import type { Database } from "./database.ts"
 import { statement, type Session } from "./session.ts"
 
 export const identityFamily = "identity"
@@ -10,11 +12,11 @@ export const authorityFamily = (mountId: string): string => `authority/${mountId
 export const revocationsFamily = (mountId: string): string => `revocations/${mountId}`
 
 /** 0 for a family that nobody has bumped yet. */
-export async function readGeneration(session: Session, family: string): Promise<number> {
+export async function readCacheVersion(session: Session, family: string): Promise<number> {
   return (await session.first(read, { family }))?.number ?? 0
 }
 
-export interface FrontGenerations {
+interface FrontVersions {
   readonly identity: number
   readonly mounts: number
   /** Of the family that was asked for as well. */
@@ -22,13 +24,13 @@ export interface FrontGenerations {
 }
 
 /** Those that nearly every request asks for, and one more, in one query. */
-export async function readFrontGenerations(session: Session, family: string): Promise<FrontGenerations> {
+async function readFrontVersions(session: Session, family: string): Promise<FrontVersions> {
   const row = await session.first(readFront, { family })
   return { identity: row?.identity ?? 0, mounts: row?.mounts ?? 0, also: { family, number: row?.also ?? 0 } }
 }
 
 /** Of all mounts and of one of them, in one query. */
-export async function readMountGenerations(
+export async function readMountVersions(
   session: Session,
   mountId: MountId,
 ): Promise<{ readonly mounts: number; readonly authority: number }> {
@@ -36,14 +38,14 @@ export async function readMountGenerations(
   return { mounts: row?.mounts ?? 0, authority: row?.also ?? 0 }
 }
 
-export async function bumpGeneration(session: Session, family: string): Promise<void> {
+export async function bumpCacheVersion(session: Session, family: string): Promise<void> {
   await session.run(bump, { family })
 }
 
 /** Bumps it, and says to which number. */
-export async function nextGeneration(session: Session, family: string): Promise<number> {
+export async function nextCacheVersion(session: Session, family: string): Promise<number> {
   const row = await session.first(bumpReturning, { family })
-  if (row === undefined) throw new Error(`the generation of ${family} was not written`)
+  if (row === undefined) throw new Error(`the version of ${family} was not written`)
   return row.number
 }
 
@@ -80,3 +82,61 @@ const bumpReturning = statement<{ family: string }, { number: number }>((db, { f
     .onConflict((known) => known.column("family").doUpdateSet({ number: sql<number>`generations.number + 1` }))
     .returning("number"),
 )
+
+/** No family is called so. */
+const frontKey = ""
+
+/**
+ * Cache versions as they stand now. Every request asks, so requests that are dealt with in one turn of the event loop share the
+ * answer: all of them came before it was read, and a commit of this process ends it.
+ */
+export const currentCacheVersions = (database: Database): CacheVersions => {
+  // A new one each time, and not the same one emptied: V8 keeps what an old table of a map was followed by, for as long as that.
+  let known = new Map<string, Promise<unknown>>()
+  let knownSince = -1
+  /** Of the mount that was asked for last, which the next request mostly asks for as well. */
+  let likely = ""
+
+  const shared = <T>(key: string, read: (session: Session) => Promise<T>): Promise<T> => {
+    const { commitCount } = database
+    if (knownSince !== commitCount) {
+      if (known.size > 0) known = new Map()
+      knownSince = commitCount
+    }
+    const asked = known.get(key) as Promise<T> | undefined
+    if (asked !== undefined) return asked
+    if (known.size === 0) {
+      const ended = known
+      setImmediate(() => {
+        if (known === ended) known = new Map()
+      })
+    }
+    const answer = database.glance(read)
+    known.set(key, answer)
+    return answer
+  }
+  const current = (family: string) => shared(family, (session) => readCacheVersion(session, family))
+  const front = () => shared(frontKey, (session) => readFrontVersions(session, likely))
+
+  async function authority(mountId: string): Promise<number> {
+    const family = authorityFamily(mountId)
+    likely = family
+    const { also } = await front()
+    return also.family === family ? also.number : await current(family)
+  }
+
+  return {
+    ...asked(front),
+    requestSnapshot() {
+      let seen: Promise<FrontVersions> | undefined
+      return asked(() => (seen ??= front()))
+    },
+    authority,
+    revocations: (mountId) => current(revocationsFamily(mountId)),
+  }
+}
+
+const asked = (front: () => Promise<FrontVersions>): RequestSnapshot => ({
+  identity: async () => (await front()).identity,
+  mounts: async () => (await front()).mounts,
+})

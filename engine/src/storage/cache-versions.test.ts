@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest"
 import type { MountId } from "../pki/mount.ts"
 import {
   authorityFamily,
-  bumpGeneration,
+  bumpCacheVersion,
   mountsFamily,
-  nextGeneration,
-  readGeneration,
-  readMountGenerations,
-} from "./generations.ts"
+  nextCacheVersion,
+  readCacheVersion,
+  readMountVersions,
+} from "./cache-versions.ts"
 import type { Session } from "./session.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
@@ -31,8 +31,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
       )
     return outcomes
   }
-  const read = async (session: Session) => readGeneration(session, authority)
-  const readBoth = async (session: Session) => readMountGenerations(session, mountId)
+  const read = async (session: Session) => readCacheVersion(session, authority)
+  const readBoth = async (session: Session) => readMountVersions(session, mountId)
 
   test("see what those before them have changed", async () => {
     const outcomes = await inTurn([
@@ -40,12 +40,12 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
       readBoth,
       async (session) => {
         const before = await read(session)
-        await bumpGeneration(session, authority)
+        await bumpCacheVersion(session, authority)
         return [before, await read(session), await readBoth(session)]
       },
       read,
       readBoth,
-      async (session) => nextGeneration(session, mountsFamily),
+      async (session) => nextCacheVersion(session, mountsFamily),
       readBoth,
       read,
     ])
@@ -64,9 +64,9 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
   test("see what another of them has changed while it read", async () => {
     const atOnce = async (session: Session) =>
       Promise.all([
-        readGeneration(session, authority),
-        readMountGenerations(session, mountId),
-        bumpGeneration(session, authority),
+        readCacheVersion(session, authority),
+        readMountVersions(session, mountId),
+        bumpCacheVersion(session, authority),
       ])
     const outcomes = await inTurn([atOnce, read, readBoth])
     expect(outcomes.slice(1)).toEqual([1, { mounts: 0, authority: 1 }])
@@ -74,14 +74,14 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
 
   test("see nothing of what has come to nothing", async () => {
     const failing = async (session: Session) => {
-      await bumpGeneration(session, authority)
+      await bumpCacheVersion(session, authority)
       throw new Error(`after ${await read(session)}`)
     }
     const outcomes = await inTurn([
       read,
       failing,
       read,
-      async (session) => bumpGeneration(session, authority),
+      async (session) => bumpCacheVersion(session, authority),
       failing,
       readBoth,
       failing,
@@ -94,7 +94,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     expect(await database.transact(read)).toBe(0)
-    await database.transact((session) => bumpGeneration(session, authority))
+    await database.transact((session) => bumpCacheVersion(session, authority))
     expect([await database.transact(read), await database.read(read)]).toEqual([1, 1])
   })
 })

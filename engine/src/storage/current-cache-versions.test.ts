@@ -1,11 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
-import { currentGenerations } from "./current-generations.ts"
 import type { Database } from "./database.ts"
-import { authorityFamily, bumpGeneration, identityFamily, mountsFamily, revocationsFamily } from "./generations.ts"
+import {
+  authorityFamily,
+  bumpCacheVersion,
+  currentCacheVersions,
+  identityFamily,
+  mountsFamily,
+  revocationsFamily,
+} from "./cache-versions.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
-describe.each(databaseKinds.filter(({ available }) => available))("current generations on $name", (kind) => {
+describe.each(databaseKinds.filter(({ available }) => available))("current cache versions on $name", (kind) => {
   async function opened() {
     const temporary = await temporaryDatabase(kind)
     let glanceCount = 0
@@ -20,10 +26,10 @@ describe.each(databaseKinds.filter(({ available }) => available))("current gener
       },
     }
     return {
-      generations: currentGenerations(watched),
+      cacheVersions: currentCacheVersions(watched),
       bump: async (...families: string[]) =>
         temporary.database.transact(async (session) => {
-          for (const family of families) await bumpGeneration(session, family)
+          for (const family of families) await bumpCacheVersion(session, family)
         }),
       glances: () => glanceCount,
       [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose](),
@@ -32,13 +38,13 @@ describe.each(databaseKinds.filter(({ available }) => available))("current gener
 
   test("are nought before anything has changed, and are told apart", async () => {
     await using world = await opened()
-    const { generations, bump } = world
+    const { cacheVersions, bump } = world
     const all = async () => [
-      await generations.identity(),
-      await generations.mounts(),
-      await generations.authority("one"),
-      await generations.authority("two"),
-      await generations.revocations("one"),
+      await cacheVersions.identity(),
+      await cacheVersions.mounts(),
+      await cacheVersions.authority("one"),
+      await cacheVersions.authority("two"),
+      await cacheVersions.revocations("one"),
     ]
     expect(await all()).toEqual([0, 0, 0, 0, 0])
     await bump(identityFamily)
@@ -50,19 +56,19 @@ describe.each(databaseKinds.filter(({ available }) => available))("current gener
 
   test("of one turn are read in one query, with those of the mount that was asked for last", async () => {
     await using world = await opened()
-    const { generations, bump, glances } = world
+    const { cacheVersions, bump, glances } = world
     await bump(authorityFamily("one"))
-    await generations.authority("one")
+    await cacheVersions.authority("one")
     await nextTurn()
     const before = glances()
-    const [first, second] = [generations.arrival(), generations.arrival()]
+    const [first, second] = [cacheVersions.requestSnapshot(), cacheVersions.requestSnapshot()]
     expect(
       await Promise.all([
         first.identity(),
         second.mounts(),
         first.mounts(),
-        generations.authority("one"),
-        generations.authority("one"),
+        cacheVersions.authority("one"),
+        cacheVersions.authority("one"),
       ]),
     ).toEqual([0, 0, 0, 1, 1])
     expect(glances() - before).toBe(1)
@@ -70,15 +76,15 @@ describe.each(databaseKinds.filter(({ available }) => available))("current gener
 
   test("of several mounts in one turn are each its own", async () => {
     await using world = await opened()
-    const { generations, bump } = world
+    const { cacheVersions, bump } = world
     await bump(authorityFamily("one"), authorityFamily("two"), authorityFamily("two"))
     for (let turn = 0; turn < 3; turn += 1) {
       expect(
         await Promise.all([
-          generations.authority("one"),
-          generations.authority("two"),
-          generations.mounts(),
-          generations.authority("one"),
+          cacheVersions.authority("one"),
+          cacheVersions.authority("two"),
+          cacheVersions.mounts(),
+          cacheVersions.authority("one"),
         ]),
       ).toEqual([1, 2, 0, 1])
       await nextTurn()
@@ -87,10 +93,10 @@ describe.each(databaseKinds.filter(({ available }) => available))("current gener
 
   test("are read anew after a commit, also within a turn", async () => {
     await using world = await opened()
-    const { generations, bump } = world
+    const { cacheVersions, bump } = world
     for (let number = 1; number <= 3; number += 1) {
       await bump(authorityFamily("one"), mountsFamily)
-      expect(await Promise.all([generations.mounts(), generations.authority("one")])).toEqual([number, number])
+      expect(await Promise.all([cacheVersions.mounts(), cacheVersions.authority("one")])).toEqual([number, number])
     }
   })
 })

@@ -1,0 +1,41 @@
+import { LRUCache } from "lru-cache"
+
+export interface Versioned {
+  /** Of the facts that it was made of (`cache-versions.ts`). */
+  readonly version: number
+}
+
+/** Values with the versions of their facts. A value is current as long as the version in the store is its own. */
+export class VersionedCache<Key extends {}, Value extends Versioned> {
+  readonly #values: LRUCache<Key, Value>
+
+  constructor(max: number) {
+    this.#values = new LRUCache({ max })
+  }
+
+  /** Returns the value without asking whether it is current. */
+  peek(key: Key): Value | undefined {
+    return this.#values.get(key)
+  }
+
+  /** Returns the value if `version`, which is not called without one, is its own. */
+  async current(key: Key, version: () => Promise<number>): Promise<Value | undefined> {
+    const value = this.#values.get(key)
+    return value !== undefined && value.version === (await version()) ? value : undefined
+  }
+
+  /** Returns the value if it is of this version. */
+  at(key: Key, version: number): Value | undefined {
+    const value = this.#values.get(key)
+    return value?.version === version ? value : undefined
+  }
+
+  /**
+   * Keeps a value unless a newer one is there. To be called once the read that showed the value is over: before, it may show a commit
+   * that is not on disk yet, and whoever finds it here returns it to a client at once.
+   */
+  keep(key: Key, value: Value): void {
+    const kept = this.#values.get(key)
+    if (kept === undefined || kept.version <= value.version) this.#values.set(key, value)
+  }
+}
