@@ -31,8 +31,8 @@ const encoders = new WeakMap<z.core.$ZodType, Encode>()
 function encoderOf(schema: z.core.$ZodType): Encode {
   if (schema instanceof z.ZodCodec) {
     const { reverseTransform } = schema.def
-    const inner = encoderOf(schema.def.in)
-    return (value) => (value === undefined ? undefined : inner(reverseTransform(value, { value, issues: [] })))
+    const [outer, inner] = [encoderOf(schema.def.out), encoderOf(schema.def.in)]
+    return (value) => (value === undefined ? undefined : inner(reverseTransform(outer(value), { value, issues: [] })))
   }
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodPrefault) {
     const inner = encoderOf(schema.def.innerType)

@@ -1,6 +1,7 @@
 // Types of parameters below `/v1` as codecs of zod. Clients of this API send text for everything, so that reading coerces.
 import { z } from "zod"
 import { textProblem } from "../../core/text.ts"
+import { parseNestedJson } from "../../core/json-bounds.ts"
 import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant, secondMs } from "../../core/time.ts"
 
 /** Vault's names. */
@@ -93,6 +94,32 @@ export const duration: ParameterType<number> = {
   vault: (value) => Math.trunc(value / secondMs),
 }
 
+/** A string in both dialects. */
+export const durationText: ParameterType<number> = {
+  schema: duration.schema,
+  expected: duration.expected,
+  type: duration.type,
+}
+
+/** Seconds in both dialects. */
+export const seconds: ParameterType<number> = {
+  ...durationText,
+  schema: z.codec(z.union([z.string(), z.number()]), z.number(), {
+    decode: (value, context) => parseSeconds(value) ?? mistyped(context, value),
+    encode: (value) => value / secondMs,
+  }),
+}
+
+/** RFC 3339 in milliseconds. */
+export const exactInstant: ParameterType<Instant> = {
+  schema: z.codec(z.string(), z.number(), {
+    decode: (value, context) => parseInstant(value) ?? mistyped(context, value),
+    encode: (value) => formatInstant(value),
+  }),
+  expected: "an instant",
+  type: "string",
+}
+
 /** RFC 3339 in whole seconds; null if the text is empty. */
 export const instant: ParameterType<Instant | null> = {
   schema: z.codec(z.string(), z.custom<Instant | null>(), {
@@ -154,3 +181,133 @@ export const integers: ParameterType<readonly number[]> = {
   expected: "a list of whole numbers",
   type: "slice",
 }
+
+const splitAtEquals = (item: string): readonly [string, string] | undefined => {
+  const at = item.indexOf("=")
+  return at < 0 ? undefined : [item.slice(0, at), item.slice(at + 1)]
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown] | undefined)[] | undefined {
+  if (Array.isArray(value)) return value.map((item) => (typeof item === "string" ? splitAtEquals(item) : undefined))
+  if (typeof value === "object" && value !== null) return Object.entries(value)
+  return typeof value === "string" ? commaSeparated(value).map(splitAtEquals) : undefined
+}
+
+/** An object of strings, a list of `name=value`, or its text with commas between. */
+export const stringMap: ParameterType<Readonly<Record<string, string>>> = {
+  schema: z.codec(z.unknown(), z.custom<Readonly<Record<string, string>>>(), {
+    decode(value, context) {
+      const entries = entriesOf(value)
+      if (entries === undefined || entries.length > listMaximum) return mistyped(context, value)
+      const read: [string, string][] = []
+      for (const [name, content] of entries.map((entry) => entry ?? ["", ""])) {
+        const [key, item] = [text.schema.safeParse(name), text.schema.safeParse(content)]
+        if (!key.success || !item.success || key.data === "") return mistyped(context, value)
+        read.push([key.data, item.data])
+      }
+      return Object.fromEntries(read)
+    },
+    encode: (value) => value,
+  }),
+  expected: "an object of texts",
+  type: "keypair",
+}
+
+/** Vault clients expect null for an empty map. */
+export const stringMapOrNull: ParameterType<Readonly<Record<string, string>>> = {
+  ...stringMap,
+  schema: z.codec(z.unknown(), stringMap.schema, {
+    decode: (value) => value ?? {},
+    encode: (value) => (Object.keys(value as object).length === 0 ? null : value),
+  }),
+}
+
+/** The text of a JSON object of strings, or a `stringMap`. */
+export const stringMapText: ParameterType<Readonly<Record<string, string>>> = {
+  schema: z.codec(z.unknown(), stringMap.schema, {
+    decode: (value) => (typeof value === "string" ? (parseNestedJson(value) ?? value) : value),
+    encode: (value) => JSON.stringify(value),
+  }),
+  expected: "the text of a JSON object of texts",
+  type: "keypair",
+}
+
+/** Any value; its reader reports what is wrong with it. */
+export const anything: ParameterType<unknown> = { schema: z.unknown(), expected: "", type: "map" }
+
+const alternatives = (words: readonly string[]): string => {
+  const quoted = words.map((one) => `"${one}"`)
+  return [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter((part) => part !== "").join(" or ")
+}
+
+export const enumOf = <Word extends string>(...words: readonly Word[]): ParameterType<Word> => ({
+  schema: z.literal(words),
+  expected: alternatives(words),
+  type: "string",
+})
+
+/** Some of the words: a list, or text with commas between. */
+export const someOf = <Word extends string>(...words: readonly Word[]): ParameterType<readonly Word[]> => ({
+  ...texts,
+  schema: z.codec(texts.schema, z.custom<readonly Word[]>(), {
+    decode(value, context) {
+      const read = value.flatMap((one) => words.find((word) => word === one) ?? [])
+      return read.length === value.length ? read : mistyped(context, value)
+    },
+    encode: (value) => value,
+  }),
+  expected: `any of ${alternatives(words)}`,
+})
+
+export const nullable = <T>({ schema, expected, type, vault }: ParameterType<T>): ParameterType<T | null> => ({
+  schema: schema.nullable(),
+  expected: `${expected}, or null`,
+  type,
+  ...(vault && { vault: (value: T | null) => (value === null ? null : vault(value)) }),
+})
+
+/** The same parameter, with other values in the domain. */
+export const mapped = <T, U>(
+  { schema, expected, type, vault }: ParameterType<T>,
+  decode: (value: T) => U,
+  inverse: (value: U) => T,
+): ParameterType<U> => ({
+  schema: z.codec(schema, z.custom<U>(), { decode, encode: inverse }),
+  expected,
+  type,
+  ...(vault && { vault: (value: U) => vault(inverse(value)) }),
+})
+
+/** 0 is null. */
+export const zeroAsNull = (type: ParameterType<number>): ParameterType<number | null> =>
+  mapped(
+    type,
+    (value) => (value === 0 ? null : value),
+    (value) => value ?? 0,
+  )
+
+/** Reads `to` where clients send `from`. */
+export const substitute = <T>(type: ParameterType<T>, from: unknown, to: unknown): ParameterType<T> => ({
+  ...type,
+  schema: z.codec(z.unknown(), type.schema, {
+    decode: (value) => (value === from ? to : value),
+    encode: (value) => value,
+  }),
+})
+
+const isEmpty = (value: unknown): boolean =>
+  [undefined, null, "", false, 0].some((one) => one === value) ||
+  (typeof value === "object" && value !== null && Object.keys(value).length === 0)
+
+/** A parameter that this server does not have: rejected unless its value is empty. `detail` ends the sentence. */
+export const rejected = <T>(type: ParameterType<T>, detail: string): ParameterType<T> => ({
+  ...type,
+  schema: z.codec(type.schema, z.custom<T>(), {
+    decode: (value, context) => (isEmpty(value) ? value : problem(context, value, detail)),
+    encode: (value) => value,
+  }),
+})
+
+/** A parameter of Vault that this server does not have. */
+export const unsupported = <T>(type: ParameterType<T>, remedy = ""): ParameterType<T> =>
+  rejected(type, `is not supported${remedy}`)

@@ -2,7 +2,6 @@
 // calls it, to server and client alike. Clients of this API send text for everything (pki-facts 0.2), so that reading coerces;
 // writing never does.
 import { type Fault, unavailable } from "../../core/errors.ts"
-import { formatDuration, formatInstant, parseInstant, secondMs } from "../../core/time.ts"
 import { encode as encodeUnchecked } from "../../contracts/codec.ts"
 import * as types from "../../contracts/vault/types.ts"
 import type { Dialect } from "./dialect.ts"
@@ -52,89 +51,22 @@ export const integer = kindOf(types.integer)
 /** A string in the native dialect, whole seconds in the vault dialect; milliseconds inside. */
 export const duration = kindOf(types.duration)
 
-/** The same for both. */
-export const durationText: Kind<number> = { ...duration, encode: (value) => formatDuration(value) }
-export const durationSeconds: Kind<number> = { ...duration, encode: (value) => value / secondMs }
-
-/** RFC 3339 in whole seconds; null where the text is empty. */
+export const durationText = kindOf(types.durationText)
+export const durationSeconds = kindOf(types.seconds)
 export const instant = kindOf(types.instant)
-
-/** To the millisecond. */
-export const exactInstant: Kind<number> = {
-  decode: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
-  encode: formatInstant,
-  expected: "an instant",
-  type: "string",
-}
+export const exactInstant = kindOf(types.exactInstant)
 
 /** A list, or its text with commas between; what is blank between commas is no entry. */
 export const textsUpTo = (maximumBytes: number): Kind<readonly string[]> => kindOf(types.textsUpTo(maximumBytes))
 export const texts = kindOf(types.texts)
-
-/** An object of texts, or a list of `name=value`. */
-export const pairs: Kind<Readonly<Record<string, string>>> = {
-  decode: (value) => {
-    const entries = Array.isArray(value)
-      ? value.map((item: unknown) => (typeof item === "string" ? splitAtEquals(item) : undefined))
-      : typeof value === "object" && value !== null
-        ? Object.entries(value)
-        : typeof value === "string"
-          ? types.commaSeparated(value).map(splitAtEquals)
-          : undefined
-    if (entries === undefined || entries.length > types.listMaximum) return undefined
-    const read: [string, string][] = []
-    for (const entry of entries) {
-      const [name, content] = [text.decode(entry?.[0]), text.decode(entry?.[1])]
-      if (typeof name !== "string" || name === "" || typeof content !== "string") return undefined
-      read.push([name, content])
-    }
-    return Object.fromEntries(read)
-  },
-  encode: (value) => value,
-  expected: "an object of texts",
-  type: "keypair",
-}
-
-/** Null where there are none. */
-export const optionalPairs: Kind<Readonly<Record<string, string>>> = {
-  ...pairs,
-  decode: (value) => (value === null ? {} : pairs.decode(value)),
-  encode: (value) => (Object.keys(value).length === 0 ? null : value),
-}
-
-function splitAtEquals(item: string): [string, string] | undefined {
-  const at = item.indexOf("=")
-  return at < 0 ? undefined : [item.slice(0, at), item.slice(at + 1)]
-}
-
+export const pairs = kindOf(types.stringMap)
+export const optionalPairs = kindOf(types.stringMapOrNull)
 /** One of a few words. */
-export const word = <Word extends string>(...words: readonly Word[]): Kind<Word> => ({
-  decode: (value) => words.find((one) => one === value),
-  encode: (value) => value,
-  expected: alternatives(words),
-  type: "string",
-})
-
+export const word = <Word extends string>(...words: readonly Word[]): Kind<Word> => kindOf(types.enumOf(...words))
 /** Some of a few words: a list, or text with commas between. */
-export const words = <Word extends string>(...known: readonly Word[]): Kind<readonly Word[]> => ({
-  decode: (value) => {
-    const given = texts.decode(value)
-    if (!Array.isArray(given)) return given as Problem | undefined
-    const read = given.map((one) => known.find((word) => word === one))
-    return read.includes(undefined) ? undefined : (read as Word[])
-  },
-  encode: (value) => value,
-  expected: `any of ${alternatives(known)}`,
-  type: "slice",
-})
-
-const alternatives = (words: readonly string[]): string => {
-  const quoted = words.map((one) => `"${one}"`)
-  return [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter((part) => part !== "").join(" or ")
-}
-
-/** Whatever it is; its reader says what is wrong with it. */
-export const anything: Kind<unknown> = { decode: (value) => value, encode: (value) => value, expected: "", type: "map" }
+export const words = <Word extends string>(...known: readonly Word[]): Kind<readonly Word[]> =>
+  kindOf(types.someOf(...known))
+export const anything = kindOf(types.anything)
 
 /** Null where there is none. */
 export const nullable = <T>(kind: Kind<T>): Kind<T | null> => ({
