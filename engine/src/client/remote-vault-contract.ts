@@ -1,6 +1,7 @@
 // The client of a contract below `/v1`: each endpoint as a function of the values that its handler gets.
 import type { ArgumentsOf, Contract, Endpoint, ReceivedFrom } from "../contracts/vault/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
+import type { WireNames } from "../wire/pki/errors.ts"
 import { namesOf, type PkiCalls, queryOf, type Saying } from "./pki-calls.ts"
 import { filled } from "./remote-contract.ts"
 
@@ -16,14 +17,18 @@ export const remote = <C extends Contract>(contract: C, calls: PkiCalls): Remote
 const call =
   (endpoint: Endpoint, calls: PkiCalls) =>
   async (...values: readonly unknown[]): Promise<unknown> => {
-    const { path, body, answers, operation } = endpoint
+    const { path, body, answers, operation, wireNames } = endpoint
     const count = pathParameters(path).length
     const address = filled(path, values.slice(0, count) as string[])
-    const said = body && { document: body.encode(values[count] as never), names: namesOf(body.table) }
-    if (operation === "list") return (await calls.list(address, said && queryOf(said))).keys
-    const envelope = await send(calls, operation, address, said)
-    return answers.decode?.(envelope)
+    const names = { ...(body && namesOf(body.table)), ...inverted(wireNames) }
+    const said = body && { document: body.encode(values[count] as never), names }
+    if (operation !== "list") return answers.decode?.(await send(calls, operation, address, said))
+    const { keys, keyInfo } = await calls.list(address, said && queryOf(said))
+    return answers.decode?.({ data: { keys, key_info: keyInfo }, warnings: [], lease: undefined })
   }
+
+const inverted = (names: WireNames = {}) =>
+  Object.fromEntries(Object.entries(names).map(([name, wire]) => [wire, name]))
 
 function send(calls: PkiCalls, operation: Exclude<Endpoint["operation"], "list">, address: string, said?: Saying) {
   if (operation === "read") return calls.read(address, said && queryOf(said))

@@ -4,10 +4,12 @@ import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
+import type * as vault from "./vault/endpoint.ts"
 import { contract, keys, nothing } from "./vault/endpoint.ts"
 import { roles } from "./vault/role.ts"
 
-const paths: Paths = { ...tfePaths({ teams }), ...vaultPaths({ roles }, "mount") }
+const ofMounts = { roles }
+const paths: Paths = { ...tfePaths({ teams }), ...vaultPaths(ofMounts, "mount") }
 
 /** Endpoints in the tables of docs/permissions.md, such as `LIST /:mount/roles`. */
 async function permissionRows(): Promise<readonly string[]> {
@@ -18,20 +20,23 @@ async function permissionRows(): Promise<readonly string[]> {
 const verbs = { read: "GET", list: "LIST", write: "POST", patch: "PATCH", delete: "DELETE" } as const
 const endpoints: readonly string[] = [
   ...Object.values(teams).map(({ method, path }) => `${method} ${path}`),
-  ...Object.values(roles).map(({ operation, path }) => `${verbs[operation]} /:mount${path}`),
+  ...Object.values(ofMounts)
+    .flatMap((one: vault.Contract) => Object.values(one))
+    .map(({ operation, path }) => `${verbs[operation]} /:mount${path}`),
 ]
 
 test.each(endpoints)("%s has its row in the permission table and its operation in OpenAPI", async (endpoint) => {
   expect(await permissionRows()).toContain(endpoint)
   const [verb = "", path = ""] = endpoint.split(" ")
-  const operation = paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[verb === "LIST" ? "get" : verb.toLowerCase()]
+  const operation = paths[path.replaceAll(/[:*](\w+)/g, "{$1}")]?.[verb === "LIST" ? "get" : verb.toLowerCase()]
   const parameters = operation?.["parameters"] as readonly Readonly<Record<string, unknown>>[]
   const inPath = parameters.filter((parameter) => parameter["in"] === "path")
-  expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/:(\w+)/g)].map(([, name]) => name))
+  expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/[:*](\w+)/g)].map(([, name]) => name))
   expect(parameters.some(({ name, required }) => name === "list" && required === true)).toBe(verb === "LIST")
-  expect(inPath.filter((one) => one["x-allow-slashes"] === true).map(({ name }) => name)).toEqual(
-    path.startsWith("/:mount") ? ["mount"] : [],
-  )
+  expect(inPath.filter((one) => one["x-allow-slashes"] === true).map(({ name }) => name)).toEqual([
+    ...(path.startsWith("/:mount") ? ["mount"] : []),
+    ...[...path.matchAll(/\*(\w+)/g)].map(([, name]) => name),
+  ])
 })
 
 test("OpenAPI has one GET for an address that is read and listed, and x-allow-slashes for several segments", () => {

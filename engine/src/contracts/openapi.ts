@@ -151,13 +151,13 @@ export function vaultPaths(contracts: Readonly<Record<string, vault.Contract>>, 
 }
 
 const vaultOperation = (operationId: string, endpoint: vault.Endpoint, above: readonly Json[]) => {
-  const { operation, path, body, summary, rights } = endpoint
+  const { operation, path, body, summary, rights, open } = endpoint
   const mediaType = operation === "patch" ? "application/merge-patch+json" : "application/json"
   return {
     operationId,
     tags: [operationId.split(".")[0]],
     summary,
-    description: `Needs the capability: ${rights}`,
+    description: open === true ? "Needs no token." : `Needs the capability: ${rights}`,
     parameters: [
       ...above,
       ...inPath(path),
@@ -218,13 +218,25 @@ const queryOf = ({ members }: Table) =>
   }))
 
 function responsesOf({ answers }: vault.Endpoint): Json {
+  const { kind, mediaTypes, conditional } = answers
   const refused = { default: { description: "Refused", ...content("application/json", vaultErrors) } }
-  if (answers.kind === "nothing") return { 204: { description: "Success" }, ...refused }
-  const constants = Object.entries(answers.record?.constants ?? {}).map(([name, value]) => [name, { const: value }])
-  const data =
-    answers.record === undefined
-      ? object({ keys: listOf({ type: "string" }) }, ["keys"])
-      : object({ ...propertiesOf(answers.record.table), ...Object.fromEntries(constants) })
-  return { 200: { description: "Success", ...content("application/json", object({ data })) }, ...refused }
+  const empty = { 204: { description: "Success, and nothing to return" } }
+  if (kind === "nothing") return { ...empty, ...refused }
+  const binary = { schema: { type: "string", format: "binary" } }
+  const bytes = Object.fromEntries((mediaTypes ?? []).map((mediaType) => [mediaType, binary]))
+  const data = kind === "file" ? {} : content("application/json", object({ data: dataSchema(answers) })).content
+  return {
+    200: { description: "Success", content: { ...bytes, ...data } },
+    ...(conditional !== undefined && { ...empty, 304: { description: "Not modified" } }),
+    ...refused,
+  }
+}
+
+function dataSchema({ kind, record }: vault.Endpoint["answers"]): Json {
+  const properties = record === undefined ? {} : propertiesOf(record.table)
+  const info = { type: "object", additionalProperties: object(properties) }
+  if (kind === "keys") return object({ keys: listOf({ type: "string" }), ...(record && { key_info: info }) }, ["keys"])
+  const constants = Object.entries(record?.constants ?? {}).map(([name, value]) => [name, { const: value }])
+  return object({ ...properties, ...Object.fromEntries(constants) })
 }
 const vaultErrors = object({ errors: listOf({ type: "string" }) })

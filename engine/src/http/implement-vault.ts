@@ -1,10 +1,16 @@
 // Routes below `/v1` from a contract: a handler gets values and returns one, envelopes and dialects stay here.
-import type { ArgumentsOf, Contract, Endpoint, SentBy } from "../contracts/vault/endpoint.ts"
+import type { ArgumentsOf, Contract, Endpoint, ResponseAnswer, SentBy, Versioned } from "../contracts/vault/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
-import { answer, type ApiRoute, listed, nothing, param, type PkiResponse, type SystemRequest } from "./pki-route.ts"
+import type { Table } from "../contracts/vault/record.ts"
+import type { Document } from "../wire/pki/parameters.ts"
+import { type ConditionalResponse, rawBytes, unlessKnown } from "./pki/conditional.ts"
+import { type ApiRoute, listedUpTo, nothing, param, type PkiResponse, type SystemRequest } from "./pki-route.ts"
 
 type Handlers<C extends Contract, Request> = {
-  readonly [Name in keyof C]: (request: Request, ...values: ArgumentsOf<C[Name]>) => Promise<SentBy<C[Name]>>
+  readonly [Name in keyof C]: (
+    request: Request,
+    ...values: ArgumentsOf<C[Name]>
+  ) => Promise<C[Name]["answers"] extends ResponseAnswer ? PkiResponse : SentBy<C[Name]>>
 }
 
 export const implement = <Request extends SystemRequest, C extends Contract>(
@@ -16,11 +22,12 @@ export const implement = <Request extends SystemRequest, C extends Contract>(
 type Handler<Request> = (request: Request, ...values: readonly unknown[]) => Promise<never>
 
 function routeOf<Request extends SystemRequest>(endpoint: Endpoint, handle: Handler<Request>): ApiRoute<Request> {
-  const { summary: _, rights: __, body, answers, ...route } = endpoint
+  const { summary: _, rights: __, body, answers, wireNames, ...route } = endpoint
   const names = pathParameters(route.path)
   return {
     ...route,
-    ...(body === undefined ? {} : { parameters: [body.table] }),
+    ...(body !== undefined && { parameters: [body.table] }),
+    wireNames: { ...(body && wireNamesOf(body.table)), ...wireNames },
     handle: async (request) => {
       const values = [
         ...names.map((name) => param(request, name)),
@@ -31,9 +38,22 @@ function routeOf<Request extends SystemRequest>(endpoint: Endpoint, handle: Hand
   }
 }
 
-function encoded(answers: Endpoint["answers"], value: never, { dialect }: SystemRequest): PkiResponse {
-  if (answers.kind === "keys") return listed(value)
-  if (answers.encode === undefined) return nothing()
-  const { data, ...around } = answers.encode(value, dialect)
-  return answer(data, around)
+const wireNamesOf = ({ members }: Table) => Object.fromEntries(members.map(({ name, wireName }) => [name, wireName]))
+
+function encoded(answers: Endpoint["answers"], value: never, request: SystemRequest): PkiResponse {
+  const { kind, conditional, maximum = Infinity } = answers
+  if (kind === "response") return value
+  if (conditional !== undefined && value === undefined) return nothing()
+  const made = answers.encode?.(value, request.dialect)
+  if (made === undefined) return nothing()
+  if (kind === "keys" && "data" in made) {
+    const { keys, key_info: info } = made.data as { readonly keys: readonly string[]; readonly key_info?: Document }
+    return listedUpTo(maximum, keys, info)
+  }
+  if (kind === "nothing" && "data" in made) return nothing(made.warnings)
+  const whole: ConditionalResponse =
+    "data" in made ? { kind: "data", status: 200, ...made } : rawBytes(made.body, made.mediaType)
+  if (conditional === undefined) return whole
+  const { version } = value as Versioned<unknown>
+  return unlessKnown(request, version, whole, conditional === true ? {} : { byDialect: true })
 }

@@ -66,7 +66,8 @@ const membersOf = ({ members }: ParameterTable): readonly Field[] =>
     name: wireName,
     type: kind.type,
     description: [
-      ...(note === undefined ? [] : [note.rule, `Default: ${JSON.stringify(note.default)}.`]),
+      ...(note === undefined ? [] : [note.rule]),
+      ...(note?.default === undefined ? [] : [`Default: ${JSON.stringify(note.default)}.`]),
       ...(kind.expected === "" ? [] : [`Must be ${kind.expected}.`]),
     ].join(" "),
   }))

@@ -2,26 +2,40 @@
 // the body or the page.
 import type { KeyPage } from "../../pki/key-page.ts"
 import type { Dialect } from "../../wire/pki/dialect.ts"
-import type { DecodedEnvelope } from "../../wire/pki/envelope.ts"
+import type { DecodedEnvelope, Lease } from "../../wire/pki/envelope.ts"
+import type { WireNames } from "../../wire/pki/errors.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
-import type { Document } from "../../wire/pki/parameters.ts"
+import type { Instant } from "../../core/time.ts"
+import { type Document, isDocument, unreadable } from "../../wire/pki/parameters.ts"
 import type { PathOf } from "../path.ts"
 import { type Body, bodyOf, type Table } from "./record.ts"
 
 interface AnswerRecord {
   readonly table: Table
-  readonly constants: Document
+  readonly constants?: Document
 }
 
+/** Data in an envelope, or bytes as they are. */
+export type Encoded =
+  | {
+      readonly data: Document | null
+      readonly warnings?: readonly string[]
+      readonly lease?: Lease | undefined
+      readonly status?: number
+    }
+  | { readonly body: string | Uint8Array; readonly mediaType: string }
+
 export interface Answer<Sent, Received = Sent> {
-  /** Names; data in an envelope; or nothing. */
-  readonly kind: "keys" | "data" | "nothing"
-  readonly encode?: (
-    value: Sent,
-    dialect: Dialect,
-  ) => { readonly data: Document; readonly warnings?: readonly string[] }
-  readonly decode?: (envelope: Pick<DecodedEnvelope, "data" | "warnings">) => Received
+  /** Names with what is known of each; data in an envelope; bytes; nothing but warnings; or a response that the handler makes. */
+  readonly kind: "keys" | "data" | "file" | "nothing" | "response"
+  readonly encode?: (value: Sent, dialect: Dialect) => Encoded
+  readonly decode?: (envelope: DecodedEnvelope) => Received
   readonly record?: AnswerRecord
+  readonly mediaTypes?: readonly string[]
+  /** Of keys: the longest list. */
+  readonly maximum?: number
+  /** Sent is `Versioned`. "by dialect": both dialects have forms of their own. */
+  readonly conditional?: true | "by dialect"
 }
 
 export interface Endpoint {
@@ -34,9 +48,13 @@ export interface Endpoint {
   readonly body?: Body<unknown, never>
   readonly answers: Answer<never, unknown>
   readonly open?: true
+  /** The body, or a last `*name` of the path, is taken as it is. */
+  readonly raw?: true
   readonly bodyLimitBytes?: number
   readonly signs?: true
   readonly readOnly?: true
+  /** Names of domain fields in faults that are not the body's. */
+  readonly wireNames?: WireNames
 }
 export type Contract = Readonly<Record<string, Endpoint>>
 
@@ -50,7 +68,81 @@ export type ReceivedFrom<E extends Endpoint> = E["answers"] extends Answer<never
 export const contract = <const C extends Contract>(endpoints: C): C => endpoints
 
 export const nothing: Answer<void> = { kind: "nothing" }
-export const keys: Answer<readonly string[]> = { kind: "keys" }
+/** Nothing but warnings. */
+export const warnings: Answer<readonly string[]> = {
+  kind: "nothing",
+  encode: (sent) => ({ data: null, warnings: sent }),
+  decode: (envelope) => envelope.warnings,
+}
+
+interface Entries<View> {
+  readonly key: (view: View) => string
+  readonly table: Table
+  readonly encode: (view: View) => Document
+  readonly decode: (key: string, info: unknown) => View
+  readonly maximum?: number
+}
+/** Names, and what is known of each. */
+export const entries = <View>({ key, table, encode, decode, maximum }: Entries<View>): Answer<readonly View[]> => ({
+  kind: "keys",
+  encode: (views) => ({
+    data: { keys: views.map(key), key_info: Object.fromEntries(views.map((view) => [key(view), encode(view)])) },
+  }),
+  decode: ({ data }) => keysIn(data).map((name) => decode(name, infoIn(data)[name])),
+  record: { table },
+  ...(maximum !== undefined && { maximum }),
+})
+/** At most so many names at once. */
+export const keysUpTo = <Key extends string>(
+  maximum: number,
+  decode: (key: string) => Key,
+): Answer<readonly Key[]> => ({
+  kind: "keys",
+  encode: (names) => ({ data: { keys: names } }),
+  decode: ({ data }) => keysIn(data).map(decode),
+  maximum,
+})
+export const keys: Answer<readonly string[]> = keysUpTo(Infinity, (key) => key)
+
+const keysIn = (data: unknown): readonly string[] => (data as { readonly keys: readonly string[] }).keys
+function infoIn(data: unknown): Document {
+  const info = isDocument(data) ? data["key_info"] : undefined
+  if (!isDocument(info)) throw unreadable("it is no list")
+  return info
+}
+
+export interface Version {
+  /** Unlike that of any other content at the address; without quotes. */
+  readonly tag: string
+  /** Since when it is what it is; 0 where that is not known. */
+  readonly modifiedAt: Instant
+}
+export interface Versioned<T> {
+  readonly value: T
+  readonly version: Version
+}
+/** Bytes or text as they are. */
+export const file = (mediaType: string): Answer<string | Uint8Array, Uint8Array> => ({
+  kind: "file",
+  encode: (body) => ({ body, mediaType }),
+  mediaTypes: [mediaType],
+})
+/** Read conditionally (RFC 9110, section 13); undefined if there is nothing. */
+export const conditional = <Sent, Received>(
+  answers: Answer<Sent, Received>,
+  by: true | "by dialect" = true,
+): Answer<Versioned<Sent> | undefined, Received> => ({
+  ...answers,
+  encode: (versioned, dialect) =>
+    versioned === undefined ? { data: null } : (answers.encode?.(versioned.value, dialect) ?? { data: null }),
+  conditional: by,
+})
+export interface ResponseAnswer extends Answer<never, unknown> {
+  readonly kind: "response"
+}
+/** The handler makes the response itself. */
+export const response = (...mediaTypes: readonly string[]): ResponseAnswer => ({ kind: "response", mediaTypes })
+
 /** How every list is read in parts. */
 export const keyPage: Body<KeyPage | undefined> = {
   ...bodyOf(keyPageParameters),
@@ -67,6 +159,12 @@ export const data = <View>(record: Codec<View>): Answer<View> => ({
   decode: ({ data }) => record.decode(data),
   record,
 })
+/** Data whose members the table names. */
+export const dataOf = <Sent, Received>(
+  table: Table,
+  encode: (value: Sent, dialect: Dialect) => Encoded,
+  decode: (envelope: DecodedEnvelope) => Received,
+): Answer<Sent, Received> => ({ kind: "data", encode, decode, record: { table } })
 export type Warned<Name extends string, View> = { readonly [name in Name]: View } & {
   readonly warnings: readonly string[]
 }

@@ -8,7 +8,6 @@ import {
   type Document,
   encodeMembers,
   kindOf,
-  type ParameterNote,
   type Parameters,
   parameters,
 } from "../../wire/pki/parameters.ts"
@@ -26,6 +25,18 @@ export const parameter = <T>(
   rule: string,
   documentation: Omit<Parameter<T>, "type" | "rule"> = {},
 ): Parameter<T> => ({ type, rule, ...documentation })
+
+/** Members of requests or answers that are no resource of their own. */
+export function fields<T extends object>(members: {
+  readonly [Name in keyof T]: Parameter<T[Name]>
+}): Parameters<T> {
+  const all = Object.entries(members) as [string, Parameter<unknown>][]
+  return parameters(
+    Object.fromEntries(all.map(([name, { type }]) => [name, kindOf(type)])),
+    Object.fromEntries(all.map(([name, { wireName }]) => [name, wireName ?? underscored(name)])),
+    Object.fromEntries(all.map(([name, { type: _, wireName: __, ...note }]) => [name, note])),
+  ) as unknown as Parameters<T>
+}
 
 /** Parameters of any type. */
 export type Table = Pick<Parameters<never>, "members" | "byWireName">
@@ -64,17 +75,12 @@ export function record<T extends object, View extends T>(
   members: { readonly [Name in keyof T]: Parameter<T[Name]> },
   { defaults, constants = {} }: Parts<View>,
 ) {
-  const all = Object.entries(members) as [string, Parameter<unknown>][]
-  const kinds = Object.fromEntries(all.map(([name, { type }]) => [name, kindOf(type)]))
-  const wireNames = Object.fromEntries(all.map(([name, { wireName }]) => [name, wireName ?? underscored(name)]))
-  const tableWith = (notes: Readonly<Record<string, ParameterNote>>) =>
-    parameters(kinds, wireNames, notes) as unknown as Parameters<T>
-  const wireDefaults = encodeMembers(tableWith({}), defaults, "native")
-  const noteOf = (name: string, { rule, example }: Documentation): ParameterNote => {
-    const preset = wireDefaults[wireNames[name] ?? name]
-    return { rule, default: preset, example: typeof preset === "boolean" ? !preset : example }
-  }
-  const table = tableWith(Object.fromEntries(all.map(([name, one]) => [name, noteOf(name, one)])))
+  const wireDefaults = encodeMembers(fields(members), defaults, "native")
+  const presets = (Object.entries(members) as [string, Parameter<unknown>][]).map(([name, one]) => {
+    const preset = wireDefaults[one.wireName ?? underscored(name)]
+    return [name, { ...one, default: preset, example: typeof preset === "boolean" ? !preset : one.example }]
+  })
+  const table = fields<T>(Object.fromEntries(presets) as typeof members)
   const encodeGiven = ({ faults: _, ...value }: RecordInput<T>): Document =>
     encodeMembers(table, value as unknown as Partial<T>, "native")
   /** What is left out has its default. */

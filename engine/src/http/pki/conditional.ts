@@ -1,16 +1,10 @@
 // Conditional reads (RFC 9110, section 13) of what a reference leads to, which may be another thing at any moment.
-import { type Instant, secondMs } from "../../core/time.ts"
+import { secondMs } from "../../core/time.ts"
+import type { Version } from "../../contracts/vault/endpoint.ts"
 import { dialectHeaders } from "../../wire/pki/dialect.ts"
 import type { Document } from "../../wire/pki/parameters.ts"
 import type { PkiResponse, SystemRequest } from "../pki-route.ts"
 import { isKnown } from "./raw-file.ts"
-
-export interface Version {
-  /** Unlike that of any other content at the address; without quotes. */
-  readonly tag: string
-  /** Since when it is what it is; 0 where that is not known. */
-  readonly modifiedAt: Instant
-}
 
 export type ConditionalResponse = Extract<PkiResponse, { readonly kind: "raw" | "data" }>
 

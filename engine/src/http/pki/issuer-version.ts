@@ -2,7 +2,7 @@ import { isEngineError } from "../../core/errors.ts"
 import type { ServedIssuerCertificate } from "../../pki/issuers/issuers.ts"
 import { sha256 } from "../../x509/digest.ts"
 import type { PkiRequest } from "../pki-route.ts"
-import type { Version } from "./conditional.ts"
+import type { Version } from "../../contracts/vault/endpoint.ts"
 
 /** Of everything that anybody may read of an issuer. */
 export const versionOfIssuer = ({ id, name, caChain, revokedAt, changedAt }: ServedIssuerCertificate): Version => ({

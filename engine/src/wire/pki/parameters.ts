@@ -114,7 +114,7 @@ export interface ParameterNote {
   /** Sentences. */
   readonly rule: string
   /** As on the wire, in the native dialect. */
-  readonly default: unknown
+  readonly default?: unknown
   readonly example?: unknown
 }
 
