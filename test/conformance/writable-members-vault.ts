@@ -16,7 +16,7 @@ import {
   signParameters,
   signVerbatimParameters,
 } from "../../engine/src/wire/pki/issue.ts"
-import { intermediateParameters, issuerParameters, rootParameters } from "../../engine/src/wire/pki/issuer.ts"
+import { intermediateParameters, issuerParameters, rootParameters } from "../../engine/src/contracts/vault/issuer.ts"
 import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../../engine/src/wire/pki/key.ts"
 import { kubernetesConfigParameters, kubernetesRoleParameters } from "../../engine/src/wire/pki/kubernetes-login.ts"
 import { authMethodParameters, authMethodTuneParameters } from "../../engine/src/wire/pki/auth-method.ts"

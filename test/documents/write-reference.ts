@@ -6,6 +6,8 @@ import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
 import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
+import { keyPage } from "../../engine/src/contracts/vault/endpoint.ts"
+import { issuers } from "../../engine/src/contracts/vault/issuer.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
 
@@ -166,12 +168,69 @@ ${Object.entries(constants)
   )
   .join("")}`
 
+/** Endpoints of several resources or tables, with a section for every table of parameters or members. */
+const vaultPages = (title: string, contract: vault.Contract, introduction: string): string => `# ${title}
+
+${generated}
+
+${introduction}
+
+## Endpoints
+
+Paths are relative to \`/v1/<mount>\`. Who may do what is in [permissions.md](../permissions.md).
+
+${tableOf(
+  ["Endpoint", "What it does", "Capability needed"],
+  Object.values(contract).map((endpoint) => [
+    `\`${addressOf(endpoint)}\``,
+    sentence(endpoint.summary),
+    endpoint.open === true ? "none; no token is needed" : sentence(endpoint.rights),
+  ]),
+)}
+
+${[
+  ...sections("Parameters of", contract, ({ body }) => (body?.table === keyPage.table ? undefined : body?.table)),
+  ...sections("Answers of", contract, ({ body, answers }) =>
+    answers.record?.table === body?.table ? undefined : answers.record?.table,
+  ),
+].join("\n\n")}
+
+Lists in requests are JSON arrays, or one string with commas. Durations are strings such as \`90s\`, \`1h30m\` and \`7d\`, or whole seconds.
+Booleans and integers may be strings. LIST takes \`after\` (a key to begin behind) and \`limit\`.
+`
+
+const addressOf = ({ operation, path }: vault.Endpoint): string => `${methods[operation]} ${path}`
+
+function sections(
+  heading: string,
+  contract: vault.Contract,
+  tableIn: (endpoint: vault.Endpoint) => Table | undefined,
+): readonly string[] {
+  const tables = new Map<Table, vault.Endpoint[]>()
+  for (const endpoint of Object.values(contract)) {
+    const table = tableIn(endpoint)
+    if (table !== undefined) tables.set(table, [...(tables.get(table) ?? []), endpoint])
+  }
+  return [...tables].map(([table, [first, ...others]]) =>
+    [
+      `## ${heading} \`${first === undefined ? "" : addressOf(first)}\``,
+      ...(others.length === 0 ? [] : [`Also of ${others.map((one) => `\`${addressOf(one)}\``).join(", ")}.`]),
+      tableOf(["Member", "Type", "Default", "Rule", "Example"], parameterRows(table)),
+    ].join("\n\n"),
+  )
+}
+
 const rolesIntroduction = `\`POST /v1/<mount>/roles/<name>\` replaces a role: parameters that it leaves out get their defaults. \`PATCH\` keeps them. \`GET\` with
 \`?help=1\` (\`vault path-help <mount>/roles/<name>\`) lists the same parameters. Names, periods of validity and dialects are explained
 in [authorities.md](../authorities.md) and [dialects.md](../dialects.md).`
 
+const issuersIntroduction = `Issuers are the authorities of a mount. How to make them and rotate them is explained in [authorities.md](../authorities.md).
+\`issuer_ref\` is an id, a name, or \`default\`. \`POST /issuer/:issuer_ref\` replaces the settings: parameters that it leaves out get their
+defaults. \`PATCH\` keeps them.`
+
 const pages: Readonly<Record<string, string>> = {
   "teams.md": tfePage("Teams", team, teams),
+  "issuers.md": vaultPages("Issuers", issuers, issuersIntroduction),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

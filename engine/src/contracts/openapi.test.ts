@@ -6,9 +6,10 @@ import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import type * as vault from "./vault/endpoint.ts"
 import { contract, keys, nothing } from "./vault/endpoint.ts"
+import { issuers } from "./vault/issuer.ts"
 import { roles } from "./vault/role.ts"
 
-const ofMounts = { roles }
+const ofMounts = { issuers, roles }
 const paths: Paths = { ...tfePaths({ teams }), ...vaultPaths(ofMounts, "mount") }
 
 /** Endpoints in the tables of docs/permissions.md, such as `LIST /:mount/roles`. */

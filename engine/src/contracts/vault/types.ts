@@ -311,3 +311,10 @@ export const rejected = <T>(type: ParameterType<T>, detail: string): ParameterTy
 /** A parameter of Vault that this server does not have. */
 export const unsupported = <T>(type: ParameterType<T>, remedy = ""): ParameterType<T> =>
   rejected(type, `is not supported${remedy}`)
+
+/** An empty string on the wire if it is null. */
+export const textOrNull: ParameterType<string | null> = mapped(
+  text,
+  (value) => (value === "" ? null : value),
+  (value) => value ?? "",
+)

@@ -10,7 +10,7 @@ import {
 } from "../../wire/pki/key.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
 import { answer, listed, nothing, param, type PkiRequest, type PkiRoute } from "../pki-route.ts"
-import { keySource } from "./key-source.ts"
+import { keySourceOf } from "./key-source.ts"
 
 const reference = (request: PkiRequest): string => param(request, "key_ref")
 
@@ -34,7 +34,7 @@ export const keyRoutes: readonly PkiRoute[] = [
     wireNames: keyWireNames,
     parameters: [newKeyParameters],
     async handle(request) {
-      const source = keySource(request)
+      const source = keySourceOf(param(request, "type"))
       if (source === "existing")
         throw invalid([{ field: ["type"], detail: '"type" must be "internal", "exported" or "kms"' }])
       const key = await request.pki.keys.generate({ ...request.decode(newKeyParameters), keySource: source })

@@ -8,11 +8,11 @@ import type { PrivateKey } from "../../x509/private-key.ts"
 import type { Dialect } from "./dialect.ts"
 import { word } from "./parameters.ts"
 
-const formats = ["pem", "der", "pem_bundle"] as const
+export const formats = ["pem", "der", "pem_bundle"] as const
 export type Format = (typeof formats)[number]
 export const format = word(...formats)
 
-const privateKeyFormats = ["der", "pkcs8"] as const
+export const privateKeyFormats = ["der", "pkcs8"] as const
 export type WirePrivateKeyFormat = (typeof privateKeyFormats)[number]
 export const privateKeyFormat = word(...privateKeyFormats)
 
