@@ -169,7 +169,12 @@ ${Object.entries(constants)
   .join("")}`
 
 /** Endpoints of several resources or tables, with a section for every table of parameters or members. */
-const vaultPages = (title: string, contract: vault.Contract, introduction: string): string => `# ${title}
+const vaultPages = (
+  title: string,
+  contract: vault.Contract,
+  introduction: string,
+  base = "/v1/<mount>",
+): string => `# ${title}
 
 ${generated}
 
@@ -177,21 +182,23 @@ ${introduction}
 
 ## Endpoints
 
-Paths are relative to \`/v1/<mount>\`. Who may do what is in [permissions.md](../permissions.md).
+Paths are relative to \`${base}\`. Who may do what is in [permissions.md](../permissions.md).
 
 ${tableOf(
   ["Endpoint", "What it does", "Capability needed"],
   Object.values(contract).map((endpoint) => [
-    `\`${addressOf(endpoint)}\``,
+    [endpoint.path, ...(endpoint.alsoAt ?? [])].map((path) => `\`${addressOf({ ...endpoint, path })}\``).join(", "),
     sentence(endpoint.summary),
     endpoint.open === true ? "none; no token is needed" : sentence(endpoint.rights),
   ]),
 )}
 
 ${[
-  ...sections("Parameters of", contract, ({ body }) => (body?.table === keyPage.table ? undefined : body?.table)),
+  ...sections("Parameters of", contract, ({ body }) =>
+    body === undefined || body.table === keyPage.table ? [] : [body.table, ...(body.nested ?? [])],
+  ),
   ...sections("Answers of", contract, ({ body, answers }) =>
-    answers.record?.table === body?.table ? undefined : answers.record?.table,
+    answers.record === undefined || answers.record.table === body?.table ? [] : [answers.record.table],
   ),
 ].join("\n\n")}
 
@@ -204,13 +211,11 @@ const addressOf = ({ operation, path }: vault.Endpoint): string => `${methods[op
 function sections(
   heading: string,
   contract: vault.Contract,
-  tableIn: (endpoint: vault.Endpoint) => Table | undefined,
+  tablesIn: (endpoint: vault.Endpoint) => readonly Table[],
 ): readonly string[] {
   const tables = new Map<Table, vault.Endpoint[]>()
-  for (const endpoint of Object.values(contract)) {
-    const table = tableIn(endpoint)
-    if (table !== undefined) tables.set(table, [...(tables.get(table) ?? []), endpoint])
-  }
+  for (const endpoint of Object.values(contract))
+    for (const table of tablesIn(endpoint)) tables.set(table, [...(tables.get(table) ?? []), endpoint])
   return [...tables].map(([table, [first, ...others]]) =>
     [
       `## ${heading} \`${first === undefined ? "" : addressOf(first)}\``,

@@ -20,12 +20,15 @@ const call =
     const { path, body, answers, operation, wireNames } = endpoint
     const count = pathParameters(path).length
     const address = filled(path, values.slice(0, count) as string[])
-    const names = { ...(body && namesOf(body.table)), ...inverted(wireNames) }
+    const names = { ...(body && namesIn(body)), ...inverted(wireNames) }
     const said = body && { document: body.encode(values[count] as never), names }
     if (operation !== "list") return answers.decode?.(await send(calls, operation, address, said))
     const { keys, keyInfo } = await calls.list(address, said && queryOf(said))
     return answers.decode?.({ data: { keys, key_info: keyInfo }, warnings: [], lease: undefined })
   }
+
+const namesIn = ({ table, nested = [] }: NonNullable<Endpoint["body"]>) =>
+  Object.assign({}, ...[...nested, table].map(namesOf)) as Readonly<Record<string, string>>
 
 const inverted = (names: WireNames = {}) =>
   Object.fromEntries(Object.entries(names).map(([name, wire]) => [wire, name]))

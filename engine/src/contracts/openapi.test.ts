@@ -4,13 +4,20 @@ import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
-import type * as vault from "./vault/endpoint.ts"
-import { contract, keys, nothing } from "./vault/endpoint.ts"
+import { type Contract, contract, keys, nothing } from "./vault/endpoint.ts"
 import { issuers } from "./vault/issuer.ts"
 import { roles } from "./vault/role.ts"
 
-const ofMounts = { issuers, roles }
-const paths: Paths = { ...tfePaths({ teams }), ...vaultPaths(ofMounts, "mount") }
+/** Contracts by the address above their paths, as docs/permissions.md and OpenAPI write it. */
+const vaultContracts = [
+  { below: "mount", row: "/:mount", template: "/{mount}", contracts: { issuers, roles } },
+] as const
+
+const paths: Paths = Object.assign(
+  {},
+  tfePaths({ teams }),
+  ...vaultContracts.map(({ contracts, below }) => vaultPaths(contracts, below)),
+)
 
 /** Endpoints in the tables of docs/permissions.md, such as `LIST /:mount/roles`. */
 async function permissionRows(): Promise<readonly string[]> {
@@ -19,24 +26,42 @@ async function permissionRows(): Promise<readonly string[]> {
 }
 
 const verbs = { read: "GET", list: "LIST", write: "POST", patch: "PATCH", delete: "DELETE" } as const
-const endpoints: readonly string[] = [
-  ...Object.values(teams).map(({ method, path }) => `${method} ${path}`),
-  ...Object.values(ofMounts)
-    .flatMap((one: vault.Contract) => Object.values(one))
-    .map(({ operation, path }) => `${verbs[operation]} /:mount${path}`),
-]
+const tfeEndpoints = Object.values(teams).map(({ method, path }) => ({
+  row: `${method} ${path}`,
+  verb: method,
+  path,
+  above: [],
+}))
+const vaultEndpoints = vaultContracts.flatMap(({ row, template, contracts }) =>
+  Object.values<Contract>(contracts)
+    .flatMap((contract) => Object.values(contract))
+    .flatMap(({ operation, path, alsoAt = [] }) =>
+      [path, ...alsoAt].map((one) => ({
+        row: `${verbs[operation]} ${row}${one}`,
+        verb: verbs[operation],
+        path: `${template}${one}`,
+        above: [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
+      })),
+    ),
+)
+const endpoints = [...tfeEndpoints, ...vaultEndpoints]
 
-test.each(endpoints)("%s has its row in the permission table and its operation in OpenAPI", async (endpoint) => {
-  expect(await permissionRows()).toContain(endpoint)
-  const [verb = "", path = ""] = endpoint.split(" ")
+test.each(endpoints)("$row has its row in the permission table and its operation in OpenAPI", async (endpoint) => {
+  const { row, verb, path, above } = endpoint
+  expect(await permissionRows()).toContain(row)
   const operation = paths[path.replaceAll(/[:*](\w+)/g, "{$1}")]?.[verb === "LIST" ? "get" : verb.toLowerCase()]
   const parameters = operation?.["parameters"] as readonly Readonly<Record<string, unknown>>[]
   const inPath = parameters.filter((parameter) => parameter["in"] === "path")
-  expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/[:*](\w+)/g)].map(([, name]) => name))
-  expect(parameters.some(({ name, required }) => name === "list" && required === true)).toBe(verb === "LIST")
+  const names = (marks: RegExp) => [...path.matchAll(marks)].map(([, name]) => name)
+  expect(inPath.map(({ name }) => name)).toEqual([...above, ...names(/[:*](\w+)/g)])
+  // Of an address that is read and listed, the query says which is meant.
+  const [list] = parameters.filter(({ name }) => name === "list")
+  expect(list !== undefined).toBe(
+    verb === "LIST" || endpoints.some((one) => one.path === path && one.verb === "LIST" && verb === "GET"),
+  )
   expect(inPath.filter((one) => one["x-allow-slashes"] === true).map(({ name }) => name)).toEqual([
-    ...(path.startsWith("/:mount") ? ["mount"] : []),
-    ...[...path.matchAll(/\*(\w+)/g)].map(([, name]) => name),
+    ...above,
+    ...names(/\*(\w+)/g),
   ])
 })
 
@@ -58,8 +83,10 @@ test("OpenAPI has one GET for an address that is read and listed, and x-allow-sl
 
 test("OpenAPI has no other operations, and each has an id of its own", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
-  expect(operations).toHaveLength(endpoints.length)
-  expect(new Set(operations.map((operation) => operation["operationId"])).size).toBe(endpoints.length)
+  // One GET stands for reading and listing.
+  const addresses = endpoints.map(({ path, verb }) => `${verb === "LIST" ? "GET" : verb} ${path}`)
+  expect(operations).toHaveLength(new Set(addresses).size)
+  expect(new Set(operations.map((operation) => operation["operationId"])).size).toBe(operations.length)
 })
 
 test("OpenAPI says types, defaults, examples, and what is read-only or required", () => {

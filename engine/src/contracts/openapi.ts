@@ -135,18 +135,21 @@ export function requestSchema({ describes }: NonNullable<tfe.Endpoint["body"]>):
 }
 
 /**
- * Of several contracts under `/v1`, or below a mount.
+ * Of several contracts under `/v1`, below a mount, or below an auth method.
  * @public
  */
-export function vaultPaths(contracts: Readonly<Record<string, vault.Contract>>, below: "mount" | "root"): Paths {
+export function vaultPaths(contracts: Readonly<Record<string, vault.Contract>>, below: keyof typeof above): Paths {
   const paths: Paths = {}
   for (const [resource, contract] of Object.entries(contracts))
-    for (const [name, endpoint] of Object.entries(contract)) {
-      const operations = (paths[`${below === "mount" ? "/{mount}" : ""}${templateOf(endpoint.path)}`] ??= {})
-      const method = methods[endpoint.operation]
-      const operation = vaultOperation(`${resource}.${name}`, endpoint, below === "mount" ? [mount] : [])
-      operations[method] = operations[method] === undefined ? operation : readOrList(operations[method], operation)
-    }
+    for (const [name, endpoint] of Object.entries(contract))
+      for (const [at, path] of [endpoint.path, ...(endpoint.alsoAt ?? [])].entries()) {
+        const { prefix, parameters } = above[below]
+        const operations = (paths[`${prefix}${templateOf(path)}`] ??= {})
+        const method = methods[endpoint.operation]
+        const id = `${resource}.${name}${at === 0 ? "" : `.${at}`}`
+        const operation = vaultOperation(id, { ...endpoint, path }, parameters)
+        operations[method] = operations[method] === undefined ? operation : readOrList(operations[method], operation)
+      }
   return paths
 }
 
@@ -182,13 +185,24 @@ const readOrList = (one: Json, other: Json): Json => {
 
 const methods = { read: "get", list: "get", write: "post", patch: "patch", delete: "delete" } as const
 const hasBody = (operation: vault.Endpoint["operation"]): boolean => operation === "write" || operation === "patch"
-const mount = {
-  name: "mount",
+const pathOfSegments = (name: string, description: string, example: string) => ({
+  name,
   in: "path",
   required: true,
   "x-allow-slashes": true,
-  description: "Path of the mount, which may have several segments.",
-  schema: { type: "string", examples: ["pki"] },
+  description,
+  schema: { type: "string", examples: [example] },
+})
+const above = {
+  root: { prefix: "", parameters: [] },
+  mount: {
+    prefix: "/{mount}",
+    parameters: [pathOfSegments("mount", "Path of the mount, which may have several segments.", "pki")],
+  },
+  method: {
+    prefix: "/auth/{method}",
+    parameters: [pathOfSegments("method", "Path of the auth method, which may have several segments.", "approle")],
+  },
 }
 const list = { name: "list", in: "query", required: true, description: "LIST as GET.", schema: { const: "true" } }
 

@@ -1,7 +1,7 @@
 // Routes below `/v1` from a contract: a handler gets values and returns one, envelopes and dialects stay here.
 import type { ArgumentsOf, Contract, Endpoint, ResponseAnswer, SentBy, Versioned } from "../contracts/vault/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
-import type { Table } from "../contracts/vault/record.ts"
+import type { Body } from "../contracts/vault/record.ts"
 import type { Document } from "../wire/pki/parameters.ts"
 import { type ConditionalResponse, rawBytes, unlessKnown } from "./pki/conditional.ts"
 import { type ApiRoute, listedUpTo, nothing, param, type PkiResponse, type SystemRequest } from "./pki-route.ts"
@@ -17,17 +17,20 @@ export const implement = <Request extends SystemRequest, C extends Contract>(
   contract: C,
   handlers: Handlers<C, Request>,
 ): readonly ApiRoute<Request>[] =>
-  Object.entries(contract).map(([name, endpoint]) => routeOf(endpoint, handlers[name] as unknown as Handler<Request>))
+  Object.entries(contract).flatMap(([name, endpoint]) => {
+    const route = routeOf(endpoint, handlers[name] as unknown as Handler<Request>)
+    return [endpoint.path, ...(endpoint.alsoAt ?? [])].map((path) => ({ ...route, path }))
+  })
 
 type Handler<Request> = (request: Request, ...values: readonly unknown[]) => Promise<never>
 
 function routeOf<Request extends SystemRequest>(endpoint: Endpoint, handle: Handler<Request>): ApiRoute<Request> {
-  const { summary: _, rights: __, body, answers, wireNames, ...route } = endpoint
+  const { summary: _, rights: __, alsoAt: ___, body, answers, wireNames, ...route } = endpoint
   const names = pathParameters(route.path)
   return {
     ...route,
     ...(body !== undefined && { parameters: [body.table] }),
-    wireNames: { ...(body && wireNamesOf(body.table)), ...wireNames },
+    wireNames: { ...(body && wireNamesOf(body)), ...wireNames },
     handle: async (request) => {
       const values = [
         ...names.map((name) => param(request, name)),
@@ -38,10 +41,11 @@ function routeOf<Request extends SystemRequest>(endpoint: Endpoint, handle: Hand
   }
 }
 
-const wireNamesOf = ({ members }: Table) => Object.fromEntries(members.map(({ name, wireName }) => [name, wireName]))
+const wireNamesOf = ({ table, nested = [] }: Pick<Body<unknown>, "table" | "nested">) =>
+  Object.fromEntries([...nested, table].flatMap(({ members }) => members.map(({ name, wireName }) => [name, wireName])))
 
 function encoded(answers: Endpoint["answers"], value: never, request: SystemRequest): PkiResponse {
-  const { kind, conditional, maximum = Infinity } = answers
+  const { kind, conditional, maximum = Infinity, repeated = false } = answers
   if (kind === "response") return value
   if (conditional !== undefined && value === undefined) return nothing()
   const made = answers.encode?.(value, request.dialect)
@@ -50,9 +54,11 @@ function encoded(answers: Endpoint["answers"], value: never, request: SystemRequ
     const { keys, key_info: info } = made.data as { readonly keys: readonly string[]; readonly key_info?: Document }
     return listedUpTo(maximum, keys, info)
   }
-  if (kind === "nothing" && "data" in made) return nothing(made.warnings)
+  if ("data" in made && (kind === "nothing" || made.data === undefined)) return nothing(made.warnings)
   const whole: ConditionalResponse =
-    "data" in made ? { kind: "data", status: 200, ...made } : rawBytes(made.body, made.mediaType)
+    "data" in made
+      ? { kind: "data", status: 200, repeated, ...made, data: made.data ?? null }
+      : rawBytes(made.body, made.mediaType)
   if (conditional === undefined) return whole
   const { version } = value as Versioned<unknown>
   return unlessKnown(request, version, whole, conditional === true ? {} : { byDialect: true })

@@ -18,7 +18,10 @@ interface AnswerRecord {
 /** Data in an envelope, or bytes as they are. */
 export type Encoded =
   | {
-      readonly data: Document | null
+      /** Undefined for an answer without a body, unless there are warnings. */
+      readonly data: Document | null | undefined
+      /** A token. */
+      readonly auth?: Document
       readonly warnings?: readonly string[]
       readonly lease?: Lease | undefined
       readonly status?: number
@@ -32,6 +35,8 @@ export interface Answer<Sent, Received = Sent> {
   readonly decode?: (envelope: DecodedEnvelope) => Received
   readonly record?: AnswerRecord
   readonly mediaTypes?: readonly string[]
+  /** Vault clients expect the members of the data beside it as well. */
+  readonly repeated?: true
   /** Of keys: the longest list. */
   readonly maximum?: number
   /** Sent is `Versioned`. "by dialect": both dialects have forms of their own. */
@@ -42,12 +47,15 @@ export interface Endpoint {
   readonly operation: "read" | "write" | "patch" | "list" | "delete"
   /** From the mount; parameters as `:name`. */
   readonly path: string
+  /** Older addresses of the same endpoint, with the same parameters. */
+  readonly alsoAt?: readonly string[]
   readonly summary: string
   readonly rights: string
   /** In the body, or in the query if the operation has none. */
   readonly body?: Body<unknown, never>
   readonly answers: Answer<never, unknown>
   readonly open?: true
+  readonly tokenCounts?: true
   /** The body, or a last `*name` of the path, is taken as it is. */
   readonly raw?: true
   readonly bodyLimitBytes?: number
@@ -72,6 +80,12 @@ export const nothing: Answer<void> = { kind: "nothing" }
 export const warnings: Answer<readonly string[]> = {
   kind: "nothing",
   encode: (sent) => ({ data: null, warnings: sent }),
+  decode: (envelope) => envelope.warnings,
+}
+/** The work goes on after the answer. */
+export const accepted: Answer<readonly string[]> = {
+  kind: "data",
+  encode: (sent) => ({ data: null, status: 202, warnings: sent }),
   decode: (envelope) => envelope.warnings,
 }
 

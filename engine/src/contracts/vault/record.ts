@@ -8,6 +8,7 @@ import {
   type Document,
   encodeMembers,
   kindOf,
+  type ParameterNote,
   type Parameters,
   parameters,
 } from "../../wire/pki/parameters.ts"
@@ -18,6 +19,10 @@ export interface Parameter<T> extends Documentation {
   readonly type: ParameterType<T>
   /** Name on the wire, if it is not the domain's with underscores. */
   readonly wireName?: string
+  /** Older name on the wire. Requests may have it; the newer name counts if both are sent. */
+  readonly alias?: string
+  /** Answers may lack it. */
+  readonly optional?: true
 }
 
 export const parameter = <T>(
@@ -26,24 +31,35 @@ export const parameter = <T>(
   documentation: Omit<Parameter<T>, "type" | "rule"> = {},
 ): Parameter<T> => ({ type, rule, ...documentation })
 
-/** Members of requests or answers that are no resource of their own. */
-export function fields<T extends object>(members: {
-  readonly [Name in keyof T]: Parameter<T[Name]>
-}): Parameters<T> {
-  const all = Object.entries(members) as [string, Parameter<unknown>][]
-  return parameters(
-    Object.fromEntries(all.map(([name, { type }]) => [name, kindOf(type)])),
-    Object.fromEntries(all.map(([name, { wireName }]) => [name, wireName ?? underscored(name)])),
-    Object.fromEntries(all.map(([name, { type: _, wireName: __, ...note }]) => [name, note])),
-  ) as unknown as Parameters<T>
-}
-
 /** Parameters of any type. */
 export type Table = Pick<Parameters<never>, "members" | "byWireName">
+type AnyMembers = Readonly<Record<string, Parameter<unknown>>>
+type Members<T> = { readonly [Name in keyof T]: Parameter<T[Name]> }
+
+/** Members of requests or answers. `defaults` are values of the domain. */
+export const fields = <T extends object>(members: Members<T>, defaults: Partial<T> = {}): Parameters<T> =>
+  fieldsOfAny(members, defaults) as unknown as Parameters<T>
+
+function fieldsOfAny(members: AnyMembers, defaults: object): Parameters<Record<string, unknown>> {
+  const all = Object.entries(members)
+  const kinds = Object.fromEntries(all.map(([name, { type }]) => [name, kindOf(type)]))
+  const wireNames = Object.fromEntries(all.map(([name, { wireName }]) => [name, wireName ?? underscored(name)]))
+  const optional = all.filter(([, one]) => one.optional === true).map(([name]) => name)
+  const tableWith = (notes: Readonly<Record<string, ParameterNote>>) =>
+    parameters(kinds, wireNames, { notes, optional })
+  const presets = encodeMembers(tableWith({}), defaults, "native")
+  const noteOf = (name: string, { rule, default: given, example }: Documentation): ParameterNote => {
+    const preset = given ?? presets[wireNames[name] ?? name]
+    return { rule, default: preset, example: typeof preset === "boolean" ? !preset : example }
+  }
+  return tableWith(Object.fromEntries(all.map(([name, one]) => [name, noteOf(name, one)])))
+}
 
 /** Parameters of a request, as the server reads and the client sends them. */
 export interface Body<T, Given = T> {
   readonly table: Table
+  /** Of parameters that are objects. */
+  readonly nested?: readonly Table[]
   readonly decode: (request: ParameterReader) => T
   readonly encode: (value: Given) => Document
 }
@@ -63,42 +79,75 @@ export const bodyOf = <T extends object>(table: Parameters<T>): Body<Partial<T>>
 /** Any part of the values, and the faults of the request, which the rules report together with theirs. */
 export type RecordInput<T> = Partial<T> & { readonly faults?: readonly Fault[] }
 
-interface Parts<View> {
+interface Parts<View, Answered, Sent> {
   /** Of parameters left out, in the domain. */
-  readonly defaults: View
+  readonly defaults?: Partial<View>
   /** Members of answers that never change; requests cannot set them. */
   readonly constants?: Document
+  /** Members of answers alone. */
+  readonly readOnly?: Members<Answered>
+  /** Parameters of requests alone. */
+  readonly writeOnly?: Members<Sent>
+  /** Parameters of requests that are checked and dropped. */
+  readonly unsupported?: AnyMembers
 }
 
 /** Answers hold a `View`. Requests hold any part of it, with the closed vocabularies still open. */
-export function record<T extends object, View extends T>(
-  members: { readonly [Name in keyof T]: Parameter<T[Name]> },
-  { defaults, constants = {} }: Parts<View>,
-) {
-  const wireDefaults = encodeMembers(fields(members), defaults, "native")
-  const presets = (Object.entries(members) as [string, Parameter<unknown>][]).map(([name, one]) => {
-    const preset = wireDefaults[one.wireName ?? underscored(name)]
-    return [name, { ...one, default: preset, example: typeof preset === "boolean" ? !preset : one.example }]
-  })
-  const table = fields<T>(Object.fromEntries(presets) as typeof members)
-  const encodeGiven = ({ faults: _, ...value }: RecordInput<T>): Document =>
-    encodeMembers(table, value as unknown as Partial<T>, "native")
+export function record<
+  T extends object,
+  Answered extends object = object,
+  Sent extends object = object,
+  View extends T & Answered = T & Answered,
+>(members: Members<T>, parts: Parts<View, Answered, Sent> = {}) {
+  const { defaults = {}, constants = {}, readOnly, writeOnly, unsupported = {} } = parts
+  const table = fieldsOfAny({ ...members, ...readOnly }, defaults) as unknown as Parameters<T & Answered>
+  const sent: AnyMembers = { ...members, ...writeOnly }
+  const aliases = Object.entries(sent).flatMap(([name, { alias, wireName: _, ...one }]) =>
+    alias === undefined ? [] : [{ name, older: `~${alias}`, parameter: { ...one, wireName: alias } }],
+  )
+  const inputMembers = {
+    ...sent,
+    ...unsupported,
+    ...Object.fromEntries(aliases.map((alias) => [alias.older, alias.parameter])),
+  }
+  const dropped = new Set([...Object.keys(unsupported), ...aliases.map(({ older }) => older)])
+  const inputTable =
+    writeOnly === undefined && readOnly === undefined && dropped.size === 0
+      ? (table as unknown as Parameters<T & Sent>)
+      : (fieldsOfAny(inputMembers, defaults) as unknown as Parameters<T & Sent>)
+  const valueOf = (read: Readonly<Record<string, unknown>>): Partial<T & Sent> => {
+    if (dropped.size === 0) return read as Partial<T & Sent>
+    const older = aliases.flatMap((alias) =>
+      Object.hasOwn(read, alias.older) ? [[alias.name, read[alias.older]]] : [],
+    )
+    const newer = Object.entries(read).filter(([name]) => !dropped.has(name))
+    return Object.fromEntries([...older, ...newer]) as Partial<T & Sent>
+  }
+  const encodeGiven = ({ faults: _, ...value }: RecordInput<T & Sent>): Document =>
+    encodeMembers(inputTable, value as unknown as Partial<T & Sent>, "native")
   /** What is left out has its default. */
-  const input: Body<RecordInput<T>> = {
-    table,
+  const input: Body<RecordInput<T & Sent>> = {
+    table: inputTable,
     decode(request) {
-      const { value, faults } = request.read(table)
-      return { ...value, faults }
+      const { value, faults } = request.read(inputTable)
+      return { ...valueOf(value), faults }
     },
     encode: encodeGiven,
   }
   /** What is null has its default again (RFC 7396). */
-  const patch: Body<RecordInput<T>> = {
-    table,
+  const patch: Body<RecordInput<T & Sent>> = {
+    table: inputTable,
     decode(request) {
-      const { value, faults, removed } = request.read(table)
-      return { ...Object.fromEntries(removed.map((name) => [name, defaults[name]])), ...value, faults }
+      const { value, faults, removed } = request.read(inputTable)
+      const reset = removed.map((name) => [name, (defaults as Readonly<Record<string, unknown>>)[name]])
+      return { ...Object.fromEntries(reset), ...valueOf(value), faults }
     },
+    encode: encodeGiven,
+  }
+  /** What is left out stays; the request is refused if a parameter cannot be read. */
+  const change: Body<Partial<T & Sent>> = {
+    table: inputTable,
+    decode: (request) => valueOf(request.decode(inputTable)),
     encode: encodeGiven,
   }
   return {
@@ -109,5 +158,6 @@ export function record<T extends object, View extends T>(
     decode: (data: unknown): View => decodeAnswer(table, data) as View,
     input,
     patch,
+    change,
   }
 }

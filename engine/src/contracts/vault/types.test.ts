@@ -20,8 +20,6 @@ import {
   zeroAsNull,
 } from "./types.ts"
 
-type AnyType = Pick<ParameterType<unknown>, "schema" | "expected">
-
 const reversed = mapped(
   texts,
   (value) => value.toReversed(),
@@ -29,7 +27,7 @@ const reversed = mapped(
 )
 const word = enumOf("a", "b")
 
-const read: readonly (readonly [string, AnyType, unknown, unknown])[] = [
+const read: readonly (readonly [string, ParameterType<unknown>, unknown, unknown])[] = [
   ["seconds", seconds, "1h", 3_600_000],
   ["stringMap of an object", stringMap, { a: "b", c: 1 }, { a: "b", c: "1" }],
   ["stringMap of a list", stringMap, ["a=b=c"], { a: "b=c" }],
@@ -50,7 +48,7 @@ test.each(read)("%s is read", (_name, { schema }, given, value) => {
   expect(schema.parse(given)).toEqual(value)
 })
 
-const written: readonly (readonly [string, AnyType, unknown, unknown])[] = [
+const written: readonly (readonly [string, ParameterType<unknown>, unknown, unknown])[] = [
   ["seconds", seconds, 90_000, 90],
   ["stringMapOrNull if empty", stringMapOrNull, {}, null],
   ["stringMapText", stringMapText, { a: "b" }, '{"a":"b"}'],
@@ -77,10 +75,10 @@ test.each([
   ["stringMap of text without a value", stringMap, "a", "must be an object of texts"],
   ["unsupported", unsupported(text, ": use b"), "a", "is not supported: use b"],
   ["rejected", rejected(text, "cannot be chosen"), "a", "cannot be chosen"],
-] satisfies (readonly [string, AnyType, unknown, string])[])(
+] satisfies (readonly [string, ParameterType<unknown>, unknown, string])[])(
   "%s refuses other values",
   (_name, type, given, sentence) => {
-    const { schema, expected }: AnyType = type
+    const { schema, expected }: ParameterType<unknown> = type
     const { error } = schema.safeParse(given)
     const [issue] = error?.issues ?? []
     expect(issue?.code === "custom" ? issue.message : `must be ${expected}`).toBe(sentence)

@@ -15,7 +15,7 @@ export interface ParameterType<T> {
   /** As path help names it. */
   readonly type: FieldType
   /** Encodes for Vault clients, if they read another form. */
-  readonly vault?: (value: T) => unknown
+  vault?(this: void, value: T): unknown
 }
 
 type Context = z.core.ParsePayload

@@ -107,6 +107,8 @@ interface Member<T> {
   readonly wireName: string
   readonly kind: AnyKind
   readonly note?: ParameterNote
+  /** Answers may lack it. */
+  readonly optional?: true
 }
 
 /** Help for a member. */
@@ -127,17 +129,23 @@ export interface ParameterTable {
   }[]
 }
 
+interface Documented {
+  readonly notes?: Readonly<Record<string, ParameterNote>>
+  readonly optional?: readonly string[]
+}
+
 /** `wireNames` are those that do not follow from the name inside (`member-name.ts`). */
 export function parameters<Kinds extends Readonly<Record<string, AnyKind>>>(
   kinds: Kinds,
   wireNames: { readonly [Name in keyof Kinds]?: string } = {},
-  notes: Readonly<Record<string, ParameterNote>> = {},
+  { notes = {}, optional = [] }: Documented = {},
 ): Parameters<Values<Kinds>> {
   const members = Object.entries(kinds).map(([name, kind]) => ({
     name: name as keyof Values<Kinds> & string,
     wireName: wireNames[name] ?? underscored(name),
     kind,
     ...(notes[name] === undefined ? {} : { note: notes[name] }),
+    ...(optional.includes(name) && { optional: true as const }),
   }))
   return { members, byWireName: new Map(members.map((member) => [member.wireName, member])) }
 }
@@ -192,10 +200,10 @@ export function encodeMembers<T extends object>(
   return document
 }
 
-/** An answer, which has every member. */
+/** An answer, which has every member that is not optional. */
 export function decodeAnswer<T extends object>(table: Parameters<T>, document: unknown): T {
   const value = decodeSomeAnswer(table, document)
-  const missing = table.members.find(({ name }) => !Object.hasOwn(value, name))
+  const missing = table.members.find(({ name, optional }) => optional !== true && !Object.hasOwn(value, name))
   if (missing !== undefined) throw unreadable(`"${missing.wireName}" is missing`)
   return value as T
 }
