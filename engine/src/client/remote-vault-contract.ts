@@ -22,7 +22,10 @@ const call =
     const address = filled(path, values.slice(0, count) as string[])
     const names = { ...(body && namesIn(body)), ...inverted(wireNames) }
     const said = body && { document: body.encode(values[count] as never), names }
-    if (operation !== "list") return answers.decode?.(await send(calls, operation, address, said))
+    if (operation !== "list") {
+      const envelope = await send(calls, operation, address, said)
+      return answers.decode?.(envelope)
+    }
     const { keys, keyInfo } = await calls.list(address, said && queryOf(said))
     return answers.decode?.({ data: { keys, key_info: keyInfo }, warnings: [], lease: undefined })
   }
