@@ -19,8 +19,8 @@ import {
 import { intermediateParameters, issuerParameters, rootParameters } from "../../engine/src/contracts/vault/issuer.ts"
 import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../../engine/src/wire/pki/key.ts"
 import { kubernetesConfigParameters, kubernetesRoleParameters } from "../../engine/src/wire/pki/kubernetes-login.ts"
-import { authMethodParameters, authMethodTuneParameters } from "../../engine/src/wire/pki/auth-method.ts"
-import { mountParameters, tuneParameters } from "../../engine/src/wire/pki/mount.ts"
+import { enableAuthMethod, tuneAuthMethod } from "../../engine/src/contracts/vault/auth-method.ts"
+import { enableMount, tuneMount } from "../../engine/src/contracts/vault/mount.ts"
 import { policyParameters } from "../../engine/src/wire/pki/policy.ts"
 import { revokeParameters, revokeWithKeyParameters } from "../../engine/src/wire/pki/revocation.ts"
 import { role } from "../../engine/src/contracts/vault/role.ts"
@@ -212,7 +212,7 @@ const enabledMounts = resource(
     members: [...enabled, ...inConfig([...mountConfig, ...notOfMounts])],
     readOnly: mountFacts,
     routes: ["/sys/mounts/*path"],
-    parsed: namesOf(mountParameters).filter((name) => name !== "config"),
+    parsed: namesOf(enableMount.table).filter((name) => name !== "config"),
   },
 )
 
@@ -243,7 +243,7 @@ const enabledAuthMethods = resource(
     members: [...enabled, ...inConfig([...mountConfig, ...ofAuthMethods])],
     readOnly: mountFacts,
     routes: ["/sys/auth/*path"],
-    parsed: namesOf(authMethodParameters).filter((name) => name !== "config"),
+    parsed: namesOf(enableAuthMethod.table).filter((name) => name !== "config"),
   },
 )
 
@@ -988,9 +988,9 @@ const kubernetesRoles = resource(
 
 export const vaultResources: readonly VaultResource[] = [
   enabledMounts,
-  tuned("mounts", "pki", notOfMounts, namesOf(tuneParameters)),
+  tuned("mounts", "pki", notOfMounts, namesOf(tuneMount.table)),
   enabledAuthMethods,
-  tuned("auth", "approle", ofAuthMethods, namesOf(authMethodTuneParameters)),
+  tuned("auth", "approle", ofAuthMethods, namesOf(tuneAuthMethod.table)),
   roles,
   issuers,
   keys,

@@ -7,7 +7,9 @@ import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
 import { keyPage } from "../../engine/src/contracts/vault/endpoint.ts"
+import { authMethods } from "../../engine/src/contracts/vault/auth-method.ts"
 import { issuers } from "../../engine/src/contracts/vault/issuer.ts"
+import { mounts } from "../../engine/src/contracts/vault/mount.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
 
@@ -195,8 +197,9 @@ ${tableOf(
 
 ${[
   ...sections("Parameters of", contract, ({ body }) =>
-    body === undefined || body.table === keyPage.table ? [] : [body.table, ...(body.nested ?? [])],
+    body === undefined || body.table === keyPage.table ? [] : [body.table],
   ),
+  ...sections("Members of objects in", contract, ({ body }) => body?.nested ?? []),
   ...sections("Answers of", contract, ({ body, answers }) =>
     answers.record === undefined || answers.record.table === body?.table ? [] : [answers.record.table],
   ),
@@ -233,9 +236,16 @@ const issuersIntroduction = `Issuers are the authorities of a mount. How to make
 \`issuer_ref\` is an id, a name, or \`default\`. \`POST /issuer/:issuer_ref\` replaces the settings: parameters that it leaves out get their
 defaults. \`PATCH\` keeps them.`
 
+const mountsIntroduction = `A mount is one certificate authority at a path of its own, which may have several segments. Its settings below the mount are on a
+page of their own.`
+
+const authMethodsIntroduction = `An auth method is one way to log in, at a path below \`auth/\`. See [logins.md](../logins.md).`
+
 const pages: Readonly<Record<string, string>> = {
   "teams.md": tfePage("Teams", team, teams),
   "issuers.md": vaultPages("Issuers", issuers, issuersIntroduction),
+  "auth-methods.md": vaultPages("Auth methods", authMethods, authMethodsIntroduction, "/v1"),
+  "mounts.md": vaultPages("Mounts", mounts, mountsIntroduction, "/v1"),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

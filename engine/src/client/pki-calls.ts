@@ -1,5 +1,5 @@
 // The few shapes that requests of the certificate API and their answers have.
-import { isEngineError, notFoundDetail } from "../core/errors.ts"
+import { type Fault, invalid, isEngineError, notFoundDetail } from "../core/errors.ts"
 import { noMount } from "../pki/mount-directory.ts"
 import { mountPathOf } from "../pki/mount.ts"
 import type { KeyPage } from "../pki/key-page.ts"
@@ -94,6 +94,17 @@ export const pathOfMount = (mountPath: string): string =>
     .split("/")
     .map((segment) => path`/${segment}`)
     .join("")
+
+/** A path that no address can carry is refused here, as the server would refuse it. */
+export function addressablePath(text: string, faultsOf: (path: string) => readonly Fault[]): string {
+  const path = mountPathOf(text)
+  const faults = faultsOf(path)
+  // The server has another endpoint at `…/tune`.
+  const isAddressable =
+    !path.endsWith("/tune") && path.split("/").every((one) => one !== "" && one !== "." && one !== "..")
+  if (!isAddressable && faults.length > 0) throw invalid(faults)
+  return path
+}
 
 function listedIn({ data }: DecodedEnvelope): Listed {
   const { keys, key_info: keyInfo = {} } = isDocument(data) ? data : {}

@@ -5,12 +5,15 @@ import { expect, test } from "vitest"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys, nothing } from "./vault/endpoint.ts"
+import { authMethods } from "./vault/auth-method.ts"
 import { issuers } from "./vault/issuer.ts"
+import { mounts } from "./vault/mount.ts"
 import { roles } from "./vault/role.ts"
 
 /** Contracts by the address above their paths, as docs/permissions.md and OpenAPI write it. */
 const vaultContracts = [
   { below: "mount", row: "/:mount", template: "/{mount}", contracts: { issuers, roles } },
+  { below: "root", row: "", template: "", contracts: { authMethods, mounts } },
 ] as const
 
 const paths: Paths = Object.assign(

@@ -10,7 +10,7 @@ import { type Document, isDocument, unreadable } from "../../wire/pki/parameters
 import type { PathOf } from "../path.ts"
 import { type Body, bodyOf, type Table } from "./record.ts"
 
-interface AnswerRecord {
+export interface AnswerRecord {
   readonly table: Table
   readonly constants?: Document
 }

@@ -37,7 +37,7 @@ type AnyMembers = Readonly<Record<string, Parameter<unknown>>>
 type Members<T> = { readonly [Name in keyof T]: Parameter<T[Name]> }
 
 /** Members of requests or answers. `defaults` are values of the domain. */
-export const fields = <T extends object>(members: Members<T>, defaults: Partial<T> = {}): Parameters<T> =>
+export const fields = <T extends object>(members: Members<T>, defaults: Partial<NoInfer<T>> = {}): Parameters<T> =>
   fieldsOfAny(members, defaults) as unknown as Parameters<T>
 
 function fieldsOfAny(members: AnyMembers, defaults: object): Parameters<Record<string, unknown>> {

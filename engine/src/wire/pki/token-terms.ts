@@ -1,52 +1,24 @@
 // The `token_*` members that roles of every auth method have. What a role is read back with has all of them; 0 and the empty list
 // are nothing said.
-import type { TokenTerms, TokenType } from "../../pki/logins/token-terms.ts"
-import { policyNameOf } from "../../pki/access/policy.ts"
+import type { TokenTerms } from "../../pki/logins/token-terms.ts"
+import * as terms from "../../contracts/vault/token-terms.ts"
 import {
   type Document,
-  durationSeconds,
   encodeMembers,
   flag,
   integer,
-  type Kind,
+  kindOf,
   pairs,
   parameters,
-  Problem,
   texts,
   unsupported,
 } from "./parameters.ts"
 
-const tokenTypes: readonly TokenType[] = ["default", "default-service", "service"]
-
-export const tokenType: Kind<TokenType> = {
-  decode: (value) =>
-    value === "batch" || value === "default-batch"
-      ? new Problem(`must not be "${value}": every token here is a service token`)
-      : tokenTypes.find((one) => one === (value === "" ? "default" : value)),
-  encode: (value) => value,
-  expected: '"default", "default-service" or "service"',
-  type: "string",
-}
-
+export const tokenType = kindOf(terms.tokenType)
 /** 0, or nothing, is null. */
-export const optionalDuration: Kind<number | null> = {
-  decode: (value) => {
-    const read = durationSeconds.decode(value)
-    return read === 0 ? null : read
-  },
-  encode: (value, dialect) => (value === null ? 0 : durationSeconds.encode(value, dialect)),
-  expected: durationSeconds.expected,
-  type: "duration (sec)",
-}
-
+export const optionalDuration = kindOf(terms.optionalDuration)
 /** In lower case, each once. */
-export const policyNames: Kind<readonly string[]> = {
-  ...texts,
-  decode: (value) => {
-    const read = texts.decode(value)
-    return Array.isArray(read) ? [...new Set(read.map(policyNameOf))].toSorted() : read
-  },
-}
+export const policyNames = kindOf(terms.policyNames)
 
 /** Of `TokenTerms`, for the tables of roles: `parameters({ ...tokenTermsKinds, … }, { ...tokenTermsNames, … })`. */
 export const tokenTermsKinds = {
