@@ -25,13 +25,7 @@ import { policyParameters } from "../../engine/src/wire/pki/policy.ts"
 import { revokeParameters, revokeWithKeyParameters } from "../../engine/src/wire/pki/revocation.ts"
 import { role } from "../../engine/src/contracts/vault/role.ts"
 import { serviceTokenParameters } from "../../engine/src/wire/pki/service-token.ts"
-import {
-  acmeParameters,
-  clusterParameters,
-  issuersSettingsParameters,
-  keysSettingsParameters,
-  urlsParameters,
-} from "../../engine/src/wire/pki/settings.ts"
+import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
 import { autoTidyParameters, tidyParameters } from "../../engine/src/wire/pki/tidy.ts"
 import { tokenRoleParameters } from "../../engine/src/wire/pki/token-role.ts"
 import { renewalSignalParameters } from "../../engine/src/wire/pki/acme-management.ts"
@@ -455,13 +449,13 @@ const settings: readonly VaultResource[] = [
   setting(
     "issuers",
     [shownBy("default", "two", { default: expect.any(String) }), ...stored({ default_follows_latest_issuer: true })],
-    namesOf(issuersSettingsParameters),
+    namesOf(mountSettings.changeIssuers.body.table),
     withIssuers,
   ),
   setting(
     "keys",
     [shownBy("default", "two", { default: expect.any(String) })],
-    namesOf(keysSettingsParameters),
+    namesOf(mountSettings.changeKeys.body.table),
     withIssuers,
   ),
   setting(
@@ -473,12 +467,12 @@ const settings: readonly VaultResource[] = [
       ocsp_servers: ["http://a.example/ocsp"],
       enable_templating: true,
     }),
-    namesOf(urlsParameters),
+    namesOf(mountSettings.changeUrls.body.table),
   ),
   setting(
     "cluster",
     stored({ path: "https://a.example/v1/pki", aia_path: "http://b.example/v1/pki" }),
-    namesOf(clusterParameters),
+    namesOf(mountSettings.changeCluster.body.table),
   ),
   setting(
     "crl",
@@ -528,7 +522,7 @@ const settings: readonly VaultResource[] = [
         directory_limits: ["roles/web/acme orders_per_account=30"],
       }),
     ],
-    namesOf(acmeParameters),
+    namesOf(mountSettings.changeAcme.body.table),
     async (world) => {
       const mount = await withIssuers(world)
       await succeeded(send(world, "POST", `/${mount}/roles/web`, { allow_any_name: true }))

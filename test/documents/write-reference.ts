@@ -10,6 +10,7 @@ import { keyPage } from "../../engine/src/contracts/vault/endpoint.ts"
 import { authMethods } from "../../engine/src/contracts/vault/auth-method.ts"
 import { issuers } from "../../engine/src/contracts/vault/issuer.ts"
 import { mounts } from "../../engine/src/contracts/vault/mount.ts"
+import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
 
@@ -239,6 +240,8 @@ defaults. \`PATCH\` keeps them.`
 const mountsIntroduction = `A mount is one certificate authority at a path of its own, which may have several segments. Its settings below the mount are on a
 page of their own.`
 
+const mountSettingsIntroduction = `Settings are of one mount. Those of ACME are explained in [acme.md](../acme.md), the others in [authorities.md](../authorities.md).`
+
 const authMethodsIntroduction = `An auth method is one way to log in, at a path below \`auth/\`. See [logins.md](../logins.md).`
 
 const pages: Readonly<Record<string, string>> = {
@@ -246,6 +249,7 @@ const pages: Readonly<Record<string, string>> = {
   "issuers.md": vaultPages("Issuers", issuers, issuersIntroduction),
   "auth-methods.md": vaultPages("Auth methods", authMethods, authMethodsIntroduction, "/v1"),
   "mounts.md": vaultPages("Mounts", mounts, mountsIntroduction, "/v1"),
+  "mount-settings.md": vaultPages("Settings of a mount", mountSettings, mountSettingsIntroduction),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

@@ -8,11 +8,12 @@ import { type Contract, contract, keys, nothing } from "./vault/endpoint.ts"
 import { authMethods } from "./vault/auth-method.ts"
 import { issuers } from "./vault/issuer.ts"
 import { mounts } from "./vault/mount.ts"
+import { mountSettings } from "./vault/mount-settings.ts"
 import { roles } from "./vault/role.ts"
 
 /** Contracts by the address above their paths, as docs/permissions.md and OpenAPI write it. */
 const vaultContracts = [
-  { below: "mount", row: "/:mount", template: "/{mount}", contracts: { issuers, roles } },
+  { below: "mount", row: "/:mount", template: "/{mount}", contracts: { issuers, mountSettings, roles } },
   { below: "root", row: "", template: "", contracts: { authMethods, mounts } },
 ] as const
 
