@@ -21,10 +21,10 @@ import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../.
 import { kubernetesConfigParameters, kubernetesRoleParameters } from "../../engine/src/wire/pki/kubernetes-login.ts"
 import { enableAuthMethod, tuneAuthMethod } from "../../engine/src/contracts/vault/auth-method.ts"
 import { enableMount, tuneMount } from "../../engine/src/contracts/vault/mount.ts"
-import { policyParameters } from "../../engine/src/wire/pki/policy.ts"
+import { policies } from "../../engine/src/contracts/vault/policy.ts"
 import { revokeParameters, revokeWithKeyParameters } from "../../engine/src/wire/pki/revocation.ts"
 import { role } from "../../engine/src/contracts/vault/role.ts"
-import { serviceTokenParameters } from "../../engine/src/wire/pki/service-token.ts"
+import { serviceTokens } from "../../engine/src/contracts/vault/service-token.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
 import { autoTidyParameters, tidyParameters } from "../../engine/src/wire/pki/tidy.ts"
 import { tokenRoleParameters } from "../../engine/src/wire/pki/token-role.ts"
@@ -629,7 +629,7 @@ const policy = (path: string) =>
       members: [...stored({ policy: rules }), ...on("update", [shownBy("rules", rules, { policy: rules })])],
       readOnly: ["name", "rules", nameMember],
       routes: [`${path}/:name`],
-      parsed: namesOf(policyParameters),
+      parsed: namesOf(policies.put.body.table),
     },
   )
 
@@ -711,7 +711,7 @@ const tokens: VaultResource = {
         nameMember,
       ],
       routes: ["/auth/token/create", "/auth/token/create-orphan", "/auth/token/create/:role_name"],
-      parsed: namesOf(serviceTokenParameters),
+      parsed: namesOf(serviceTokens.create.body.table),
     },
   ),
   idOf: ({ body }) => (body.auth as { accessor: string }).accessor,

@@ -11,6 +11,19 @@ import { authMethods } from "../../engine/src/contracts/vault/auth-method.ts"
 import { issuers } from "../../engine/src/contracts/vault/issuer.ts"
 import { mounts } from "../../engine/src/contracts/vault/mount.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
+import {
+  olderPolicies,
+  policies,
+  teamPolicies,
+  tokenPolicies,
+  userPolicies,
+} from "../../engine/src/contracts/vault/policy.ts"
+import {
+  ownToken,
+  serviceTokens,
+  tokensByAccessor,
+  tokensBySecret,
+} from "../../engine/src/contracts/vault/service-token.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
 
@@ -242,6 +255,19 @@ page of their own.`
 
 const mountSettingsIntroduction = `Settings are of one mount. Those of ACME are explained in [acme.md](../acme.md), the others in [authorities.md](../authorities.md).`
 
+/** Several contracts on one page. */
+const joined = (contracts: Readonly<Record<string, vault.Contract>>): vault.Contract =>
+  Object.fromEntries(
+    Object.entries(contracts).flatMap(([prefix, contract]) =>
+      Object.entries(contract).map(([name, endpoint]) => [`${prefix}.${name}`, endpoint]),
+    ),
+  )
+
+const policiesIntroduction = `Policies say what their holders may do below \`/v1\`. How they are written is explained in [permissions.md](../permissions.md).`
+
+const serviceTokensIntroduction = `Service tokens are for machines. Answers that create or renew one have it in \`auth\`, as Vault clients expect; in the native dialect
+\`data\` has its record besides.`
+
 const authMethodsIntroduction = `An auth method is one way to log in, at a path below \`auth/\`. See [logins.md](../logins.md).`
 
 const pages: Readonly<Record<string, string>> = {
@@ -250,6 +276,18 @@ const pages: Readonly<Record<string, string>> = {
   "auth-methods.md": vaultPages("Auth methods", authMethods, authMethodsIntroduction, "/v1"),
   "mounts.md": vaultPages("Mounts", mounts, mountsIntroduction, "/v1"),
   "mount-settings.md": vaultPages("Settings of a mount", mountSettings, mountSettingsIntroduction),
+  "policies.md": vaultPages(
+    "Policies",
+    joined({ policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }),
+    policiesIntroduction,
+    "/v1",
+  ),
+  "service-tokens.md": vaultPages(
+    "Service tokens",
+    joined({ serviceTokens, tokensBySecret, tokensByAccessor, ownToken }),
+    serviceTokensIntroduction,
+    "/v1",
+  ),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

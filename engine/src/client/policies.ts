@@ -1,35 +1,33 @@
+import { policies, teamPolicies, tokenPolicies, userPolicies } from "../contracts/vault/policy.ts"
 import type { Policies, PolicySubject } from "../pki/access/policies.ts"
-import { decodePolicy, policyParameters } from "../wire/pki/policy.ts"
-import { type PkiCalls, saying } from "./pki-calls.ts"
-import { path } from "./transport.ts"
+import type { PkiCalls } from "./pki-calls.ts"
+import { remote } from "./remote-vault-contract.ts"
 
-export const remotePolicies = (calls: PkiCalls): Policies => ({
-  list: async () => (await calls.list("/sys/policies/acl")).keys,
-  get: async (name) => decodePolicy((await calls.read(path`/sys/policies/acl/${name}`)).data),
-  async put(name, text) {
-    await calls.write(path`/sys/policies/acl/${name}`, saying(policyParameters, { policy: text }))
-  },
-  async delete(name) {
-    await calls.delete(path`/sys/policies/acl/${name}`)
-  },
-  attached: async (subject) => (await calls.list(pathOf(subject))).keys,
-  async attach(name, subject) {
-    await calls.write(`${pathOf(subject)}${path`/${name}`}`)
-  },
-  async detach(name, subject) {
-    await calls.delete(`${pathOf(subject)}${path`/${name}`}`)
-  },
-})
+export function remotePolicies(calls: PkiCalls): Policies {
+  const [users, teams, tokens] = [
+    remote(userPolicies, calls),
+    remote(teamPolicies, calls),
+    remote(tokenPolicies, calls),
+  ]
+  const { list, get, put, delete: remove } = remote(policies, calls)
+  return {
+    list,
+    get,
+    put,
+    delete: remove,
+    attached: (subject) =>
+      subject.kind === "user"
+        ? users.list(subject.username)
+        : subject.kind === "team"
+          ? teams.list(subject.organization, subject.team)
+          : tokens.list(subject.id),
+    attach: (name, subject) => changeAttachment("attach", name, subject),
+    detach: (name, subject) => changeAttachment("detach", name, subject),
+  }
 
-function pathOf(subject: PolicySubject): string {
-  switch (subject.kind) {
-    case "user":
-      return path`/sys/policies/attachments/user/${subject.username}`
-    case "team":
-      return path`/sys/policies/attachments/team/${subject.organization}/${subject.team}`
-    case "token":
-      return path`/sys/policies/attachments/token/${subject.id}`
-    default:
-      return subject satisfies never
+  function changeAttachment(verb: "attach" | "detach", name: string, subject: PolicySubject): Promise<void> {
+    if (subject.kind === "user") return users[verb](subject.username, name)
+    if (subject.kind === "team") return teams[verb](subject.organization, subject.team, name)
+    return tokens[verb](subject.id, name)
   }
 }

@@ -9,12 +9,17 @@ import { authMethods } from "./vault/auth-method.ts"
 import { issuers } from "./vault/issuer.ts"
 import { mounts } from "./vault/mount.ts"
 import { mountSettings } from "./vault/mount-settings.ts"
+import { olderPolicies, policies, teamPolicies, tokenPolicies, userPolicies } from "./vault/policy.ts"
 import { roles } from "./vault/role.ts"
+import { ownToken, serviceTokens, tokensByAccessor, tokensBySecret } from "./vault/service-token.ts"
+
+const policyContracts = { policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }
+const tokenContracts = { serviceTokens, tokensBySecret, tokensByAccessor, ownToken }
 
 /** Contracts by the address above their paths, as docs/permissions.md and OpenAPI write it. */
 const vaultContracts = [
   { below: "mount", row: "/:mount", template: "/{mount}", contracts: { issuers, mountSettings, roles } },
-  { below: "root", row: "", template: "", contracts: { authMethods, mounts } },
+  { below: "root", row: "", template: "", contracts: { authMethods, mounts, ...policyContracts, ...tokenContracts } },
 ] as const
 
 const paths: Paths = Object.assign(
@@ -70,14 +75,14 @@ test.each(endpoints)("$row has its row in the permission table and its operation
 })
 
 test("OpenAPI has one GET for an address that is read and listed, and x-allow-slashes for several segments", () => {
-  const policies = contract({
+  const older = contract({
     get: { operation: "read", path: "/sys/policy", summary: "Reads.", rights: "read", answers: nothing },
     list: { operation: "list", path: "/sys/policy", summary: "Lists.", rights: "list", answers: keys },
     tune: { operation: "write", path: "/sys/mounts/*path/tune", summary: "Tunes.", rights: "update", answers: nothing },
   })
-  const described = vaultPaths({ policies }, "root")
+  const described = vaultPaths({ older }, "root")
   expect(described["/sys/policy"]?.["get"]).toMatchObject({
-    operationId: "policies.get",
+    operationId: "older.get",
     parameters: [{ name: "list", required: false }],
   })
   expect(described["/sys/mounts/{path}/tune"]?.["post"]).toMatchObject({

@@ -1,89 +1,38 @@
+import { olderPolicies, policies, teamPolicies, tokenPolicies, userPolicies } from "../../contracts/vault/policy.ts"
 import type { PolicySubject } from "../../pki/access/policies.ts"
-import { encodeOldPolicy, encodePolicy, policyParameters } from "../../wire/pki/policy.ts"
-import { answer, listed, nothing, param, type SystemRequest, type SystemRoute } from "../pki-route.ts"
+import { implement } from "../implement-vault.ts"
+import type { SystemRequest } from "../pki-route.ts"
 
-/** For a policy of the greatest length, most of whose characters are escaped. */
-const bodyLimitBytes = 256 * 1024
+type Request = Pick<SystemRequest, "engine">
+const attached = ({ engine }: Request, subject: PolicySubject) => engine.policies.attached(subject)
+const attach = ({ engine }: Request, name: string, subject: PolicySubject) => engine.policies.attach(name, subject)
+const detach = ({ engine }: Request, name: string, subject: PolicySubject) => engine.policies.detach(name, subject)
 
-async function write(request: SystemRequest) {
-  const { policy, rules } = request.decode(policyParameters)
-  await request.engine.policies.put(param(request, "name"), policy ?? rules ?? "")
-  return nothing()
-}
-
-async function remove(request: SystemRequest) {
-  await request.engine.policies.delete(param(request, "name"))
-  return nothing()
-}
-
-/** What is attached to one kind of subject, whose names the path has. */
-const attachmentRoutes = (path: string, subjectOf: (request: SystemRequest) => PolicySubject): SystemRoute[] => [
-  {
-    operation: "list",
-    path: `/sys/policies/attachments/${path}`,
-    handle: async (request) => listed(await request.engine.policies.attached(subjectOf(request))),
-  },
-  {
-    operation: "write",
-    path: `/sys/policies/attachments/${path}/:policy`,
-    handle: async (request) => {
-      await request.engine.policies.attach(param(request, "policy"), subjectOf(request))
-      return nothing()
-    },
-  },
-  {
-    operation: "delete",
-    path: `/sys/policies/attachments/${path}/:policy`,
-    handle: async (request) => {
-      await request.engine.policies.detach(param(request, "policy"), subjectOf(request))
-      return nothing()
-    },
-  },
-]
-
-/** Policies under the name they have and under the one they had, and whom they are attached to. */
-export const policyRoutes: readonly SystemRoute[] = [
-  {
-    operation: "list",
-    path: "/sys/policies/acl",
-    handle: async ({ engine }) => listed(await engine.policies.list()),
-  },
-  {
-    operation: "read",
-    path: "/sys/policies/acl/:name",
-    handle: async (request) => answer(encodePolicy(await request.engine.policies.get(param(request, "name")))),
-  },
-  {
-    operation: "write",
-    path: "/sys/policies/acl/:name",
-    bodyLimitBytes,
-    parameters: [policyParameters],
-    handle: write,
-  },
-  { operation: "delete", path: "/sys/policies/acl/:name", handle: remove },
-  ...(["read", "list"] as const).map((operation): SystemRoute => ({
-    operation,
-    path: "/sys/policy",
-    handle: async ({ engine }) => {
-      const policies = await engine.policies.list()
-      return { ...answer({ keys: policies, policies }), repeated: true }
-    },
-  })),
-  {
-    operation: "read",
-    path: "/sys/policy/:name",
-    handle: async (request) => {
-      const policy = await request.engine.policies.get(param(request, "name"))
-      return { ...answer(encodeOldPolicy(policy)), repeated: true }
-    },
-  },
-  { operation: "write", path: "/sys/policy/:name", bodyLimitBytes, parameters: [policyParameters], handle: write },
-  { operation: "delete", path: "/sys/policy/:name", handle: remove },
-  ...attachmentRoutes("user/:username", (request) => ({ kind: "user", username: param(request, "username") })),
-  ...attachmentRoutes("team/:organization/:team", (request) => ({
-    kind: "team",
-    organization: param(request, "organization"),
-    team: param(request, "team"),
-  })),
-  ...attachmentRoutes("token/:id", (request) => ({ kind: "token", id: param(request, "id") })),
+export const policyRoutes = [
+  ...implement(policies, {
+    list: ({ engine }: SystemRequest) => engine.policies.list(),
+    get: ({ engine }, name) => engine.policies.get(name),
+    put: ({ engine }, name, text) => engine.policies.put(name, text),
+    delete: ({ engine }, name) => engine.policies.delete(name),
+  }),
+  ...implement(olderPolicies, {
+    read: ({ engine }: SystemRequest) => engine.policies.list(),
+    list: ({ engine }) => engine.policies.list(),
+    get: ({ engine }, name) => engine.policies.get(name),
+  }),
+  ...implement(userPolicies, {
+    list: (request: SystemRequest, username) => attached(request, { kind: "user", username }),
+    attach: (request, username, policy) => attach(request, policy, { kind: "user", username }),
+    detach: (request, username, policy) => detach(request, policy, { kind: "user", username }),
+  }),
+  ...implement(teamPolicies, {
+    list: (request: SystemRequest, organization, team) => attached(request, { kind: "team", organization, team }),
+    attach: (request, organization, team, policy) => attach(request, policy, { kind: "team", organization, team }),
+    detach: (request, organization, team, policy) => detach(request, policy, { kind: "team", organization, team }),
+  }),
+  ...implement(tokenPolicies, {
+    list: (request: SystemRequest, id) => attached(request, { kind: "token", id }),
+    attach: (request, id, policy) => attach(request, policy, { kind: "token", id }),
+    detach: (request, id, policy) => detach(request, policy, { kind: "token", id }),
+  }),
 ]
