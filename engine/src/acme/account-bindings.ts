@@ -1,4 +1,5 @@
-// External account bindings: a key that somebody with a token hands to somebody who has none (specification 2.3 and 4.2).
+// External account bindings (RFC 8555, section 7.3.4): the holder of a token creates a key, and an ACME client without a token
+// registers with it.
 import { invalid, notFound, unprocessable } from "../core/errors.ts"
 import { newUuid } from "../core/ids.ts"
 import { dayMs, type Instant } from "../core/time.ts"

@@ -12,7 +12,7 @@ export type AccountStatus = "valid" | "deactivated" | "revoked"
 export interface AcmeAccount {
   readonly id: AcmeAccountId
   readonly mountId: MountId
-  /** Which it belongs to, and to no other (specification 4.1, rule 5): its path below the mount. */
+  /** Path below the mount of the directory that the account belongs to. No other directory accepts the account. */
   readonly directory: string
   /** RFC 7638, SHA-256, base64url. */
   readonly thumbprint: string

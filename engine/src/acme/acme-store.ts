@@ -9,7 +9,7 @@ import type { ProvedIdentifier } from "./identifier.ts"
 import type { AcmeOrder, AcmeOrderId, Authorization, AuthorizationId, Challenge, ChallengeType } from "./order.ts"
 import type { Problem } from "./problem.ts"
 
-/** Lets one account be made, in one directory (specification 2.3). */
+/** External account binding: lets a client register one account in one directory (RFC 8555, section 7.3.4). */
 export interface AccountBinding {
   readonly id: string
   readonly mountId: MountId

@@ -117,7 +117,7 @@ export abstract class DirectoryService extends IssuingService {
     return this.#ofThisDirectory(await acmeAccounts.find(mount.id, id))
   }
 
-  /** Accounts belong to one directory (specification 4.1, rule 5). */
+  /** Throws if the account belongs to another directory. */
   #ofThisDirectory<Account extends Pick<AcmeAccount, "directory">>(account: Account | undefined): Account {
     if (account === undefined || account.directory !== this.path)
       throw new AcmeProblem("accountDoesNotExist", "There is no such account in this directory.")

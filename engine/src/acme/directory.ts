@@ -1,4 +1,4 @@
-// Which directory a request has come to, and what it may issue by (specification 4.1).
+// Finds the ACME directory of a request, with the issuer and the role or policy that it issues by.
 import { derived } from "../core/derived.ts"
 import { type Authority, findIssuer } from "../pki/authority.ts"
 import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
@@ -67,7 +67,7 @@ export interface ServerRules {
 export const eabPolicyOf = ({ eabPolicy }: AcmeSettings, { requiresBinding }: ServerRules): EabPolicy =>
   requiresBinding ? "always-required" : eabPolicy
 
-/** Whether ACME is served at all; while it is not, every address of it answers 404 (specification 7, rule 4). */
+/** Returns whether the mount serves ACME. If not, all its ACME paths answer 404. */
 export const isServed = ({ mount, settings }: Authority): boolean =>
   settings.acme.enabled && acmeObstacle({ mount, clusterPath: settings.cluster.path }) === undefined
 
@@ -150,7 +150,7 @@ const profilesOf = derived(({ roles, settings }: Authority): ReadonlyMap<string,
   return new Map(usable.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 })
 
-/** A name in a path stands for whatever bears it, in the list too (specification 2.4). */
+/** Resolves an issuer named in the path. The list of allowed issuers may name it by id or by name. */
 function explicitIssuer(authority: Authority, reference: string): HeldIssuer {
   const { allowedIssuers } = authority.settings.acme
   const issuer = findIssuer(authority, reference)

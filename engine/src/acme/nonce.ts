@@ -1,5 +1,5 @@
-// Nonces (RFC 8555, section 6.5; architecture 0.20): the server stores a nonce only when it is used. The nonce itself
-// holds its expiry and an HMAC over expiry, mount and directory.
+// Nonces (RFC 8555, section 6.5): the server stores a nonce only when it is used. The nonce itself holds its expiry and an HMAC over
+// expiry, mount and directory (docs/decisions/acme-nonces.md).
 import type { RandomSource } from "../core/random.ts"
 import type { Signer } from "../core/signing.ts"
 import { type Instant, isAhead, minuteMs } from "../core/time.ts"

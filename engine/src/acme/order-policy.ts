@@ -1,5 +1,5 @@
-// What an order may ask for, and what is signed of a finalized one: the names whose proof is in hand, by the rules of the role
-// that decides, and nothing that a CSR says besides its key (pki-facts 3.1).
+// Policy of orders: checks the requested names by the role's rules, and approves the certificate of a finalized order. Names come from
+// the proved identifiers; only the key comes from the CSR (docs/compatibility.md, "ACME clients").
 import { derived } from "../core/derived.ts"
 import { type EngineError, isEngineError } from "../core/errors.ts"
 import { oids } from "../x509/asn1/oids.ts"

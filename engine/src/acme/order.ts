@@ -95,7 +95,7 @@ export function orderStatusOf(
   return authorizations.every((status) => status === "valid" || status === "pending") ? "pending" : "invalid"
 }
 
-/** Which ways there are to prove one (specification 4.1, rule 2). */
+/** Returns the challenge types that can prove an identifier. */
 export function challengesFor({ type, wildcard }: ProvedIdentifier): readonly ChallengeType[] {
   if (type === "ip") return ["http-01"]
   return wildcard ? ["dns-01"] : challengeTypes
