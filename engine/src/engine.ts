@@ -59,7 +59,7 @@ import type { Workspaces } from "./workspaces/workspaces.ts"
  * pages of at most 100 (`PageRequest`), and a page past the end is empty.
  *
  * A method that refuses throws `EngineError`; its `code` says why, the same in every implementation:
- * - `not-found`: missing, or the caller may not see it or do that to it; never told apart (specification, section 5)
+ * - `not-found`: missing, or the caller may not see it or do that to it; the error is the same
  * - `forbidden`: of mounts, what is in them and who may use it, where it is told apart: no policy of the caller allows it
  * - `invalid`: rules broken by the input, all at once, one fault per field in `faults`
  * - `bad-request`: input that no field explains, such as a character that no store can hold

@@ -1,5 +1,5 @@
-// Who may do what on the certificate API (architecture 0.12): the path rules of policies, compiled once when a caller is
-// resolved and asked at every request. On that API a refusal says 403, unlike on the other one.
+// Access to the certificate API: the path rules of a caller's policies, compiled when the caller is resolved and evaluated at each
+// request. A denied request answers 403 here, 404 on `/api/v2` (docs/decisions/tokens-and-policies.md).
 import { forbidden } from "./errors.ts"
 
 /** What a policy can grant on a path. `sudo` adds to another one on the few paths that ask for it; `deny` takes all away. */

@@ -1,5 +1,5 @@
-// Who asked for what, what came of it, and what every key of an authority signed: written down before it is done, and flushed
-// with the group commit, before the answer leaves (architecture 0.19).
+// The audit log records callers, requests, answers and every use of an authority's key. An entry is written before the action, and is
+// on disk before the answer is sent (docs/decisions/audit-before-answer.md).
 import type { Caller } from "./caller.ts"
 import { unprocessable } from "./errors.ts"
 import type { IssuerId, KeyId } from "./ids.ts"

@@ -1,6 +1,6 @@
 /**
- * The numbers under which facts are cached (architecture 0.23), as they stand when asked. What they show may be a commit that
- * is not on disk yet: it decides what is done, and nobody is told of it.
+ * Current version numbers of cached facts (docs/decisions/cache-versions.md). A number may belong to a commit that is not on disk yet: it
+ * decides what is done, and is not returned to clients.
  */
 export interface CacheVersions extends RequestSnapshot {
   /** For a request that has just come: what it asks of these two is read in one query, after it came, however often it asks. */

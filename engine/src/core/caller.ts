@@ -25,7 +25,7 @@ export type OrganizationAccess = { readonly [permission in OrganizationPermissio
 
 /** A caller's standing in one organization. */
 export interface Membership {
-  /** Member of the team `owners`, which the specification calls "team owner". */
+  /** Member of the team `owners`; `docs/conformance.md` calls it "team owner". */
   readonly owner: boolean
   readonly teams: readonly TeamId[]
   readonly access: OrganizationAccess
@@ -34,9 +34,9 @@ export interface Membership {
 }
 
 /**
- * Who asks. Resolved once per request from the token; nothing in it may outlive the request unless its
- * identity version is checked again (architecture 0.23). Memberships count for organizations and what is in them, `acl`
- * for certificates; neither says anything about the other (architecture 0.11).
+ * The caller of a request, resolved once from its token. Keep no part of it after the request without comparing the identity
+ * version again (docs/decisions/cache-versions.md). Memberships give rights to organizations and their resources, `acl` to
+ * certificates; neither implies the other (docs/decisions/tokens-and-policies.md).
  */
 export type Caller = AccessHolder & Standing
 

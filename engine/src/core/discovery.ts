@@ -4,7 +4,7 @@ export interface Discovery {
   apiVersion(): Promise<string>
 }
 
-/** What existing clients compare with before they use what came later (workspace-facts 2.1). */
+/** Sent as `TFP-API-Version`. Clients use a feature only from its version on (docs/compatibility.md, "Discovery"). */
 export const apiVersion = "2.6"
 
 export const ownDiscovery: Discovery = { apiVersion: async () => apiVersion }

@@ -1,5 +1,5 @@
 /**
- * Two editions differ (specification 1, item 5): data retention policies exist in the self-hosted one only,
- * `assessments-enabled` in the hosted one only.
+ * Edition of the server. Data retention policies exist in the self-hosted edition only, `assessments-enabled` in the hosted edition
+ * only (docs/compatibility.md, "Workspace settings").
  */
 export type Edition = "self-hosted" | "hosted"

@@ -73,7 +73,7 @@ export const badRequest = (detail: string, faults: readonly Fault[] = []) =>
   new EngineError("bad-request", detail, { faults })
 export const unauthenticated = () => new EngineError("unauthenticated", "A valid API token is required.")
 export const forbidden = (detail: string) => new EngineError("forbidden", detail)
-/** Deliberately vague: missing and not permitted must look alike (specification, section 5 rule 7). */
+/** Deliberately vague: missing and forbidden resources answer alike (docs/compatibility.md, "Error documents"). */
 export const notFound = (subject?: string) =>
   new EngineError("not-found", notFoundDetail, subject === undefined ? {} : { subject })
 /** What `notFound` says, which is nothing about the subject. */

@@ -1,5 +1,5 @@
-// Exclusivity between servers on one store (architecture 2.8). It spares them the effort of doing one thing twice; what
-// guards a write is a condition in its own statement, such as the fence.
+// Leases between the servers of one store. A lease avoids duplicate work; a condition in the statement, such as the fence, guards
+// each write (docs/decisions/job-leases.md).
 import type { Instant } from "./time.ts"
 
 export interface Lease {
