@@ -1,5 +1,5 @@
-// From a token to a caller. Callers are kept per token for as long as the identity version stands still; that number is
-// read first in every request, so a revoked token or a left team counts at once on every replica (architecture 0.23).
+// Resolves a token to a caller. Callers are cached by token under the identity version, which every request reads first. A
+// revoked token or a lost membership therefore counts at once on every server (docs/decisions/cache-versions.md).
 import { type AccessRules, compileAccess, fullAccess, noAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { unauthenticated } from "../core/errors.ts"

@@ -52,5 +52,5 @@ export interface IdentityStore {
   organizationOfAgentPool(id: string): Promise<OrganizationId | undefined>
 }
 
-/** The team whose members own their organization ("team owner" in the specification). */
+/** Name of the team whose members own their organization; `docs/conformance.md` calls them "team owner". */
 export const ownersTeamName = "owners"

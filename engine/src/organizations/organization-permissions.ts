@@ -1,5 +1,5 @@
-// What a caller may do with an organization as a whole. A stranger gets not found, and so does a member who lacks the right
-// (specification, section 5 rule 7).
+// Permissions of a caller on an organization. Without the permission, the answer is "not found", for members and others alike
+// (docs/permissions.md).
 import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
 import type { OrganizationId } from "../core/ids.ts"

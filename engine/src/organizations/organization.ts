@@ -8,7 +8,7 @@ export type ExecutionMode = (typeof executionModes)[number]
 
 export const plans = ["free", "standard", "plus"] as const
 export type Plan = (typeof plans)[number]
-/** The plan that health assessments need (specification 4.2). */
+/** The plan that health assessments need (https://developer.hashicorp.com/terraform/cloud-docs/api-docs/workspaces). */
 export const topPlan: Plan = "plus"
 
 export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const
@@ -179,7 +179,7 @@ const samlRoleFaults = (role: string | null | undefined): Fault[] =>
 
 const planFault: Fault = { field: ["plan"], detail: "Plan identifier can only be set by a site administrator" }
 
-/** The texts are the public ones (workspace-facts 1.4). */
+/** The texts are those of HCP Terraform (docs/compatibility.md, "Matched texts"). */
 export function defaultAgentPoolFaults(
   after: { readonly defaultExecutionMode: ExecutionMode | null; readonly defaultAgentPoolId: string | null },
   patch: { readonly defaultAgentPoolId?: string | null; readonly defaultExecutionMode?: ExecutionMode | null },

@@ -19,7 +19,7 @@ export interface ProjectPermissions {
   readonly canUpdate: boolean
   readonly canDestroy: boolean
   readonly canCreateWorkspace: boolean
-  /** Both ends of a move need this one (specification 4.3). */
+  /** A move needs this permission on both projects. */
   readonly canMoveWorkspaces: boolean
   /** See which teams have access, and change it. */
   readonly canReadTeams: boolean

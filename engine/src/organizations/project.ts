@@ -22,7 +22,7 @@ export interface Project extends ProjectSettings {
   readonly overwritesAgentPool: boolean
 }
 
-/** True means the project's own value, false inherits (as in architecture 0.15). */
+/** True is the project's own value, false inherits (docs/compatibility.md, "Inherited settings"). */
 export interface ProjectSettingOverwrites {
   readonly defaultExecutionMode?: boolean
   readonly defaultAgentPool?: boolean

@@ -2,7 +2,7 @@ import type { Fault } from "../core/errors.ts"
 
 /** What administrators choose for the whole site. */
 export interface SiteSettings {
-  /** What `global-remote-state` becomes when a new workspace leaves it out (specification 4.2, self-hosted edition). */
+  /** Default of `global-remote-state` for new workspaces, in the self-hosted edition. */
   readonly defaultGlobalRemoteState: boolean
   /** Releases of the infrastructure tool beyond those this program knows, as exact versions. */
   readonly engineReleases: readonly string[]

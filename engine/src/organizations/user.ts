@@ -44,7 +44,7 @@ export const shownUsername = ({ username, invited }: Pick<User, "username" | "in
   invited ? "" : username
 
 export function changeAccount(before: User, patch: AccountPatch): User {
-  // Bootstrap finds this user by name (architecture 0.11).
+  // Bootstrap finds this user by name (docs/decisions/tokens-and-policies.md).
   const renamesRoot = isRoot(before) && patch.username !== undefined && patch.username !== rootUsername
   refuseFaults([
     ...(patch.username === undefined ? [] : usernameFaults(patch.username)),

@@ -31,8 +31,8 @@ export interface TagStore {
   list(query: TagQuery, page: PageRequest): Promise<Page<CountedTag>>
   counted(ids: readonly TagId[]): Promise<readonly CountedTag[]>
   /**
-   * The tags of these names in the drafts' order: the draft where the pool had none, else the one it has. Atomic, so that
-   * many callers at once make one tag (workspace-facts 4.1, 5).
+   * Returns the tags of these names in the order of the drafts: the pool's own, or the draft if it had none. Atomic: concurrent
+   * callers create one tag (docs/compatibility.md, "Tags").
    */
   ensure(drafts: readonly Tag[]): Promise<readonly Tag[]>
   /** The first few that others than this owner hold. */

@@ -3,7 +3,7 @@ import type { OrganizationId, TagId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { foldName } from "../organizations/organization.ts"
 
-/** One word in an organization's pool. Case is kept, uniqueness folds it (architecture 0.16). */
+/** Tag in an organization's pool. Names keep their case and are unique without it (docs/compatibility.md, "Tags"). */
 export interface Tag {
   readonly id: TagId
   readonly organizationId: OrganizationId
@@ -19,7 +19,7 @@ export interface CountedTag extends Tag {
 export const foldTag = foldName
 
 export const tagNameMaximum = 255
-/** Keys that begin so belong to the service (workspace-facts 1.4). */
+/** Reserved prefixes (docs/compatibility.md, "Tags"). */
 const reserved = /^hcp?:/i
 const flatName = /^[a-zA-Z0-9]([a-zA-Z0-9:_-]*[a-zA-Z0-9])?$/
 

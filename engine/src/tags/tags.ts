@@ -37,10 +37,9 @@ export interface TagFilter {
 }
 
 /**
- * The tag family of the engine: the pool of each organization (specification 4.1), and what workspaces and projects carry
- * (4.10). Flat tags are listed by `ofWorkspace`, bindings with and without a value by `bindings`; names keep their case
- * and are compared without it. A write by an owner takes nothing from another one (`owners.ts`): refused with `conflict` where it
- * would change what others hold.
+ * Tags of the engine: the pool of each organization, and the tags of workspaces and projects. `ofWorkspace` lists flat tags,
+ * `bindings` lists tag bindings with and without a value. Names keep their case and are compared without it. A write by an
+ * owner never changes tags of other owners (docs/tag-owners.md); it throws `conflict` if it would.
  */
 export interface Tags {
   list(organizationName: string, filter: TagFilter, page: PageRequest): Promise<Page<TagView>>
