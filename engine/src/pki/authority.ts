@@ -1,5 +1,5 @@
-// All that one issuance reads of its mount, loaded at once and kept while nothing of it changes (architecture 0.23): who
-// asks compares one number. An authority is a value; whoever holds one sees its mount as it stood at that version.
+// Snapshot of the mount configuration that an issuance reads, loaded in one query and cached under its version
+// (docs/decisions/cache-versions.md). The snapshot is immutable: its holder sees the mount as of that version.
 import { EngineError, unprocessable } from "../core/errors.ts"
 import type { CacheVersions } from "../core/cache-versions.ts"
 import type { Storage } from "../core/storage.ts"
@@ -92,7 +92,7 @@ async function load(stores: AuthorityStores, mount: Mount, version: number): Pro
   }
 }
 
-/** By id, by name, or the literal `default` (specification 1, item 6). */
+/** Finds an issuer by id, by name, or by the literal `default`. */
 export function findIssuer(authority: Authority, reference: string): HeldIssuer | undefined {
   const { issuers, settings } = authority
   const id = reference === defaultReference ? settings.issuers.default : reference

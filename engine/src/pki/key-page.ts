@@ -1,4 +1,5 @@
-// How existing clients read a list in parts (pki-facts 0.2): by keys, from behind one that need not be there any more.
+// Pages of a list by key, as OpenBao's `after` and `limit`. The key that a page starts after may be deleted meanwhile
+// (docs/compatibility.md, "Requests to the certificate API").
 
 export interface KeyPage {
   /** What comes after it in the order of the keys; all where it is left out or empty. */

@@ -1,5 +1,4 @@
-// Which mount an address means. Every request asks, so the mounts are kept for as long as their version stands still
-// (architecture 0.23).
+// Finds the mount of a path. Every request needs it, so mounts are cached under their version (docs/decisions/cache-versions.md).
 import { EngineError } from "../core/errors.ts"
 import type { RequestSnapshot } from "../core/cache-versions.ts"
 import type { Storage } from "../core/storage.ts"
@@ -56,7 +55,7 @@ export function resolvePath<T>(
   return undefined
 }
 
-/** As existing clients know it (pki-facts 0.2). */
+/** The text is Vault's (docs/compatibility.md, "Matched texts"). */
 export const noMount = (path: string): EngineError =>
   new EngineError("not-found", `no handler for route "${path}". route entry not found.`)
 

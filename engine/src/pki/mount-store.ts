@@ -1,8 +1,8 @@
 import type { Mount, MountId } from "./mount.ts"
 
 export interface MountStore {
-  /** Grows with every change to a mount (architecture 0.23). */
-  cacheVersion(): Promise<number>
+  /** Returns a number that increases with every change of a mount (docs/decisions/cache-versions.md). */
+  version(): Promise<number>
   /** By path. */
   list(): Promise<readonly Mount[]>
   /** Both throw `EngineError("conflict")` when the path is taken; they and `remove` make a new version. */

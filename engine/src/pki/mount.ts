@@ -14,7 +14,7 @@ export interface MountConfig {
   readonly forceNoCache: boolean
   /** Whether the mount is told to those who show no token. Empty where nobody has said it, which is hidden. */
   readonly listingVisibility: "" | "hidden" | "unauth"
-  /** Response headers that this mount may set; ACME needs three (specification 4.1, rule 3). */
+  /** Response headers that this mount may set. ACME needs `Location`, `Replay-Nonce` and `Link`. */
   readonly allowedResponseHeaders: readonly string[]
   /** Request headers that this mount may see. */
   readonly passthroughRequestHeaders: readonly string[]
@@ -77,7 +77,7 @@ export const initialMountConfig: MountConfig = {
 
 export const initialMountTraits: MountTraits = { local: false, sealWrap: false, externalEntropyAccess: false }
 
-/** Both the default and the maximum of a mount that says nothing (pki-facts 1.2). */
+/** Default and maximum lease TTL of a mount without its own: 32 days, as in Vault. */
 export const systemLeaseTtlMs = 768 * hourMs
 
 /** What holds for a mount. A maximum below the system's default bounds the default as well. */

@@ -1,5 +1,4 @@
-// Which mounts and auth methods whoever looks around is told of (pki-facts 4.2): more than who may manage them, and less than
-// everybody.
+// Mounts and auth methods that `sys/internal/ui/mounts` shows to a caller: those below which the caller has any right.
 import { reachesBelow } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { forbidden } from "../core/errors.ts"

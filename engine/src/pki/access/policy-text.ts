@@ -1,6 +1,6 @@
-// The text of a policy: `path "pki/issue/web" { capabilities = ["update"] }`, any number of them, with comments; or the same as
-// JSON, `{ "path": { "pki/issue/web": { "capabilities": ["update"] } } }` (architecture 0.12). Strict: what is not understood is
-// refused, because a rule that is silently left out may be the one that denies.
+// Text of a policy: rules `path "pki/issue/web" { capabilities = ["update"] }` with comments, or the same as JSON:
+// `{ "path": { "pki/issue/web": { "capabilities": ["update"] } } }`. Strict: unknown syntax is refused, because an ignored rule may
+// be the one that denies (docs/decisions/tokens-and-policies.md).
 import { capabilities, type Capability, type PathRule } from "../../core/access.ts"
 import { type Fault, invalid, refuseFaults } from "../../core/errors.ts"
 import { textProblem } from "../../core/text.ts"

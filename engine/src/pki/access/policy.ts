@@ -1,5 +1,5 @@
-// Policies say what their holders may do on the certificate API. They are attached to users, teams and the tokens of either
-// (architecture 0.11), and given to service tokens when those are made.
+// Policies grant rights on the certificate API. They are attached to users, teams and the tokens of either, and to service tokens when
+// those are created (docs/decisions/tokens-and-policies.md).
 import { defaultPolicyName, rootPolicyName, type PathRule } from "../../core/access.ts"
 import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
 import type { TeamId, UserId } from "../../core/ids.ts"

@@ -9,7 +9,7 @@ import { readPublicKey } from "../../x509/public-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import { valuesOf } from "../names/subject.ts"
 
-/** What a certificate says of itself, for a list of many (pki-facts 2.9). */
+/** Details of a certificate in `LIST certs/detailed` (https://openbao.org/docs/api/secret/pki). */
 export interface CertificateDetails {
   readonly serialNumber: SerialNumber
   readonly commonName: string

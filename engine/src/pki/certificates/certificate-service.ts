@@ -156,14 +156,14 @@ export class CertificateService extends IssuingService implements ServedCertific
         warnings: approved.warnings,
       })
       const issued = issuedCertificate(outcome, input)
-      // Its chain is that of an authority, which begins with itself, and nobody leases an authority (specification 2.2).
+      // The chain of an intermediate begins with the intermediate itself, and an intermediate has no lease.
       const value = { ...issued, caChain: [issued.certificate, ...issued.caChain], lease: undefined }
       return { issuance: issuanceOf(outcome), value, presented: inCsr(key) }
     })
   }
 
   async signSelfIssued(input: SignSelfIssuedInput, { issuerRef }: IssuerChoice = {}): Promise<SignedSelfIssued> {
-    // Only without an issuer does it take sudo as well (specification 5, rule 5).
+    // `root/sign-self-issued` needs `sudo`, the path of an issuer does not (docs/permissions.md).
     const path = issuerRef === undefined ? "root/sign-self-issued" : `issuer/${issuerRef}/sign-self-issued`
     this.authorize(writing, path, { sudo: issuerRef === undefined })
     const given = readSelfIssued(input.certificate)

@@ -23,7 +23,10 @@ export interface CertificateRecord {
   readonly notAfter: Instant
 }
 
-/** What whoever asked for a certificate wants to find again with it (pki-facts 2.13). */
+/**
+ * Metadata that the requester of a certificate stored with it, as `cert_metadata` of
+ * https://developer.hashicorp.com/vault/api-docs/secret/pki#read-certificate-metadata.
+ */
 export interface CertificateMetadata {
   readonly mountId: MountId
   readonly serialNumber: SerialNumber

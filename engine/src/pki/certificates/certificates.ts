@@ -14,7 +14,7 @@ import type { KeyPage } from "../key-page.ts"
 import type { CertificateDetails } from "./certificate-details.ts"
 import type { IssueRequestInput } from "../issue/request.ts"
 
-/** What issuing and signing give back (specification 2.2), in bytes; encodings are the wire's. */
+/** Result of issuing and signing, in bytes. The wire codecs encode it. */
 export interface IssuedCertificate {
   /** DER. */
   readonly certificate: Uint8Array
@@ -31,7 +31,7 @@ export interface IssuedCertificate {
   readonly warnings: readonly string[]
 }
 
-/** A claim on a certificate for as long as it is valid, under `<mount>/issue/<role>/<uuid>` (architecture 0.19). */
+/** Lease of a certificate until its end, with the id `<mount>/issue/<role>/<uuid>` (docs/authorities.md, "Leases"). */
 export interface CertificateLease {
   readonly id: string
   readonly durationMs: number
@@ -64,7 +64,7 @@ export interface SignInput extends IssueInput {
   readonly csr: string
 }
 
-/** Specification 4.11. Usages count only where the CSR asks for none. */
+/** Input of sign-verbatim. Usages apply only if the CSR has none. */
 export interface SignVerbatimInput extends Partial<VerbatimRequest>, IssuanceOptions {
   /** PEM. */
   readonly csr: string
@@ -73,7 +73,7 @@ export interface SignVerbatimInput extends Partial<VerbatimRequest>, IssuanceOpt
   readonly enforceLeafNotAfterBehavior?: boolean
 }
 
-/** Specification 4.8. */
+/** Input of sign-intermediate. */
 export interface SignIntermediateInput extends Partial<AuthorityRequest>, IssuanceOptions {
   /** PEM. */
   readonly csr: string
@@ -163,22 +163,22 @@ export interface Certificates {
   listMetadata(page?: KeyPage): Promise<readonly SerialNumber[]>
   /** The inventory, by any of its conditions, in pages of at most 1,000. */
   search(query: InventoryQuery, page?: Partial<CertificatePageRequest>): Promise<InventoryPage>
-  /** What was kept with a certificate (pki-facts 2.13). */
+  /** Reads the metadata that was stored with a certificate. */
   metadata(serialNumber: string): Promise<CertificateMetadata>
   /**
    * Records certificates that issuers of the mount signed elsewhere: PEM of one block or more, or base64 of DER, at most
    * `importedCertificatesMaximum`. What is on record already stays as it is.
    */
   import(certificates: readonly string[]): Promise<ImportedCertificates>
-  /** Makes a key and a certificate for it (specification 4.4). */
+  /** Generates a key and issues a certificate for it. */
   issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<IssuedCertificate>
-  /** Makes a certificate for a key that somebody else has; the common name is required (specification 4.6). */
+  /** Issues a certificate for the key of a CSR. The common name is required. */
   sign(role: string, input: SignInput, choice?: IssuerChoice): Promise<IssuedCertificate>
-  /** With everything as the CSR says it; a role lends its terms only (specification 4.11). */
+  /** Issues a certificate with the names and extensions of a CSR. A role gives defaults only. */
   signVerbatim(role: string | undefined, input: SignVerbatimInput, choice?: IssuerChoice): Promise<IssuedCertificate>
-  /** An intermediate's (specification 4.8). */
+  /** Issues the certificate of an intermediate. */
   signIntermediate(input: SignIntermediateInput, choice?: IssuerChoice): Promise<IssuedCertificate>
-  /** The same certificate under another issuer (specification 4.10). */
+  /** Issues a self-issued certificate again, under another issuer. */
   signSelfIssued(input: SignSelfIssuedInput, choice?: IssuerChoice): Promise<SignedSelfIssued>
 }
 

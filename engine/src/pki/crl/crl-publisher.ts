@@ -1,6 +1,5 @@
-// Serves lists that are as new as they have to be. Whoever reads one that is not has it built, once for everybody in this
-// process and one server at a time (architecture 0.21); a list that is as it should be costs one look.
-import { LRUCache } from "lru-cache"
+// Serves revocation lists that are as new as required. The first reader of a stale list has it built, once for all readers of this
+// process and by one server at a time. A current list costs one read (docs/decisions/crl-on-read.md).
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { busy, isStoreFull } from "../../core/errors.ts"
 import type { Exclusively } from "../../core/leases.ts"

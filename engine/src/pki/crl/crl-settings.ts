@@ -1,4 +1,4 @@
-// How a mount says what it revoked (pki-facts 2.7).
+// Revocation settings of a mount: `config/crl` (https://developer.hashicorp.com/vault/api-docs/secret/pki#set-crl-configuration).
 import type { Fault } from "../../core/errors.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"

@@ -62,7 +62,7 @@ export interface ImportedCrl {
   readonly warnings: readonly string[]
 }
 
-/** Lists of what was revoked, as anybody may read them, and how they come about (pki-facts 2.7 and 2.8). */
+/** Revocation lists of a mount, readable without a token, and their settings. */
 export interface Crls {
   /** Knows every revocation that was acknowledged before, unless `autoRebuild` is on. Undefined where there is none. */
   get(choice?: CrlChoice): Promise<Crl | undefined>
@@ -76,7 +76,10 @@ export interface Crls {
    * higher CRL number. PEM or base64 of DER; the same list again changes nothing.
    */
   import(issuerRef: string, crl: string): Promise<ImportedCrl>
-  /** Signs what several lists of an issuer say as one; none of the mount's own lists changes (pki-facts 2.12). */
+  /**
+   * Signs several lists of one issuer as one list, as
+   * https://developer.hashicorp.com/vault/api-docs/secret/pki#combine-crls-from-the-same-issuer. The mount's own lists do not change.
+   */
   resign(issuerRef: string, input: ResignInput): Promise<SignedList>
   /** Signs whatever list it is given. */
   signRevocationList(issuerRef: string, input: RevocationListInput): Promise<SignedList>

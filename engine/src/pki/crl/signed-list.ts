@@ -1,4 +1,5 @@
-// Lists that somebody else has made up (pki-facts 2.12): what stands in them is theirs, and the signature is the issuer's.
+// Revocation lists whose entries the caller provides; the issuer signs them
+// (https://developer.hashicorp.com/vault/api-docs/secret/pki#sign-revocation-list).
 import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import { oids } from "../../x509/asn1/oids.ts"

@@ -317,7 +317,7 @@ const selected = ({ entity, groups }: Identity, settings: ExternalPolicySettings
   ...(settings.groupJmespath === "@" ? { groups } : {}),
 })
 
-/** The service's choice before that of the path (specification 4.5). */
+/** Returns the issuer that the service chose, else the issuer of the path. */
 function chosenIssuer(authority: Authority, { issuerRef }: Allowed, proposed: string | undefined): HeldIssuer {
   if (issuerRef === undefined) return issuerOf(authority, proposed ?? "default")
   const issuer = findIssuer(authority, issuerRef)

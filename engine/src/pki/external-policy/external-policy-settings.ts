@@ -1,4 +1,5 @@
-// How a mount reaches its external policy service (pki-facts 2.13). The key of the client certificate is kept beside it, sealed.
+// Address and trust settings of a mount's external policy service (docs/compatibility.md, "External policy services"). The key of the
+// client certificate is stored sealed, in a row of its own.
 import { type Fault, refuseFaults } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import { parseCertificate } from "../../x509/certificate.ts"

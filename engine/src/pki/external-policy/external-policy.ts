@@ -34,7 +34,7 @@ export interface PolicySignRequest extends PolicyRequest {
   readonly csr: string
 }
 
-/** Certificates that a service outside decides on (specification 4.5, 4.7, 4.9). */
+/** Issuing of certificates by decision of an external policy service. */
 export interface ExternalPolicy {
   get(): Promise<ExternalPolicyView>
   /** What is left out stays as it is. */

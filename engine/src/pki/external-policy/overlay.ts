@@ -103,7 +103,7 @@ const withKeyIdentifier = (extensions: readonly Extension[], key: PublicKey): re
     ? [...extensions, subjectKeyIdentifier(keyIdentifierOf(key))]
     : extensions
 
-/** An intermediate that says nothing of how long a path may be is told what its issuer leaves it (specification 4.8). */
+/** Adds the path length that the issuer allows to an intermediate without one (RFC 5280, section 4.2.1.9). */
 function limited(extension: Extension, { values }: PolicyTemplate, { mode, paths }: OverlayTerms): Extension {
   const longest = longestRemainingPath(paths)?.value
   if (mode !== "ica" || extension.oid !== oids.basicConstraints || longest === undefined) return extension

@@ -1,4 +1,4 @@
-// The service outside that decides, in a role's place, what a certificate holds (specification 4.5, 4.7 and 4.9).
+// Port of the external policy service, which decides the contents of a certificate instead of a role.
 import type { Trust } from "../../core/fetch.ts"
 import type { AuthorityUrls, LeafNotAfterBehavior } from "../issuers/issuer.ts"
 

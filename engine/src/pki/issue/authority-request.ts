@@ -1,5 +1,5 @@
-// What a certificate authority's own certificate is asked to say: a root's, or an intermediate's that is made here or elsewhere
-// (specification, section 4.8; pki-facts 2.1 and 2.2).
+// Requested contents of a CA certificate: a root, or an intermediate that is signed here or by another authority
+// (https://developer.hashicorp.com/vault/api-docs/secret/pki#generate-root).
 import { secondMs } from "../../core/time.ts"
 import type { SubjectValues } from "../names/subject.ts"
 import type { ValidityRequest } from "./validity.ts"

@@ -70,7 +70,7 @@ export async function reissue(
   )
 }
 
-/** Specification 4.10: of all extensions, only these are the new issuer's. */
+/** Extensions that the new issuer replaces when it signs a self-issued certificate again. All others stay. */
 const changedByReissue: ReadonlySet<string> = new Set([oids.authorityKeyIdentifier, oids.crlDistributionPoints])
 
 async function signed(

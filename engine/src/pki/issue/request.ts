@@ -10,7 +10,7 @@ import type { Violation } from "../policy/violation.ts"
 import type { Role } from "../roles/role.ts"
 import type { ValidityRequest } from "./validity.ts"
 
-/** The fields that issue and sign share (specification, sections 4.4 and 4.6). */
+/** Fields of both issue and sign. */
 export interface IssueRequest extends ValidityRequest {
   /** Empty: none. */
   readonly commonName: string

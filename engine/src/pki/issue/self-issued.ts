@@ -1,4 +1,5 @@
-// The certificate that is to be signed again, as it is (specification 4.10): the tool for moving from one root to another.
+// Reads the self-issued certificate that another issuer signs again, to move from one root to another
+// (https://developer.hashicorp.com/vault/api-docs/secret/pki#sign-self-issued).
 import { invalid } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
@@ -18,7 +19,7 @@ export interface ReadCertificate {
 export function readSelfIssued(pem: string): ReadCertificate {
   try {
     const certificate = parseCertificate(readCertificatePem(pem))
-    // Signed with a broken algorithm, it may be anybody's (specification 9, rule 2).
+    // A certificate that is signed with a broken algorithm may be forged.
     readSignatureAlgorithm(certificate.signatureAlgorithm)
     return {
       certificate,

@@ -12,7 +12,7 @@ export interface SigningRequest {
   readonly key: PublicKey
 }
 
-/** Longer ones are not read (specification, section 4.6; RSA keys of 16,384 bits come to 6 KiB). */
+/** Longer CSRs are not read. A CSR with an RSA key of 16,384 bits takes 6 KiB. */
 const csrLengthMaximum = 64 * 1024
 /** Of both, the first is what tools write. */
 const labels: readonly string[] = ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]

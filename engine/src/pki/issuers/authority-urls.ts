@@ -1,5 +1,6 @@
-// Where a certificate says that its issuer's certificate, revocation lists and responders are found. An issuer that names any
-// URL of its own overrides the mount's whole set; templates are filled in when a certificate is issued (pki-facts 2.6).
+// URLs of the issuer's certificate, revocation lists and OCSP responders that certificates name. An issuer with any URL of its own
+// overrides the mount's whole set. Templates are filled in at issuance
+// (https://developer.hashicorp.com/vault/api-docs/secret/pki#set-urls).
 import type { Fault } from "../../core/errors.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import type { ClusterSettings } from "../settings/mount-settings.ts"

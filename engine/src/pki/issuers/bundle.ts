@@ -1,5 +1,5 @@
-// What is imported: certificates and private keys in PEM, in any order (pki-facts 2.3). Everything is judged before anything is
-// stored, because an issuer that cannot be read would take its whole mount with it.
+// Imported certificates and private keys in PEM, in any order. All of them are checked before any is stored, because an unreadable
+// issuer would make its whole mount unusable.
 import { type Fault, invalid } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { readCertificatesOnly } from "../../x509/certificates-only.ts"
@@ -131,7 +131,7 @@ function readAuthority(bytes: Uint8Array): BundledCertificate {
     throw new UnacceptableInput(`${named} is not that of a CA`)
   if (certificate.subjectName.length === 0) throw new UnacceptableInput("the certificate of a CA must have a subject")
   const publicKey = assertStrongKey(readPublicKey(certificate.subjectPublicKeyInfo))
-  // Whoever signed it: what is signed with a broken algorithm may have been forged (specification, section 9).
+  // A certificate that is signed with a broken algorithm may be forged, whoever the issuer is.
   const { signatureAlgorithm: algorithm, tbsCertificate: data, signature } = certificate
   readSignatureAlgorithm(algorithm)
   const claimsItself =

@@ -1,5 +1,4 @@
-// Which certificates of a mount lead from an issuer up to a root (pki-facts 2.2 and 2.4). Names and key identifiers find
-// candidates, signatures decide.
+// Chain of an issuer up to a root, among the certificates of its mount. Names and key identifiers find candidates; signatures decide.
 import type { HeldIssuer } from "./held-issuer.ts"
 
 /** Longer ones are a mistake, or cross-signatures in a circle. */

@@ -1,4 +1,4 @@
-// Which issuer and which key a mount uses where nobody names one (specification 1, item 3; pki-facts 2.3 and 2.6).
+// Default issuer and default key of a mount: the ones used if a request names none.
 import type { KeyId } from "../../core/ids.ts"
 import type { MountId } from "../mount.ts"
 import type { IssuersSettings, KeysSettings, MountSettings, MountSettingsStore } from "../settings/mount-settings.ts"

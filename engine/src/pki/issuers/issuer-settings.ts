@@ -1,4 +1,4 @@
-// What an operator may set of an issuer (pki-facts 2.4), with every fault found at once.
+// Settings of an issuer (https://developer.hashicorp.com/vault/api-docs/secret/pki#update-issuer). All faults are reported at once.
 import { type Fault, refuseFaults } from "../../core/errors.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import { fitsKey, parseSignatureAlgorithm } from "../../x509/signature-algorithm.ts"

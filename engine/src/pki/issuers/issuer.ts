@@ -1,4 +1,4 @@
-// A certificate authority's certificate in a mount, with what the mount may do with it (specification 1, item 3).
+// Issuer: the certificate of a certificate authority in a mount, with the settings for its use.
 import type { IssuerId, KeyId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { MountId } from "../mount.ts"
@@ -7,7 +7,7 @@ import type { MountId } from "../mount.ts"
 export const issuerUsages = ["read-only", "issuing-certificates", "crl-signing", "ocsp-signing"] as const
 export type IssuerUsage = (typeof issuerUsages)[number]
 
-/** What happens to a certificate that would outlive its issuer (pki-facts 1.6, item 5). */
+/** Treatment of a certificate that would outlive its issuer (docs/authorities.md). */
 export const leafNotAfterBehaviors = ["err", "truncate", "permit", "always_enforce_err"] as const
 export type LeafNotAfterBehavior = (typeof leafNotAfterBehaviors)[number]
 

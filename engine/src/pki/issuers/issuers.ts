@@ -13,7 +13,7 @@ type AuthorityFields = Partial<Omit<AuthorityRequest, "useCsrValues">> & {
   readonly usePss?: boolean
 }
 
-/** What a certificate authority's own certificate is to say, and which key it is for (pki-facts 2.1). */
+/** Contents and key of a new root. */
 export interface RootInput extends AuthorityFields, KeyFields {
   /** Unique in the mount. Empty: none, or `next` where a root is rotated. */
   readonly issuerName?: string
@@ -36,7 +36,7 @@ export interface GeneratedRoot {
   readonly warnings: readonly string[]
 }
 
-/** What the request for the certificate of an intermediate asks for, and with which key (pki-facts 2.2). */
+/** Contents and key of the CSR of a new intermediate. */
 export interface IntermediateInput extends AuthorityFields, KeyFields {
   /** Whether the request says that it is for a CA; some signers look for it. */
   readonly addBasicConstraints?: boolean
@@ -108,7 +108,7 @@ export interface SavedIssuer {
   readonly warnings: readonly string[]
 }
 
-/** The authorities of a mount: how they come about, and what may be done with them (pki-facts 2.1 to 2.4). */
+/** Issuers of a mount: generate, import, read, change, revoke, delete. */
 export interface Issuers {
   generateRoot(input: RootInput, endpoint?: RootEndpoint): Promise<GeneratedRoot>
   /** Makes a key, or takes one of the mount, and a request for a certificate to it; the answer comes by `import`. */

@@ -5,7 +5,7 @@ import type { RevocationStore } from "../revoke/revocation.ts"
 import type { HeldIssuer } from "./held-issuer.ts"
 import type { Issuer } from "./issuer.ts"
 
-/** What an issuer becomes. The first time stands, and what it could do besides issuing it still does (pki-facts 2.4). */
+/** Returns the fields of a revoked issuer. The first revocation time stays; only the usage for issuing is removed. */
 export const asRevoked = (issuer: Issuer, revokedAt: Instant): Pick<Issuer, "revokedAt" | "settings"> => ({
   revokedAt: issuer.revokedAt ?? revokedAt,
   settings: {

@@ -1,4 +1,4 @@
-// Which key the certificate of an issuer, or the request for one, is to be for (pki-facts 2.1 and 2.5).
+// Key of a new issuer or CSR: generated, or an existing one.
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { defaultReference, referenceNameProblem } from "../names/reference-name.ts"

@@ -1,5 +1,5 @@
-// Keys of certificate authorities. What stands in the store is the public half and, sealed, the private one; once it is in,
-// the private half is used and never read back by anyone (specification 4.4: keys of leaves are not stored at all).
+// Keys of certificate authorities. The store holds the public key and the sealed private key, which no endpoint returns. Keys of leaf
+// certificates are not stored.
 import type { KeyId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { MountId } from "../mount.ts"

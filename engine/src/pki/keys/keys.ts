@@ -31,7 +31,7 @@ export interface SavedKey extends KeyView {
   readonly warnings: readonly string[]
 }
 
-/** The keys of a mount's authorities (pki-facts 2.5). A reference is an id, a name, or `default`. Private keys are never read back. */
+/** Keys of a mount's issuers. A reference is an id, a name, or `default`. Stored private keys are never returned. */
 export interface Keys {
   /** In the order they came; in parts in the order of their ids. */
   list(page?: KeyPage): Promise<readonly KeySummary[]>

@@ -1,5 +1,5 @@
-// What stands for a certificate with whoever was given it: its end is that of the certificate, and ending it before is revoking
-// the certificate (pki-facts 4.2). Roles with `generate_lease` make one for each.
+// Lease of a certificate. It ends with the certificate; revoking the lease revokes the certificate. Roles with `generate_lease` create
+// one for each certificate (docs/authorities.md, "Leases").
 import type { Instant } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { MountId } from "../mount.ts"

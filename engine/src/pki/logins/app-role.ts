@@ -1,6 +1,6 @@
-// A role that programs log in as: who shows its role id and a secret id made for it gets a token on the role's terms. Rules as the
-// public service has them (pki-facts 4.1): what a change does not say stays, and one thing at least must stand between a caller
-// who knows the role id and a token.
+// AppRole: a program with the role id and a secret id gets a token with the role's policies. Rules as in Vault: a change keeps members
+// that it leaves out, and a role needs at least one constraint besides the role id
+// (https://developer.hashicorp.com/vault/api-docs/auth/approle).
 import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import { tokenCountMaximum } from "../access/token-limits.ts"

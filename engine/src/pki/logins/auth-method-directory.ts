@@ -1,6 +1,5 @@
-// Which auth method an address means. Logins come often and methods change seldom, so they are kept for as long as the
-// version of mounts stands still (architecture 0.23).
-import type { RequestSnapshot } from "../../core/cache-versions.ts"
+// Finds the auth method of a path. Methods are cached under the version of mounts (docs/decisions/cache-versions.md).
+import type { Arrival } from "../../core/versions.ts"
 import type { Storage } from "../../core/storage.ts"
 import { VersionedCache } from "../../core/versioned-cache.ts"
 import { noMount, resolvePath } from "../mount-directory.ts"

@@ -1,4 +1,5 @@
-// otherName entries of a subjectAltName, written `<oid>;<type>:<value>`; the only type is UTF8 (specification, section 4.4).
+// otherName entries of a subjectAltName, written `<oid>;<type>:<value>`. The only type is UTF8
+// (https://developer.hashicorp.com/vault/api-docs/secret/pki#generate-certificate-and-key, `other_sans`).
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
 
 export interface OtherName {

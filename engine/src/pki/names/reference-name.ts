@@ -3,7 +3,7 @@ export const defaultReference = "default"
 
 const nameMaximum = 255
 
-/** What is wrong with a name by which an issuer or a key is to be referred to (pki-facts 2.1), as the sentence about it goes on. */
+/** Returns the problem of a name for an issuer or a key, as the end of a sentence about it. */
 export function referenceNameProblem(name: string): string | undefined {
   if (name === defaultReference) return "must not be the reserved word default"
   if (name.length > nameMaximum) return `must not be longer than ${nameMaximum} characters`

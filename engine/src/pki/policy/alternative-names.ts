@@ -6,10 +6,10 @@ import { toMailbox } from "../names/email.ts"
 import { parseIpAddress } from "../names/ip-address.ts"
 import { type Violation, violation } from "./violation.ts"
 
-/** How more serial numbers of the subject are written among alternative names (specification, section 4.8, `serial_number`). */
+/** Returns whether an alternative name holds another serial number of the subject. */
 export const isSerialNumberName = (altName: string): boolean => altName.startsWith(`${oids.serialNumber};`)
 
-/** The alternative name that a common name is at once (specification, section 4.4, `exclude_cn_from_sans`); most others are none. */
+/** Returns the alternative name that a common name becomes, unless `exclude_cn_from_sans` is set; undefined if it is no DNS name or email. */
 export function nameOfCommonName(
   commonName: string,
   rules: NameRules,

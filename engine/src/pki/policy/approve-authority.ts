@@ -215,7 +215,7 @@ function usagesFor(
   { keyType }: AuthorityTerms,
 ): readonly KeyUsage[] {
   const named = parseKeyUsages(request.keyUsage).usages
-  // What a CSR asks for stays (architecture 0.22).
+  // Usages that a CSR asks for stay (docs/decisions/default-key-usages.md).
   const asked = new Set([
     ...authorityUsages,
     ...fittingKeyUsages(named, keyType),

@@ -1,4 +1,4 @@
-// The one place that lets a self-issued certificate be signed again (specification 4.10).
+// Approves a self-issued certificate for signing by another issuer. Nothing else does.
 import { invalid } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"

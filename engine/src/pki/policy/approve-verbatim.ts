@@ -1,5 +1,5 @@
-// The one place that lets a CSR be signed as it stands (specification, section 4.11): names and extensions are the CSR's own,
-// and what is judged is that it asks for no authority, and how long the certificate lives.
+// Approves a CSR for sign-verbatim. Names and extensions are the CSR's own; the policy checks that the CSR asks for no CA certificate,
+// and bounds the validity. Nothing else approves a CSR verbatim.
 import { oids } from "../../x509/asn1/oids.ts"
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
 import { type Extension, findExtension } from "../../x509/extension.ts"
@@ -199,7 +199,7 @@ function signatureBitsAreKnown({ request }: VerbatimApplication): readonly Viola
     : [violation("signatureBitsAreKnown", "signatureBits", `${request.signatureBits}`, problem)]
 }
 
-/** What the CSR asks for stays, whether it fits the key or not; what is only a default has to fit (architecture 0.22). */
+/** Returns the default usages that fit the key. Usages of the CSR stay in any case (docs/decisions/default-key-usages.md). */
 function defaultUsages(
   request: VerbatimRequest,
   { extensions }: CsrContent,

@@ -1,6 +1,5 @@
-// The rules by which a role issues, each a check under its own name; `issueChecks` and `signChecks` are the policy, in order.
-// Every check says everything that is wrong, so that whoever asked hears it in one go, and one fault denies the whole request:
-// no name is ever left out of a certificate in silence (specification, section 7, rule 1).
+// Rules of a role, one named check each. `issueChecks` and `signChecks` are the policy, in order. Each check returns all its violations,
+// so that the caller gets them at once. One violation denies the request: no name is dropped silently.
 import { derived } from "../../core/derived.ts"
 import { textProblem } from "../../core/text.ts"
 import { isPrintableText } from "../../x509/asn1/printable.ts"

@@ -1,4 +1,4 @@
-// Which keys are strong enough to be made, and to be certified (specification, section 8).
+// Minimum strength of keys that are generated or certified.
 import { keyAlgorithm, type KeyType } from "../../x509/key-algorithm.ts"
 
 /** What a role may ask for; `any` is for requests that bring their key, or say which to make. */

@@ -1,4 +1,4 @@
-// An issuer that is revoked is also a certificate that another one issued (pki-facts 2.8).
+// Revocation of an issuer: its certificate also goes on the list of the issuer that signed it, if that one is in the mount.
 import type { Instant } from "../../core/time.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
 import type { Authority } from "../authority.ts"

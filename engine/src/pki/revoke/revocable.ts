@@ -1,4 +1,4 @@
-// What somebody says is to be revoked, as long as one certificate is meant by it (specification 4.12 and 7.3).
+// The certificate that a revocation request names: by serial number, or as a whole certificate.
 import { invalid, unprocessable } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { sameName } from "../../x509/name.ts"

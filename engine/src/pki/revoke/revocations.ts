@@ -2,7 +2,7 @@ import type { Instant } from "../../core/time.ts"
 import type { KeyPage } from "../key-page.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 
-/** Exactly one of the first two (specification 4.12). */
+/** Exactly one of `serialNumber` and `certificate` is required. */
 export interface RevokeInput {
   /** Hex octets joined by ":" or "-". */
   readonly serialNumber?: string
@@ -27,7 +27,7 @@ export interface RevokedCertificate {
 export interface Revocations {
   /** A certificate that has expired is not revoked, unless the settings of revocation lists allow it. */
   revoke(input: RevokeInput): Promise<RevokedCertificate>
-  /** For whoever has the key and no other right to revoke (specification 5.6). */
+  /** Revokes a certificate for a caller that proves possession of its private key, without any other right. */
   revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate>
   /** Ascending; at most `keysMaximum` at once. */
   list(page?: KeyPage): Promise<readonly SerialNumber[]>

@@ -1,4 +1,5 @@
-// Revoking a certificate writes one row, whatever else is revoked: lists are made when they are read (architecture 0.21).
+// Revoking a certificate writes one row, whatever the number of revoked certificates: lists are built when they are read
+// (docs/decisions/crl-on-read.md).
 import { repeatableRead } from "../../core/storage.ts"
 import { unprocessable } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"

@@ -7,7 +7,7 @@ export interface SavedRole {
   readonly warnings: readonly string[]
 }
 
-/** Named policies of issuance (specification 2.1 and 4.3). */
+/** Roles: named policies of issuance. */
 export interface Roles {
   /** Names, ordered. */
   list(page?: KeyPage): Promise<readonly string[]>

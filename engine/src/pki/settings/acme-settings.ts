@@ -1,4 +1,4 @@
-// How a mount serves ACME (specification 2.4). What is beyond the specification says so.
+// ACME settings of a mount: Vault's, and a few that Vault does not have (docs/acme.md).
 import { derived } from "../../core/derived.ts"
 import type { Fault } from "../../core/errors.ts"
 import { hourMs } from "../../core/time.ts"
@@ -25,16 +25,16 @@ export interface AcmeSettings {
   readonly eabPolicy: EabPolicy
   /** 0: 90 days. */
   readonly maxTtlMs: number
-  /** Where challenges may be answered from besides public addresses; beyond the specification. */
+  /** Non-public address ranges that challenge validation may reach. */
   readonly challengePermittedIpRanges: readonly string[]
-  /** Ranges that validation never reaches, permitted or not; beyond the specification. */
+  /** Address ranges that challenge validation never reaches. They override permitted ranges. */
   readonly challengeExcludedIpRanges: readonly string[]
-  /** Names of this authority in CAA records; empty: records are not looked at. Beyond the specification. */
+  /** Names of this authority in CAA records (RFC 8659). If empty, CAA records are not checked. Not in Vault. */
   readonly caaIdentities: readonly string[]
-  /** Told in the directory; beyond the specification. */
+  /** URL in the directory's `meta` (RFC 8555, section 7.1.1). Not in Vault. */
   readonly termsOfService: string
   readonly website: string
-  /** What may be used up, 0 for any number; beyond the specification. Of one account, within 3 hours. */
+  /** Rate limits, 0 for none; not in Vault. Orders of one account within 3 hours. */
   readonly ordersPerAccount: number
   /** Certificates issued for a name, to all accounts, within 7 days. */
   readonly ordersPerName: number
@@ -75,13 +75,13 @@ export const defaultAcmeSettings: AcmeSettings = {
 export const asksOwnersAnew = (before: readonly string[], after: readonly string[]): boolean =>
   after.length > 0 && (before.length === 0 || before.some((identity) => !after.includes(identity)))
 
-/** What a write answers (specification 4.2). */
+/** Members in the answer to a write. */
 export type WrittenAcmeSettings = Pick<
   AcmeSettings,
   "allowedIssuers" | "allowedRoles" | "defaultDirectoryPolicy" | "dnsResolver" | "eabPolicy" | "enabled"
 >
 
-/** Where `max_ttl` says nothing (specification 8). */
+/** Default of `max_ttl`, 90 days (docs/compatibility.md, "ACME clients"). */
 const unsaidMaxTtlMs = 2_160 * hourMs
 
 export const acmeMaxTtlMs = ({ maxTtlMs }: Pick<AcmeSettings, "maxTtlMs">): number => maxTtlMs || unsaidMaxTtlMs
@@ -104,7 +104,7 @@ export function parseDirectoryPolicy(text: string): DirectoryPolicy | undefined 
 /** Whether a list of names, or its `*`, has one. */
 export const allows = (names: readonly string[], name: string): boolean => names.includes("*") || names.includes(name)
 
-/** Every answer of a directory has them (specification 4.1, rule 3). */
+/** Headers of ACME answers. The mount must allow them. */
 const neededHeaders = ["Location", "Replay-Nonce", "Link"] as const
 
 export interface AcmeGround {
@@ -112,7 +112,7 @@ export interface AcmeGround {
   readonly clusterPath: string
 }
 
-/** Why ACME cannot be served on a mount, whatever its settings say; undefined where it can (specification 4.1, rules 3 and 4). */
+/** Returns the reason why a mount cannot serve ACME whatever its ACME settings are; undefined if it can. */
 export function acmeObstacle({ mount, clusterPath }: AcmeGround): string | undefined {
   if (clusterPath === "") return "ACME needs the mount's own address: set path in config/cluster first"
   const allowed = mount.config.allowedResponseHeaders.map((name) => name.toLowerCase())

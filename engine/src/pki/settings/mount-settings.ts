@@ -1,5 +1,4 @@
-// What is configured for a whole mount (pki-facts 2.6). Each part is stored by its name as it was last set, and read with
-// the defaults of everything that was not.
+// Configuration of a whole mount. Each part is stored by name as it was last written, and read with defaults for absent members.
 import type { IssuerId, KeyId } from "../../core/ids.ts"
 import { type CrlSettings, defaultCrlSettings } from "../crl/crl-settings.ts"
 import {

@@ -152,7 +152,7 @@ function refuseNoChoice(reference: string): void {
   )
 }
 
-/** They are let stand, and no directory has them (specification 4.1, rule 1). */
+/** Returns a warning for each allowed role with `no_store`. The setting keeps them; no directory serves them. */
 const noStoreWarnings = ({ allowedRoles }: AcmeSettings, roles: Authority["roles"]): readonly string[] =>
   allowedRoles
     .filter((name) => roles.get(name)?.noStore === true)

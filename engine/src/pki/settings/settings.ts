@@ -19,11 +19,11 @@ export interface KeysSettingsPatch {
   readonly default?: string
 }
 
-/** How a mount's issuers and keys are used, and where they are found (pki-facts 2.6). A change leaves alone what it does not name. */
+/** Settings of a mount: default issuer and key, URLs, cluster paths, ACME. A change keeps members that it leaves out. */
 export interface Settings {
   issuers(): Promise<IssuersSettings>
   changeIssuers(patch: IssuersSettingsPatch): Promise<Saved<IssuersSettings>>
-  /** Makes an issuer the default: the one that `next` names unless another is said (pki-facts 2.1, `root/replace`). */
+  /** Makes an issuer the default (`root/replace`). Without a reference, the issuer named `next`. */
   replaceRoot(reference?: string): Promise<Saved<IssuersSettings>>
   keys(): Promise<KeysSettings>
   changeKeys(patch: KeysSettingsPatch): Promise<Saved<KeysSettings>>

@@ -1,4 +1,4 @@
-// Tidying by the clock (pki-facts 2.10).
+// Automatic tidying at intervals (https://developer.hashicorp.com/vault/api-docs/secret/pki#set-automatic-tidy-configuration).
 import type { Fault } from "../../core/errors.ts"
 import { dayMs, hourMs, type Instant, isAhead, minuteMs } from "../../core/time.ts"
 import {

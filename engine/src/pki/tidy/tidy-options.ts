@@ -1,4 +1,5 @@
-// What a tidy run is to take away, and how long after its end everything stays (pki-facts 2.10).
+// Options of a tidy run: the record types to delete, and how long each stays after its end
+// (https://developer.hashicorp.com/vault/api-docs/secret/pki#tidy).
 import type { Fault } from "../../core/errors.ts"
 import { dayMs, hourMs, secondMs } from "../../core/time.ts"
 

@@ -19,7 +19,7 @@ export interface TidyStatus {
 
 export type TidyRunView = Omit<TidyRun, "mountId" | "number" | "step" | "progress" | "automatic">
 
-/** Taking away of what has expired (pki-facts 2.10). The work itself is a job of the servers on the store. */
+/** Tidying: deletes expired records. A background job does the work. */
 export interface Tidy {
   /** Begins a run, unless one is going on; the answer is what to know about that. */
   start(input: TidyInput): Promise<readonly string[]>
