@@ -179,10 +179,13 @@ test.each([
   ["false", undefined, "on"],
   ["", undefined, "on"],
   ["true", "on", "on"],
-])("the variable of the specification, %j, closes ACME to the public unless ours says %j", (named, own, publicAcme) => {
-  const environment = { SERVICE_DISABLE_PUBLIC_ACME: named, CHANCERY_PUBLIC_ACME: own }
-  expect(from({ environment }).publicAcme).toBe(publicAcme)
-})
+])(
+  "the variable SERVICE_DISABLE_PUBLIC_ACME, %j, closes ACME to the public unless ours is %j",
+  (named, own, publicAcme) => {
+    const environment = { SERVICE_DISABLE_PUBLIC_ACME: named, CHANCERY_PUBLIC_ACME: own }
+    expect(from({ environment }).publicAcme).toBe(publicAcme)
+  },
+)
 
 test.each([
   ["http://theirs:4318", undefined, "http://theirs:4318/"],

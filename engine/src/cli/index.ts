@@ -1,4 +1,4 @@
-// What other packages build their commands from (architecture 0.24). Re-exports only.
+// Exports for packages that add commands (docs/decisions/optional-operator.md). Re-exports only.
 export { Command } from "commander"
 export { CommandError, exitCodes } from "./exit-code.ts"
 export type { ExitCode } from "./exit-code.ts"

@@ -430,7 +430,7 @@ function parseHttpUrl(text: string): URL | undefined {
   return url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" ? url : undefined
 }
 
-/** In milliseconds; clients read whole seconds, up to an hour (workspace-facts 1.9). */
+/** Returns milliseconds. Clients read whole seconds, up to an hour (docs/compatibility.md, "State versions"). */
 function parseSnapshotInterval(text: string): number | "off" | undefined {
   if (text === "off") return text
   const intervalMs = within(parseDuration(text), 1_000, 3_600_000)

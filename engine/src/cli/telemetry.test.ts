@@ -22,7 +22,7 @@ test("nothing is sent unless somebody says where to", () => {
   expect(plan({ OTEL_SERVICE_NAME: "pki", OTEL_TRACES_EXPORTER: "console" })).toBe(undefined)
 })
 
-test("traces and metrics go to one collector, as the specification of its variables has it", () => {
+test("traces and metrics go to one collector, as OpenTelemetry defines its variables", () => {
   expect(plan({}, collector)).toEqual(usual)
   expect(plan({}, `${collector}/`)).toEqual(usual)
   expect(plan({}, `${collector}/base`)?.traces?.url).toBe(`${collector}/base/v1/traces`)

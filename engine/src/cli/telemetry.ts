@@ -134,7 +134,7 @@ function resource(variables: Variables): Record<string, string> {
   }
 }
 
-/** Reads variables, an empty one as none (as their specification has it), and gathers what is wrong with them. */
+/** Reads variables and collects their faults. An empty variable counts as unset, as OpenTelemetry defines it. */
 class Variables {
   readonly #environment: Environment
   readonly #faults = new Set<string>()

@@ -1,5 +1,5 @@
-// One number per family of facts that replicas cache (architecture 0.23): whoever changes such a fact bumps it in the
-// same transaction, and whoever cached it compares.
+// One version number for each family of cached facts. A change of a fact increments it in the same transaction; a cache compares it
+// before use (docs/decisions/cache-versions.md).
 import { type Expression, sql } from "kysely"
 import type { MountId } from "../pki/mount.ts"
 import type { CacheVersions, RequestSnapshot } from "../core/cache-versions.ts"

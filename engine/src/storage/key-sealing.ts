@@ -1,7 +1,7 @@
-// Secrets at rest: AES-256-GCM under one of the keys of a ring (architecture 0.6). A sealed value is
-//   version (1 byte) · key id (8) · nonce (12) · ciphertext · tag (16),
-// and the tag also covers the header and the record's path, so that a value moved to another record does not open.
-// The first key of the ring seals; every key of it opens, so that keys rotate without a stop.
+// Sealing of secrets: AES-256-GCM under a key of a ring (docs/decisions/sealing.md). A sealed value is
+//   version (1 byte) · key id (8) · nonce (12) · ciphertext · tag (16).
+// The tag also covers the header and the record's path: a value moved to another record does not open.
+// The first key of the ring seals and every key opens, so that keys rotate while servers run.
 import { createCipheriv, createDecipheriv, hash } from "node:crypto"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { RandomSource } from "../core/random.ts"

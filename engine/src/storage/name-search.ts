@@ -1,4 +1,4 @@
-// Search for a part of a workspace's name, the one thing the two dialects index differently (architecture 0.18).
+// Search for a part of a workspace's name, which the two databases index differently (docs/decisions/two-databases.md).
 // PostgreSQL has a trigram index on the column and statistics that tell when to use it. SQLite has neither, so the list
 // asks first: `idsByName` answers from a contentless FTS5 table of trigrams while the matches are few, and otherwise the
 // list walks the organization in its own order and filters. The FTS5 row numbers are `workspaces.number`, a column only

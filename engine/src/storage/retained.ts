@@ -1,5 +1,5 @@
-// What retention policies say of a row `v` that belongs to a workspace `w`: the workspace's own policy counts before that of its
-// organization, and that before the site's (workspace-facts 1.8).
+// Conditions of retention policies on a row `v` of a workspace `w`. The workspace's own policy overrides its organization's, which
+// overrides the site's (docs/compatibility.md, "Retention policies").
 import { type RawBuilder, sql } from "kysely"
 import { dayMs, type Instant } from "../core/time.ts"
 import { statement } from "./session.ts"

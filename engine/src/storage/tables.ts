@@ -91,7 +91,7 @@ export interface Tables {
   webhook_dead_letters: WebhookDeadLetterRow
 }
 
-/** One row per family of cached facts; whoever changes such a fact bumps its number (architecture 0.23). */
+/** One row for each family of cached facts. A change of a fact increments the number (docs/decisions/cache-versions.md). */
 export interface GenerationRow {
   family: string
   number: number

@@ -1,7 +1,7 @@
-// The list of workspaces (specification 4.4), made to cost what it finds and not what there is. Every filter that can
-// drive a query first counts, up to a bound, how many rows it would touch. When one touches few, it drives: all that
-// matches is fetched with its sort key and paged here, in one query. When none does, most rows match: they are counted,
-// and the page is cut out of the index that has the order, from whichever end is nearer.
+// List of workspaces. Its cost depends on the matches, not on the number of workspaces (docs/decisions/two-databases.md). Every filter
+// that can drive the query first counts, up to a bound, the rows that it touches. A filter that touches few rows drives: one query reads
+// all matches with their sort keys, and the page is cut here. Otherwise most rows match: they are counted, and the page comes from the
+// index in list order, read from the nearer end.
 import { type RawBuilder, sql } from "kysely"
 import { foldName } from "../organizations/organization.ts"
 import { offsetOf, type Page, pageOf, type PageRequest } from "../core/page.ts"

@@ -155,7 +155,7 @@ export interface Reissue {
   readonly extensions: readonly Extension[]
 }
 
-/** The TBSCertificate of the same certificate under another issuer; all that is not named stays, byte for byte (specification, section 4.10). */
+/** Encodes the TBSCertificate of the same certificate under another issuer. Fields that `reissue` does not name stay byte for byte. */
 export function encodeReissuedTbsCertificate(certificate: CertificateTemplate, reissue: Reissue): Uint8Array {
   const replacing = new Map(reissue.extensions.map((extension) => [extension.oid, extension]))
   const kept = certificate.extensions.map((extension) => replacing.get(extension.oid) ?? extension)

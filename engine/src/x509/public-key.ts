@@ -17,7 +17,7 @@ export interface PublicKey {
   readonly octets: Uint8Array
 }
 
-/** Shorter moduli are within reach of factoring (specification, section 8). */
+/** Minimum size of RSA keys (NIST SP 800-131A). */
 const rsaBitsMinimum = 2048
 /** Verification takes 1 ms there, 4 ms with the largest exponent, and four times as long for every doubling. */
 const rsaBitsMaximum = 16_384

@@ -40,7 +40,7 @@ const changes = ({ text, integer, keyed, plain }: Words): string[] => [
   "create index tokens_service_end on tokens (expires_at) where kind = 'service'",
 ]
 
-/** Revoking with the key is for whoever is authenticated (specification 5.6), wherever the mount is. */
+/** Any authenticated caller may revoke a certificate by proof of its key, on every mount. */
 const defaultRules = [
   ["auth/token/lookup-self", "read"],
   ["auth/token/renew-self", "update"],

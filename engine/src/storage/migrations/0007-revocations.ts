@@ -1,5 +1,5 @@
-// Revocations and the lists of them. What is revoked stands in a table of its own, in the order of revocation within each
-// list, so that a list is read in one sweep and what came since is at its end (architecture 0.21).
+// Revocations and revocation lists. Revocations have a table of their own, ordered by revocation within each list: a list is one
+// ordered read, and new entries are at its end (docs/decisions/crl-on-read.md).
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

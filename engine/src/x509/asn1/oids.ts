@@ -1,4 +1,4 @@
-// Object identifiers by the names that their specifications give them.
+// Object identifiers by the names in the standards that define them.
 
 export const oids = {
   // Attribute types (X.520, RFC 4519, RFC 2985).
