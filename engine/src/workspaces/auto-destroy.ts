@@ -1,4 +1,4 @@
-// When a workspace is destroyed by itself (workspace-facts 1.4).
+// Automatic destruction of workspaces (docs/compatibility.md, "Workspace settings").
 import type { Fault } from "../core/errors.ts"
 import { dayMs, hourMs, type Instant } from "../core/time.ts"
 import type { Checked } from "./checked.ts"

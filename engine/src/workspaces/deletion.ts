@@ -1,5 +1,5 @@
-// Safe delete (specification 4.6). The texts are contract: clients tell the three reasons apart by parts of them
-// (workspace-facts 1.3). Force delete asks for a permission only, and looks at nothing here.
+// Safe delete. Clients tell the three reasons apart by parts of the texts (docs/compatibility.md, "Matched texts"). Force delete needs a
+// permission only, and skips these checks.
 import { conflict } from "../core/errors.ts"
 import type { Workspace } from "./workspace.ts"
 

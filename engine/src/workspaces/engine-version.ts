@@ -1,5 +1,5 @@
-// Versions of the infrastructure tool: exact, a constraint in the tool's own syntax (`~> 1.5`, `>= 1.2, < 2`), or `latest`
-// (architecture 0.18). They are stored and returned as given; this file answers which release they mean.
+// Versions of the infrastructure tool: exact, a constraint in the tool's syntax (`~> 1.5`, `>= 1.2, < 2`), or `latest`. They are stored
+// and returned as written (docs/compatibility.md, "Discovery"); this file resolves them to a release.
 import { engineReleases } from "./engine-releases.ts"
 
 type Numbers = readonly [number, number, number]

@@ -1,4 +1,5 @@
-// Where runs execute: own mode and agent pool, or the defaults of project and organization (architecture 0.15).
+// Execution mode and agent pool of a workspace: its own, or the defaults of project and organization (docs/compatibility.md,
+// "Inherited settings").
 import type { Fault } from "../core/errors.ts"
 import type { ExecutionMode } from "../organizations/organization.ts"
 import type { Checked } from "./checked.ts"
@@ -32,7 +33,7 @@ export function changeExecution(
   { agentPoolExists, agentPoolAdmits }: { readonly agentPoolExists: boolean; readonly agentPoolAdmits: boolean },
 ): Checked<Execution> {
   const mode = input.executionMode ?? modeOfOperations(input.operations)
-  // Go clients send "" for "unset" (workspace-facts 1.4).
+  // Go clients send "" for "not set" (docs/compatibility.md, "Empty values").
   const pool = input.agentPoolId === undefined ? undefined : input.agentPoolId || null
   const untouched = mode === undefined && pool === undefined && input.settingOverwrites === undefined
   if (untouched) {

@@ -12,7 +12,7 @@ import type { StateVersionOutput, StateVersionView } from "./state-version.ts"
 import type { VariableView } from "./variable.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
 
-/** What a workspace can bring along (specification 4.12), and a few more that public clients ask for (workspace-facts 1.5). */
+/** Related resources that `include` adds to a workspace. */
 export const workspaceParts = [
   "agent_pool",
   "current_configuration_version",

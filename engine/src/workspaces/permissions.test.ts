@@ -150,7 +150,7 @@ describe("permissions on a workspace", () => {
     expect(sorted(held(caller, grants, force))).toEqual(sorted(expected))
   })
 
-  test("[W-2.4-p1] are the 21 booleans of the specification, each true or false", () => {
+  test("[W-2.4-p1] are the 21 booleans of a workspace document, each true or false", () => {
     const permissions = workspacePermissions(member(), organization, [{ teamId, access: "read" }])
     expect(Object.keys(permissions)).toHaveLength(21)
     expect(new Set(Object.values(permissions))).toEqual(new Set([true, false]))

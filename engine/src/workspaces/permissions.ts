@@ -1,10 +1,10 @@
-// Who may do what to a workspace. 404-not-403 is decided here and nowhere else; force delete is the one exception
-// (specification, section 5 rules 5 to 7; access levels: architecture 0.13).
+// Permissions on a workspace (docs/permissions.md). Only this file decides that a forbidden request answers 404 instead of 403; force
+// delete is the exception.
 import { type Caller, membershipIn } from "../core/caller.ts"
 import { forbidden, notFound } from "../core/errors.ts"
 import type { OrganizationId, TeamId, WorkspaceId } from "../core/ids.ts"
 
-/** In the order of specification 2.4. */
+/** In the order of the workspace document. */
 export const workspacePermissionNames = [
   "canUpdate",
   "canDestroy",
@@ -75,8 +75,8 @@ const writeNames: readonly WorkspacePermission[] = [
 const adminNames: readonly WorkspacePermission[] = workspacePermissionNames.filter((name) => name !== "canForceDelete")
 
 /**
- * An organization token manages workspaces but runs nothing and holds no lock: a lock needs a user, team or run to be held by
- * (specification, section 5 rule 5), and only users and teams may create state versions (workspace-facts 1.9).
+ * Permissions of an organization token. It manages workspaces but runs nothing: a lock is held by a user, team or run, and only users
+ * and teams create state versions (docs/compatibility.md, "State versions").
  */
 const organizationTokenNames: readonly WorkspacePermission[] = adminNames.filter(
   (name) =>
@@ -177,7 +177,7 @@ export function workspacePermissions(
   }
 }
 
-/** Viewing needs the read permission for runs (specification, section 5 rule 3). */
+/** Returns whether the caller sees the workspace: that needs the read permission for runs. */
 export const isVisible = (permissions: WorkspacePermissions): boolean => permissions.canReadRun
 
 export function require(

@@ -9,7 +9,7 @@ import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import type { Workspace } from "./workspace.ts"
 
-/** All or none. Both ends of a move need the right to move (specification 4.3); those already there stay as they are. */
+/** Moves all of the workspaces or none. The caller needs the right to move on both projects. Workspaces already there stay as they are. */
 export async function moveToProject(
   stores: Pick<Stores, "access" | "events" | "projects" | "vcsConnections" | "workspaces">,
   caller: Caller,

@@ -3,7 +3,7 @@ import type { OrganizationId, TeamId } from "../core/ids.ts"
 export const workspaceSortKeys = ["name", "current-run.created-at", "latest-change-at"] as const
 export type WorkspaceSortKey = (typeof workspaceSortKeys)[number]
 
-/** The list of specification 4.4 as data; all filters combine with AND. */
+/** Query of the workspace list. All filters combine with AND. */
 export interface WorkspaceQuery {
   /** Part of the name, case-insensitive. */
   readonly name?: string

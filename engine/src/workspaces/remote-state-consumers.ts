@@ -1,4 +1,4 @@
-// Which workspaces may read another's state (specification 4.9): all of the organization while `global-remote-state` is on,
+// Remote state consumers: the workspaces that may read a workspace's state. All of the organization if `global-remote-state` is true,
 // else those on a list.
 import { type Fault, unprocessable } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"

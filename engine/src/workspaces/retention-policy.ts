@@ -1,5 +1,5 @@
-// How long the data of old state and configuration versions is kept (specification 4.11; workspace-facts 1.8). A policy is set
-// on a workspace, an organization or the whole site; the self-hosted edition has them.
+// Data retention policies: how long the data of old state and configuration versions stays. A policy is set on a workspace, an
+// organization or the site, in the self-hosted edition (docs/compatibility.md, "Retention policies").
 import type { Fault } from "../core/errors.ts"
 
 export type RetentionRule = { readonly kind: "delete-older"; readonly days: number } | { readonly kind: "dont-delete" }

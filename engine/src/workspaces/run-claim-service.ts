@@ -342,7 +342,7 @@ function executorOf(caller: Caller): RunExecutor {
       return { kind: "teams", id: caller.teamId }
     case "agent":
       return { kind: "agent-pools", id: caller.agentPoolId }
-    // An organization's token runs nothing (specification, section 5).
+    // Organization tokens execute no runs (docs/permissions.md).
     case "organization":
     case "service":
     case "anonymous":

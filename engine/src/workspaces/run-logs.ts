@@ -1,5 +1,5 @@
-// The address of a log is its own credential, because clients read it without a token (workspace-facts 1.10). They go on reading
-// while the log grows: one character marks its beginning, one its end, and their offsets count both.
+// The address of a log is its own credential, because clients read it without a token. Clients poll while the log grows: one character
+// marks its beginning, one its end, and offsets count both (docs/compatibility.md, "Runs").
 import { notFound } from "../core/errors.ts"
 import { grantFor, isGranted } from "../core/grants.ts"
 import type { Runtime } from "../core/runtime.ts"

@@ -1,4 +1,4 @@
-// Metrics over the past 30 runs that errored or were applied (specification 2.3).
+// Metrics over the past 30 runs that errored or were applied (docs/compatibility.md, "Runs").
 import type { Run } from "./run.ts"
 import type { RunMetrics } from "./workspace.ts"
 

@@ -94,9 +94,8 @@ function requireQueue(workspace: SituatedWorkspace): void {
 }
 
 /**
- * The run that a configuration asks for by itself, once it has been uploaded; undefined where none follows: it asks for
- * none, its workspace executes locally, or the VCS brought it to a workspace that waits for a first run by hand
- * (specification 4.2, `queue-all-runs`).
+ * Returns the run that an uploaded configuration queues. Undefined if the configuration queues none, if the workspace executes
+ * locally, or if the configuration comes from VCS, `queue-all-runs` is false and no run was queued manually yet.
  */
 export async function queueRunFor(
   stores: Pick<Stores, "events" | "workspaces" | "runs">,

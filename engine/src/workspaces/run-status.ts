@@ -1,5 +1,5 @@
-// The public statuses of a run and the ways between them (workspace-facts 1.10). Optional stages (fetching, tasks, cost
-// estimation, policies) may be passed over; every run that has not ended can fail or be stopped.
+// Statuses of a run and their transitions, as in HCP Terraform (docs/compatibility.md, "Runs"). Optional stages (fetching, tasks, cost
+// estimation, policies) can be skipped; every run that has not ended can fail or be stopped.
 
 /** In the order a run meets them. */
 export const runStatuses = [
@@ -87,7 +87,7 @@ export const isFinal = (status: RunStatus): boolean => onward[status].length ===
 export const mayBecome = (from: RunStatus, to: RunStatus): boolean =>
   !isFinal(from) && (onward[from].includes(to) || (endings as readonly RunStatus[]).includes(to))
 
-/** Runs that the metrics of a workspace are computed over (specification 2.3). */
+/** Returns whether runs of this status count for the metrics of a workspace. */
 export const isMeasured = (status: RunStatus): boolean => status === "applied" || status === "errored"
 
 /** Statuses that only a run which may apply can have. */

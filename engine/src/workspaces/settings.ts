@@ -1,5 +1,5 @@
-// The settings of a workspace (specification 4.2 and 4.3): defaults at create, changes at update, and every rule between them.
-// All faults of one request are found at once; nothing is changed when there is one.
+// Settings of a workspace: defaults at create, changes at update, and the rules between settings. All faults of a request are reported at
+// once, and a fault changes nothing.
 import type { Edition } from "../core/edition.ts"
 import { type Fault, refuseFaults } from "../core/errors.ts"
 import type { OrganizationId, ProjectId, WorkspaceId } from "../core/ids.ts"
@@ -205,7 +205,7 @@ function lengthFaults(field: string, noun: string, text: string | null | undefin
   return [{ field: [field], detail: `${noun} is too long (maximum is ${maximum} characters)` }]
 }
 
-/** What keeps a workspace from being assessed (specification 4.2); `version` is the one its constraint means. */
+/** Returns the reasons why a workspace cannot be assessed. `version` is the release that its constraint resolves to. */
 export function assessmentObstacles(workspace: {
   readonly plan: Plan
   readonly mode: ExecutionMode
@@ -221,7 +221,7 @@ export function assessmentObstacles(workspace: {
   ]
 }
 
-/** An installation of the self-hosted edition has no assessments (specification 1, item 5), and takes nothing but false. */
+/** The self-hosted edition has no assessments, and accepts false only. */
 function changeAssessments(
   before: Settings,
   input: WorkspaceInput,
@@ -244,7 +244,7 @@ function changeAssessments(
 
 type StateSharing = Pick<WorkspaceSettings, "globalRemoteState" | "projectRemoteState">
 
-/** The organization and the project exclude each other (workspace-facts 1.4); the fault stands where the request chose both. */
+/** Sharing with the organization excludes sharing with the project (docs/compatibility.md, "Workspace settings"). */
 function changeStateSharing(before: StateSharing, input: Partial<StateSharing>): Checked<StateSharing> {
   const value = {
     globalRemoteState: input.globalRemoteState ?? before.globalRemoteState,

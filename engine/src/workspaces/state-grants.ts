@@ -1,5 +1,5 @@
-// An address to upload to or download from is its own credential: clients send no token with the bytes (workspace-facts 1.9). It
-// names one document of one state version and one direction, and ends.
+// Addresses for uploads and downloads of states are their own credentials: clients send no token with the bytes
+// (docs/compatibility.md, "State versions"). An address is valid for one document of one state version, one direction and a time.
 import { notFound } from "../core/errors.ts"
 import { grantFor, isGranted } from "../core/grants.ts"
 import type { StateVersionId } from "../core/ids.ts"

@@ -1,6 +1,6 @@
-// Who may read a workspace's current state: those with the permission, and those who may run in a workspace that consumes it,
-// because whatever runs there reads that state on their behalf (specification 2.3 `global-remote-state` and 4.9). To find the
-// state they may also look the workspace up (workspace-facts 2.4); its earlier states, runs and variables stay closed.
+// Access to a workspace's current state: callers with the permission, and callers that may run in a workspace that consumes it, because
+// runs there read the state for them. Such callers may also read the workspace itself, without its earlier states, runs and variables
+// (docs/compatibility.md, "Reading the state of another workspace").
 import type { Caller } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
 import type { Stores } from "../stores.ts"

@@ -1,6 +1,6 @@
 /**
- * The same state under another serial. It must be changed inside as well: else the tool finds its next state refused, after it
- * has changed what the state is about (workspace-facts 1.9). `places` are in their order.
+ * Yields a state with another serial. The serial inside the file changes too; otherwise the next apply is refused after it changed the
+ * infrastructure (docs/compatibility.md, "State versions"). `places` are in ascending order.
  */
 export async function* withSerial(
   pieces: AsyncIterable<Uint8Array>,

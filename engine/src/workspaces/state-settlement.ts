@@ -1,4 +1,4 @@
-// What becomes of the state versions made under a lock when that lock ends (architecture 0.17).
+// State versions at the end of the lock under which they were made (docs/decisions/state-at-unlock.md).
 import type { Stores } from "../stores.ts"
 import type { StateVersion } from "./state-version.ts"
 import { currentFacts } from "./state-version-rules.ts"

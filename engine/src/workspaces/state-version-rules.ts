@@ -1,5 +1,4 @@
-// The rules of state versions (architecture 0.17, workspace-facts 1.9 and 2.3). The texts of conflicts are contract:
-// people search for them, and clients show them as they are.
+// Rules of state versions (docs/state.md). The texts of conflicts stay as they are: clients show them, and users search for them.
 import { conflict, type Fault, invalid, unprocessable } from "../core/errors.ts"
 import type { StateVersionId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
@@ -79,8 +78,8 @@ export function admit(
 }
 
 /**
- * A lower serial is taken while the lineage is the same, because the caller holds the lock: `state push -force` sends one
- * without saying `force` (workspace-facts 2.3). Equal bytes under the serial they had are a retry, and harmless.
+ * Throws if the new version conflicts with the last one. A lower serial of the same lineage is accepted from the holder of the lock:
+ * `state push -force` sends one without `force` (docs/compatibility.md, "State versions"). The same bytes and serial are a retry.
  */
 function refuseDivergence(next: Pick<StateVersion, "serial" | "lineage" | "md5">, last: StateVersion): void {
   const sameLineage = next.lineage === last.lineage
@@ -172,7 +171,7 @@ export function changeBackingData(
   const { from, to } = backingDataTransitions[action]
   const mayBecomeCurrent = version.intermediate && workspace.lock.held && version.lockNumber === workspace.lockNumber
   if (version.status !== from || version.id === workspace.currentStateVersionId || mayBecomeCurrent)
-    // Clients know this by its text (workspace-facts 1.3).
+    // Clients match this text (docs/compatibility.md, "Matched texts").
     throw conflict("transition not allowed", { subject: version.id })
   return { ...version, status: to }
 }

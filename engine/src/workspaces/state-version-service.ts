@@ -479,7 +479,7 @@ async function found({ stateVersions }: Pick<UsedStores, "stateVersions">, id: s
   return version
 }
 
-/** Clients of the public API ask again until they are there (workspace-facts 1.3). */
+/** Throws until the outputs are processed. Clients retry (docs/compatibility.md, "State versions"). */
 function requireOutputs({ id, status, summary }: StateVersion): void {
   if (hasLostBackingData(status)) throw notFound(id)
   if (summary?.resourcesProcessed === false)

@@ -29,7 +29,7 @@ export interface StateVersion {
   /** Of the raw state, lower-case hex. */
   readonly md5: string
   readonly status: StateVersionStatus
-  /** Written during a long apply; it becomes current only when the workspace is unlocked (architecture 0.17). */
+  /** Written during a long apply; becomes current when the workspace is unlocked (docs/decisions/state-at-unlock.md). */
   readonly intermediate: boolean
   /** Under which of its workspace's locks it was made. */
   readonly lockNumber: number

@@ -26,7 +26,7 @@ export interface TeamWorkspaceInput extends TeamWorkspacePatch {
   readonly workspaceId: string
 }
 
-/** Team access to workspaces (architecture 0.13). For administrators of the workspace. */
+/** Team access to workspaces (docs/permissions.md). For administrators of the workspace. */
 export interface TeamWorkspaces {
   /** Refused with `invalid` for a team that has access already; change that. */
   create(input: TeamWorkspaceInput): Promise<TeamWorkspace>

@@ -1,4 +1,4 @@
-// The binding of a workspace to a repository (specification 4.2 and 4.3): `null` removes it, an object changes only what it names.
+// Binding of a workspace to a repository: `null` removes it, an object changes the members that it names.
 import type { Fault } from "../core/errors.ts"
 import { tokenNotAdmitted } from "../organizations/vcs-connection.ts"
 import type { Checked } from "./checked.ts"

@@ -20,8 +20,8 @@ export interface TagBindingInput {
 export type TagInput = { readonly name: string } | { readonly id: string }
 
 /**
- * What a client asks for at create, or changes at update. An absent member takes its default at create and keeps its value
- * at update; `null` and, where public clients send it for "unset", the empty string mean none (workspace-facts 1.4).
+ * Input of create and update. An absent member takes its default at create and keeps its value at update. `null` means none; so does
+ * the empty string where public clients send it for "not set" (docs/compatibility.md, "Empty values").
  */
 export interface WorkspaceInput {
   readonly name?: string

@@ -244,7 +244,7 @@ export class WorkspaceService implements Workspaces {
     return nameHolder(stores, workspace, actorOf(this.#caller))
   }
 
-  /** Where a move ends; both projects must be the caller's to administer (specification 4.3). */
+  /** Returns the destination project of a move. The caller must be an administrator of both projects. */
   async #destination(
     stores: Pick<Stores, "projects">,
     workspace: Workspace,

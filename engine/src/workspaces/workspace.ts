@@ -9,7 +9,7 @@ import type {
 import type { Instant } from "../core/time.ts"
 import type { ExecutionMode, Plan } from "../organizations/organization.ts"
 
-/** By id, or by organization and workspace name; both forms behave identically (specification 4.5). */
+/** Reference to a workspace: by id, or by organization and name. Both behave identically. */
 export type WorkspaceRef = { readonly id: string } | { readonly organization: string; readonly name: string }
 
 export const actorKinds = ["users", "teams", "runs", "organizations"] as const
@@ -65,7 +65,7 @@ export interface WorkspaceSettings {
   readonly inheritsProjectAutoDestroy: boolean
   readonly fileTriggersEnabled: boolean
   readonly globalRemoteState: boolean
-  /** Every workspace of the project may read the state; never together with `globalRemoteState` (workspace-facts 1.4). */
+  /** All workspaces of the project may read the state. Excludes `globalRemoteState`. */
   readonly projectRemoteState: boolean
   readonly queueAllRuns: boolean
   readonly speculativeEnabled: boolean
@@ -77,7 +77,7 @@ export interface WorkspaceSettings {
   readonly workingDirectory: string | null
 }
 
-/** Metrics over the past 30 runs that errored or applied (specification 2.3); null before the first such run. */
+/** Metrics over the past 30 runs that errored or were applied; null before the first such run. */
 export interface RunMetrics {
   readonly applyDurationAverageMs: number | null
   readonly planDurationAverageMs: number | null

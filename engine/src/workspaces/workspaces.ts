@@ -14,20 +14,20 @@ export interface WorkspaceShowing {
 }
 
 export interface ShownWorkspace extends WorkspaceView {
-  /** Missing where the caller may look the workspace up for its state alone (specification 4.9). */
+  /** Absent if the caller may read the workspace for its state only. */
   readonly bindings?: readonly TagBindingView[]
 }
 
 /** The workspace family of the engine; embedded and remote behave alike. */
 export interface Workspaces {
-  /** Specification 4.2; refuses with `invalid` a name that the organization has already, in any case of its letters. */
+  /** Creates a workspace. Throws `invalid` if the organization has a workspace of this name, compared without case. */
   create(organization: string, input: WorkspaceInput, writer?: Writer): Promise<WorkspaceView>
-  /** Specification 4.4: those the caller may read; all filters combine with AND. */
+  /** Lists the workspaces that the caller may read. All filters combine with AND. */
   list(organization: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>>
   get(ref: WorkspaceRef, showing?: WorkspaceShowing): Promise<ShownWorkspace>
   /**
-   * Specification 4.3: members left out keep their values, null removes, bindings replace those there are, or of a writer with
-   * an owner those that it holds. Moving to another project needs administrators' rights on both.
+   * Updates a workspace. Absent members keep their values, null removes a value. Tag bindings replace the existing ones; with an owner,
+   * only that owner's. A move to another project needs administrator rights on both.
    */
   update(ref: WorkspaceRef, changes: WorkspaceInput, writer?: Writer): Promise<WorkspaceView>
   /** Refused with `conflict` while it is locked, its state is being processed, or it manages resources. */
@@ -36,7 +36,7 @@ export interface Workspaces {
   forceDelete(ref: WorkspaceRef): Promise<void>
   /** Null takes the key away. */
   assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView>
-  /** Refused with `conflict` while anybody holds the lock, the caller included (specification, section 3). */
+  /** Locks a workspace. Throws `conflict` if it is locked, also by the caller. */
   lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView>
   /**
    * By who holds the lock: it ends so long after now as `ttlMs` says, or as it was given before. `conflict` to anybody else and
