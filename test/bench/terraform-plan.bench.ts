@@ -1,5 +1,5 @@
-// The 8 requests of a `terraform plan` (workspace-facts 2.2, and as `test/clients/terraform/requests.test.ts` finds them), one
-// after another on a connection that stays, as the tool sends them, with 100,000 workspaces present.
+// The 8 requests of a `terraform plan`, as `test/clients/terraform/requests.test.ts` finds them, one after another on a kept connection,
+// with 100,000 workspaces present.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,5 +1,5 @@
-// Which test shows which item of the specifications. A test claims an item by carrying its id in its title, or in the
-// row of a table that its title interpolates. Read from the text, so that nothing has to run and every machine agrees.
+// Maps each item of docs/conformance.md to the tests that show it. A test claims an item by its id in the title, or in the row of a
+// table that the title interpolates. The ids are read from the source text, so that no test has to run.
 const ids = /\b[WP]-\d+(?:\.\d+)?-[rnbp]\d+\b/g
 const skipped = /\.(skip|todo)\b|^\s*(\/\/|\*)/
 

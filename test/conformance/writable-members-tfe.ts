@@ -1,6 +1,6 @@
-// What can be written to `/api/v2`: every attribute, and every relationship that is part of a document, which the specification,
-// HCP Terraform's API documentation (https://developer.hashicorp.com/terraform/cloud-docs/api-docs, June 2025) or go-tfe 1.93.0 names
-// for a resource that exists here. Values are not the defaults.
+// Writable members of `/api/v2`: every attribute, and every relationship inside a document, that docs/conformance.md, HCP Terraform's API
+// documentation (https://developer.hashicorp.com/terraform/cloud-docs/api-docs, June 2025) or go-tfe 1.93.0 names for a resource that
+// exists here. Values are not the defaults.
 import { createHash } from "node:crypto"
 import type { Answer, World } from "../../engine/src/testing/world.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"

@@ -1,4 +1,4 @@
-// Writable parameters of `/v1`: every one that the specification, Vault's API documentation
+// Writable parameters of `/v1`: every one that docs/conformance.md, Vault's API documentation
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki, /system/mounts, /system/auth, /system/policies, /auth/token,
 // /auth/approle, /auth/kubernetes; November 2026) or a parser of this server names for a resource. Values are not the defaults.
 import { createPrivateKey } from "node:crypto"

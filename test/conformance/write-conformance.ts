@@ -49,7 +49,7 @@ function render(showing: ReadonlyMap<string, readonly Showing[]>): string {
   return [
     "# Conformance",
     "",
-    "Written by `npm run conformance` from the titles of the tests; do not edit. Each item of the specification has an id:",
+    "Written by `npm run conformance` from the titles of the tests; do not edit. Each requirement has an id:",
     "section, then table row (r), numbered rule (n), bullet (b) or paragraph (p). The middle column is our own wording.",
     "",
     `${showing.size} of ${total} items are shown by a test.`,

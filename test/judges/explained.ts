@@ -10,7 +10,7 @@ const explanations = {
     "Whether the key usages that a role names fit its extended key usages is for whoever writes the role to say. Those of " +
     "a server fit the default ones.",
   "zlint: e_mp_ecdsa_pub_key_encoding_correct":
-    "The root programme of a browser admits no P-224. The specification has it among the key sizes (8, key_bits).",
+    "The root programme of a browser admits no P-224. Vault has it among the values of key_bits.",
   "zlint: unknown signature algorithm":
     "Its reader of OCSP answers checks the signature on the certificate in them, and knows neither Ed25519 nor PSS.",
 } as const satisfies Readonly<Record<string, string>>

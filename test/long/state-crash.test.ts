@@ -1,6 +1,6 @@
 // Kills the real server (SIGKILL) at random moments while clients upload states, some of which break off half-way themselves.
-// Every version that was acknowledged is kept byte for byte, one whose answer was lost is there whole or not at all, and the
-// current state is always the one that the locks make it (architecture 0.17).
+// Every acknowledged version is kept byte for byte, one whose answer was lost is there whole or not at all, and the current state
+// follows the locks (docs/decisions/state-at-unlock.md).
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"

@@ -1,4 +1,4 @@
-// Section 5 of the specification, rule by rule. The matrix shows what the cast may do; here rights are given and taken.
+// Rules W-5 of docs/conformance.md, one by one. The matrix shows fixed users; here rights are granted and revoked.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type CallerName, type Cast, document, openCast, type Subject } from "./cast.ts"
 import { saveState } from "./state-requests.ts"

@@ -1,4 +1,4 @@
-// Our writer and our reader beside `pkijs`, which shares no line with them (architecture 0.3; issue 3, line 4 of "done").
+// Compares our DER writer and reader with `pkijs`, which shares no code with them (docs/decisions/der-writer.md).
 import { type Arbitrary, array, assert, constantFrom, nat, oneof, property, record } from "fast-check"
 import { describe, expect, test } from "vitest"
 import { assembleCertificate, encodeTbsCertificate, parseCertificate } from "../../engine/src/x509/certificate.ts"

@@ -1,5 +1,5 @@
-// Which requests each command makes (workspace-facts 2.2): a client that asks more than this has met something that it did
-// not expect.
+// Requests of each command (docs/compatibility.md, "Requests of each command"). A client that sends more met an answer that it did not
+// expect.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { habits } from "./differences.ts"
 import type { RecordedRequest } from "./recording-proxy.ts"

@@ -121,7 +121,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await fails("state push strange.tfstate")).toContain("lineage")
     expect((await workspace(name)).lock).toEqual({ held: false })
     expect(await fails("state push -force strange.tfstate")).toContain("does not match the lineage")
-    // A tool whose state is refused keeps the lock (workspace-facts 2.3).
+    // A command whose state is refused keeps the lock (docs/compatibility.md, "Locking").
     await succeeds(`force-unlock -force ${organization}/${name}`)
     expect(await stateVersions(name)).toBe(1)
     await isSettled()

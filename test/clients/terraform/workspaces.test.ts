@@ -167,8 +167,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
       await applies()
       await applies("-var greeting=bye")
       await succeeds(`workspace delete ${eu}`)
-      // It would write them after it made the workspace, and on every command, were what it reads not what it asked for
-      // (workspace-facts 2.3).
+      // Terraform writes tag bindings after `init` and on every command if it misses one (docs/compatibility.md, "Tags").
       expect(tagsWritten()).toEqual([])
     },
   )
