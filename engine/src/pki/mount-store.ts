@@ -2,7 +2,7 @@ import type { Mount, MountId } from "./mount.ts"
 
 export interface MountStore {
   /** Returns a number that increases with every change of a mount (docs/decisions/cache-versions.md). */
-  version(): Promise<number>
+  cacheVersion(): Promise<number>
   /** By path. */
   list(): Promise<readonly Mount[]>
   /** Both throw `EngineError("conflict")` when the path is taken; they and `remove` make a new version. */

@@ -1,5 +1,5 @@
 // The lock of a workspace. Clients match parts of the texts (docs/compatibility.md, "Matched texts"). A lock with a `ttl` expires
-// (`lock-end.ts`).
+// (`lock-expiry.ts`).
 import { conflict, type EngineErrorOptions, type Fault, invalid, pending } from "../core/errors.ts"
 import { dayMs, formatInstant, type Instant, secondMs } from "../core/time.ts"
 import type { Actor, Lock, LockEnd, Workspace } from "./workspace.ts"

@@ -1,5 +1,6 @@
 // Serves revocation lists that are as new as required. The first reader of a stale list has it built, once for all readers of this
 // process and by one server at a time. A current list costs one read (docs/decisions/crl-on-read.md).
+import { LRUCache } from "lru-cache"
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { busy, isStoreFull } from "../../core/errors.ts"
 import type { Exclusively } from "../../core/leases.ts"

@@ -1,5 +1,5 @@
 // Finds the auth method of a path. Methods are cached under the version of mounts (docs/decisions/cache-versions.md).
-import type { Arrival } from "../../core/versions.ts"
+import type { RequestSnapshot } from "../../core/cache-versions.ts"
 import type { Storage } from "../../core/storage.ts"
 import { VersionedCache } from "../../core/versioned-cache.ts"
 import { noMount, resolvePath } from "../mount-directory.ts"
