@@ -176,7 +176,7 @@ export function decodeAll<T>(document: unknown, decode: Decode<T>): T[] {
   return data.map((resource: unknown) => decode(resource, included))
 }
 
-/** One page and where it stands among the others (specification 2.6). */
+/** Decodes a page and its `meta.pagination`. */
 export function decodePageOf<T>(document: unknown, decode: Decode<T>): Page<T> {
   const items = decodeAll(document, decode)
   const pagination = new MembersReader((document as Members)["meta"], "meta").members("pagination")

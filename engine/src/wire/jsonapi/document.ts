@@ -41,7 +41,7 @@ export function linked(resource: Resource, name: string, to: readonly { readonly
 /**
  * Reads `{ data: { type, attributes, relationships } }`. Unknown members are ignored, as clients expect.
  * `schema` describes `data`; its faults carry pointers. An empty or missing `type` is accepted where `types` says so,
- * because public clients send one (workspace-facts 2.3).
+ * because public clients send one (docs/compatibility.md, "Locking").
  */
 export function decodeDocument<T>(body: unknown, schema: z.ZodType<T>, options: DocumentTypes): T {
   const { data, faults } = readData(body, options)

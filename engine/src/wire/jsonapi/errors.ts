@@ -1,5 +1,5 @@
-// EngineError → JSON:API error document and back. `status` must be a string: Go clients fail to decode a number
-// (workspace-facts 1.2). The record type makes a forgotten code a compile error.
+// Encodes an EngineError as a JSON:API error document, and decodes it. `status` is a string: Go clients cannot decode a number
+// (docs/compatibility.md, "Error documents"). The record type makes a forgotten code a compile error.
 import {
   EngineError,
   type EngineErrorCode,

@@ -5,8 +5,8 @@ import { decodeCommaList } from "./query.ts"
 const parameter = "include"
 
 /**
- * Public clients write some of these names with dashes and some with underscores. The text of the refusal is contract: they
- * look for "include parameter" in it (workspace-facts 1.3).
+ * Decodes `include`. Public clients write names with dashes or underscores. They match "include parameter" in the text of the error
+ * (docs/compatibility.md, "Matched texts").
  */
 export function decodeInclude<Part extends string>(query: URLSearchParams, known: readonly Part[]): ReadonlySet<Part> {
   const wanted = (decodeCommaList(query.get(parameter)) ?? []).map((part) => part.replaceAll("-", "_"))

@@ -1,7 +1,7 @@
 import { mapPage, type Page, totalPages } from "../../core/page.ts"
 import type { Document } from "./document.ts"
 
-/** A list answer with absolute links and `meta.pagination` (specification 2.6). `url` is the request's own, absolute. */
+/** Encodes a page with absolute links and `meta.pagination`. `url` is the absolute URL of the request. */
 export function encodePage<T>(
   page: Page<T>,
   encode: (item: T) => unknown,

@@ -1,4 +1,4 @@
-// The organization document (workspace-facts 1.10): its id is its name.
+// The organization document. Its id is its name.
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
 import {
@@ -75,7 +75,7 @@ export function encodeOrganization(organization: OrganizationView): Resource {
   }
 }
 
-/** What this server does; clients decide by it which requests to make (workspace-facts 2.1). */
+/** Encodes the entitlement set. Clients choose their requests by it (docs/compatibility.md, "Discovery"). */
 export function encodeEntitlements(organization: OrganizationView): Resource {
   return {
     id: organization.id,

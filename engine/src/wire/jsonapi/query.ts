@@ -1,8 +1,8 @@
-// Query parameters. Unknown ones are ignored: public clients send junk (workspace-facts 2.3).
+// Query parameters. Unknown ones are ignored: public clients send some (docs/compatibility.md, "Query parameters").
 import { badRequest } from "../../core/errors.ts"
 import { defaultPageSize, maximumPageSize, type PageRequest } from "../../core/page.ts"
 
-/** Numbers must be positive integers; sizes above the maximum are clamped (workspace-facts 1.6). */
+/** Decodes the page. Numbers are positive integers; a size above the maximum is reduced to it. */
 export function decodePage(query: URLSearchParams): PageRequest {
   const faults = []
   const number = positiveInteger(query.get("page[number]"), 1)

@@ -13,7 +13,7 @@ const relatedMaximum = 1_000
 export const toManySchema = <T extends z.ZodType>(element: T) =>
   z.object({ data: z.array(z.unknown()).max(relatedMaximum).pipe(z.array(element)) })
 
-/** A to-one relationship of a request; an empty id is how some clients say "none" (workspace-facts 1.4). */
+/** To-one relationship of a request. Some clients send an empty id for none (docs/compatibility.md, "Empty values"). */
 export const toOneSchema = z.object({ data: z.object({ id: z.string() }).nullable() })
 
 /** The id that a to-one relationship names, null for none, undefined when it is left out. */

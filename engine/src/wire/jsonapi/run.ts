@@ -1,5 +1,5 @@
-// Runs with their plans and applies as clients of the public API read them (workspace-facts 1.10). Plan and apply have ids
-// of their own, but everything they say is the run's.
+// Runs with their plans and applies, as in HCP Terraform. Plan and apply have their own ids; their attributes come from the run
+// (docs/compatibility.md, "Runs").
 import { z } from "zod"
 import { badRequest } from "../../core/errors.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"

@@ -1,4 +1,4 @@
-// SSH keys show a name and nothing else; their assignment to a workspace comes in two forms (workspace-facts 1.1).
+// SSH keys show their name only. Their assignment to a workspace has two forms (docs/compatibility.md, "SSH key assignment").
 import { z } from "zod"
 import { badRequest, invalid } from "../../core/errors.ts"
 import type { SshKeyInput, SshKeyView } from "../../organizations/ssh-key.ts"

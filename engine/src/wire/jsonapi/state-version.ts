@@ -1,4 +1,4 @@
-// State versions and their outputs as clients of the public API read them (workspace-facts 1.9).
+// State versions and their outputs, as in HCP Terraform (docs/compatibility.md, "State versions").
 import { z } from "zod"
 import { badRequest } from "../../core/errors.ts"
 import type { RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"

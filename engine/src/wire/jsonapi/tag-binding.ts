@@ -1,4 +1,4 @@
-// Key-value tags (specification 2.2); workspace-facts 1.5 adds `created-at` and where an inherited one comes from.
+// Tag bindings, with `created-at` and the project that an inherited one comes from.
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
 import type { Binding, EffectiveTagBinding, ShownEntry } from "../../tags/tag-binding.ts"

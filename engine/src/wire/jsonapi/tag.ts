@@ -1,4 +1,4 @@
-// Tag documents (specification 2.1, 4.1 and 4.10).
+// Tag documents.
 import { z } from "zod"
 import { invalid, refuseFaults } from "../../core/errors.ts"
 import { formatInstant } from "../../core/time.ts"

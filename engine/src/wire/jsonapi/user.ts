@@ -36,7 +36,7 @@ function avatarUrl(username: string): string {
   return `data:image/svg+xml,${encodeURIComponent(image)}`
 }
 
-/** One's own account: what `terraform login` asks for (workspace-facts 2.5). */
+/** Encodes the caller's own account, which `terraform login` reads. */
 export function encodeAccount(user: UserView): Resource {
   const { attributes, ...resource } = encodeUser(user)
   return {

@@ -1,5 +1,5 @@
-// What a client asks of a workspace at create and at update (specification 4.2 and 4.3). Members of a wrong type are left out
-// and named in `faults`, so that the rules still look at the rest and the client hears of everything at once.
+// Input of workspaces at create and update. Members of a wrong type are left out and reported in `faults`, so that the rules still check
+// the rest and the client gets all faults at once.
 import { z } from "zod"
 import type { Fault } from "../../core/errors.ts"
 import { formatInstant, parseInstant } from "../../core/time.ts"
@@ -168,7 +168,7 @@ const namePointer = "/data/attributes/name"
 const named = ({ detail, ...fault }: Fault): Fault =>
   fault.pointer === namePointer ? { detail, field: ["name"] } : { detail, ...fault }
 
-/** Two spellings of one attribute (architecture 0.2): both may be written, but not to differ. */
+/** Reads `engine-version` or `terraform-version`. Both may be present if they are equal. */
 function versionOf(own: Attributes): {
   readonly value: string | undefined
   readonly faults: readonly Fault[]

@@ -1,4 +1,4 @@
-// The parameters of the list of workspaces (specification 4.4). Unknown ones are ignored; blank ones filter nothing.
+// Parameters of the list of workspaces. Unknown ones are ignored; blank ones filter nothing.
 import { badRequest, type Fault } from "../../core/errors.ts"
 import { type WorkspaceQuery, workspaceSortKeys } from "../../workspaces/query.ts"
 import { given } from "./given.ts"

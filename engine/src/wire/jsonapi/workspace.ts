@@ -1,4 +1,4 @@
-// The workspace document (specification 2.3 to 2.5), with the members existing clients also read (workspace-facts 1.5).
+// The workspace document, with all members that public clients read.
 import { z } from "zod"
 import type { ConfigurationVersionId, ProjectId, RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import { formatInstant, type Instant, parseDuration, secondMs } from "../../core/time.ts"
@@ -116,7 +116,7 @@ export function encodeWorkspace(workspace: WorkspaceView): Resource {
         ? { ...toOne(lock.by.kind, lock.by.id), links: { related: `/api/v2/${lock.by.kind}/${lock.by.id}` } }
         : { data: null },
       vars: toMany("vars", workspace.variableIds),
-      // Present only when one is set on the workspace itself: clients branch on it (workspace-facts 1.8).
+      // Present only if the workspace itself has a policy: clients branch on it (docs/compatibility.md, "Retention policies").
       ...(workspace.retentionPolicy === null
         ? {}
         : {
@@ -242,7 +242,7 @@ const encodeTtl = (ttlMs: number | undefined): { readonly ttl?: number } =>
 const optionalInstant = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
 const related = (id: string | null, type: string) => ({ related: id === null ? null : `/api/v2/${type}/${id}` })
 
-/** All text but for the one boolean (specification 2.3): what there is not is empty. */
+/** All members but one boolean are strings; an absent value is empty. */
 const encodeVcsRepo = (repo: VcsRepoView) => ({
   branch: repo.branch,
   "display-identifier": repo.identifier,
@@ -271,8 +271,8 @@ export const lockShape = { reason: z.string().nullish(), ttl: ttlSchema }
 const lockSchema = z.object({ data: z.object({ attributes: z.object(lockShape).nullish() }).nullish(), ...lockShape })
 
 /**
- * A bare `{ reason, ttl }` and a JSON:API document are both in use (workspace-facts 2.3); no body means an empty reason, and a
- * lock without an end.
+ * Decodes a lock request: a bare `{ reason, ttl }` or a JSON:API document (docs/compatibility.md, "Locking"). Without a body, the reason
+ * is empty and the lock does not expire.
  */
 export function decodeLock(body: unknown): LockInput {
   if (body === undefined) return { reason: "" }

@@ -1,4 +1,4 @@
-// Certificates that were issued, as they are read back (pki-facts 2.9 and 2.13), and the inventory of them.
+// Stored certificates, their metadata and the inventory.
 import type { IssuerId } from "../../core/ids.ts"
 import {
   formatInstant,

@@ -1,4 +1,4 @@
-// How a mount says what it revoked (pki-facts 2.7). Durations are text for everybody.
+// Revocation settings of a mount (`config/crl`). Durations are strings in both dialects.
 import { importedListMaximumBytes } from "../../pki/crl/imported-list.ts"
 import type { CrlSettingsView, ImportedCrl } from "../../pki/crl/crls.ts"
 import { unknownSerialsAnswers } from "../../pki/ocsp/ocsp-history.ts"

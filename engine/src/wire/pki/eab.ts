@@ -1,4 +1,4 @@
-// External account bindings (specification 2.3 and 4.2).
+// External account bindings (RFC 8555, section 7.3.4).
 import type { AccountBindingView, NewAccountBinding } from "../../acme/account-bindings.ts"
 import { formatInstant, parseInstant } from "../../core/time.ts"
 import { decodeAnswer, type Document, durationText, isDocument, parameters, text, unreadable } from "./parameters.ts"

@@ -1,4 +1,4 @@
-// What stands around the data of every answer that is JSON (specification 2.2, pki-facts 0.1).
+// Envelope of all JSON answers (docs/compatibility.md, "Answers of the certificate API").
 import type { Dialect } from "./dialect.ts"
 import { type Document, isDocument, unreadable } from "./parameters.ts"
 

@@ -1,6 +1,6 @@
-// EngineError → `{"errors": [...]}` and back. One sentence per fault, naming the parameter by its name on the wire; whatever a
-// user can get wrong is a 4xx, because clients send a 5xx again (pki-facts 0.2). The record type makes a forgotten code a
-// compile error.
+// Encodes an EngineError as `{"errors": [...]}`, and decodes it. Each fault is one sentence with the parameter's name on the wire. Faults
+// of the caller are 4xx, because clients retry a 5xx (docs/compatibility.md, "Requests to the certificate API"). The record type makes a
+// forgotten code a compile error.
 import {
   EngineError,
   type EngineErrorCode,

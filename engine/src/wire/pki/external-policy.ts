@@ -1,5 +1,5 @@
-// How a mount reaches its external policy service, and what its endpoints look at themselves (pki-facts 2.13, specification
-// 4.5, 4.7 and 4.9); everything else that they are sent goes on to the service as it is.
+// Settings of a mount's external policy service, and the members that its endpoints read themselves. All other members go to the
+// service unchanged (docs/compatibility.md, "External policy services").
 import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
 import type { ExternalPolicyView } from "../../pki/external-policy/external-policy.ts"
 import type { Dialect } from "./dialect.ts"

@@ -1,5 +1,4 @@
-// How certificates and keys are written: PEM, DER in base64, or one text that a server can be started with (specification
-// 4.4, pki-facts 0.4).
+// Formats of certificates and keys: PEM, DER in base64, or one PEM bundle with the key and the chain.
 import { derived } from "../../core/derived.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { sameName } from "../../x509/name.ts"
@@ -40,8 +39,8 @@ const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
 
 /**
- * `der` is the form that is usual for the type of key; `pkcs8` is PEM in the specification, whatever the format, and DER
- * beside DER for existing clients.
+ * Encodes a private key. `der` is the usual form for the key type. `pkcs8` is PEM in the native dialect, whatever the format; in the
+ * vault dialect it is DER with `format` `der` (docs/dialects.md).
  */
 export function encodePrivateKey(key: PrivateKey, { format: as, privateKeyFormat: form }: Encoding, dialect: Dialect) {
   const structure = form === "pkcs8" ? "pkcs8" : "traditional"

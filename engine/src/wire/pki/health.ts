@@ -1,8 +1,8 @@
-// What the server says of itself (pki-facts 4.2), in the shapes that existing clients decode.
+// Health and seal status, in the forms that Vault clients decode (docs/compatibility.md, "Answers of the certificate API").
 import { secondMs } from "../../core/time.ts"
 import type { Document } from "./parameters.ts"
 
-/** The release of the public API that this one is like: clients ask for it before they use what came with it (specification 9). */
+/** Vault release that this API is compatible with. Clients use a feature only from its release on. */
 export const compatibleVersion = "1.18.0"
 
 interface Identity {

@@ -1,4 +1,4 @@
-// What is asked of the endpoints that issue and sign, and what they answer (specification 2.2 and 4.4 to 4.11).
+// Requests and answers of the endpoints that issue and sign.
 import { parseNestedJson } from "../../core/json-bounds.ts"
 import { type Instant, secondMs } from "../../core/time.ts"
 import type { IssuedCertificate, ServedCertificate, SignedSelfIssued } from "../../pki/certificates/certificates.ts"
@@ -116,7 +116,7 @@ export const signSelfIssuedParameters = parameters({
 export interface EncodeOptions {
   readonly encoding: Encoding
   readonly dialect: Dialect
-  /** The specification's result has no `expiration`, and so no `not_before`. */
+  /** The native dialect has neither `expiration` nor `not_before` in this answer (docs/dialects.md). */
   readonly withoutExpiration?: boolean
 }
 

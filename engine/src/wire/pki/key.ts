@@ -1,4 +1,4 @@
-// Keys of authorities (pki-facts 2.5).
+// Keys of issuers.
 import type { KeyId } from "../../core/ids.ts"
 import type { GeneratedKey, KeySummary, KeyView, SavedKey } from "../../pki/keys/keys.ts"
 import { readPrivateKeyPem } from "../../x509/private-key.ts"

@@ -1,4 +1,4 @@
-// Logins of Kubernetes service accounts, as existing clients know them (pki-facts 4.2).
+// Logins of Kubernetes service accounts, as in Vault (https://developer.hashicorp.com/vault/api-docs/auth/kubernetes).
 import { type KubernetesConfig, type KubernetesConfigInput } from "../../pki/logins/kubernetes/kubernetes-config.ts"
 import {
   type KubernetesRole,

@@ -1,4 +1,4 @@
-// Leases as existing clients know them (pki-facts 4.2). They are never renewed.
+// Leases, as in Vault. They are never renewed.
 import type { LeaseView } from "../../pki/leases/leases.ts"
 import {
   decodeAnswer,

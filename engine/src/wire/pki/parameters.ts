@@ -1,6 +1,5 @@
-// The members of requests and of answers, by kind: one table says for each what is read, what is written, and what a refusal
-// calls it, to server and client alike. Clients of this API send text for everything (pki-facts 0.2), so that reading coerces;
-// writing never does.
+// Kinds of members in requests and answers, for server and client: how each is read, written and named in errors. Clients send strings
+// for all kinds (docs/compatibility.md, "Requests to the certificate API"), so reading coerces; writing never does.
 import { type Fault, unavailable } from "../../core/errors.ts"
 import { encode as encodeUnchecked } from "../../contracts/codec.ts"
 import * as types from "../../contracts/vault/types.ts"

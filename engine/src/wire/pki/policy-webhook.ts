@@ -1,5 +1,5 @@
-// The webhook of the external policy service, version 1 (pki-facts 2.13). Its members have the names that existing services
-// decode, whoever asks. Their documentation calls the namespace `namespace`, and the library that they use `ns`; both are sent.
+// Request to the external policy service, version 1, with the member names that services for Vault decode. Their documentation names a
+// member `namespace`, HashiCorp's library reads `ns`; both are sent (docs/compatibility.md, "External policy services").
 import { z } from "zod"
 import { defaultJsonBounds, type JsonBounds, parseBoundedJson } from "../../core/json-bounds.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"

@@ -1,4 +1,4 @@
-// Revoking, and what is told of it (specification 2.5 and 4.12, pki-facts 2.9).
+// Revocation: requests and answers.
 import { formatInstant, secondMs } from "../../core/time.ts"
 import { meantBy } from "../../pki/revoke/revocable.ts"
 import type { RevokedCertificate, RevokeInput, RevokeWithKeyInput } from "../../pki/revoke/revocations.ts"

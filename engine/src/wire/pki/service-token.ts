@@ -1,5 +1,5 @@
-// Tokens as existing clients know them (pki-facts 4.2): the answer that makes or renews one has it in `auth`, a look at one in
-// `data`. Durations are whole seconds, and 0 where there is none.
+// Service tokens, as in Vault: `auth` holds a created or renewed token, `data` a looked-up one. Durations are whole seconds; 0 is none
+// (docs/compatibility.md, "Answers of the certificate API").
 import { type Fault, invalid } from "../../core/errors.ts"
 import { formatInstant, parseInstant, secondMs } from "../../core/time.ts"
 import type { ServiceTokenInput } from "../../pki/access/service-token.ts"

@@ -1,4 +1,4 @@
-// Lists that somebody else has made up (pki-facts 2.12).
+// Revocation lists whose entries the caller provides.
 import { type Fault, invalid } from "../../core/errors.ts"
 import { hourMs, parseInstant } from "../../core/time.ts"
 import type { ListNumbers, ResignInput, RevocationListInput, SignedList } from "../../pki/crl/crls.ts"

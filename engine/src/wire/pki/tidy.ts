@@ -1,5 +1,4 @@
-// Tidying as existing clients know it (pki-facts 2.10). Durations are whole seconds, but for the pause, which is text, for
-// everybody alike.
+// Tidying, as in Vault. Durations are whole seconds in both dialects; `pause_duration` is a string.
 import { formatInstant, parseInstant } from "../../core/time.ts"
 import type { AutoTidyView } from "../../pki/tidy/auto-tidy.ts"
 import { type TidyCounts, tidyStates } from "../../pki/tidy/tidy-run.ts"
