@@ -77,7 +77,7 @@ async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** For the endpoints that exist in both forms (specification 4.5). */
+/** Returns the path of a workspace, for endpoints with both path forms. */
 export const workspacePath = (ref: WorkspaceRef): string =>
   "id" in ref ? path`/workspaces/${ref.id}` : path`/organizations/${ref.organization}/workspaces/${ref.name}`
 

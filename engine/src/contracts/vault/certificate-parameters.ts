@@ -1,4 +1,4 @@
-// Parameters and members that certificates have wherever they are requested (specification 4.4, pki-facts 0.4 and 2.1).
+// Parameters and members that all endpoints for certificates have.
 import { z } from "zod"
 import { parseNestedJson } from "../../core/json-bounds.ts"
 import { type Instant, secondMs } from "../../core/time.ts"

@@ -1,4 +1,4 @@
-// Issuers: the authorities of a mount (pki-facts 2.1 to 2.4).
+// Issuers of a mount (https://developer.hashicorp.com/vault/api-docs/secret/pki#managing-keys-and-issuers).
 import { z } from "zod"
 import { invalid } from "../../core/errors.ts"
 import type { IssuerId, KeyId } from "../../core/ids.ts"

@@ -1,4 +1,4 @@
-// How the issuers and keys of a mount are used, and where they are found (pki-facts 2.6). Writes answer what is stored.
+// Settings of a mount: default issuer and key, URLs, cluster paths, ACME. Writes answer what is stored.
 import type { IssuerId, KeyId } from "../../core/ids.ts"
 import { secondMs } from "../../core/time.ts"
 import { noUrls } from "../../pki/issuers/issuer.ts"
@@ -87,7 +87,7 @@ export const cluster = record(
   { defaults: noCluster },
 )
 
-/** The largest unit is the hour (specification 2.4), and answers have seconds. */
+/** Duration whose largest unit is the hour. Answers have seconds. */
 const hours: ParameterType<number> = {
   ...durationText,
   schema: z.codec(z.unknown(), z.number(), {

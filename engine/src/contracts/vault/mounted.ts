@@ -1,4 +1,5 @@
-// What mounts and auth methods have in common (pki-facts 4.2). Members of Vault that this server lacks have the values that say so, because clients decode whole objects.
+// Members that mounts and auth methods share. Members of Vault without a function here have neutral values, because clients decode
+// whole objects (docs/compatibility.md, "Answers of the certificate API").
 import { z } from "zod"
 import { type Fault, invalid } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"

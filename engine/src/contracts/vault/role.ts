@@ -1,4 +1,4 @@
-// Roles (specification 2.1, pki-facts 1.2).
+// Roles (https://developer.hashicorp.com/vault/api-docs/secret/pki#create-update-role).
 import { z } from "zod"
 import { parseNestedJson } from "../../core/json-bounds.ts"
 import { type Instant, parseInstant } from "../../core/time.ts"

@@ -1,5 +1,5 @@
-// Service tokens (pki-facts 4.2): answers that create or renew one have it in `auth`, a lookup in `data`. Durations are whole
-// seconds, and 0 if there is none.
+// Service tokens, as in Vault: answers that create or renew one have it in `auth`, a lookup in `data`. Durations are whole seconds, and 0
+// if there is none (docs/compatibility.md, "Answers of the certificate API").
 import { invalid } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import type { ServiceTokenInput } from "../../pki/access/service-token.ts"
