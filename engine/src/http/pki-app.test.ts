@@ -160,10 +160,10 @@ describe("an answer", () => {
     const body = { no_store: true, generate_lease: true, key_usage: "Nothing" }
     // The first role with no_store changes what OCSP answers, and says so.
     await world.pki("POST", "/pki/roles/first", { body })
-    const specification = await world.pki("POST", "/pki/roles/warned", { body })
+    const native = await world.pki("POST", "/pki/roles/warned", { body })
     const existing = await world.pki("POST", "/pki/roles/warned", { body, ...vault() })
     expect(existing.body.warnings).toHaveLength(3)
-    expect(specification.body.warnings).toBe(existing.body.warnings.join("\n"))
+    expect(native.body.warnings).toBe(existing.body.warnings.join("\n"))
   })
 
   test("[F-W20] unknown parameters are warned of: without data that has warnings is no longer empty", async () => {
@@ -178,7 +178,7 @@ describe("an answer", () => {
   })
 
   test.each<[who: string, headers: () => Parameters<World["pki"]>[2], ttl: unknown]>([
-    ["the specification", () => ({}), "72h"],
+    ["the native dialect", () => ({}), "72h"],
     ["whoever sends X-Vault-Token", () => vault(), 259_200],
     ["whoever sends X-Vault-Request", () => ({ headers: { "x-vault-request": "true" } }), 259_200],
   ])("[P-2.1-r13] to %s has durations in its own way", async (_who, headers, ttl) => {

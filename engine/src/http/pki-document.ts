@@ -1,4 +1,5 @@
-// What a request of the certificate API says: one record of members, wherever they stand (pki-facts 0.2).
+// Members of a request of the certificate API, from the body, the query and the path, as one record (docs/compatibility.md, "Requests to
+// the certificate API").
 import { badRequest, EngineError } from "../core/errors.ts"
 import { assertJsonBounds, type JsonBounds, JsonBoundsError } from "../core/json-bounds.ts"
 import type { Document } from "../wire/pki/parameters.ts"

@@ -1,5 +1,5 @@
-// A request of the certificate API as an endpoint sees it. It remembers which members were read, because whoever sends others is
-// told that they counted for nothing (pki-facts 0.2).
+// A request of the certificate API for its endpoint. It records which members were read; the answer warns about all others
+// (docs/compatibility.md, "Requests to the certificate API").
 import { invalid } from "../core/errors.ts"
 import type { ServingEngine } from "../engine.ts"
 import type { Dialect } from "../wire/pki/dialect.ts"

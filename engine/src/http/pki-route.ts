@@ -150,7 +150,7 @@ export const raw = (
 export const nothing = (warnings: readonly string[] = []): PkiResponse => ({ kind: "none", warnings })
 export const bare = (document: Document, status = 200): PkiResponse => ({ kind: "bare", status, document })
 
-/** Names, and what is known of each; existing clients take an empty list for nothing there (pki-facts 0.1). */
+/** Returns names with details. An empty list answers 404, as in Vault (docs/compatibility.md, "Answers of the certificate API"). */
 export const listed = (
   keys: readonly string[],
   keyInfo?: Readonly<Record<string, unknown>>,

@@ -1,5 +1,5 @@
-// A request of the certificate API in the audit log: once, before anything is done about it, with all that is known of it by
-// then; and what came of it, on disk before the answer leaves (architecture 0.19).
+// Audit entries of a request of the certificate API: the request before anything is done, and its result, on disk before the answer is
+// sent (docs/decisions/audit-before-answer.md).
 import type { Audit, AuditedRequest, AuditTrail } from "../core/audit.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import type { Mount, MountConfig } from "../pki/mount.ts"

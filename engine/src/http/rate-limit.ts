@@ -1,5 +1,5 @@
-// A token bucket per API token, per address for requests without one (architecture 0.23). One process counts for itself:
-// with several replicas behind a balancer, each grants the full rate.
+// A token bucket for each API token, or for each address without a token. Each server counts for itself: several servers behind a
+// balancer grant the full rate each (docs/decisions/cache-versions.md).
 import { LRUCache } from "lru-cache"
 import type { Instant } from "../core/time.ts"
 

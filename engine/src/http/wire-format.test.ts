@@ -1,4 +1,4 @@
-// What holds for every endpoint: media types, status codes, error objects, the version in the path (specification 1, 4, 7, 9).
+// Rules of all endpoints: media types, statuses, error objects, the version in the path (W-1, W-4, W-7 and W-9 of docs/conformance.md).
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { document, made } from "../testing/people.ts"
 import { type PopulatedWorld, populatedWorld } from "../testing/populated-world.ts"

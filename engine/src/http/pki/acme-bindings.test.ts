@@ -138,7 +138,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
     })
   })
 
-  test("the variable of the specification requires a binding everywhere", async () => {
+  test("the variable SERVICE_DISABLE_PUBLIC_ACME requires a binding everywhere", async () => {
     const world = await newAcmeWorld({ options: { acme: { requiresBinding: true } } })
     const client = await AcmeTestClient.open(world, base)
     expect((await client.get(`${base}/directory`)).body.meta.externalAccountRequired).toBe(true)

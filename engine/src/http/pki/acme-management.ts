@@ -1,4 +1,4 @@
-// What administrators look at and change of ACME. Accounts lie where the public service has them (pki-facts 7.1).
+// ACME accounts and orders for administrators. The paths of accounts are Vault's (docs/acme.md).
 import type { AcmeManagement } from "../../acme/management.ts"
 import { recordsMaximum } from "../../acme/management.ts"
 import { invalid } from "../../core/errors.ts"

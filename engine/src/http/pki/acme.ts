@@ -1,5 +1,5 @@
-// ACME directories (specification 4.1) and who is let in to them (4.2). Below a directory everything is answered in ACME's own
-// words: problem documents, and a nonce with every answer.
+// ACME directories and their external account bindings. Below a directory every error is a problem document, and every answer has a
+// nonce (RFC 8555, sections 6.5 and 6.7).
 import { AcmeProblem, type Problem } from "../../acme/problem.ts"
 import type { AccountSigner, AcmeServer, Entrance, KeySigner } from "../../acme/acme.ts"
 import type { AcmeAccountId } from "../../acme/account.ts"

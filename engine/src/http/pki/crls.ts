@@ -29,7 +29,7 @@ type AddressForm = Form | "dialect"
 /** Line ends of PEM take two octets in JSON. */
 const importBodyLimitBytes = importedListMaximumBytes + 256 * 1_024
 
-/** Revocation lists, as anybody may read them, and their settings (pki-facts 2.7 and 2.8). */
+/** Revocation lists, readable without a token, and their settings. */
 export const crlRoutes: readonly PkiRoute[] = [
   ...files("/crl", {}),
   ...files("/issuer/:issuer_ref/crl", {}),

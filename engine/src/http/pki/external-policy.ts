@@ -15,7 +15,7 @@ import { answer, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki
 /** What is passed on to the service; it is shorter than any other body, because somebody else has to read it too. */
 const bodyLimitBytes = 1024 * 1024
 
-/** Certificates that a service outside decides on (specification 4.5, 4.7 and 4.9). */
+/** Certificates by decision of an external policy service. */
 export const externalPolicyRoutes: readonly PkiRoute[] = [
   {
     operation: "read",
@@ -74,6 +74,6 @@ function commonOf(request: PkiRequest) {
   }
 }
 
-/** Without a lease: what a service decides has none (specification 4.5). */
+/** Certificates of an external policy service have no lease. */
 const issuedAnswer = ({ dialect }: PkiRequest, issued: IssuedCertificate, encoding: Encoding): PkiResponse =>
   answer(encodeIssued(issued, { encoding, dialect }), { warnings: issued.warnings })

@@ -1,4 +1,4 @@
-// The parameters of issuing and signing, row by row (specification 2.2, 4.4 and 4.6), read off the certificates that come back.
+// The parameters of issue and sign, one by one (P-2.2, P-4.4 and P-4.6 of docs/conformance.md), read from the issued certificates.
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certificateRequest } from "../../testing/certificate-requests.ts"

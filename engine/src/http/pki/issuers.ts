@@ -7,7 +7,7 @@ import type { PkiRequest } from "../pki-route.ts"
 import { versionOfIssuer } from "./issuer-version.ts"
 import { keySourceOf } from "./key-source.ts"
 
-/** The authorities of a mount (pki-facts 2.1 to 2.4). Their certificates are public. */
+/** Issuers of a mount. Their certificates are public. */
 export const issuerRoutes = implement(issuers, {
   generateRoot: generatesRoot("root/generate"),
   generateIssuerRoot: generatesRoot("issuers/generate/root"),

@@ -14,7 +14,7 @@ import { keySourceOf } from "./key-source.ts"
 
 const reference = (request: PkiRequest): string => param(request, "key_ref")
 
-/** The keys of authorities (pki-facts 2.5). */
+/** Keys of issuers. */
 export const keyRoutes: readonly PkiRoute[] = [
   {
     operation: "list",

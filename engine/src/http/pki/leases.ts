@@ -3,7 +3,7 @@ import type { RenewEndpoint, RevokeEndpoint, RevokePrefixEndpoint } from "../../
 import { encodeLease, leaseParameters } from "../../wire/pki/lease.ts"
 import { accepted, answer, listed, nothing, param, type SystemRequest, type SystemRoute } from "../pki-route.ts"
 
-/** Leases of certificates (pki-facts 4.2), at their own addresses and at those of older clients. */
+/** Leases of certificates, at the paths of current and of older Vault clients. */
 export const leaseRoutes: readonly SystemRoute[] = [
   {
     operation: "write",

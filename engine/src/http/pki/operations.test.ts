@@ -1,4 +1,4 @@
-// What one mount does, end to end, and with which statuses: sections 1, 4.12, 7 and 9 of the specification.
+// Operations of one mount, end to end, with their statuses (P-1, P-4.12, P-7 and P-9 of docs/conformance.md).
 import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { certificateRequest } from "../../testing/certificate-requests.ts"
@@ -141,7 +141,7 @@ describe("[P-7-p1] an operation", () => {
   })
 })
 
-describe("[P-4.12-p2] an operation that the specification names by title alone", () => {
+describe("[P-4.12-p2] an operation without parameters of its own", () => {
   const serialNumber = async () => {
     const issued = await write("issue/web", { common_name: "www.example.com", cert_metadata: "bm90ZQ==" })
     return issued.body.data.serial_number as string

@@ -1,4 +1,4 @@
-// Section 5 of the specification: who reaches what of a mount, by policies about its paths.
+// Access to the paths of a mount by policies (P-5 of docs/conformance.md).
 import { execFileSync } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"

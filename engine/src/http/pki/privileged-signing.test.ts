@@ -1,4 +1,4 @@
-// Signing for trusted operators, row by row (specification 4.8, 4.10 and 4.11), read off the certificates that come back.
+// Privileged signing, parameter by parameter (P-4.8, P-4.10 and P-4.11 of docs/conformance.md), read from the issued certificates.
 import { execFileSync } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"

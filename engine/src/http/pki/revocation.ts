@@ -9,7 +9,7 @@ import type { RevokedCertificate } from "../../pki/revoke/revocations.ts"
 import { keysMaximum } from "../../pki/key-page.ts"
 import { answer, listedUpTo, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 
-/** Specification 4.12; lists as pki-facts 2.9 has them. Clusters of stores are not there, so that their lists are empty. */
+/** Revocation, and lists of revoked certificates. Lists about other clusters are empty: servers share one store. */
 export const revocationRoutes: readonly PkiRoute[] = [
   {
     operation: "write",

@@ -27,7 +27,7 @@ const pemType = "application/pem-certificate-chain"
 
 const pem = (chain: readonly Uint8Array[]): string => chain.map((der) => writePem("CERTIFICATE", der)).join("\n")
 
-/** Certificates are read by everybody; the inventory of them, and what was kept with them, by who may (pki-facts 0.3). */
+/** Stored certificates, readable without a token. The inventory and the metadata need one. */
 export const storedCertificateRoutes: readonly PkiRoute[] = [
   authority("/ca", ({ certificate }) => rawBytes(certificate, derType)),
   authority("/ca/pem", ({ certificate }) => rawBytes(pem([certificate]), pemType)),

@@ -7,7 +7,7 @@ import {
 } from "../../wire/pki/tidy.ts"
 import { accepted, answer, type PkiRoute } from "../pki-route.ts"
 
-/** Taking away of what has expired (pki-facts 2.10). */
+/** Tidying (https://developer.hashicorp.com/vault/api-docs/secret/pki#tidy). */
 export const tidyRoutes: readonly PkiRoute[] = [
   {
     operation: "write",

@@ -91,7 +91,7 @@ describe("a service token", () => {
     })
   })
 
-  test("can be asked for with text for everything, and in the specification's dialect says all of itself", async () => {
+  test("is created from strings for all members, and its whole record is in the answer of the native dialect", async () => {
     await using world = await opened()
     const body = { policies: "web", ttl: "3600", renewable: "false", num_uses: "9", no_parent: "true", meta: ["a=b"] }
     const answer = await made(world, body)

@@ -1,5 +1,4 @@
-// What existing clients ask before they have shown a token: where the API is, and which version of it this is
-// (workspace-facts 2.1).
+// Requests of clients before they send a token: the API's paths and version (docs/compatibility.md, "Discovery").
 import { apiVersion, workspaceServices } from "../../core/discovery.ts"
 import { ok, type OpenRoute } from "../route.ts"
 

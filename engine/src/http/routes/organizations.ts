@@ -18,7 +18,7 @@ import { type ApiRequest, created, noContent, ok, param, type Route } from "../r
 
 const nameOf = (request: ApiRequest) => param(request, "organization_name")
 
-/** Clients ask for the policy itself only where the organization names one (workspace-facts 1.8). */
+/** Clients read the policy only if the organization's document names one (docs/compatibility.md, "Retention policies"). */
 async function shown(engine: Engine, organization: OrganizationView): Promise<Resource> {
   const data = encodeOrganization(organization)
   const [policy] = await readable([organization.name], (name) =>
@@ -31,7 +31,7 @@ async function shown(engine: Engine, organization: OrganizationView): Promise<Re
 
 const organizationParts = ["default_project", "entitlement_set"] as const
 
-/** Organizations, and what clients ask about one before anything else (workspace-facts 2.1). */
+/** Organizations and their entitlement sets (docs/compatibility.md, "Discovery"). */
 export const organizationRoutes: readonly Route[] = [
   {
     method: "GET",

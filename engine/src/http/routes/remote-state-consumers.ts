@@ -8,7 +8,7 @@ import { type Method, noContent, ok, param, type Route } from "../route.ts"
 
 const path = "/workspaces/:workspace_id/relationships/remote-state-consumers"
 
-/** Specification 4.9. */
+/** Remote state consumers of a workspace. */
 export const remoteStateConsumerRoutes: readonly Route[] = [
   {
     method: "GET",

@@ -6,7 +6,7 @@ import { type ApiRequest, noContent, ok, param, type Route } from "../route.ts"
 const attributes = attributePointers()
 const pointers: Pointers = (field) => (field[0] === "type" ? "/data/type" : attributes(field))
 
-/** Specification 4.11, for all that a policy can be set on. */
+/** Data retention policies of workspaces, organizations and the site. */
 export const retentionPolicyRoutes: readonly Route[] = [
   ...policyRoutes("/workspaces/:workspace_id/relationships/data-retention-policy", (request) => ({
     kind: "workspace",

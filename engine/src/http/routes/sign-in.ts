@@ -1,5 +1,5 @@
-// Where `terraform login` sends people for a token (workspace-facts 2.5). The page is the same for everybody: it holds no secret,
-// asks for none, and loads nothing.
+// The page that `terraform login` opens for a token (docs/compatibility.md, "Signing in with Terraform"). It is the same for all users:
+// it holds no secret, prompts for none, and loads nothing.
 import type { OpenRoute } from "../route.ts"
 import { escapeHtml, staticPage } from "../static-page.ts"
 

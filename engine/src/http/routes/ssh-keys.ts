@@ -12,7 +12,7 @@ import { type ApiRequest, created, noContent, ok, param, type Route } from "../r
 const organization = (request: ApiRequest) => param(request, "organization_name")
 const key = (request: ApiRequest) => param(request, "ssh_key_id")
 
-/** SSH keys, and their assignment to workspaces (specification 4.8). */
+/** SSH keys and their assignment to workspaces. */
 export const sshKeyRoutes: readonly Route[] = [
   {
     method: "POST",

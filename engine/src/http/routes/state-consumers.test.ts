@@ -1,5 +1,5 @@
-// Who reads a state that is not theirs (specification 2.3 `global-remote-state` and 4.9; workspace-facts 1.4 and 2.4): whoever
-// may run in a workspace that consumes it. The states are uploaded, under locks that are really held.
+// Reading the state of another workspace (docs/compatibility.md, "Reading the state of another workspace"): callers that may run in a
+// workspace that consumes it. The states are uploaded under real locks.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { document, made, many, newMember, newTeam, newUser } from "../../testing/people.ts"
 import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"

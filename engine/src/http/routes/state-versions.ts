@@ -52,7 +52,7 @@ async function list(request: ApiRequest, workspace: WorkspaceRef) {
   return ok(encodePage(page, (version) => encodeStateVersion(version, baseOf(request)), request.url, included))
 }
 
-/** Asks the tool to save its state so often during a long apply (workspace-facts 1.9). */
+/** Header that sets the interval of intermediate states during an apply (docs/compatibility.md, "State versions"). */
 const snapshotHeaders = ({ snapshotIntervalSeconds: seconds }: ApiRequest): Readonly<Record<string, string>> =>
   seconds === 0 ? {} : { "x-terraform-snapshot-interval": String(seconds) }
 

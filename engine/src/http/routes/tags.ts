@@ -13,7 +13,7 @@ const organization = (request: ApiRequest) => param(request, "organization_name"
 const workspace = (request: ApiRequest) => param(request, "workspace_id")
 const project = (request: ApiRequest) => param(request, "project_id")
 
-/** The pool of an organization (specification 4.1), and what workspaces and projects carry (4.10). */
+/** Tag pools of organizations, and tags of workspaces and projects. */
 export const tagRoutes: readonly Route[] = [
   {
     method: "GET",
@@ -137,7 +137,7 @@ export const tagRoutes: readonly Route[] = [
   },
 ]
 
-/** What newer public clients send instead of `PATCH …/tag-bindings` (workspace-facts 1.1). */
+/** Path that newer clients use instead of `PATCH …/tag-bindings` (docs/compatibility.md, "Tags"). */
 function bindingRelationship(method: Method): Route {
   return {
     method,

@@ -1,4 +1,4 @@
-// The list of workspaces over HTTP (specification 4.4): every parameter, alone and together, and the pages (2.6).
+// The list of workspaces over HTTP (W-4.4 and W-2.6 of docs/conformance.md): each parameter, alone and combined, and the pages.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { manualClock } from "../../testing/manual-clock.ts"

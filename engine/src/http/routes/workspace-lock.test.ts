@@ -1,4 +1,4 @@
-// Locking over HTTP (specification 3 and 4.7), transition by transition. The texts are what public clients look for.
+// Locking over HTTP, transition by transition (W-3 and W-4.7 of docs/conformance.md). Clients match parts of the texts.
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { made, newMember, newTeam, type Person } from "../../testing/people.ts"

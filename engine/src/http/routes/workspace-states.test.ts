@@ -1,5 +1,5 @@
-// Specification section 3, row by row, as a tool lives through it: states are announced and uploaded to their addresses, locks
-// are held and ended by users, teams and runs, and nothing is put into the store by another way.
+// Locks and states of a workspace as a tool uses them (W-3 of docs/conformance.md): state versions are created and uploaded, and
+// users, teams and runs hold and end locks. Nothing is written to the store in another way.
 import { describe, expect, test } from "vitest"
 import { document, made, many, newMember, newTeam, type Person } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"

@@ -1,4 +1,4 @@
-// Creating, changing, showing and deleting workspaces over HTTP (specification 4.2, 4.3, 4.5, 4.6), rule by rule.
+// Creating, changing, reading and deleting workspaces over HTTP (W-4.2, W-4.3, W-4.5 and W-4.6 of docs/conformance.md).
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { document, made, newOrganization, one } from "../../testing/people.ts"

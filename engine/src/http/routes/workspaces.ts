@@ -32,13 +32,13 @@ async function show(request: ApiRequest, ref: WorkspaceRef) {
   return ok({ data: encodeWorkspaceWith(workspace, included), included: encodeInclusions(included, baseOf(request)) })
 }
 
-/** Both path forms behave identically (specification 4.5). */
+/** Both path forms behave identically. */
 const forms = [
   { path: "/workspaces/:workspace_id", refOf: byId },
   { path: "/organizations/:organization_name/workspaces/:name", refOf: byName },
 ]
 
-/** The endpoints of specification 4.2 to 4.7 whose subject is one workspace, in both path forms where there are two. */
+/** Endpoints of one workspace, in both path forms where there are two. */
 export const workspaceRoutes: readonly Route[] = [
   {
     method: "POST",
