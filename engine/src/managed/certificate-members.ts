@@ -26,7 +26,7 @@ export const nameMembers = {
   subjectSerialNumber: text,
 }
 
-/** What else there is about an authority (specification, section 4.8). */
+/** Further members of a CA certificate. */
 export const authorityMembers = {
   ...nameMembers,
   ...validityMembers,

@@ -11,8 +11,8 @@ const shape = shapes.members({
 })
 
 /**
- * How long the data of old states and configurations of a workspace is kept (specification 4.11); for ever without a number of
- * days. The self-hosted edition has such policies.
+ * Data retention policy of a workspace: how long the data of old states and configurations stays. Without a number of days, it
+ * is never deleted. For the self-hosted edition.
  */
 export type DataRetentionPolicySpec = Readonly<shapes.Of<typeof shape>>
 

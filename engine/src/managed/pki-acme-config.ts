@@ -40,7 +40,7 @@ const shape = shapes.members({
   directoryLimits: texts,
 })
 
-/** How a mount serves ACME (specification 2.4). `maxTtl` is text such as `720h`; `0s` is 90 days. */
+/** ACME settings of a mount. `maxTtl` is a duration such as `720h`; `0s` means 90 days. */
 export type PkiAcmeConfigSpec = Readonly<shapes.Of<typeof shape>>
 
 /** Every setting as it is in force. */
@@ -188,7 +188,7 @@ async function saved(engine: Engine, mount: string, patch: Partial<AcmeSettings>
     if (isEngineError(error, "invalid")) throw invalid(declaredFaults(error.faults, memberOf))
     throw error
   }
-  // The answer to a change leaves settings out (specification 4.2).
+  // The answer to a change lacks some settings.
   return observedPkiAcmeConfig(mount, await settings.acme())
 }
 

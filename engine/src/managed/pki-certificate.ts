@@ -32,7 +32,7 @@ const shape = shapes.members({
   onDestroy: shapes.oneOf(leavings).optional(),
 })
 
-/** A certificate with a key of its own, issued under a role (specification 4.4). */
+/** A certificate with a new key, issued under a role. */
 export type PkiCertificateSpec = Readonly<shapes.Of<typeof shape>>
 
 export type ObservedPkiCertificate = ObservedIssuance & ObservedKey
@@ -57,7 +57,7 @@ export const pkiCertificateKind = issuanceKind<PkiCertificateSpec, ObservedPkiCe
   }),
 })
 
-/** `der` is the form that is usual for the type of key; `pkcs8` is PEM, whatever the format (specification 4.4). */
+/** Returns the key as text. `der` is the usual form for the key type; `pkcs8` is PEM, whatever the format. */
 function keyText(
   issued: IssuedCertificate | undefined,
   { format = "pem", privateKeyFormat = "der" }: Partial<PkiCertificateSpec>,

@@ -19,7 +19,7 @@ const shape = shapes.members({
   onDestroy: shapes.oneOf(["retain", "revoke"]).optional(),
 })
 
-/** The certificate of an authority whose key is elsewhere, by its request for it (specification 4.8). */
+/** CA certificate for a CSR whose key is outside of the mount. */
 export type PkiIntermediateSpec = Readonly<shapes.Of<typeof shape>>
 
 const inputOf = (spec: Partial<PkiIntermediateSpec>): SignIntermediateInput =>

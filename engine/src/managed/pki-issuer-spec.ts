@@ -65,8 +65,8 @@ const shape = shapes.members({
 })
 
 /**
- * An authority whose key is in a mount: a root, an intermediate that another issuer of the engine signs, or somebody elsewhere,
- * and one that is brought along (pki-facts 2.1 to 2.4).
+ * Issuer with its key in a mount: a root, an intermediate that an issuer of the engine or an outside authority signs, or an imported
+ * issuer.
  */
 export type PkiIssuerSpec = Readonly<shapes.Of<typeof shape>>
 

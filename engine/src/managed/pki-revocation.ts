@@ -20,8 +20,8 @@ const shape = shapes.members({
 })
 
 /**
- * That a certificate is revoked, which nothing takes back (specification 4.12). `privateKey`, the certificate's own, is for
- * whoever has no other right to revoke it.
+ * Revocation of a certificate. It cannot be undone. `privateKey`, the certificate's own key, is for callers without another right to
+ * revoke it.
  */
 export type PkiRevocationSpec = Readonly<shapes.Of<typeof shape>>
 

@@ -91,7 +91,7 @@ const shape = shapes.members({
   noStoreMetadata: flag,
 })
 
-/** What is declared of a role (specification 2.1). Durations are text such as `720h`, instants ISO 8601. */
+/** Role. Durations are strings such as `720h`, instants ISO 8601. */
 export type PkiRoleSpec = Readonly<shapes.Of<typeof shape>>
 
 /** Every rule as it is in force. */

@@ -42,7 +42,7 @@ const shape = shapes.members({
   onDestroy: shapes.oneOf(["retain", "revoke"]).optional(),
 })
 
-/** A certificate for a key that somebody else has, by their request for it (specification 4.6, and verbatim 4.11). */
+/** A certificate for a CSR, by a role or verbatim. */
 export type PkiSignedCertificateSpec = Readonly<shapes.Of<typeof shape>>
 
 const signInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignInput =>

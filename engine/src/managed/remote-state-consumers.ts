@@ -11,7 +11,7 @@ const shape = shapes.members({
   mode: shapes.oneOf(["additive", "exclusive"]).optional(),
 })
 
-/** Who may read the state of a workspace: `exclusive` are all, `additive` (the default) are among them (specification 4.9). */
+/** Remote state consumers of a workspace. `exclusive` replaces the whole list, `additive` (the default) adds to it. */
 export type RemoteStateConsumersSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedRemoteStateConsumers {

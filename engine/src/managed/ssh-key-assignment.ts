@@ -6,7 +6,7 @@ import * as shapes from "./spec-shape.ts"
 
 const shape = shapes.members({ workspaceId: shapes.text().filled(), sshKeyId: shapes.text().filled() })
 
-/** The SSH key that a workspace fetches modules with (specification 4.8). */
+/** SSH key with which a workspace fetches modules. */
 export type SshKeyAssignmentSpec = Readonly<shapes.Of<typeof shape>>
 
 /** The id is that of the workspace. */

@@ -55,7 +55,7 @@ function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly F
 function changes(spec: TagSpec, observed: ObservedTag, dropped: readonly string[] = []): Changes {
   const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
   const changed = differing({ ...spec, workspaceIds }, observed, { workspaceIds: sameSet, name: sameText })
-  // A tag that leaves its last workspace is gone (specification 4.10), and the next of its name is another one.
+  // A tag that leaves its last workspace is deleted, and the next one of its name has another id.
   const leavesAll = observed.workspaceIds.length > 0 && !workspaceIds.some((id) => observed.workspaceIds.includes(id))
   const mustReplace = changed.filter((name) => name !== "workspaceIds" || leavesAll)
   return { changed, mustReplace, removeFirst: mustReplace.includes("workspaceIds") && mustReplace.length === 1 }

@@ -12,7 +12,7 @@ const shape = shapes.members({
 })
 
 /**
- * That a workspace is locked (specification 4.7). The token's owner holds the lock; `forceUnlock` ends it whoever does.
+ * Lock of a workspace, held by the token's owner. `forceUnlock` ends it whoever holds it.
  */
 export type WorkspaceLockSpec = Readonly<shapes.Of<typeof shape>>
 

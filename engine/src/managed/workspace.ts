@@ -65,7 +65,7 @@ const shape = shapes.members({
   tagBindings: shapes.texts().optional(),
 })
 
-/** What is declared of a workspace (specification 4.2 and 4.3). Instants are ISO 8601, durations `14d` or `24h`. */
+/** Workspace. Instants are ISO 8601, durations such as `14d` or `24h`. */
 export type WorkspaceSpec = Readonly<shapes.Of<typeof shape>>
 
 /** Every setting as it is in force, and what nobody sets. */
@@ -316,7 +316,7 @@ async function update(
   return observedWorkspace(view, spec.tagBindings)
 }
 
-/** An installation of the self-hosted edition takes the member, does nothing, and does not show it (specification 1, item 5). */
+/** Returns whether the server ignored the member: the self-hosted edition accepts it without effect, and does not show it. */
 const wasIgnored = (spec: WorkspaceSpec, view: WorkspaceView): boolean =>
   spec.assessmentsEnabled === true && view.assessmentsEnabled === undefined
 
