@@ -1,7 +1,4 @@
-/**
- * Current version numbers of cached facts (docs/decisions/cache-versions.md). A number may belong to a commit that is not on disk yet: it
- * decides what is done, and is not returned to clients.
- */
+/** Current version numbers of cached facts (docs/decisions/cache-versions.md). */
 export interface CacheVersions extends RequestSnapshot {
   /** For a request that has just come: what it asks of these two is read in one query, after it came, however often it asks. */
   requestSnapshot(): RequestSnapshot

@@ -16,8 +16,8 @@ export interface Backend {
   /** Durable commits of writes since it was opened; on SQLite one may carry many units of work. */
   readonly commitCount: number
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
-  /** One query, at what is committed, on disk or not. */
-  glance<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** One query, of a work that has no other. On PostgreSQL it needs no transaction, which would be three round trips for one. */
+  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** `span`: of the unit of work, which what the backend itself does for it is told of. */
   transact<T>(work: (session: Session) => Promise<T>, options?: BackendTransactOptions): Promise<T>
   /** One transaction that no other process or replica runs beside; for migrations. */

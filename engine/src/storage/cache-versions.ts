@@ -111,7 +111,7 @@ export const currentCacheVersions = (database: Database): CacheVersions => {
         if (known === ended) known = new Map()
       })
     }
-    const answer = database.glance(read)
+    const answer = database.readSingle(read)
     known.set(key, answer)
     return answer
   }

@@ -14,15 +14,15 @@ import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 describe.each(databaseKinds.filter(({ available }) => available))("current cache versions on $name", (kind) => {
   async function opened() {
     const temporary = await temporaryDatabase(kind)
-    let glanceCount = 0
+    let readCount = 0
     const watched: Database = {
       ...temporary.database,
       get commitCount() {
         return temporary.database.commitCount
       },
-      glance: (work) => {
-        glanceCount += 1
-        return temporary.database.glance(work)
+      readSingle: (work) => {
+        readCount += 1
+        return temporary.database.readSingle(work)
       },
     }
     return {
@@ -31,7 +31,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
         temporary.database.transact(async (session) => {
           for (const family of families) await bumpCacheVersion(session, family)
         }),
-      glances: () => glanceCount,
+      reads: () => readCount,
       [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose](),
     }
   }
@@ -56,11 +56,11 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
 
   test("of one turn are read in one query, with those of the mount that was asked for last", async () => {
     await using world = await opened()
-    const { cacheVersions, bump, glances } = world
+    const { cacheVersions, bump, reads } = world
     await bump(authorityFamily("one"))
     await cacheVersions.authority("one")
     await nextTurn()
-    const before = glances()
+    const before = reads()
     const [first, second] = [cacheVersions.requestSnapshot(), cacheVersions.requestSnapshot()]
     expect(
       await Promise.all([
@@ -71,7 +71,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
         cacheVersions.authority("one"),
       ]),
     ).toEqual([0, 0, 0, 1, 1])
-    expect(glances() - before).toBe(1)
+    expect(reads() - before).toBe(1)
   })
 
   test("of several mounts in one turn are each its own", async () => {

@@ -367,39 +367,28 @@ describe("SQLite file", () => {
     const late = database.transact((session) => session.run(setSetting, { name: "b", value: "1" })).then(tell("late"))
     const read = value(database, "a").then((found) => told.push(`read ${found}`))
     const absence = database.read(() => Promise.reject(new Error("it is there"))).catch(tell("failed read"))
-    expect(await database.glance((session) => session.first(findSetting, { name: "a" }))).toEqual({ value: "1" })
+    const single = database.readSingle((session) => session.first(findSetting, { name: "a" })).then(tell("single read"))
     await sleep(20)
     expect(told).toEqual([])
     expect(disk.waiting).toHaveLength(1)
     disk.fast = true
     disk.waiting.pop()?.()
-    await Promise.all([...writes, read, absence, late])
-    expect(told.slice(0, -1).toSorted()).toEqual(["failed read", "read 1", "refusal", "write"])
+    await Promise.all([...writes, read, absence, single, late])
+    expect(told.slice(0, -1).toSorted()).toEqual(["failed read", "read 1", "refusal", "single read", "write"])
     expect(told.at(-1)).toBe("late")
   })
 
-  test("a glance sees what is committed and nothing of a batch that is not, and changes nothing", async () => {
+  test("a single read sees what is committed and nothing of a batch that is not, and changes nothing", async () => {
     await using temporary = await temporaryDatabase(file)
     const { database } = temporary
     const seen = (session: Session, name: string) => session.first(findSetting, { name })
     const during = await database.transact(async (session) => {
       await session.run(setSetting, { name: "a", value: "1" })
-      return [await seen(session, "a"), await database.glance((glancing) => seen(glancing, "a"))]
+      return [await seen(session, "a"), await database.readSingle((reader) => seen(reader, "a"))]
     })
     expect(during).toEqual([{ value: "1" }, undefined])
-
-    const across = database.glance(async (glancing) => [
-      await seen(glancing, "a"),
-      await database.transact(async (session) => {
-        await session.run(setSetting, { name: "b", value: "1" })
-        return seen(glancing, "b")
-      }),
-      await seen(glancing, "b"),
-    ])
-    expect(await across).toEqual([{ value: "1" }, undefined, { value: "1" }])
-
-    const writing = database.glance((glancing) => glancing.run(setSetting, { name: "c", value: "1" }))
-    await expect(writing).rejects.toThrow("a glance changes nothing")
+    expect(await database.readSingle((reader) => seen(reader, "a"))).toEqual({ value: "1" })
+    await expect(database.readSingle((reader) => reader.run(setSetting, { name: "c", value: "1" }))).rejects.toThrow()
     expect(await value(database, "c")).toBeUndefined()
   })
 
@@ -585,13 +574,13 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     await using temporary = await temporaryDatabase(kind, { connections: 1 })
     const { database } = temporary
     await database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
-    const glanced = () => database.glance((session) => session.first(findSetting, { name: "a" }))
+    const readAlone = () => database.readSingle((session) => session.first(findSetting, { name: "a" }))
     for (const type of ["varchar(50)", "varchar(60)", "varchar(70)"]) {
       expect(await value(database, "a")).toBe("1")
-      expect(await glanced()).toEqual({ value: "1" })
+      expect(await readAlone()).toEqual({ value: "1" })
       await using other = await openDatabase(temporary.url)
       await other.transact((session) => session.run(sql.raw(`alter table settings alter column value type ${type}`)))
-      expect(type === "varchar(60)" ? (await glanced())?.value : await value(database, "a")).toBe("1")
+      expect(type === "varchar(60)" ? (await readAlone())?.value : await value(database, "a")).toBe("1")
     }
   })
 
@@ -622,7 +611,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
       await refused.promise
     })
     await begun.promise
-    for (const wait of [database.read, database.transact, database.glance])
+    for (const wait of [database.read, database.transact, database.readSingle])
       await expect(wait(async () => 1)).rejects.toMatchObject({ code: "busy", message: /was free within 100 ms/ })
     refused.resolve()
     await holding

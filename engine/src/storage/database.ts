@@ -25,8 +25,8 @@ export interface Database extends AsyncDisposable {
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** The same, by a read replica that has all that was committed when this was called; by the primary where there is none. */
   readElsewhere<T>(work: (session: Session) => Promise<T>): Promise<T>
-  /** The answer of one query, which may be a commit that is not on disk yet. */
-  glance<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** One query, of a work that has no other. On PostgreSQL it needs no transaction, which would be three round trips for one. */
+  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
    * All or nothing, durable when the promise resolves. `work` may run several times, and may wait for nothing but its
    * session: on SQLite others wait for the same commit. A transaction begun inside a work would wait for itself.
@@ -133,7 +133,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     },
     read: (work) => counted("read", backend.read(work)),
     readElsewhere: (work) => counted("read", (replicas ?? backend).read(work)),
-    glance: (work) => backend.glance(work),
+    readSingle: (work) => backend.readSingle(work),
     transact: (work, options) => {
       const answer = backend.transact(work, options)
       answer.catch((error: unknown) => room.failed(error))

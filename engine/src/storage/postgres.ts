@@ -24,7 +24,7 @@ import { commitSpan } from "./traced-backend.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 
 const defaultAttempts = 40
-const glanceAttempts = 3
+const singleReadAttempts = 3
 const defaultConnectTimeoutMs = 5_000
 const defaultLockTimeoutMs = 5_000
 /** A server that is there ends a statement itself; one that has said nothing for so much longer is not there. */
@@ -53,7 +53,7 @@ export async function openPostgres(url: string, options: BackendOptions): Promis
 
 /** A server that is read only, and follows another. */
 export interface Standby {
-  glance<T>(work: (session: Session) => Promise<T>): Promise<T>
+  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** One snapshot, taken on a connection that `readiness` has been found on; tried once. */
   readWhen<T>(readiness: Readiness, work: (session: Session) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -239,7 +239,7 @@ class PostgresStore implements Backend, Standby {
   }
 
   // One query needs no transaction of its own making.
-  async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
     for (let attempt = 1; ; attempt += 1) {
       const client = await this.#connect("read")
@@ -252,7 +252,7 @@ class PostgresStore implements Backend, Standby {
       } catch (error) {
         const met = this.#met(session.failure?.error ?? error, client, this.#reading)
         usable = met.usable
-        if (met.runsAgain !== true || attempt >= glanceAttempts) throw met.told ?? error
+        if (met.runsAgain !== true || attempt >= singleReadAttempts) throw met.told ?? error
       } finally {
         session.settle()
         this.#release(client, usable)

@@ -114,7 +114,7 @@ class FollowedReplicas implements ReadReplicas {
 
   async refuseOthers(): Promise<void> {
     const system = await this.#options.primary
-      .glance((session) => session.first(systemQuery, {}))
+      .readSingle((session) => session.first(systemQuery, {}))
       .catch(() => undefined)
     if (system === undefined) return
     const isOther = await Promise.all(this.#replicas.map((replica) => replica.isOther(system.identifier)))
@@ -178,7 +178,7 @@ class FollowedReplicas implements ReadReplicas {
 
   async #place(): Promise<WrittenPlace> {
     const { primary, random } = this.#options
-    const place = await primary.glance((session) => session.first(placeQuery, {}))
+    const place = await primary.readSingle((session) => session.first(placeQuery, {}))
     if (place === undefined) throw untold()
     const { family, position, number } = place
     if (number !== null) return { position, mark: { family, number } }
@@ -228,7 +228,7 @@ class Replica implements ReplicaState {
 
   /** Whether the server answers, and its files are not those of the primary. */
   async isOther(system: string): Promise<boolean> {
-    const found = await this.#standby.glance((session) => session.first(systemQuery, {})).catch(() => undefined)
+    const found = await this.#standby.readSingle((session) => session.first(systemQuery, {})).catch(() => undefined)
     return found !== undefined && found.identifier !== system
   }
 

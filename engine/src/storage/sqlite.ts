@@ -75,8 +75,7 @@ async function openFile(file: string, options: BackendOptions): Promise<SqliteSt
   const readers = Array.from({ length: options.connections ?? defaultReaders }, () =>
     openConnection(file, "reader", options),
   )
-  const glancer = await openConnection(file, "reader", options)
-  return new SqliteStore(writer, await Promise.all(readers), { file, glancer }, options)
+  return new SqliteStore(writer, await Promise.all(readers), file, options)
 }
 
 /** One opener's hold on a store that others may hold too. */
@@ -100,8 +99,8 @@ class SharedStore implements Backend {
     return this.#closed === undefined ? this.#store.read(work) : Promise.reject(closedError())
   }
 
-  glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#closed === undefined ? this.#store.glance(work) : Promise.reject(closedError())
+  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.read(work)
   }
 
   transact<T>(work: (session: Session) => Promise<T>, options?: BackendTransactOptions): Promise<T> {
@@ -175,8 +174,6 @@ class SqliteStore implements Backend {
   readonly #readers: readonly SqliteConnection[]
   readonly #idle: SqliteConnection[]
   readonly #waiting: ((reader: SqliteConnection) => void)[] = []
-  /** Free at any moment, because what it does is done at once. None in memory. */
-  readonly #glancer: SqliteConnection | undefined
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
   /** From a commit until it is on disk. */
   #syncing: Promise<void> | undefined
@@ -186,15 +183,14 @@ class SqliteStore implements Backend {
   constructor(
     writer: SqliteConnection,
     readers: readonly SqliteConnection[],
-    shared: { readonly file: string; readonly glancer: SqliteConnection } | undefined,
+    file: string | undefined,
     options: BackendOptions,
   ) {
     this.#writer = writer
     this.#readers = readers
     this.#idle = [...readers]
     this.#options = options
-    this.#glancer = shared?.glancer
-    this.#disk = shared && diskOf(shared.file, writer, options)
+    this.#disk = file === undefined ? undefined : diskOf(file, writer, options)
   }
 
   /** There is one writer, so every isolation is serializable here. */
@@ -231,13 +227,8 @@ class SqliteStore implements Backend {
     }
   }
 
-  async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const glancer = this.#glancer
-    if (glancer === undefined) return this.#enqueue(work, true)
-    this.#refuseUnusable()
-    // What the writer has in memory outlives its own commits, while every other connection has to read the pages again.
-    const nearest = () => (this.#writer.inTransaction ? glancer : this.#writer)
-    return await untilReadable(() => glimpse(nearest, work), this.#options)
+  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.read(work)
   }
 
   async #nextReader(): Promise<SqliteConnection> {
@@ -256,7 +247,6 @@ class SqliteStore implements Backend {
     await this.#disk?.checkpointer?.close()
     this.#disk?.log.close()
     for (const reader of this.#readers) reader.close()
-    this.#glancer?.close()
     this.#writer.close()
   }
 
@@ -468,27 +458,13 @@ async function snapshot<T>(reader: SqliteConnection, work: (session: Session) =>
   }
 }
 
-/** A query outside of any transaction is a snapshot by itself. */
-async function glimpse<T>(nearest: () => SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = new GlancingSession(nearest)
-  try {
-    return await work(session)
-  } finally {
-    session.settle()
-  }
-}
-
 class SqliteSession extends UnitOfWork {
-  #connection: SqliteConnection
+  readonly #connection: SqliteConnection
   /** A statement went through that may have been more than a question. One that fails undoes itself. */
   hasWritten = false
 
   constructor(connection: SqliteConnection) {
     super("sqlite")
-    this.#connection = connection
-  }
-
-  protected goOnWith(connection: SqliteConnection): void {
     this.#connection = connection
   }
 
@@ -507,23 +483,6 @@ class SqliteSession extends UnitOfWork {
     if (fetch === "all") return this.#connection.all(text, parameters)
     if (fetch === "first") return this.#connection.first(text, parameters)
     return this.#connection.change(text, parameters)
-  }
-}
-
-/** Each of its questions goes to the connection that is nearest just then, and may not be more than a question there. */
-class GlancingSession extends SqliteSession {
-  readonly #nearest: () => SqliteConnection
-
-  constructor(nearest: () => SqliteConnection) {
-    super(nearest())
-    this.#nearest = nearest
-  }
-
-  protected override execute(fetch: Fetch, bound: Bound): unknown {
-    // On the writer it would be a commit of its own, that nobody brings onto the disk.
-    if (!isQuestion(bound.text)) throw new Error("a glance changes nothing")
-    this.goOnWith(this.#nearest())
-    return super.execute(fetch, bound)
   }
 }
 

@@ -46,9 +46,9 @@ export function tracedBackend(backend: Backend, tracer: Tracer, stopwatch: () =>
     read: (work) => traced({ kind: "read" }, work, (work) => backend.read(work)),
     transact: (work, options) =>
       traced({ kind: "write" }, work, (work, span) => backend.transact(work, { ...options, span })),
-    glance(work) {
+    readSingle(work) {
       const span = recordedSpan(tracer)
-      return backend.glance(
+      return backend.readSingle(
         span === undefined
           ? (session) => untraced(tracer, () => work(session))
           : (session) => tracer.within(span, () => work(tracedSession(session, span))),
