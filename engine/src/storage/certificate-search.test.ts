@@ -6,7 +6,7 @@ import { type CertificateQuery, inventoryStatusOf, type InventoryStatus } from "
 import { filingRangeAt } from "../pki/certificates/filing.ts"
 import { CertificateRows } from "./certificate-rows.ts"
 import { certificateSearch } from "./certificate-search.ts"
-import { filingRangesOver } from "./filing-ranges.ts"
+import { filingRangesOver } from "./partitions/filing-ranges.ts"
 import { inventory, inventoryMount, inventoryNow, writeInventory } from "./temporary-inventory.ts"
 import { databaseKinds, type TemporaryDatabase, temporaryDatabase } from "./temporary-database.ts"
 

@@ -98,7 +98,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     readReplicas.urls.length === 0
       ? undefined
       : // With the driver, which SQLite does without.
-        await import("./read-replicas.ts").then(({ openReadReplicas }) =>
+        await import("./replicas/read-replicas.ts").then(({ openReadReplicas }) =>
           openReadReplicas(readReplicas, {
             ...backendOptions,
             primary: backend,

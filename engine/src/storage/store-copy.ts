@@ -19,7 +19,7 @@ import {
 import { type CopyEnd, CopyRefused, type CopySource, type CopyTarget } from "./copy-end.ts"
 import { appliedInSqlite, beginSqliteCopy, openSqliteSource, openSqliteTarget } from "./copy-sqlite.ts"
 import { type Database, openDatabase, sqliteFile } from "./database.ts"
-import { filingRangesOver } from "./filing-ranges.ts"
+import { filingRangesOver } from "./partitions/filing-ranges.ts"
 import { refuseNewer, unfinishedCopy } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
 import { rememberedKeyIds } from "./seal-keys.ts"

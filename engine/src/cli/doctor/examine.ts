@@ -131,7 +131,7 @@ async function placeFindings(
 async function replicaFindings(store: StoreReader, settings: Settings, runtime: Runtime): Promise<readonly Finding[]> {
   if (settings.storageReadReplica === undefined) return []
   // With the driver of PostgreSQL, which others do without.
-  const { replicaStandings } = await import("../../storage/read-replicas.ts")
+  const { replicaStandings } = await import("../../storage/replicas/read-replicas.ts")
   try {
     return readReplicaFindings(await replicaStandings(readReplicasOf(settings), store, runtime))
   } catch (error) {

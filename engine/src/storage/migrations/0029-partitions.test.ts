@@ -3,7 +3,7 @@ import { sql } from "kysely"
 import { describe, expect, test } from "vitest"
 import { filingRangeAt } from "../../pki/certificates/filing.ts"
 import { type Database, openDatabase } from "../database.ts"
-import { filingRangesOver } from "../filing-ranges.ts"
+import { filingRangesOver } from "../partitions/filing-ranges.ts"
 import { databaseKinds } from "../temporary-database.ts"
 import { migrations } from "./index.ts"
 

@@ -2,10 +2,10 @@
 // the other, each in a transaction of its own: whoever holds one and waits for the other never waits for us. A range is there
 // when that of the certificates is, so what was interrupted is done again.
 import { sql } from "kysely"
-import type { FilingCursor, FilingRange, FilingRanges } from "../pki/certificates/filing.ts"
-import type { MountId } from "../pki/mount.ts"
-import type { Database } from "./database.ts"
-import type { Session } from "./session.ts"
+import type { FilingCursor, FilingRange, FilingRanges } from "../../pki/certificates/filing.ts"
+import type { MountId } from "../../pki/mount.ts"
+import type { Database } from "../database.ts"
+import type { Session } from "../session.ts"
 
 const tables = ["certificate_names", "certificates"] as const
 type PartitionedTable = (typeof tables)[number]

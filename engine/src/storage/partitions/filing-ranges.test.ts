@@ -1,11 +1,11 @@
 import { sql } from "kysely"
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
-import { dayMs } from "../core/time.ts"
-import { filingRangeAt } from "../pki/certificates/filing.ts"
-import type { MountId } from "../pki/mount.ts"
-import { type Database, openDatabase } from "./database.ts"
+import { dayMs } from "../../core/time.ts"
+import { filingRangeAt } from "../../pki/certificates/filing.ts"
+import type { MountId } from "../../pki/mount.ts"
+import { type Database, openDatabase } from "../database.ts"
 import { filingRangesOver } from "./filing-ranges.ts"
-import { databaseKinds } from "./temporary-database.ts"
+import { databaseKinds } from "../temporary-database.ts"
 
 const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
 const range = filingRangeAt(Date.UTC(2030, 0, 7))
