@@ -4,7 +4,8 @@ import type { PkiCalls } from "./pki-calls.ts"
 import { remote } from "./remote-vault-contract.ts"
 
 export function remoteIssuers(calls: PkiCalls): Issuers {
-  const { setSigned, importCa, importBundle, importCertificates, crossSign, ...endpoints } = remote(issuers, calls)
+  const endpoints = remote(issuers, calls)
+  const { list, certificate, get, replace, update, revoke, delete: remove, deleteAll } = endpoints
   const roots = {
     "root/generate": endpoints.generateRoot,
     "issuers/generate/root": endpoints.generateIssuerRoot,
@@ -15,17 +16,24 @@ export function remoteIssuers(calls: PkiCalls): Issuers {
     "issuers/generate/intermediate": endpoints.generateIssuerIntermediate,
   }
   const imports = {
-    "intermediate/set-signed": setSigned,
-    "config/ca": importCa,
-    "issuers/import/bundle": importBundle,
-    "issuers/import/cert": importCertificates,
+    "intermediate/set-signed": endpoints.setSigned,
+    "config/ca": endpoints.importCa,
+    "issuers/import/bundle": endpoints.importBundle,
+    "issuers/import/cert": endpoints.importCertificates,
   }
   return {
-    ...endpoints,
+    list,
+    certificate,
+    get,
+    replace,
+    update,
+    revoke,
+    delete: remove,
+    deleteAll,
     generateRoot: ({ keySource = "internal", ...input }, endpoint = "root/generate") =>
       roots[endpoint](keySource, input),
     generateIntermediate: ({ keySource = "internal", ...input }, endpoint = "intermediate/generate") =>
-      endpoint === "intermediate/cross-sign" ? crossSign(input) : intermediates[endpoint](keySource, input),
+      endpoint === "intermediate/cross-sign" ? endpoints.crossSign(input) : intermediates[endpoint](keySource, input),
     import: (pem, endpoint = "issuers/import/bundle") => imports[endpoint](pem),
   }
 }
