@@ -17,7 +17,7 @@ import {
   signVerbatimParameters,
 } from "../../engine/src/wire/pki/issue.ts"
 import { intermediateParameters, issuerParameters, rootParameters } from "../../engine/src/contracts/vault/issuer.ts"
-import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../../engine/src/wire/pki/key.ts"
+import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../../engine/src/contracts/vault/key.ts"
 import { kubernetesConfigParameters, kubernetesRoleParameters } from "../../engine/src/wire/pki/kubernetes-login.ts"
 import { enableAuthMethod, tuneAuthMethod } from "../../engine/src/contracts/vault/auth-method.ts"
 import { enableMount, tuneMount } from "../../engine/src/contracts/vault/mount.ts"

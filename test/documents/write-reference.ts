@@ -24,6 +24,7 @@ import {
   tokensByAccessor,
   tokensBySecret,
 } from "../../engine/src/contracts/vault/service-token.ts"
+import { keys } from "../../engine/src/contracts/vault/key.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
 
@@ -269,6 +270,7 @@ const serviceTokensIntroduction = `Service tokens are for machines. Answers that
 \`data\` has its record besides.`
 
 const authMethodsIntroduction = `An auth method is one way to log in, at a path below \`auth/\`. See [logins.md](../logins.md).`
+const keysIntroduction = `Keys sign for the issuers of a mount. \`key_ref\` is an id, a name, or \`default\`, the key of the default issuer.`
 
 const pages: Readonly<Record<string, string>> = {
   "teams.md": tfePage("Teams", team, teams),
@@ -288,6 +290,7 @@ const pages: Readonly<Record<string, string>> = {
     serviceTokensIntroduction,
     "/v1",
   ),
+  "keys.md": vaultPages("Keys", keys, keysIntroduction),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

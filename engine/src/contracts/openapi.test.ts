@@ -4,8 +4,9 @@ import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
-import { type Contract, contract, keys, nothing } from "./vault/endpoint.ts"
+import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
 import { authMethods } from "./vault/auth-method.ts"
+import { keys } from "./vault/key.ts"
 import { issuers } from "./vault/issuer.ts"
 import { mounts } from "./vault/mount.ts"
 import { mountSettings } from "./vault/mount-settings.ts"
@@ -18,7 +19,7 @@ const tokenContracts = { serviceTokens, tokensBySecret, tokensByAccessor, ownTok
 
 /** Contracts by the address above their paths, as docs/permissions.md and OpenAPI write it. */
 const vaultContracts = [
-  { below: "mount", row: "/:mount", template: "/{mount}", contracts: { issuers, mountSettings, roles } },
+  { below: "mount", row: "/:mount", template: "/{mount}", contracts: { issuers, keys, mountSettings, roles } },
   { below: "root", row: "", template: "", contracts: { authMethods, mounts, ...policyContracts, ...tokenContracts } },
 ] as const
 
@@ -77,7 +78,7 @@ test.each(endpoints)("$row has its row in the permission table and its operation
 test("OpenAPI has one GET for an address that is read and listed, and x-allow-slashes for several segments", () => {
   const older = contract({
     get: { operation: "read", path: "/sys/policy", summary: "Reads.", rights: "read", answers: nothing },
-    list: { operation: "list", path: "/sys/policy", summary: "Lists.", rights: "list", answers: keys },
+    list: { operation: "list", path: "/sys/policy", summary: "Lists.", rights: "list", answers: listed },
     tune: { operation: "write", path: "/sys/mounts/*path/tune", summary: "Tunes.", rights: "update", answers: nothing },
   })
   const described = vaultPaths({ older }, "root")
