@@ -9,13 +9,13 @@ import { openWorld } from "../../engine/src/testing/world.ts"
 import { appRoleParameters, appRolePartParameters, secretIdParameters } from "../../engine/src/wire/pki/app-role.ts"
 import { blockedKeyParameters } from "../../engine/src/wire/pki/blocked-key.ts"
 import { crlSettingsParameters } from "../../engine/src/wire/pki/crl-settings.ts"
-import { externalPolicyParameters } from "../../engine/src/wire/pki/external-policy.ts"
+import { externalPolicyParameters } from "../../engine/src/contracts/vault/external-policy.ts"
 import {
   issueParameters,
   signIntermediateParameters,
   signParameters,
   signVerbatimParameters,
-} from "../../engine/src/wire/pki/issue.ts"
+} from "../../engine/src/contracts/vault/certificate.ts"
 import { intermediateParameters, issuerParameters, rootParameters } from "../../engine/src/contracts/vault/issuer.ts"
 import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../../engine/src/contracts/vault/key.ts"
 import { kubernetesConfigParameters, kubernetesRoleParameters } from "../../engine/src/wire/pki/kubernetes-login.ts"

@@ -8,6 +8,13 @@ import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
 import { keyPage } from "../../engine/src/contracts/vault/endpoint.ts"
 import { authMethods } from "../../engine/src/contracts/vault/auth-method.ts"
+import { certificates } from "../../engine/src/contracts/vault/certificate.ts"
+import {
+  externalPolicy,
+  policyIssue,
+  policySign,
+  policySignIntermediate,
+} from "../../engine/src/contracts/vault/external-policy.ts"
 import { issuers } from "../../engine/src/contracts/vault/issuer.ts"
 import { mounts } from "../../engine/src/contracts/vault/mount.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
@@ -26,6 +33,7 @@ import {
 } from "../../engine/src/contracts/vault/service-token.ts"
 import { keys } from "../../engine/src/contracts/vault/key.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
+import { certificateInventory, storedCertificates } from "../../engine/src/contracts/vault/stored-certificate.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
 
 const folder = new URL("../../docs/reference/", import.meta.url)
@@ -272,6 +280,19 @@ const serviceTokensIntroduction = `Service tokens are for machines. Answers that
 const authMethodsIntroduction = `An auth method is one way to log in, at a path below \`auth/\`. See [logins.md](../logins.md).`
 const keysIntroduction = `Keys sign for the issuers of a mount. \`key_ref\` is an id, a name, or \`default\`, the key of the default issuer.`
 
+const certificatesIntroduction = `Endpoints that issue and sign. \`name\` is a role, \`issuer_ref\` an id, a name, or \`default\`: the issuer that signs in
+place of the one of the role or the mount. Policies, periods of validity and dialects are explained in
+[authorities.md](../authorities.md) and [dialects.md](../dialects.md). Sent as CSR, names are checked against the role.`
+const storedCertificatesIntroduction = `Certificates are public; lists of them and their metadata are not. \`serial\` is a serial number in hexadecimal, with colons or
+hyphens. Answers about the default issuer have an ETag, and 304 for a client that has them.`
+const inventoryIntroduction = `A search across mounts. With \`format=csv\` the answer is CSV (RFC 4180).`
+const externalPolicyIntroduction = `A service outside decides what is issued. Parameters that are not listed here go on to it as they are.
+What it is sent and how it answers is explained in [authorities.md](../authorities.md).`
+
+/** Names are unique in a page. */
+const prefixed = (prefix: string, contract: vault.Contract): vault.Contract =>
+  Object.fromEntries(Object.entries(contract).map(([name, endpoint]) => [`${prefix} ${name}`, endpoint]))
+
 const pages: Readonly<Record<string, string>> = {
   "teams.md": tfePage("Teams", team, teams),
   "issuers.md": vaultPages("Issuers", issuers, issuersIntroduction),
@@ -291,6 +312,19 @@ const pages: Readonly<Record<string, string>> = {
     "/v1",
   ),
   "keys.md": vaultPages("Keys", keys, keysIntroduction),
+  "certificates.md": vaultPages("Certificates", certificates, certificatesIntroduction),
+  "stored-certificates.md": vaultPages("Stored certificates", storedCertificates, storedCertificatesIntroduction),
+  "certificate-inventory.md": vaultPages("Certificate inventory", certificateInventory, inventoryIntroduction, "/v1"),
+  "external-policy.md": vaultPages(
+    "External policy",
+    {
+      ...externalPolicy,
+      ...prefixed("issue", policyIssue),
+      ...prefixed("sign", policySign),
+      ...prefixed("signIntermediate", policySignIntermediate),
+    },
+    externalPolicyIntroduction,
+  ),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

@@ -1,27 +1,23 @@
 import type { ExternalPolicy, PolicyIssueRequest, PolicyRequest } from "../pki/external-policy/external-policy.ts"
-import {
-  decodeExternalPolicy,
-  externalPolicyParameters,
-  policyIssueParameters,
-  policySignIntermediateParameters,
-  policySignParameters,
-} from "../wire/pki/external-policy.ts"
-import { decodeIssued } from "../wire/pki/issue.ts"
-import { encodeMembers, type Parameters } from "../wire/pki/parameters.ts"
-import { namesOf, type PkiCalls, type Saying, saying } from "./pki-calls.ts"
+import { issued } from "../contracts/vault/certificate.ts"
+import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "../contracts/vault/external-policy.ts"
+import type { Body } from "../contracts/vault/record.ts"
+import { namesOf, type PkiCalls, type Saying } from "./pki-calls.ts"
+import { remote } from "./remote-vault-contract.ts"
 import { JsonText, path } from "./transport.ts"
 
 export const remoteExternalPolicy = (calls: PkiCalls): ExternalPolicy => ({
-  get: async () => decodeExternalPolicy((await calls.read("/config/external-policy")).data),
-  configure: async (input) =>
-    decodeExternalPolicy((await calls.write("/config/external-policy", saying(externalPolicyParameters, input))).data),
+  ...remote(externalPolicy, calls),
   issue: async (request) =>
-    decodeIssued(await calls.write(addressOf("issue", request), passingOn(policyIssueParameters, request))),
+    issued.decode(await calls.write(addressOf("issue", request), passingOn(policyIssue.byMount.body, request))),
   sign: async (request) =>
-    decodeIssued(await calls.write(addressOf("sign", request), passingOn(policySignParameters, request))),
+    issued.decode(await calls.write(addressOf("sign", request), passingOn(policySign.byMount.body, request))),
   signIntermediate: async (request) =>
-    decodeIssued(
-      await calls.write(addressOf("sign-intermediate", request), passingOn(policySignIntermediateParameters, request)),
+    issued.decode(
+      await calls.write(
+        addressOf("sign-intermediate", request),
+        passingOn(policySignIntermediate.byMount.body, request),
+      ),
     ),
 })
 
@@ -33,11 +29,8 @@ function addressOf(verb: string, { policy, issuerRef }: PolicyRequest): string {
 type Said = Omit<PolicyIssueRequest, "policy" | "issuerRef"> & { readonly csr?: string }
 
 /** What the service is sent stands as it is; what the engine looks at itself goes before a parameter of its name. */
-function passingOn<T extends Pick<Said, "removeRootsFromChain">>(
-  table: Parameters<T>,
-  { parameters, ...request }: Said,
-): Saying {
-  const own = encodeMembers(table, request as Partial<T>, "native")
+function passingOn<T>({ table, encode }: Body<T>, { parameters, ...request }: Said): Saying {
+  const own = encode(request as T)
   const members = new Map([
     ...parameters,
     ...Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)] as const),

@@ -6,7 +6,10 @@ import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
 import { authMethods } from "./vault/auth-method.ts"
+import { certificates } from "./vault/certificate.ts"
+import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "./vault/external-policy.ts"
 import { keys } from "./vault/key.ts"
+import { certificateInventory, storedCertificates } from "./vault/stored-certificate.ts"
 import { issuers } from "./vault/issuer.ts"
 import { mounts } from "./vault/mount.ts"
 import { mountSettings } from "./vault/mount-settings.ts"
@@ -19,8 +22,29 @@ const tokenContracts = { serviceTokens, tokensBySecret, tokensByAccessor, ownTok
 
 /** Contracts by the address above their paths, as docs/permissions.md and OpenAPI write it. */
 const vaultContracts = [
-  { below: "mount", row: "/:mount", template: "/{mount}", contracts: { issuers, keys, mountSettings, roles } },
-  { below: "root", row: "", template: "", contracts: { authMethods, mounts, ...policyContracts, ...tokenContracts } },
+  {
+    below: "mount",
+    row: "/:mount",
+    template: "/{mount}",
+    contracts: {
+      issuers,
+      certificates,
+      externalPolicy,
+      policyIssue,
+      policySign,
+      policySignIntermediate,
+      keys,
+      storedCertificates,
+      mountSettings,
+      roles,
+    },
+  },
+  {
+    below: "root",
+    row: "",
+    template: "",
+    contracts: { certificateInventory, authMethods, mounts, ...policyContracts, ...tokenContracts },
+  },
 ] as const
 
 const paths: Paths = Object.assign(

@@ -173,12 +173,14 @@ export const data = <View>(record: Codec<View>): Answer<View> => ({
   decode: ({ data }) => record.decode(data),
   record,
 })
+export type DataAnswer<Sent, Received = Sent> = Answer<Sent, Received> &
+  Required<Pick<Answer<Sent, Received>, "encode" | "decode">>
 /** Data whose members the table names. */
 export const dataOf = <Sent, Received>(
   table: Table,
   encode: (value: Sent, dialect: Dialect) => Encoded,
   decode: (envelope: DecodedEnvelope) => Received,
-): Answer<Sent, Received> => ({ kind: "data", encode, decode, record: { table } })
+): DataAnswer<Sent, Received> => ({ kind: "data", encode, decode, record: { table } })
 export type Warned<Name extends string, View> = { readonly [name in Name]: View } & {
   readonly warnings: readonly string[]
 }

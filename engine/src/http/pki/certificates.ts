@@ -1,101 +1,53 @@
-import type { ParameterTable } from "../../wire/pki/parameters.ts"
-import type { IssuerChoice, ServedCertificate } from "../../pki/certificates/certificates.ts"
-import { encodingOf } from "../../wire/pki/format.ts"
-import {
-  encodeIssued,
-  encodeLease,
-  type EncodeOptions,
-  encodeSelfIssued,
-  issueParameters,
-  signIntermediateParameters,
-  signParameters,
-  signSelfIssuedParameters,
-  signVerbatimParameters,
-} from "../../wire/pki/issue.ts"
+import { certificates } from "../../contracts/vault/certificate.ts"
+import type { ArgumentsOf } from "../../contracts/vault/endpoint.ts"
+import type { IssuerChoice } from "../../pki/certificates/certificates.ts"
+import { implement } from "../implement-vault.ts"
+import type { PkiRequest } from "../pki-route.ts"
 import { allowances } from "./allowances.ts"
-import { answer, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 
-/** Issuing and signing, in the form that leaves the issuer to the role or the mount and in the one that names it. */
-export const certificateRoutes: readonly PkiRoute[] = [
-  ...bothForms("/issue/:name", issueParameters, async (request, choice) => {
-    const { format, privateKeyFormat, ...input } = request.decode(issueParameters)
-    const issued = await request.pki.certificates.issue(param(request, "name"), input, choice)
-    return issuedAnswer(request, issued, { encoding: encodingOf({ format, privateKeyFormat }) })
-  }),
-  ...bothForms("/sign/:name", signParameters, async (request, choice) => {
-    const { format, privateKeyFormat, csr = "", ...input } = request.decode(signParameters)
-    const signed = { csr, ...input }
-    const issued = await request.pki.certificates.sign(param(request, "name"), signed, choice, allowances(request))
-    return issuedAnswer(request, issued, { encoding: encodingOf({ format, privateKeyFormat }) })
-  }),
-  ...["/sign-verbatim", "/sign-verbatim/:name"].flatMap((path) =>
-    bothForms(path, signVerbatimParameters, async (request, choice) => {
-      const { format, privateKeyFormat, csr = "", ...input } = request.decode(signVerbatimParameters)
-      const issued = await request.pki.certificates.signVerbatim(request.params["name"], { csr, ...input }, choice)
-      return issuedAnswer(request, issued, {
-        encoding: encodingOf({ format, privateKeyFormat }),
-        withoutExpiration: true,
-      })
-    }),
-  ),
-  ...defaultAndNamed("sign-intermediate", signIntermediateParameters, async (request, choice) => {
-    const { format, privateKeyFormat, csr = "", ...input } = request.decode(signIntermediateParameters)
-    const issued = await request.pki.certificates.signIntermediate({ csr, ...input }, choice, allowances(request))
-    return issuedAnswer(request, issued, { encoding: encodingOf({ format, privateKeyFormat }) })
-  }),
-  ...defaultAndNamed("sign-self-issued", signSelfIssuedParameters, async (request, choice) => {
-    const { certificate = "", ...input } = request.decode(signSelfIssuedParameters)
-    return answer(encodeSelfIssued(await request.pki.certificates.signSelfIssued({ certificate, ...input }, choice)))
-  }),
-]
+type Issue = ArgumentsOf<typeof certificates.issue>[1]
+type Sign = ArgumentsOf<typeof certificates.sign>[1]
+type SignVerbatim = ArgumentsOf<typeof certificates.signVerbatim>[0]
+type SignIntermediate = ArgumentsOf<typeof certificates.signIntermediate>[0]
+type SignSelfIssued = ArgumentsOf<typeof certificates.signSelfIssued>[0]
 
-function bothForms(
-  path: string,
-  table: ParameterTable,
-  handle: (request: PkiRequest, choice: IssuerChoice) => Promise<PkiResponse>,
-): readonly PkiRoute[] {
-  const parameters = [table]
-  return [
-    { operation: "write", signs: true, path, parameters, handle: (request) => handle(request, {}) },
-    {
-      operation: "write",
-      signs: true,
-      parameters,
-      path: `/issuer/:issuer_ref${path}`,
-      handle: (request) => handle(request, named(request)),
-    },
-  ]
+/** Issuing and signing, by the issuer of the role or the mount, and by the one of the path. */
+export const certificateRoutes = implement(certificates, {
+  issue: (request: PkiRequest, name, input) => issue(request, name, input, {}),
+  issueBy: (request, issuerRef, name, input) => issue(request, name, input, { issuerRef }),
+  sign: (request, name, input) => sign(request, name, input, {}),
+  signBy: (request, issuerRef, name, input) => sign(request, name, input, { issuerRef }),
+  signVerbatim: (request, input) => signVerbatim(request, undefined, input, {}),
+  signVerbatimBy: (request, issuerRef, input) => signVerbatim(request, undefined, input, { issuerRef }),
+  signVerbatimAs: (request, name, input) => signVerbatim(request, name, input, {}),
+  signVerbatimAsBy: (request, issuerRef, name, input) => signVerbatim(request, name, input, { issuerRef }),
+  signIntermediate: (request, input) => signIntermediate(request, input, {}),
+  signIntermediateBy: (request, issuerRef, input) => signIntermediate(request, input, { issuerRef }),
+  signSelfIssued: (request, input) => signSelfIssued(request, input, {}),
+  signSelfIssuedBy: (request, issuerRef, input) => signSelfIssued(request, input, { issuerRef }),
+})
+
+async function issue({ pki }: PkiRequest, name: string, given: Issue, choice: IssuerChoice) {
+  const { format, privateKeyFormat, ...input } = given
+  return { ...(await pki.certificates.issue(name, input, choice)), format, privateKeyFormat }
 }
 
-/** By the mount's default issuer below `root`, and by any that is named. */
-function defaultAndNamed(
-  verb: string,
-  table: ParameterTable,
-  handle: (request: PkiRequest, choice: IssuerChoice) => Promise<PkiResponse>,
-): readonly PkiRoute[] {
-  const parameters = [table]
-  return [
-    { operation: "write", signs: true, path: `/root/${verb}`, parameters, handle: (request) => handle(request, {}) },
-    {
-      operation: "write",
-      signs: true,
-      parameters,
-      path: `/issuer/:issuer_ref/${verb}`,
-      handle: (request) => handle(request, named(request)),
-    },
-  ]
+async function sign(request: PkiRequest, name: string, given: Sign, choice: IssuerChoice) {
+  const { format, privateKeyFormat, csr = "", ...input } = given
+  const signed = await request.pki.certificates.sign(name, { csr, ...input }, choice, allowances(request))
+  return { ...signed, format, privateKeyFormat }
 }
 
-function named(request: PkiRequest): IssuerChoice {
-  return { issuerRef: param(request, "issuer_ref") }
+async function signVerbatim({ pki }: PkiRequest, name: string | undefined, given: SignVerbatim, choice: IssuerChoice) {
+  const { format, privateKeyFormat, csr = "", ...input } = given
+  return { ...(await pki.certificates.signVerbatim(name, { csr, ...input }, choice)), format, privateKeyFormat }
 }
 
-const issuedAnswer = (
-  { dialect }: PkiRequest,
-  issued: ServedCertificate,
-  options: Omit<EncodeOptions, "dialect">,
-): PkiResponse =>
-  answer(encodeIssued(issued, { ...options, dialect }), {
-    warnings: issued.warnings,
-    lease: encodeLease(issued, dialect),
-  })
+async function signIntermediate(request: PkiRequest, given: SignIntermediate, choice: IssuerChoice) {
+  const { format, privateKeyFormat, csr = "", ...input } = given
+  const signed = await request.pki.certificates.signIntermediate({ csr, ...input }, choice, allowances(request))
+  return { ...signed, format, privateKeyFormat }
+}
+
+const signSelfIssued = ({ pki }: PkiRequest, { certificate = "", ...input }: SignSelfIssued, choice: IssuerChoice) =>
+  pki.certificates.signSelfIssued({ certificate, ...input }, choice)

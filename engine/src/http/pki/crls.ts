@@ -17,7 +17,6 @@ import {
   resignParameters,
   revocationListParameters,
 } from "../../wire/pki/signed-list.ts"
-import { encodeRevocationTime } from "../../wire/pki/certificate.ts"
 import { answer, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
 import { defaultIssuer } from "./issuer-version.ts"
@@ -148,7 +147,7 @@ async function served(request: PkiRequest, choice: CrlChoice, addressForm: Addre
 const encodings: Readonly<Record<Form, (der: Uint8Array) => ConditionalResponse>> = {
   der: (der) => rawBytes(der, "application/pkix-crl"),
   pem: (der) => rawBytes(pemOf(der), "application/x-pem-file"),
-  json: (der) => data({ certificate: pemText(der), ...encodeRevocationTime(null) }),
+  json: (der) => data({ certificate: pemText(der), revocation_time: 0, revocation_time_rfc3339: "" }),
   listed: (der) => data({ crl: pemText(der) }),
 }
 

@@ -1,68 +1,52 @@
-import type { ParameterTable } from "../../wire/pki/parameters.ts"
-import type { IssuedCertificate } from "../../pki/certificates/certificates.ts"
 import {
-  encodeExternalPolicy,
-  externalPolicyParameters,
-  externalPolicyWireNames,
-  policyIssueParameters,
-  policySignIntermediateParameters,
-  policySignParameters,
-} from "../../wire/pki/external-policy.ts"
-import { type Encoding, encodingOf } from "../../wire/pki/format.ts"
-import { encodeIssued } from "../../wire/pki/issue.ts"
-import { answer, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
-
-/** What is passed on to the service; it is shorter than any other body, because somebody else has to read it too. */
-const bodyLimitBytes = 1024 * 1024
+  externalPolicy,
+  policyIssue,
+  policySign,
+  policySignIntermediate,
+} from "../../contracts/vault/external-policy.ts"
+import type { ArgumentsOf } from "../../contracts/vault/endpoint.ts"
+import { implement } from "../implement-vault.ts"
+import type { PkiRequest } from "../pki-route.ts"
 
 /** Certificates by decision of an external policy service. */
-export const externalPolicyRoutes: readonly PkiRoute[] = [
-  {
-    operation: "read",
-    path: "/config/external-policy",
-    handle: async ({ pki, dialect }) => answer(encodeExternalPolicy(await pki.externalPolicy.get(), dialect)),
-  },
-  {
-    operation: "write",
-    path: "/config/external-policy",
-    wireNames: externalPolicyWireNames,
-    parameters: [externalPolicyParameters],
-    handle: async (request) => {
-      const view = await request.pki.externalPolicy.configure(request.decode(externalPolicyParameters))
-      return answer(encodeExternalPolicy(view, request.dialect))
-    },
-  },
-  ...everyForm("issue", policyIssueParameters, async (request) => {
-    const { format, privateKeyFormat, ...input } = request.decode(policyIssueParameters)
-    const issued = await request.pki.externalPolicy.issue({ ...input, ...commonOf(request) })
-    return issuedAnswer(request, issued, encodingOf({ format, privateKeyFormat }))
+export const externalPolicyRoutes = [
+  ...implement(externalPolicy, {
+    get: ({ pki }: PkiRequest) => pki.externalPolicy.get(),
+    configure: ({ pki }, input) => pki.externalPolicy.configure(input),
   }),
-  ...everyForm("sign", policySignParameters, async (request) => {
-    const { format, privateKeyFormat, csr = "", ...input } = request.decode(policySignParameters)
-    const issued = await request.pki.externalPolicy.sign({ ...input, csr, ...commonOf(request) })
-    return issuedAnswer(request, issued, encodingOf({ format, privateKeyFormat }))
-  }),
-  ...everyForm("sign-intermediate", policySignIntermediateParameters, async (request) => {
-    const { format, csr = "", privateKeyFormat: _, ...input } = request.decode(policySignIntermediateParameters)
-    const issued = await request.pki.externalPolicy.signIntermediate({ ...input, csr, ...commonOf(request) })
-    return issuedAnswer(request, issued, encodingOf({ format, privateKeyFormat: undefined }))
-  }),
+  ...implement<PkiRequest, typeof policyIssue>(policyIssue, everyForm(issue)),
+  ...implement<PkiRequest, typeof policySign>(policySign, everyForm(sign)),
+  ...implement<PkiRequest, typeof policySignIntermediate>(policySignIntermediate, everyForm(signIntermediate)),
 ]
 
-/** With and without a policy, by the mount's default issuer and by any that is named. */
-function everyForm(
-  verb: string,
-  parameters: ParameterTable,
-  handle: (request: PkiRequest) => Promise<PkiResponse>,
-): readonly PkiRoute[] {
-  const path = `/external-policy/${verb}`
-  return [path, `${path}/:policy`, `/issuer/:issuer_ref${path}`, `/issuer/:issuer_ref${path}/:policy`].map((one) => ({
-    operation: "write",
-    path: one,
-    bodyLimitBytes,
-    parameters: [parameters],
-    handle,
-  }))
+function everyForm<Input, Issued>(handle: (request: PkiRequest, input: Input) => Promise<Issued>) {
+  return {
+    byMount: handle,
+    byPolicy: (request: PkiRequest, _policy: string, input: Input) => handle(request, input),
+    byIssuer: (request: PkiRequest, _issuer: string, input: Input) => handle(request, input),
+    byIssuerAndPolicy: (request: PkiRequest, _issuer: string, _policy: string, input: Input) => handle(request, input),
+  }
+}
+
+// Certificates of an external policy service have no lease.
+
+async function issue(request: PkiRequest, given: ArgumentsOf<typeof policyIssue.byMount>[0]) {
+  const { format, privateKeyFormat, ...input } = given
+  const { lease: _, ...issued } = await request.pki.externalPolicy.issue({ ...input, ...commonOf(request) })
+  return { ...issued, format, privateKeyFormat }
+}
+
+async function sign(request: PkiRequest, given: ArgumentsOf<typeof policySign.byMount>[0]) {
+  const { format, privateKeyFormat, csr = "", ...input } = given
+  const { lease: _, ...issued } = await request.pki.externalPolicy.sign({ ...input, csr, ...commonOf(request) })
+  return { ...issued, format, privateKeyFormat }
+}
+
+async function signIntermediate(request: PkiRequest, given: ArgumentsOf<typeof policySignIntermediate.byMount>[0]) {
+  const { format, csr = "", privateKeyFormat: _, ...input } = given
+  const asked = { ...input, csr, ...commonOf(request) }
+  const { lease: __, ...issued } = await request.pki.externalPolicy.signIntermediate(asked)
+  return { ...issued, format }
 }
 
 function commonOf(request: PkiRequest) {
@@ -73,7 +57,3 @@ function commonOf(request: PkiRequest) {
     ...(issuerRef === undefined ? {} : { issuerRef }),
   }
 }
-
-/** Certificates of an external policy service have no lease. */
-const issuedAnswer = ({ dialect }: PkiRequest, issued: IssuedCertificate, encoding: Encoding): PkiResponse =>
-  answer(encodeIssued(issued, { encoding, dialect }), { warnings: issued.warnings })

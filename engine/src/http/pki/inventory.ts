@@ -1,32 +1,18 @@
+import { certificateInventory, mountInventory } from "../../contracts/vault/stored-certificate.ts"
 import type { CertificatePageRequest } from "../../pki/certificates/certificate.ts"
 import { inventoryPages, type MountInventoryEntry, searchMaximum } from "../../pki/certificates/inventory.ts"
-import {
-  decodeInventoryQuery,
-  encodeMountInventory,
-  inventoryFormatParameters,
-  mountInventoryParameters,
-} from "../../wire/pki/certificate.ts"
 import { inventoryCsv } from "../../wire/pki/inventory-csv.ts"
-import { answer, listed, type PkiResponse, type SystemRequest, type SystemRoute } from "../pki-route.ts"
+import { implement } from "../implement-vault.ts"
+import { answer, listed, type PkiResponse, type SystemRequest } from "../pki-route.ts"
 
 /** Certificates of every mount that the caller may search. */
-export const inventoryRoutes: readonly SystemRoute[] = [
-  {
-    operation: "list",
-    path: "/sys/certs/search",
-    parameters: [mountInventoryParameters, inventoryFormatParameters],
-    handle: async (request) => {
-      const { query, page } = decodeInventoryQuery(request.decode(mountInventoryParameters))
-      const { certificateInventory } = request.engine
-      if (isCsv(request)) return csvAnswer((one) => certificateInventory.search(query, one), page)
-      const found = await certificateInventory.search(query, page)
-      return found.items.length === 0 && found.next === undefined ? listed([]) : answer(encodeMountInventory(found))
-    },
+export const inventoryRoutes = implement(certificateInventory, {
+  async search({ engine }: SystemRequest, { query, page, format }) {
+    if (format === "csv") return csvAnswer((one) => engine.certificateInventory.search(query, one), page)
+    const found = await engine.certificateInventory.search(query, page)
+    return found.items.length === 0 && found.next === undefined ? listed([]) : answer(mountInventory.encode(found))
   },
-]
-
-export const isCsv = (request: Pick<SystemRequest, "decode">): boolean =>
-  request.decode(inventoryFormatParameters).format === "csv"
+})
 
 type Search = (page: CertificatePageRequest) => Promise<{
   readonly items: readonly MountInventoryEntry[]

@@ -1,135 +1,44 @@
-import {
-  decodeCertificateImport,
-  decodeInventoryQuery,
-  encodeCertificateView,
-  encodeChain,
-  encodeDetails,
-  encodeImportedCertificates,
-  importCertificatesParameters,
-  encodeInventory,
-  encodeMetadata,
-  encodeRevocationTime,
-  inventoryFormatParameters,
-  inventoryParameters,
-} from "../../wire/pki/certificate.ts"
-import { keyPageParameters } from "../../wire/pki/key-page.ts"
-import { detailsMaximum } from "../../pki/certificates/certificate-details.ts"
+import { inventory, storedCertificates } from "../../contracts/vault/stored-certificate.ts"
 import type { ServedIssuerCertificate } from "../../pki/issuers/issuers.ts"
-import { keysMaximum } from "../../pki/key-page.ts"
 import { writePem } from "../../x509/pem.ts"
-import { answer, listed, listedUpTo, nothing, param, type PkiRequest, type PkiRoute, raw } from "../pki-route.ts"
-import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
-import { csvAnswer, isCsv } from "./inventory.ts"
+import { implement } from "../implement-vault.ts"
+import { answer, listed, type PkiRequest } from "../pki-route.ts"
+import { csvAnswer } from "./inventory.ts"
 import { defaultIssuer, versionOfIssuer } from "./issuer-version.ts"
-
-const derType = "application/pkix-cert"
-const pemType = "application/pem-certificate-chain"
 
 const pem = (chain: readonly Uint8Array[]): string => chain.map((der) => writePem("CERTIFICATE", der)).join("\n")
 
 /** Stored certificates, readable without a token. The inventory and the metadata need one. */
-export const storedCertificateRoutes: readonly PkiRoute[] = [
-  authority("/ca", ({ certificate }) => rawBytes(certificate, derType)),
-  authority("/ca/pem", ({ certificate }) => rawBytes(pem([certificate]), pemType)),
-  authority("/ca_chain", ({ caChain }) => rawBytes(pem(caChain), derType)),
-  authority("/cert/ca", ({ certificate, revokedAt }) =>
-    data({ certificate: pem([certificate]), ...encodeRevocationTime(revokedAt) }),
-  ),
-  authority("/cert/ca_chain", ({ caChain, revokedAt }) =>
-    data({ ...encodeChain(caChain), ...encodeRevocationTime(revokedAt) }),
-  ),
-  {
-    operation: "read",
-    path: "/cert/:serial",
-    open: true,
-    handle: async (request) => answer(encodeCertificateView(await found(request))),
+export const storedCertificateRoutes = implement(storedCertificates, {
+  caDer: ofDefaultIssuer(({ certificate }) => certificate),
+  caPem: ofDefaultIssuer(({ certificate }) => pem([certificate])),
+  caChainPem: ofDefaultIssuer(({ caChain }) => pem(caChain)),
+  ca: ofDefaultIssuer((issuer) => issuer),
+  caChain: ofDefaultIssuer((issuer) => issuer),
+  get: ({ pki }: PkiRequest, serial) => pki.certificates.get(serial),
+  getDer: async ({ pki }, serial) => (await pki.certificates.get(serial)).certificate,
+  getPem: async ({ pki }, serial) => pem([(await pki.certificates.get(serial)).certificate]),
+  import: ({ pki }, texts) => pki.certificates.import(texts),
+  list: ({ pki }, page) => pki.certificates.list(page),
+  listDetails: ({ pki }, page) => pki.certificates.listDetails(page),
+  async search({ pki, mount }, { query, page, format }) {
+    if (format !== "csv") {
+      const found = await pki.certificates.search(query, page)
+      return found.items.length === 0 ? listed([]) : answer(inventory.encode(found))
+    }
+    return csvAnswer(async (one) => {
+      const { items, next } = await pki.certificates.search(query, one)
+      return { items: items.map((entry) => ({ ...entry, mount: mount.path })), next }
+    }, page)
   },
-  {
-    operation: "read",
-    path: "/cert/:serial/raw",
-    open: true,
-    handle: async (request) => raw((await found(request)).certificate, derType),
-  },
-  {
-    operation: "read",
-    path: "/cert/:serial/raw/pem",
-    open: true,
-    handle: async (request) => raw(pem([(await found(request)).certificate]), pemType),
-  },
-  {
-    operation: "write",
-    path: "/certs/import",
-    parameters: [importCertificatesParameters],
-    handle: async (request) => {
-      const texts = decodeCertificateImport(request.decode(importCertificatesParameters))
-      return answer(encodeImportedCertificates(await request.pki.certificates.import(texts)))
-    },
-  },
-  {
-    operation: "list",
-    path: "/certs",
-    parameters: [keyPageParameters],
-    handle: async (request) =>
-      listedUpTo(keysMaximum, await request.pki.certificates.list(request.decode(keyPageParameters))),
-  },
-  {
-    operation: "list",
-    path: "/certs/detailed",
-    parameters: [keyPageParameters],
-    handle: async (request) => {
-      const details = await request.pki.certificates.listDetails(request.decode(keyPageParameters))
-      const keys = details.map(({ serialNumber }) => serialNumber)
-      return listedUpTo(
-        detailsMaximum,
-        keys,
-        Object.fromEntries(details.map((one) => [one.serialNumber, encodeDetails(one)])),
-      )
-    },
-  },
-  {
-    operation: "list",
-    path: "/certs/search",
-    parameters: [inventoryParameters, inventoryFormatParameters],
-    handle: async (request) => {
-      const { query, page } = decodeInventoryQuery(request.decode(inventoryParameters))
-      const { certificates } = request.pki
-      if (isCsv(request)) {
-        const mount = request.mount.path
-        return csvAnswer(async (one) => {
-          const { items, next } = await certificates.search(query, one)
-          return { items: items.map((entry) => ({ ...entry, mount })), next }
-        }, page)
-      }
-      const found = await certificates.search(query, page)
-      return found.items.length === 0 ? listed([]) : answer(encodeInventory(found))
-    },
-  },
-  {
-    operation: "list",
-    path: "/cert-metadata",
-    parameters: [keyPageParameters],
-    handle: async (request) =>
-      listedUpTo(keysMaximum, await request.pki.certificates.listMetadata(request.decode(keyPageParameters))),
-  },
-  {
-    operation: "read",
-    path: "/cert-metadata/:serial",
-    handle: async (request) =>
-      answer(encodeMetadata(await request.pki.certificates.metadata(param(request, "serial")))),
-  },
-]
+  listMetadata: ({ pki }, page) => pki.certificates.listMetadata(page),
+  metadata: ({ pki }, serial) => pki.certificates.metadata(serial),
+})
 
-/** Of the default issuer; nothing where the mount has none. */
-function authority(path: string, encode: (issuer: ServedIssuerCertificate) => ConditionalResponse): PkiRoute {
-  return {
-    operation: "read",
-    path,
-    open: true,
-    handle: async (request) => {
-      const issuer = await defaultIssuer(request)
-      return issuer === undefined ? nothing() : unlessKnown(request, versionOfIssuer(issuer), encode(issuer))
-    },
+/** Undefined if the mount has none. */
+function ofDefaultIssuer<T>(of: (issuer: ServedIssuerCertificate) => T) {
+  return async (request: PkiRequest) => {
+    const issuer = await defaultIssuer(request)
+    return issuer && { value: of(issuer), version: versionOfIssuer(issuer) }
   }
 }
-
-const found = (request: PkiRequest) => request.pki.certificates.get(param(request, "serial"))

@@ -5,15 +5,12 @@ import { sameName } from "../../x509/name.ts"
 import { writePem } from "../../x509/pem.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { Dialect } from "./dialect.ts"
-import { word } from "./parameters.ts"
 
 export const formats = ["pem", "der", "pem_bundle"] as const
 export type Format = (typeof formats)[number]
-export const format = word(...formats)
 
 export const privateKeyFormats = ["der", "pkcs8"] as const
-export type WirePrivateKeyFormat = (typeof privateKeyFormats)[number]
-export const privateKeyFormat = word(...privateKeyFormats)
+type WirePrivateKeyFormat = (typeof privateKeyFormats)[number]
 
 export interface Encoding {
   readonly format: Format
