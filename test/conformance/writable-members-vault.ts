@@ -8,7 +8,7 @@ import type { Answer, World } from "../../engine/src/testing/world.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
 import { appRoleParameters, appRolePartParameters, secretIdParameters } from "../../engine/src/wire/pki/app-role.ts"
 import { blockedKeyParameters } from "../../engine/src/wire/pki/blocked-key.ts"
-import { crlSettingsParameters } from "../../engine/src/wire/pki/crl-settings.ts"
+import { crlSettingsParameters } from "../../engine/src/contracts/vault/crl.ts"
 import { externalPolicyParameters } from "../../engine/src/contracts/vault/external-policy.ts"
 import {
   issueParameters,
@@ -22,7 +22,7 @@ import { kubernetesConfigParameters, kubernetesRoleParameters } from "../../engi
 import { enableAuthMethod, tuneAuthMethod } from "../../engine/src/contracts/vault/auth-method.ts"
 import { enableMount, tuneMount } from "../../engine/src/contracts/vault/mount.ts"
 import { policies } from "../../engine/src/contracts/vault/policy.ts"
-import { revokeParameters, revokeWithKeyParameters } from "../../engine/src/wire/pki/revocation.ts"
+import { revokeParameters, revokeWithKeyParameters } from "../../engine/src/contracts/vault/revocation.ts"
 import { role } from "../../engine/src/contracts/vault/role.ts"
 import { serviceTokens } from "../../engine/src/contracts/vault/service-token.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"

@@ -9,6 +9,7 @@ import type { Table } from "../../engine/src/contracts/vault/record.ts"
 import { keyPage } from "../../engine/src/contracts/vault/endpoint.ts"
 import { authMethods } from "../../engine/src/contracts/vault/auth-method.ts"
 import { certificates } from "../../engine/src/contracts/vault/certificate.ts"
+import { crlFileEndpoints, crls } from "../../engine/src/contracts/vault/crl.ts"
 import {
   externalPolicy,
   policyIssue,
@@ -32,6 +33,8 @@ import {
   tokensBySecret,
 } from "../../engine/src/contracts/vault/service-token.ts"
 import { keys } from "../../engine/src/contracts/vault/key.ts"
+import { ocsp } from "../../engine/src/contracts/vault/ocsp.ts"
+import { revocations } from "../../engine/src/contracts/vault/revocation.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import { certificateInventory, storedCertificates } from "../../engine/src/contracts/vault/stored-certificate.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
@@ -289,6 +292,12 @@ const inventoryIntroduction = `A search across mounts. With \`format=csv\` the a
 const externalPolicyIntroduction = `A service outside decides what is issued. Parameters that are not listed here go on to it as they are.
 What it is sent and how it answers is explained in [authorities.md](../authorities.md).`
 
+const revocationIntroduction = `Revocation is final. How it becomes known is explained in [authorities.md](../authorities.md).`
+const crlsIntroduction = `Certificate revocation lists (RFC 5280) are public. Addresses of issuers answer DER, and JSON to Vault's clients. They have an
+ETag, and 304 for a client that has the list.`
+const ocspIntroduction = `The OCSP responder of a mount (RFC 6960). The status is 200 whatever the response says. Answers to GET have an ETag and
+\`Cache-Control\` (RFC 5019, section 6.2).`
+
 /** Names are unique in a page. */
 const prefixed = (prefix: string, contract: vault.Contract): vault.Contract =>
   Object.fromEntries(Object.entries(contract).map(([name, endpoint]) => [`${prefix} ${name}`, endpoint]))
@@ -325,6 +334,9 @@ const pages: Readonly<Record<string, string>> = {
     },
     externalPolicyIntroduction,
   ),
+  "revocation.md": vaultPages("Revocation", revocations, revocationIntroduction),
+  "crls.md": vaultPages("CRLs", { ...crls, ...crlFileEndpoints }, crlsIntroduction),
+  "ocsp.md": vaultPages("OCSP", ocsp, ocspIntroduction),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

@@ -5,7 +5,7 @@ import type { WireNames } from "../wire/pki/errors.ts"
 import { namesOf, type PkiCalls, queryOf, type Saying } from "./pki-calls.ts"
 import { filled } from "./remote-contract.ts"
 
-type Remote<C extends Contract> = {
+export type Remote<C extends Contract> = {
   readonly [Name in keyof C]: (...values: ArgumentsOf<C[Name]>) => Promise<ReceivedFrom<C[Name]>>
 }
 

@@ -7,8 +7,11 @@ import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
 import { authMethods } from "./vault/auth-method.ts"
 import { certificates } from "./vault/certificate.ts"
+import { crlFileEndpoints, crls } from "./vault/crl.ts"
 import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "./vault/external-policy.ts"
 import { keys } from "./vault/key.ts"
+import { ocsp } from "./vault/ocsp.ts"
+import { revocations } from "./vault/revocation.ts"
 import { certificateInventory, storedCertificates } from "./vault/stored-certificate.ts"
 import { issuers } from "./vault/issuer.ts"
 import { mounts } from "./vault/mount.ts"
@@ -29,11 +32,15 @@ const vaultContracts = [
     contracts: {
       issuers,
       certificates,
+      crlFileEndpoints,
+      crls,
       externalPolicy,
       policyIssue,
       policySign,
       policySignIntermediate,
       keys,
+      ocsp,
+      revocations,
       storedCertificates,
       mountSettings,
       roles,

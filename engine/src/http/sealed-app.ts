@@ -3,7 +3,7 @@
 import { isEngineError, outOfService } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { encodeHealth, encodeInitialization, encodeSealStatus } from "../wire/pki/health.ts"
-import { ocspResponseType } from "../wire/pki/ocsp.ts"
+import { ocspResponseType } from "../contracts/vault/ocsp.ts"
 import { encodeOcspFailure } from "../x509/ocsp.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"
 import { jsonResponse } from "./json-response.ts"

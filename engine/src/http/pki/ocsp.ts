@@ -1,31 +1,25 @@
 import { isEngineError } from "../../core/errors.ts"
 import type { ServedOcspAnswer } from "../../pki/ocsp/ocsp.ts"
-import { ocspResponseType } from "../../wire/pki/ocsp.ts"
-import { param, type PkiRequest, type PkiResponse, type PkiRoute, raw } from "../pki-route.ts"
+import { ocsp, ocspRequestMaximumBytes, ocspResponseType } from "../../contracts/vault/ocsp.ts"
+import { implement } from "../implement-vault.ts"
+import { type PkiRequest, type PkiResponse, raw } from "../pki-route.ts"
 import { rawFile } from "./raw-file.ts"
 
-/** Sixteen certificates by their SHA-512 hashes, a nonce and a signature take less. */
-const requestOctetsMaximum = 8_192
-
 /** Responders answer with the status 200, whatever the answer is (RFC 6960, appendix A.1); the two paths are of one responder. */
-export const ocspRoutes: readonly PkiRoute[] = ["/ocsp", "/unified-ocsp"].flatMap((path): PkiRoute[] => [
-  {
-    operation: "read",
-    path: `${path}/*request`,
-    open: true,
-    raw: true,
-    handle: async (request) => got(request, await request.pki.ocsp.answer(requestIn(param(request, "request")))),
-  },
-  {
-    operation: "write",
-    path,
-    open: true,
-    raw: true,
-    readOnly: true,
-    bodyLimitBytes: requestOctetsMaximum,
-    handle: async (request) => posted(await request.pki.ocsp.answer(await sent(request))),
-  },
-])
+export const ocspRoutes = implement<PkiRequest, typeof ocsp>(ocsp, {
+  get: answered,
+  post: answeredPost,
+  getUnified: answered,
+  postUnified: answeredPost,
+})
+
+async function answered(request: PkiRequest, sentText: string): Promise<PkiResponse> {
+  return got(request, await request.pki.ocsp.answer(requestIn(sentText)))
+}
+
+async function answeredPost(request: PkiRequest): Promise<PkiResponse> {
+  return posted(await request.pki.ocsp.answer(await sent(request)))
+}
 
 /** What is no request is answered like any other that cannot be read. */
 const unreadable = new Uint8Array()
@@ -36,7 +30,7 @@ const unreadable = new Uint8Array()
  */
 function requestIn(text: string): Uint8Array {
   const base64 = unescaped(text)?.replace(/^\/+/, "")
-  if (base64 === undefined || base64.length > (requestOctetsMaximum * 4) / 3 + 3) return unreadable
+  if (base64 === undefined || base64.length > (ocspRequestMaximumBytes * 4) / 3 + 3) return unreadable
   return /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? Buffer.from(base64, "base64") : unreadable
 }
 
