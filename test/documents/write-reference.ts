@@ -8,6 +8,8 @@ import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
 import { keyPage } from "../../engine/src/contracts/vault/endpoint.ts"
 import { authMethods } from "../../engine/src/contracts/vault/auth-method.ts"
+import { accountBindings, newAccountBindings } from "../../engine/src/contracts/vault/account-binding.ts"
+import { acmeAccounts, acmeOrders, renewalSignals } from "../../engine/src/contracts/vault/acme-management.ts"
 import { certificates } from "../../engine/src/contracts/vault/certificate.ts"
 import { crlFileEndpoints, crls } from "../../engine/src/contracts/vault/crl.ts"
 import {
@@ -37,6 +39,7 @@ import { ocsp } from "../../engine/src/contracts/vault/ocsp.ts"
 import { revocations } from "../../engine/src/contracts/vault/revocation.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import { certificateInventory, storedCertificates } from "../../engine/src/contracts/vault/stored-certificate.ts"
+import { tidy } from "../../engine/src/contracts/vault/tidy.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
 
 const folder = new URL("../../docs/reference/", import.meta.url)
@@ -298,6 +301,10 @@ ETag, and 304 for a client that has the list.`
 const ocspIntroduction = `The OCSP responder of a mount (RFC 6960). The status is 200 whatever the response says. Answers to GET have an ETag and
 \`Cache-Control\` (RFC 5019, section 6.2).`
 
+const tidyIntroduction = `Tidying deletes what has expired, in pages, beside the work of the server. [operations.md](../operations.md) explains it.`
+const acmeManagementIntroduction = `External account bindings, accounts, orders and renewal signals of ACME, for administrators. ACME itself is explained in
+[acme.md](../acme.md).`
+
 /** Names are unique in a page. */
 const prefixed = (prefix: string, contract: vault.Contract): vault.Contract =>
   Object.fromEntries(Object.entries(contract).map(([name, endpoint]) => [`${prefix} ${name}`, endpoint]))
@@ -337,6 +344,17 @@ const pages: Readonly<Record<string, string>> = {
   "revocation.md": vaultPages("Revocation", revocations, revocationIntroduction),
   "crls.md": vaultPages("CRLs", { ...crls, ...crlFileEndpoints }, crlsIntroduction),
   "ocsp.md": vaultPages("OCSP", ocsp, ocspIntroduction),
+  "tidy.md": vaultPages("Tidy", tidy, tidyIntroduction),
+  "acme-management.md": vaultPages(
+    "ACME management",
+    {
+      ...prefixed("bindings", { ...accountBindings, ...newAccountBindings }),
+      ...prefixed("accounts", acmeAccounts),
+      ...prefixed("orders", acmeOrders),
+      ...prefixed("renewals", renewalSignals),
+    },
+    acmeManagementIntroduction,
+  ),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

@@ -1,4 +1,5 @@
 import { roles } from "../contracts/vault/role.ts"
+import { tidy } from "../contracts/vault/tidy.ts"
 import type { Pki } from "../pki/pki.ts"
 import { remoteCertificates } from "./certificates.ts"
 import { remoteExternalPolicy } from "./external-policy.ts"
@@ -9,7 +10,6 @@ import { remoteOcsp } from "./ocsp.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
 import { remoteCrls, remoteRevocations } from "./revocation.ts"
 import { remote } from "./remote-vault-contract.ts"
-import { remoteTidy } from "./tidy.ts"
 import type { Transport } from "./transport.ts"
 
 export function remotePki(transport: Transport, mountPath: string): Pki {
@@ -24,6 +24,6 @@ export function remotePki(transport: Transport, mountPath: string): Pki {
     crls: remoteCrls(calls),
     ocsp: remoteOcsp(calls),
     externalPolicy: remoteExternalPolicy(calls),
-    tidy: remoteTidy(calls),
+    tidy: remote(tidy, calls),
   }
 }

@@ -6,6 +6,8 @@ import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
 import { authMethods } from "./vault/auth-method.ts"
+import { accountBindings, newAccountBindings } from "./vault/account-binding.ts"
+import { acmeAccounts, acmeOrders, renewalSignals } from "./vault/acme-management.ts"
 import { certificates } from "./vault/certificate.ts"
 import { crlFileEndpoints, crls } from "./vault/crl.ts"
 import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "./vault/external-policy.ts"
@@ -13,6 +15,7 @@ import { keys } from "./vault/key.ts"
 import { ocsp } from "./vault/ocsp.ts"
 import { revocations } from "./vault/revocation.ts"
 import { certificateInventory, storedCertificates } from "./vault/stored-certificate.ts"
+import { tidy } from "./vault/tidy.ts"
 import { issuers } from "./vault/issuer.ts"
 import { mounts } from "./vault/mount.ts"
 import { mountSettings } from "./vault/mount-settings.ts"
@@ -31,6 +34,11 @@ const vaultContracts = [
     template: "/{mount}",
     contracts: {
       issuers,
+      accountBindings,
+      newAccountBindings,
+      acmeAccounts,
+      acmeOrders,
+      renewalSignals,
       certificates,
       crlFileEndpoints,
       crls,
@@ -42,6 +50,7 @@ const vaultContracts = [
       ocsp,
       revocations,
       storedCertificates,
+      tidy,
       mountSettings,
       roles,
     },

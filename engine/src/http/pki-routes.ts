@@ -1,4 +1,5 @@
 import type { PkiRoute } from "./pki-route.ts"
+import { accountBindingRoutes } from "./pki/account-bindings.ts"
 import { acmeRoutes } from "./pki/acme.ts"
 import { acmeManagementRoutes } from "./pki/acme-management.ts"
 import { certificateRoutes } from "./pki/certificates.ts"
@@ -27,5 +28,6 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...ocspRoutes,
   ...externalPolicyRoutes,
   ...acmeRoutes,
+  ...accountBindingRoutes,
   ...acmeManagementRoutes,
 ]

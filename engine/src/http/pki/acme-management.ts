@@ -1,116 +1,27 @@
-// ACME accounts and orders for administrators. The paths of accounts are Vault's (docs/acme.md).
+// ACME accounts, orders and renewal signals for administrators. The paths of accounts are Vault's (docs/acme.md).
 import type { AcmeManagement } from "../../acme/management.ts"
-import { recordsMaximum } from "../../acme/management.ts"
-import { invalid } from "../../core/errors.ts"
-import {
-  accountStatusParameters,
-  encodeManagedAccount,
-  encodeManagedAccountWithOrders,
-  encodeManagedOrder,
-  encodeRenewalSignal,
-  encodeWholeRenewalSignal,
-  orderPageParameters,
-  renewalSignalParameters,
-} from "../../wire/pki/acme-management.ts"
-import { keyPageParameters } from "../../wire/pki/key-page.ts"
-import type { Document } from "../../wire/pki/parameters.ts"
-import { answer, listed, listedUpTo, nothing, param, type PkiRequest, type PkiRoute } from "../pki-route.ts"
+import { acmeAccounts, acmeOrders, renewalSignals } from "../../contracts/vault/acme-management.ts"
+import { implement } from "../implement-vault.ts"
+import type { PkiRequest, PkiRoute } from "../pki-route.ts"
 
 export const acmeManagementRoutes: readonly PkiRoute[] = [
-  {
-    operation: "list",
-    path: "/acme/mgmt/account/keyid",
-    parameters: [keyPageParameters],
-    handle: async (request) =>
-      listedUpTo(
-        recordsMaximum,
-        ...keyed(await managed(request).accounts.list(request.decode(keyPageParameters)), encodeManagedAccount),
-      ),
-  },
-  {
-    operation: "read",
-    path: "/acme/mgmt/account/keyid/:key_id",
-    handle: async (request) =>
-      answer(encodeManagedAccountWithOrders(await managed(request).accounts.get(param(request, "key_id")))),
-  },
-  {
-    operation: "write",
-    path: "/acme/mgmt/account/keyid/:key_id",
-    parameters: [accountStatusParameters],
-    handle: async (request) => {
-      const { status } = request.decode(accountStatusParameters)
-      if (status === undefined) throw invalid([{ field: ["status"], detail: '"status" must be "valid" or "revoked"' }])
-      return answer(
-        encodeManagedAccount(await managed(request).accounts.changeStatus(param(request, "key_id"), status)),
-      )
-    },
-  },
-  {
-    operation: "delete",
-    path: "/acme/mgmt/account/keyid/:key_id",
-    handle: async (request) => {
-      await managed(request).accounts.delete(param(request, "key_id"))
-      return nothing()
-    },
-  },
-  {
-    operation: "list",
-    path: "/acme/mgmt/order",
-    parameters: [orderPageParameters],
-    handle: async (request) =>
-      listedUpTo(
-        recordsMaximum,
-        ...keyed(await managed(request).orders.list(request.decode(orderPageParameters)), encodeManagedOrder),
-      ),
-  },
-  {
-    operation: "read",
-    path: "/acme/mgmt/order/:order_id",
-    handle: async (request) =>
-      answer(encodeManagedOrder(await managed(request).orders.get(param(request, "order_id")))),
-  },
-  {
-    operation: "delete",
-    path: "/acme/mgmt/order/:order_id",
-    handle: async (request) => {
-      await managed(request).orders.delete(param(request, "order_id"))
-      return nothing()
-    },
-  },
-  {
-    operation: "write",
-    path: "/acme/mgmt/renewal",
-    parameters: [renewalSignalParameters],
-    handle: async (request) =>
-      answer(encodeRenewalSignal(await managed(request).renewals.raise(request.decode(renewalSignalParameters)))),
-  },
-  {
-    operation: "list",
-    path: "/acme/mgmt/renewal",
-    handle: async (request) => listed(...keyed(await managed(request).renewals.list(), encodeRenewalSignal)),
-  },
-  {
-    operation: "read",
-    path: "/acme/mgmt/renewal/:renewal_id",
-    handle: async (request) =>
-      answer(encodeWholeRenewalSignal(await managed(request).renewals.get(param(request, "renewal_id")))),
-  },
-  {
-    operation: "delete",
-    path: "/acme/mgmt/renewal/:renewal_id",
-    handle: async (request) => {
-      await managed(request).renewals.withdraw(param(request, "renewal_id"))
-      return nothing()
-    },
-  },
+  ...implement(acmeAccounts, {
+    list: (request: PkiRequest, page) => managed(request).accounts.list(page),
+    get: (request, id) => managed(request).accounts.get(id),
+    changeStatus: (request, id, status) => managed(request).accounts.changeStatus(id, status),
+    delete: (request, id) => managed(request).accounts.delete(id),
+  }),
+  ...implement(acmeOrders, {
+    list: (request: PkiRequest, page) => managed(request).orders.list(page),
+    get: (request, id) => managed(request).orders.get(id),
+    delete: (request, id) => managed(request).orders.delete(id),
+  }),
+  ...implement(renewalSignals, {
+    raise: (request: PkiRequest, input) => managed(request).renewals.raise(input),
+    list: (request) => managed(request).renewals.list(),
+    get: (request, id) => managed(request).renewals.get(id),
+    withdraw: (request, id) => managed(request).renewals.withdraw(id),
+  }),
 ]
 
 const managed = ({ engine, mount }: PkiRequest): AcmeManagement => engine.acme(mount.path)
-
-const keyed = <T extends { readonly id: string }>(
-  views: readonly T[],
-  encode: (view: T) => Document,
-): readonly [string[], Document] => [
-  views.map(({ id }) => id),
-  Object.fromEntries(views.map((view) => [view.id, encode(view)])),
-]

@@ -41,9 +41,8 @@ import {
   type SignedRequest,
   verifySignedRequest,
 } from "../../wire/acme/jws.ts"
-import { encodeEabInfo, encodeNewEab, newEabParameters } from "../../wire/pki/eab.ts"
 import { writePem } from "../../x509/pem.ts"
-import { answer, listed, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
+import { param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 import { acmeCorsHeaders } from "./acme-cors.ts"
 
 /** Every path that has a directory, as it lies below the mount. */
@@ -109,37 +108,7 @@ export const acmeRoutes: readonly PkiRoute[] = [
     signed(path, "/challenge/:id/:type", of, challenge),
     signed(path, "/revoke-cert", of, revoke),
     signed(path, "/key-change", of, keyChange),
-    {
-      operation: "write",
-      path: `${path}/new-eab`,
-      parameters: [newEabParameters],
-      async handle(request) {
-        const { engine, mount, params } = request
-        return answer(
-          encodeNewEab(await engine.acme(mount.path).eab.create(of(params), request.decode(newEabParameters))),
-        )
-      },
-    },
   ]),
-  {
-    operation: "list",
-    path: "/eab",
-    async handle({ engine, mount }) {
-      const bindings = await engine.acme(mount.path).eab.list()
-      return listed(
-        bindings.map(({ id }) => id),
-        Object.fromEntries(bindings.map((binding) => [binding.id, encodeEabInfo(binding)])),
-      )
-    },
-  },
-  {
-    operation: "delete",
-    path: "/eab/:key_id",
-    async handle(request) {
-      await request.engine.acme(request.mount.path).eab.delete(param(request, "key_id"))
-      return nothing()
-    },
-  },
 ]
 
 /** One that anybody may ask, with what becomes of its answer and its refusals. */
