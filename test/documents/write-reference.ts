@@ -1,5 +1,7 @@
 // Writes docs/reference/ from the contracts; with --check, fails when a page is not what it would write.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { acme, directoryPaths } from "../../engine/src/contracts/acme/directory.ts"
+import type { AcmeEndpoint } from "../../engine/src/contracts/acme/endpoint.ts"
 import { type Json, requestSchema, resourceSchema } from "../../engine/src/contracts/openapi.ts"
 import type { Definition } from "../../engine/src/contracts/tfe/document.ts"
 import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
@@ -305,6 +307,48 @@ const tidyIntroduction = `Tidying deletes what has expired, in pages, beside the
 const acmeManagementIntroduction = `External account bindings, accounts, orders and renewal signals of ACME, for administrators. ACME itself is explained in
 [acme.md](../acme.md).`
 
+/** Endpoints below the directories of a mount. */
+const acmePage = (): string => `# ACME
+
+${generated}
+
+A directory of a mount is an ACME server (RFC 8555). Its addresses are in the answer of \`GET /directory\`. Paths below are relative to a
+directory, which is one of ${directoryPaths.map((path) => `\`/v1/<mount>${path}\``).join(", ")}.
+GET is open. POST is a JWS, signed as the table says; without payload it is a POST-as-GET (section 6.3).
+Settings, limits and clients are explained in [acme.md](../acme.md).
+
+## Endpoints
+
+${tableOf(
+  ["Endpoint", "What it does", "Signed by", "Payload"],
+  Object.values<AcmeEndpoint>(acme).map(({ method, path, summary, signer, payload, payloadOptional }) => [
+    `\`${method} ${path}\``,
+    sentence(summary),
+    signer === undefined ? "" : `key of the ${signer}`.replace("key of the new key", "new key"),
+    payload === undefined ? "" : payloadOptional === true ? "optional" : "required",
+  ]),
+)}
+
+${Object.values<AcmeEndpoint>(acme)
+  .filter(({ payload }) => Object.keys(payload?.members ?? {}).length > 0)
+  .map(({ method, path, payload }) =>
+    [
+      `## Payload of \`${method} ${path}\``,
+      tableOf(
+        ["Member", "Type", "Default", "Rule", "Example"],
+        Object.entries(payload?.members ?? {}).map(([name, one]) => [
+          `\`${name}\``,
+          typeOf("const" in one.schema ? { enum: [one.schema["const"]] } : one.schema),
+          one.required === true ? "required" : code(one.default),
+          sentence(one.rule),
+          code(one.example),
+        ]),
+      ),
+    ].join("\n\n"),
+  )
+  .join("\n\n")}
+`
+
 /** Names are unique in a page. */
 const prefixed = (prefix: string, contract: vault.Contract): vault.Contract =>
   Object.fromEntries(Object.entries(contract).map(([name, endpoint]) => [`${prefix} ${name}`, endpoint]))
@@ -344,6 +388,7 @@ const pages: Readonly<Record<string, string>> = {
   "revocation.md": vaultPages("Revocation", revocations, revocationIntroduction),
   "crls.md": vaultPages("CRLs", { ...crls, ...crlFileEndpoints }, crlsIntroduction),
   "ocsp.md": vaultPages("OCSP", ocsp, ocspIntroduction),
+  "acme.md": acmePage(),
   "tidy.md": vaultPages("Tidy", tidy, tidyIntroduction),
   "acme-management.md": vaultPages(
     "ACME management",

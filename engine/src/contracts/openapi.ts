@@ -2,6 +2,7 @@
 // segments has `x-allow-slashes`.
 import { z } from "zod"
 import type { Documentation } from "./codec.ts"
+import type { AcmeContract, AcmeEndpoint } from "./acme/endpoint.ts"
 import { pathParameters } from "./path.ts"
 import { type Definition, wireNameOf } from "./tfe/document.ts"
 import type * as tfe from "./tfe/endpoint.ts"
@@ -254,3 +255,49 @@ function dataSchema({ kind, record }: vault.Endpoint["answers"]): Json {
   return object({ ...properties, ...Object.fromEntries(constants) })
 }
 const vaultErrors = object({ errors: listOf({ type: "string" }) })
+
+/**
+ * Of ACME below each directory of a mount. The body is described by the payload of its JWS.
+ * @public
+ */
+export function acmePaths(contract: AcmeContract, directories: readonly string[]): Paths {
+  const paths: Paths = {}
+  for (const [at, directory] of directories.entries())
+    for (const [name, endpoint] of Object.entries(contract)) {
+      const path = `${directory}${endpoint.path}`
+      ;(paths[`${above.mount.prefix}${templateOf(path)}`] ??= {})[endpoint.method.toLowerCase()] = {
+        operationId: `acme.${name}${at === 0 ? "" : `.${at}`}`,
+        tags: ["acme"],
+        summary: endpoint.summary,
+        description: endpoint.method === "GET" ? "Needs no token." : `Signed with the key of: ${endpoint.signer ?? ""}`,
+        parameters: [...above.mount.parameters, ...inPath(path)],
+        ...(endpoint.method === "POST" && {
+          requestBody: { required: true, ...content("application/jose+json", payloadSchema(endpoint)) },
+        }),
+        responses: {
+          200: { description: "Success" },
+          default: { description: "Refused", ...content("application/problem+json", problemSchema) },
+        },
+      }
+    }
+  return paths
+}
+
+const problemSchema = object({ type: { type: "string" }, detail: { type: "string" } })
+
+/** Inside the JWS. An empty string stands for no payload (RFC 8555, section 6.3). */
+export function payloadSchema({ payload, payloadOptional }: AcmeEndpoint): Json {
+  if (payload === undefined) return { const: "" }
+  const members = Object.entries(payload.members)
+  const schema = object(
+    Object.fromEntries(members.map(([name, one]) => [name, described(one.schema, documentationOf(one))])),
+    members.filter(([, one]) => one.required === true).map(([name]) => name),
+  )
+  return payloadOptional === true ? { anyOf: [schema, { const: "" }] } : schema
+}
+
+const documentationOf = ({ rule, example, ...rest }: Documentation): Documentation => ({
+  rule,
+  ...(example !== undefined && { example }),
+  ...("default" in rest && { default: rest.default }),
+})

@@ -7,18 +7,14 @@ import type { Directory } from "../../acme/directory.ts"
 import type { AcmeOrderId, AuthorizationId } from "../../acme/order.ts"
 import type { EngineError } from "../../core/errors.ts"
 import { type EngineErrorCode, isEngineError } from "../../core/errors.ts"
+import { acme, directoryPaths } from "../../contracts/acme/directory.ts"
+import type { AcmeContract, AcmeEndpoint } from "../../contracts/acme/endpoint.ts"
+import type { JsonObject } from "../../wire/acme/object.ts"
 import {
   accountIdIn,
   accountUrl,
   authorizationUrl,
   challengeUrl,
-  decodeAccountChange,
-  decodeDeactivation,
-  decodeFinalize,
-  decodeIdentifier,
-  decodeNewAccount,
-  decodeNewOrder,
-  decodeRevocation,
   encodeAccount,
   encodeAuthorization,
   encodeChallenge,
@@ -45,22 +41,13 @@ import { writePem } from "../../x509/pem.ts"
 import { param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 import { acmeCorsHeaders } from "./acme-cors.ts"
 
-/** Every path that has a directory, as it lies below the mount. */
-const directories: readonly { readonly path: string; readonly of: (params: Params) => Directory }[] = [
-  "",
-  "/issuer/:issuer_ref",
-].flatMap((issuer) =>
-  ["", "/roles/:role", "/external-policy", "/external-policy/:policy"].map((decider) => ({
-    path: `${issuer}${decider}/acme`,
-    of: ({ issuer_ref: issuerRef, role, policy }: Params): Directory => ({
-      ...(issuerRef === undefined ? {} : { issuerRef }),
-      ...(role === undefined ? {} : { role }),
-      ...(decider.startsWith("/external-policy") ? { externalPolicy: policy ?? "" } : {}),
-    }),
-  })),
-)
-
 type Params = Readonly<Record<string, string>>
+
+const directoryOf = (path: string, { issuer_ref: issuerRef, role, policy }: Params): Directory => ({
+  ...(issuerRef === undefined ? {} : { issuerRef }),
+  ...(role === undefined ? {} : { role }),
+  ...(path.includes("/external-policy") ? { externalPolicy: policy ?? "" } : {}),
+})
 
 /** How soon it is worth while to look again at what is being worked on. */
 const pollMs = 1_000
@@ -88,45 +75,53 @@ interface Reply {
   readonly retryAfterMs?: number
 }
 
-export const acmeRoutes: readonly PkiRoute[] = [
-  ...directories.flatMap(({ path, of }): PkiRoute[] => [
-    open("read", `${path}/directory`, of, directory),
-    told(path, "/directory", of, shownTo(directory)),
-    open("read", `${path}/new-nonce`, of, newNonce),
-    told(path, "/new-nonce", of, shownTo(newNonce)),
-    open("read", `${path}/renewal-info/:certificate_id`, of, renewalInfo),
-    signed(path, "/new-account", of, newAccount),
-    signed(path, "/account/:id", of, account),
-    told(path, "/account/:id/orders", of, orders),
-    signed(path, "/new-order", of, newOrder),
-    told(path, "/order/:id", of, order),
-    signed(path, "/order/:id/finalize", of, finalize),
-    told(path, "/order/:id/cert", of, certificate),
-    told(path, "/order/:id/cert/:chain", of, certificate),
-    signed(path, "/new-authz", of, newAuthorization),
-    signed(path, "/authorization/:id", of, authorization),
-    signed(path, "/challenge/:id/:type", of, challenge),
-    signed(path, "/revoke-cert", of, revoke),
-    signed(path, "/key-change", of, keyChange),
-  ]),
-]
+type HandleGet = (visit: Visit) => Promise<Reply>
+type HandlePost = (visit: Visit, signed: SignedRequest) => Promise<Reply>
+type Handlers<C extends AcmeContract> = {
+  readonly [Name in keyof C]: C[Name]["method"] extends "GET" ? HandleGet : HandlePost
+}
+
+const handlers: Handlers<typeof acme> = {
+  directory,
+  directoryByPost: shownTo(directory),
+  newNonce,
+  newNonceByPost: shownTo(newNonce),
+  renewalInfo,
+  newAccount,
+  account,
+  orders,
+  newOrder,
+  order,
+  finalize,
+  certificate,
+  certificateChain: certificate,
+  newAuthorization,
+  authorization,
+  challenge,
+  revoke,
+  keyChange,
+}
+
+export const acmeRoutes: readonly PkiRoute[] = directoryPaths.flatMap((directoryPath) =>
+  Object.entries<AcmeEndpoint>(acme).map(([name, endpoint]) => {
+    const handle = handlers[name as keyof typeof acme]
+    return endpoint.method === "GET"
+      ? open("read", directoryPath, endpoint.path, handle as HandleGet)
+      : signed(directoryPath, endpoint, handle)
+  }),
+)
 
 /** One that anybody may ask, with what becomes of its answer and its refusals. */
-function open(
-  operation: "read" | "write",
-  path: string,
-  of: (params: Params) => Directory,
-  handle: (visit: Visit) => Promise<Reply>,
-): PkiRoute {
+function open(operation: "read" | "write", directoryPath: string, below: string, handle: HandleGet): PkiRoute {
   return {
     operation,
-    path,
+    path: `${directoryPath}${below}`,
     open: true,
     raw: true,
     problems: true,
     bodyLimitBytes,
     async handle(request) {
-      const server = request.engine.acmeDirectory(request.mount.path, of(request.params))
+      const server = request.engine.acmeDirectory(request.mount.path, directoryOf(directoryPath, request.params))
       let entrance: Entrance | undefined
       try {
         entrance = await server.enter()
@@ -139,39 +134,25 @@ function open(
   }
 }
 
-/** What is signed is sent by POST, to read it too (RFC 8555, section 6.3). */
-function signed(
-  path: string,
-  below: string,
-  of: (params: Params) => Directory,
-  handle: (visit: Visit, signed: SignedRequest) => Promise<Reply>,
-): PkiRoute {
-  const pathOf = pathBelow(below)
-  return open("write", `${path}${below}`, of, async (visit) => {
+/**
+ * What is signed is sent by POST, to read it too (RFC 8555, section 6.3). A POST-as-GET changes nothing, so it is in the audit log
+ * only with `--audit-open-reads`, like other open reads.
+ */
+function signed(directoryPath: string, { path, payload }: AcmeEndpoint, handle: HandlePost): PkiRoute {
+  const pathOf = pathBelow(path)
+  const isPostAsGet = payload === undefined
+  const route = open("write", directoryPath, path, async (visit) => {
     const request = await signedRequest(visit, pathOf)
     try {
+      if (isPostAsGet && request.payload !== undefined)
+        throw new AcmeProblem("malformed", "A POST in the place of a GET has an empty payload.")
       return await handle(visit, request)
     } catch (error) {
       if (error instanceof AcmeProblem && error.problem.type !== "badNonce") await visit.server.spend(request.nonce)
       throw error
     }
   })
-}
-
-/** What only tells. Like anything else that anybody may ask and that changes nothing, it is in the audit log where `--audit-open-reads` says so. */
-function told(
-  path: string,
-  below: string,
-  of: (params: Params) => Directory,
-  handle: (visit: Visit, signed: SignedRequest) => Promise<Reply>,
-): PkiRoute {
-  const route = signed(path, below, of, async (visit, request) => {
-    // POST-as-GET has nothing to say.
-    if (request.payload !== undefined)
-      throw new AcmeProblem("malformed", "A POST in the place of a GET has an empty payload.")
-    return await handle(visit, request)
-  })
-  return { ...route, readOnly: true }
+  return isPostAsGet ? { ...route, readOnly: true } : route
 }
 
 async function signedRequest(
@@ -241,7 +222,7 @@ async function renewalInfo({ request, server }: Visit): Promise<Reply> {
 async function newAccount(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asKey(signed)
-  const { sentBinding, ...input } = decodeNewAccount(readPayload(signed.payload))
+  const { externalAccountBinding: sentBinding, ...input } = acme.newAccount.payload.decode(readPayload(signed.payload))
   const binding =
     sentBinding === undefined || signed.jwk === undefined
       ? undefined
@@ -261,11 +242,16 @@ async function account(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const change =
     signed.payload === undefined
       ? { contact: undefined, deactivate: false }
-      : decodeAccountChange(readPayload(signed.payload))
+      : accountChangeIn(readPayload(signed.payload))
   return {
     document: encodeAccount(base, await server.changeAccount(signer, id, change)),
     location: accountUrl(base, id),
   }
+}
+
+function accountChangeIn(payload: JsonObject) {
+  const { contact, status } = acme.account.payload.decode(payload)
+  return { contact, deactivate: status === "deactivated" }
 }
 
 async function orders(visit: Visit, signed: SignedRequest): Promise<Reply> {
@@ -281,7 +267,7 @@ async function orders(visit: Visit, signed: SignedRequest): Promise<Reply> {
 async function newOrder(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asAccount(visit, signed)
-  const made = await server.newOrder(signer, decodeNewOrder(readPayload(signed.payload)))
+  const made = await server.newOrder(signer, acme.newOrder.payload.decode(readPayload(signed.payload)))
   return { status: 201, document: encodeOrder(base, made), location: orderUrl(base, made.id) }
 }
 
@@ -297,7 +283,8 @@ async function order(visit: Visit, signed: SignedRequest): Promise<Reply> {
 async function finalize(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const signer = await asAccount(visit, signed)
   const id = orderId(visit)
-  const made = await visit.server.finalize(signer, id, decodeFinalize(readPayload(signed.payload)))
+  const { csr } = acme.finalize.payload.decode(readPayload(signed.payload))
+  const made = await visit.server.finalize(signer, id, csr)
   return {
     document: encodeOrder(visit.base, made),
     location: orderUrl(visit.base, id),
@@ -322,7 +309,7 @@ async function certificate(visit: Visit, signed: SignedRequest): Promise<Reply> 
 async function newAuthorization(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asAccount(visit, signed)
-  const identifier = decodeIdentifier(readPayload(signed.payload)["identifier"])
+  const { identifier } = acme.newAuthorization.payload.decode(readPayload(signed.payload))
   const { authorization: made, created } = await server.newAuthorization(signer, identifier)
   return {
     status: created ? 201 : 200,
@@ -336,7 +323,7 @@ async function authorization(visit: Visit, signed: SignedRequest): Promise<Reply
   const signer = await asAccount(visit, signed)
   const id = param(request, "id") as AuthorizationId
   if (signed.payload !== undefined) {
-    decodeDeactivation(readPayload(signed.payload))
+    acme.authorization.payload.decode(readPayload(signed.payload))
     return { document: encodeAuthorization(base, await server.deactivateAuthorization(signer, id)) }
   }
   const found = await server.authorization(signer, id)
@@ -367,7 +354,7 @@ async function challenge(visit: Visit, signed: SignedRequest): Promise<Reply> {
 
 async function revoke(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const signer = signed.kid === undefined ? await asKey(signed) : await asAccount(visit, signed)
-  await visit.server.revoke(signer, decodeRevocation(readPayload(signed.payload)))
+  await visit.server.revoke(signer, acme.revoke.payload.decode(readPayload(signed.payload)))
   return {}
 }
 

@@ -4,20 +4,15 @@ import type {
   AuthorizationView,
   ChallengeView,
   DirectoryView,
-  NewAccount,
-  NewOrder,
   OrderPage,
   OrderView,
   RenewalInfo,
-  Revocation,
 } from "../../acme/acme.ts"
 import type { AcmeAccountId } from "../../acme/account.ts"
-import { type Identifier, readIdentifier } from "../../acme/identifier.ts"
 import { type AcmeOrderId, type ChallengeType, challengeTypes } from "../../acme/order.ts"
-import { AcmeProblem, malformed, type Problem, problemStatuses } from "../../acme/problem.ts"
-import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
-import { revocationReasons, type RevocationReason } from "../../x509/certificate-list.ts"
-import { flag, isLeftOut, isObject, type JsonObject, readBase64url, readObject, text } from "./object.ts"
+import { malformed, type Problem, problemStatuses } from "../../acme/problem.ts"
+import { formatInstant, type Instant } from "../../core/time.ts"
+import { type JsonObject, readObject } from "./object.ts"
 
 /** RFC 7807. */
 export const problemType = "application/problem+json"
@@ -134,111 +129,6 @@ const timestamp = (instant: Instant): string => formatInstant(instant).replace(/
 export const readPayload = (payload: Uint8Array | undefined): JsonObject => {
   if (payload === undefined) throw malformed("The payload is empty.")
   return readObject(payload, "The payload")
-}
-
-export function decodeNewAccount(
-  payload: JsonObject,
-): Omit<NewAccount, "binding" | "address"> & { readonly sentBinding: unknown } {
-  return {
-    contact: payload["contact"] ?? undefined,
-    termsOfServiceAgreed: flag(payload, "termsOfServiceAgreed"),
-    onlyReturnExisting: flag(payload, "onlyReturnExisting"),
-    sentBinding: payload["externalAccountBinding"] ?? undefined,
-  }
-}
-
-export function decodeAccountChange(payload: JsonObject): { readonly contact: unknown; readonly deactivate: boolean } {
-  const status = text(payload, "status")
-  // What else clients send back of the document counts for nothing (RFC 8555, section 7.3.2).
-  if (status !== undefined && status !== "valid" && status !== "deactivated")
-    throw malformed(`"status" of an account is changed to "deactivated", and to nothing else.`)
-  return { contact: payload["contact"] ?? undefined, deactivate: status === "deactivated" }
-}
-
-export function decodeNewOrder(payload: JsonObject): NewOrder {
-  const given = payload["identifiers"]
-  if (!Array.isArray(given)) throw malformed(`"identifiers" is no list.`)
-  return {
-    identifiers: decodeIdentifiers(given),
-    notBefore: instant(payload, "notBefore"),
-    notAfter: instant(payload, "notAfter"),
-    profile: text(payload, "profile") ?? null,
-    replaces: text(payload, "replaces") ?? null,
-  }
-}
-
-const identifiersReadMaximum = 1_000
-
-/** With a subproblem for each that cannot be read (RFC 8555, section 6.7.1). */
-function decodeIdentifiers(given: readonly unknown[]): readonly Identifier[] {
-  if (given.length > identifiersReadMaximum) throw malformed(`"identifiers" is too long.`)
-  const problems: { readonly problem: AcmeProblem; readonly identifier: { type: string; value: string } }[] = []
-  const identifiers = given.flatMap((one) => {
-    try {
-      return [decodeIdentifier(one)]
-    } catch (error) {
-      if (!(error instanceof AcmeProblem)) throw error
-      const { type = "", value = "" } = isObject(one) ? one : {}
-      problems.push({
-        problem: error,
-        identifier: { type: String(type).slice(0, 32), value: String(value).slice(0, 255) },
-      })
-      return []
-    }
-  })
-  const [first] = problems
-  if (first === undefined) return identifiers
-  const { type, detail } = first.problem.problem
-  if (problems.length === 1 && given.length === 1) throw first.problem
-  throw new AcmeProblem(type, problems.length === 1 ? detail : `${problems.length} identifiers cannot be taken.`, {
-    subproblems: problems.map(({ problem, identifier }) => ({ ...problem.problem, identifier })),
-  })
-}
-
-export function decodeIdentifier(value: unknown): Identifier {
-  if (!isObject(value)) throw malformed(`An identifier is an object of "type" and "value".`)
-  return readIdentifier(value["type"], value["value"])
-}
-
-function instant(payload: JsonObject, name: string): Instant | null {
-  const value = text(payload, name)
-  if (value === undefined) return null
-  const parsed = parseInstant(value)
-  if (parsed === undefined) throw malformed(`${JSON.stringify(name)} is no time, such as "2030-01-31T12:00:00Z".`)
-  return parsed
-}
-
-export const decodeFinalize = (payload: JsonObject): Uint8Array => {
-  const csr = payload["csr"]
-  if (typeof csr !== "string" || !/^[\w-]+$/.test(csr))
-    throw new AcmeProblem("badCSR", `"csr" is not in base64url without padding.`)
-  return readBase64url(csr, `"csr"`)
-}
-
-/** Whether the holder gives up an authorization, which is all that may be changed of one. */
-export function decodeDeactivation(payload: JsonObject): void {
-  if (text(payload, "status") !== "deactivated")
-    throw malformed(`"status" of an authorization is changed to "deactivated", and to nothing else.`)
-}
-
-export function decodeRevocation(payload: JsonObject): Revocation {
-  return {
-    certificate: readBase64url(payload["certificate"], `"certificate"`),
-    reason: decodeReason(payload["reason"]),
-  }
-}
-
-/** What is final; a hold could be lifted (RFC 5280, section 5.3.1). */
-const reasons = (Object.entries(revocationReasons) as [RevocationReason, number][]).filter(
-  ([name]) => name !== "certificateHold" && name !== "removeFromCrl",
-)
-
-function decodeReason(value: unknown): RevocationReason {
-  if (isLeftOut(value)) return "unspecified"
-  const [found] = reasons.find(([, number]) => number === value) ?? []
-  if (found !== undefined) return found
-  const known = reasons.map(([name, number]) => `${number} (${name})`).join(", ")
-  throw new AcmeProblem("badRevocationReason", `"reason" is none of ${known}.`)
 }
 
 export const parseChallengeType = (value: string): ChallengeType | undefined =>

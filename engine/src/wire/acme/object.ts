@@ -83,12 +83,5 @@ export function text(object: JsonObject, name: string): string | undefined {
   return value
 }
 
-export function flag(object: JsonObject, name: string): boolean {
-  const value = object[name]
-  if (isLeftOut(value)) return false
-  if (typeof value !== "boolean") throw malformed(`${JSON.stringify(name)} is neither true nor false.`)
-  return value
-}
-
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)

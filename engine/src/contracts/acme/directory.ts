@@ -1,0 +1,256 @@
+// The endpoints of an ACME directory (RFC 8555, section 7; RFC 9773), and what their payloads hold.
+import { type Identifier, readIdentifier } from "../../acme/identifier.ts"
+import { AcmeProblem, malformed } from "../../acme/problem.ts"
+import { type Instant, parseInstant } from "../../core/time.ts"
+import { isLeftOut, isObject, readBase64url, text as textMember } from "../../wire/acme/object.ts"
+import { revocationReasons, type RevocationReason } from "../../x509/certificate-list.ts"
+import type { Documentation } from "../codec.ts"
+import { acmeContract, payload, type PayloadMember } from "./endpoint.ts"
+
+/** Addresses of directories, below a mount. */
+export const directoryPaths: readonly string[] = ["", "/issuer/:issuer_ref"].flatMap((issuer) =>
+  ["", "/roles/:role", "/external-policy", "/external-policy/:policy"].map((decider) => `${issuer}${decider}/acme`),
+)
+
+const member = <T>(
+  schema: PayloadMember<T>["schema"],
+  read: PayloadMember<T>["read"],
+  rule: string,
+  documentation: Omit<Documentation, "rule"> & { readonly required?: true } = {},
+): PayloadMember<T> => ({ schema, read, rule, ...documentation })
+
+const text = (value: unknown, name: string): string | null => textMember({ [name]: value }, name) ?? null
+
+function flag(value: unknown, name: string): boolean {
+  if (isLeftOut(value)) return false
+  if (typeof value !== "boolean") throw malformed(`${JSON.stringify(name)} is neither true nor false.`)
+  return value
+}
+
+function instant(value: unknown, name: string): Instant | null {
+  const given = text(value, name)
+  if (given === null) return null
+  const parsed = parseInstant(given)
+  if (parsed === undefined) throw malformed(`${JSON.stringify(name)} is no time, such as "2030-01-31T12:00:00Z".`)
+  return parsed
+}
+
+const anything = (value: unknown): unknown => value ?? undefined
+
+const string = { type: "string" }
+const time = { type: "string", format: "date-time" }
+const identifierSchema = {
+  type: "object",
+  properties: { type: { enum: ["dns", "ip"] }, value: string },
+  required: ["type", "value"],
+}
+
+function readIdentifierObject(value: unknown): Identifier {
+  if (!isObject(value)) throw malformed(`An identifier is an object of "type" and "value".`)
+  return readIdentifier(value["type"], value["value"])
+}
+
+const identifiersReadMaximum = 1_000
+
+/** With a subproblem for each that cannot be read (RFC 8555, section 6.7.1). */
+function readIdentifiers(given: unknown): readonly Identifier[] {
+  if (!Array.isArray(given)) throw malformed(`"identifiers" is no list.`)
+  if (given.length > identifiersReadMaximum) throw malformed(`"identifiers" is too long.`)
+  const problems: { readonly problem: AcmeProblem; readonly identifier: { type: string; value: string } }[] = []
+  const identifiers = given.flatMap((one: unknown) => {
+    try {
+      return [readIdentifierObject(one)]
+    } catch (error) {
+      if (!(error instanceof AcmeProblem)) throw error
+      const { type = "", value = "" } = isObject(one) ? one : {}
+      problems.push({
+        problem: error,
+        identifier: { type: String(type).slice(0, 32), value: String(value).slice(0, 255) },
+      })
+      return []
+    }
+  })
+  const [first] = problems
+  if (first === undefined) return identifiers
+  const { type, detail } = first.problem.problem
+  if (problems.length === 1 && given.length === 1) throw first.problem
+  throw new AcmeProblem(type, problems.length === 1 ? detail : `${problems.length} identifiers cannot be taken.`, {
+    subproblems: problems.map(({ problem, identifier }) => ({ ...problem.problem, identifier })),
+  })
+}
+
+function readCsr(csr: unknown): Uint8Array {
+  if (typeof csr !== "string" || !/^[\w-]+$/.test(csr))
+    throw new AcmeProblem("badCSR", `"csr" is not in base64url without padding.`)
+  return readBase64url(csr, `"csr"`)
+}
+
+/** What is final; a hold could be lifted (RFC 5280, section 5.3.1). */
+const reasons = (Object.entries(revocationReasons) as [RevocationReason, number][]).filter(
+  ([name]) => name !== "certificateHold" && name !== "removeFromCrl",
+)
+
+function readReason(value: unknown): RevocationReason {
+  if (isLeftOut(value)) return "unspecified"
+  const [found] = reasons.find(([, number]) => number === value) ?? []
+  if (found !== undefined) return found
+  const known = reasons.map(([name, number]) => `${number} (${name})`).join(", ")
+  throw new AcmeProblem("badRevocationReason", `"reason" is none of ${known}.`)
+}
+
+const contact = member({ type: "array", items: string }, anything, "URLs of contact, such as mailto: addresses.", {
+  example: ["mailto:ops@example.com"],
+})
+
+const newAccount = payload({
+  contact,
+  termsOfServiceAgreed: member({ type: "boolean" }, flag, "Agree to the terms of service.", {
+    default: false,
+    example: true,
+  }),
+  onlyReturnExisting: member({ type: "boolean" }, flag, "Return the account of the key, and make none.", {
+    default: false,
+    example: true,
+  }),
+  externalAccountBinding: member(
+    { type: "object" },
+    anything,
+    "JWS of the account's key, signed with the key of a binding.",
+  ),
+})
+
+const accountChange = payload({
+  contact,
+  status: member(
+    { const: "deactivated" },
+    (value, name) => {
+      const status = text(value, name)
+      // What else clients send back of the document counts for nothing (RFC 8555, section 7.3.2).
+      if (status !== null && status !== "valid" && status !== "deactivated")
+        throw malformed(`"status" of an account is changed to "deactivated", and to nothing else.`)
+      return status
+    },
+    "deactivated: give up the account.",
+    { example: "deactivated" },
+  ),
+})
+
+const newOrder = payload({
+  identifiers: member({ type: "array", items: identifierSchema }, readIdentifiers, "Names and addresses to certify.", {
+    required: true,
+    example: [{ type: "dns", value: "www.example.com" }],
+  }),
+  notBefore: member(time, instant, "Beginning of the validity.", { example: "2030-01-31T12:00:00Z" }),
+  notAfter: member(time, instant, "End of the validity.", { example: "2030-03-31T12:00:00Z" }),
+  profile: member(string, text, "Profile: a role of the directory.", { example: "web" }),
+  replaces: member(string, text, "Identifier of the certificate that is renewed (RFC 9773)."),
+})
+
+const finalize = payload({
+  csr: member(string, readCsr, "Certificate signing request (PKCS #10), DER in base64url.", { required: true }),
+})
+
+const newAuthorization = payload({
+  identifier: member(identifierSchema, readIdentifierObject, "Name or address to prove control of.", {
+    required: true,
+    example: { type: "dns", value: "www.example.com" },
+  }),
+})
+
+const authorizationChange = payload({
+  status: member(
+    { const: "deactivated" },
+    (value, name) => {
+      if (text(value, name) !== "deactivated")
+        throw malformed(`"status" of an authorization is changed to "deactivated", and to nothing else.`)
+      return "deactivated"
+    },
+    "deactivated: give up the authorization.",
+    { required: true, example: "deactivated" },
+  ),
+})
+
+const revocation = payload({
+  certificate: member(string, (value) => readBase64url(value, `"certificate"`), "Certificate, DER in base64url.", {
+    required: true,
+  }),
+  reason: member({ enum: reasons.map(([, number]) => number) }, readReason, "Reason code (RFC 5280, section 5.3.1).", {
+    default: 0,
+    example: 1,
+  }),
+})
+
+const asAccount = { method: "POST", signer: "account" } as const
+export const acme = acmeContract({
+  directory: { method: "GET", path: "/directory", summary: "Returns the addresses of the directory." },
+  directoryByPost: { ...asAccount, path: "/directory", summary: "Returns the addresses of the directory." },
+  newNonce: { method: "GET", path: "/new-nonce", summary: "Returns a nonce in Replay-Nonce." },
+  newNonceByPost: { ...asAccount, path: "/new-nonce", summary: "Returns a nonce in Replay-Nonce." },
+  renewalInfo: {
+    method: "GET",
+    path: "/renewal-info/:certificate_id",
+    summary: "Returns the time in which a certificate should be renewed (RFC 9773).",
+  },
+  newAccount: {
+    method: "POST",
+    path: "/new-account",
+    summary: "Makes an account, or returns that of the key.",
+    signer: "new key",
+    payload: newAccount,
+  },
+  account: {
+    ...asAccount,
+    path: "/account/:id",
+    summary: "Returns or changes the account.",
+    payload: accountChange,
+    payloadOptional: true,
+  },
+  orders: { ...asAccount, path: "/account/:id/orders", summary: "Lists the orders of the account." },
+  newOrder: { ...asAccount, path: "/new-order", summary: "Makes an order.", payload: newOrder },
+  order: { ...asAccount, path: "/order/:id", summary: "Returns an order." },
+  finalize: {
+    ...asAccount,
+    path: "/order/:id/finalize",
+    summary: "Requests the certificate of an order.",
+    payload: finalize,
+  },
+  certificate: { ...asAccount, path: "/order/:id/cert", summary: "Returns the certificate of an order in PEM." },
+  certificateChain: {
+    ...asAccount,
+    path: "/order/:id/cert/:chain",
+    summary: "Returns the certificate with another chain, by its number.",
+  },
+  newAuthorization: {
+    ...asAccount,
+    path: "/new-authz",
+    summary: "Makes an authorization before an order.",
+    payload: newAuthorization,
+  },
+  authorization: {
+    ...asAccount,
+    path: "/authorization/:id",
+    summary: "Returns or gives up an authorization.",
+    payload: authorizationChange,
+    payloadOptional: true,
+  },
+  challenge: {
+    ...asAccount,
+    path: "/challenge/:id/:type",
+    summary: "Returns a challenge, or begins its validation.",
+    payload: payload({}),
+    payloadOptional: true,
+  },
+  revoke: {
+    method: "POST",
+    path: "/revoke-cert",
+    summary: "Revokes a certificate.",
+    signer: "account or certificate key",
+    payload: revocation,
+  },
+  keyChange: {
+    ...asAccount,
+    path: "/key-change",
+    summary: "Changes the key of the account. The payload is a JWS, signed by the new key, of account and oldKey.",
+    payload: payload({}),
+  },
+})
