@@ -234,10 +234,9 @@ ${[
   ...sections("Answers of", contract, ({ body, answers }) =>
     answers.record === undefined || answers.record.table === body?.table ? [] : [answers.record.table],
   ),
+  `Lists in requests are JSON arrays, or one string with commas. Durations are strings such as \`90s\`, \`1h30m\` and \`7d\`, or whole seconds.
+Booleans and integers may be strings. LIST takes \`after\` (a key to begin behind) and \`limit\`.`,
 ].join("\n\n")}
-
-Lists in requests are JSON arrays, or one string with commas. Durations are strings such as \`90s\`, \`1h30m\` and \`7d\`, or whole seconds.
-Booleans and integers may be strings. LIST takes \`after\` (a key to begin behind) and \`limit\`.
 `
 
 const addressOf = ({ operation, path }: vault.Endpoint): string => `${methods[operation]} ${path}`
@@ -290,7 +289,7 @@ const keysIntroduction = `Keys sign for the issuers of a mount. \`key_ref\` is a
 
 const certificatesIntroduction = `Endpoints that issue and sign. \`name\` is a role, \`issuer_ref\` an id, a name, or \`default\`: the issuer that signs in
 place of the one of the role or the mount. Policies, periods of validity and dialects are explained in
-[authorities.md](../authorities.md) and [dialects.md](../dialects.md). Sent as CSR, names are checked against the role.`
+[authorities.md](../authorities.md) and [dialects.md](../dialects.md).`
 const storedCertificatesIntroduction = `Certificates are public; lists of them and their metadata are not. \`serial\` is a serial number in hexadecimal, with colons or
 hyphens. Answers about the default issuer have an ETag, and 304 for a client that has them.`
 const inventoryIntroduction = `A search across mounts. With \`format=csv\` the answer is CSV (RFC 4180).`

@@ -95,12 +95,12 @@ const account = {
 const accountWithOrders = dataOf(
   accountWithOrdersTable,
   ({ orders, ...view }: ManagedAccountWithOrders) => ({
-    data: { ...account.encode(view), orders: orders.map(order.encode) },
+    data: { ...account.encode(view), orders: orders.map((one) => order.encode(one)) },
   }),
   ({ data: sent }): ManagedAccountWithOrders => {
     const { orders } = decodeAnswer(fields(ordersMember), sent)
     if (!Array.isArray(orders)) throw unreadable(`"orders" is no list`)
-    return { ...account.decode(sent), orders: orders.map(order.decode) }
+    return { ...account.decode(sent), orders: orders.map((one) => order.decode(one)) }
   },
 )
 
@@ -108,7 +108,7 @@ const signalMembers = {
   id: parameter(text, "Id of the signal."),
   issuerId: parameter(nullable(text), "Issuer whose certificates are to be renewed."),
   serialNumberCount: parameter(integer, "Number of certificates that are named."),
-  explanationUrl: parameter(nullable(text), "URL that clients are given."),
+  explanationUrl: parameter(nullable(text), "URL of an explanation for clients."),
   raisedAt: parameter(exactInstant, "Time of the signal."),
   renewBy: parameter(exactInstant, "Time by which clients renew."),
 }
@@ -172,7 +172,7 @@ export const renewalSignalParameters = fields({
     default: "0s",
     example: "24h",
   }),
-  explanationUrl: parameter(text, "URL that clients are given (RFC 9773, section 4.2).", {
+  explanationUrl: parameter(text, "URL of an explanation for clients (RFC 9773, section 4.2).", {
     example: "https://status.example.com/renewal",
   }),
 })
@@ -224,7 +224,7 @@ export const renewalSignals = contract({
   raise: {
     ...changing,
     path: "/acme/mgmt/renewal",
-    summary: "Tells ACME clients to renew certificates early (RFC 9773).",
+    summary: "Makes ACME clients renew certificates early (RFC 9773).",
     body: bodyOf(renewalSignalParameters),
     answers: data(signal),
   },

@@ -149,6 +149,8 @@ export const newKey = {
 
 /** Of answers: a private key that was to be exported. */
 export const exportedKey = {
-  privateKey: parameter(certificateText, "Private key, if it was to be exported. It is not returned again."),
-  privateKeyType: parameter(text, "Type of the private key: rsa, ec or ed25519."),
+  privateKey: parameter(certificateText, "Private key, if it was to be exported. It is not returned again.", {
+    optional: true,
+  }),
+  privateKeyType: parameter(text, "Type of the private key: rsa, ec or ed25519.", { optional: true }),
 }

@@ -86,7 +86,7 @@ export const signSelfIssuedParameters = fields({
   certificate: parameter(text, "One self-issued certificate of an authority, in PEM. Required."),
   requireMatchingCertificateAlgorithms: parameter(
     flag,
-    "Refuse a certificate whose signature algorithm is not that of the issuer.",
+    "Refuse a certificate whose key has another type than that of the issuer.",
     { default: false, example: true },
   ),
 })

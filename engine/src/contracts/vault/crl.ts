@@ -29,7 +29,7 @@ import { type Body, bodyOf, fields, parameter, record } from "./record.ts"
 import { revocationTime, revocationTimeOf } from "./stored-certificate.ts"
 import { anything, duration, durationText, enumOf, flag, integer, nullable, text, textUpTo } from "./types.ts"
 
-/** Once for as long as a list is held: PEM of a million entries takes a fifth of a second, and anybody may ask for it. */
+/** Made once a list: PEM of a million entries takes a fifth of a second, and the address is public. */
 const pemOf = derived((der: Uint8Array): Uint8Array => Buffer.from(writePem("X509 CRL", der)))
 const pemText = (der: Uint8Array): string => Buffer.from(pemOf(der)).toString("latin1")
 

@@ -2,7 +2,7 @@
 import { z } from "zod"
 import { invalid } from "../../core/errors.ts"
 import type { IssuerId, KeyId } from "../../core/ids.ts"
-import { formatInstant, secondMs } from "../../core/time.ts"
+import { secondMs } from "../../core/time.ts"
 import { defaultIssuerSettings, type IssuerSettings } from "../../pki/issuers/issuer.ts"
 import type {
   GeneratedIntermediate,
@@ -25,7 +25,6 @@ import {
 } from "../../wire/pki/format.ts"
 import {
   decodeAnswer,
-  decodeSomeAnswer,
   type Document,
   encodeMembers,
   isDocument,
@@ -49,7 +48,7 @@ import {
 } from "./certificate-parameters.ts"
 import { conditional, contract, data, dataOf, entries, file, keyPage, warned, warnings } from "./endpoint.ts"
 import { type Body, bodyOf, fields, parameter, record } from "./record.ts"
-import { flag, integer, type ParameterType, stringMap, text, textOrNull, texts } from "./types.ts"
+import { exactInstant, flag, integer, type ParameterType, stringMap, text, textOrNull, texts } from "./types.ts"
 
 const issuerId = parameter(text, "Id of the issuer.")
 const issuerName = parameter(textOrNull, "Name of the issuer, unique in the mount. Empty: none.", {
@@ -70,7 +69,7 @@ const usageText: ParameterType<readonly string[]> = {
 const settingMembers = {
   leafNotAfterBehavior: parameter(
     text,
-    "Certificates that would outlive the issuer: err, truncate, permit, or always_enforce_err (err, for authorities too).",
+    "For certificates that would outlive the issuer: err, truncate, permit, or always_enforce_err (err, even if an endpoint would cut).",
     { example: "truncate" },
   ),
   usage: parameter(texts, "Allowed use: read-only, issuing-certificates, crl-signing, ocsp-signing.", {
@@ -125,20 +124,18 @@ const certificateMembers = {
   caChain: parameter(certificateTexts, "Chain in PEM, the issuer itself first."),
 }
 const certificateTable = fields(certificateMembers)
-const viewMembers = {
+const viewTable = fields({
   ...certificateMembers,
   keyId,
   ...settingMembers,
   usage: parameter(usageText, settingMembers.usage.rule),
-}
-const revocationMembers = {
   revoked: parameter(flag, "The issuer is revoked: it issues nothing more."),
-  revocationTime: parameter(integer, "Time of the revocation in seconds since 1970."),
-  revocationTimeRfc3339: parameter(text, "The same as RFC 3339.", { wireName: "revocation_time_rfc3339" }),
-}
-const viewTable = fields(viewMembers)
-const revocationTable = fields(revocationMembers)
-const wholeTable = fields({ ...viewMembers, ...revocationMembers })
+  revocationTime: parameter(integer, "Time of the revocation in seconds since 1970.", { optional: true }),
+  revocationTimeRfc3339: parameter(exactInstant, "The same as RFC 3339.", {
+    wireName: "revocation_time_rfc3339",
+    optional: true,
+  }),
+})
 
 const textsOf = ({ id, name, certificate, caChain }: IssuerCertificate) => ({
   issuerId: id,
@@ -161,18 +158,14 @@ const certificateIn = (given: ValuesOf<typeof certificateTable>): IssuerCertific
 })
 
 const view = {
-  table: wholeTable,
+  table: viewTable,
   encode({ settings: { urls: ownUrls, ...own }, revokedAt, ...issuer }: IssuerView): Document {
-    const revocation =
-      revokedAt === null
-        ? { revoked: false }
-        : {
-            revoked: true,
-            revocationTime: Math.floor(revokedAt / secondMs),
-            revocationTimeRfc3339: formatInstant(revokedAt),
-          }
-    const members = { ...textsOf(issuer), keyId: issuer.keyId, ...own, ...ownUrls, ...revocation }
-    return encodeMembers(wholeTable, members, "native")
+    const revocation = revokedAt !== null && {
+      revocationTime: Math.floor(revokedAt / secondMs),
+      revocationTimeRfc3339: revokedAt,
+    }
+    const members = { ...textsOf(issuer), keyId: issuer.keyId, ...own, ...ownUrls, revoked: revokedAt !== null }
+    return encodeMembers(viewTable, { ...members, ...revocation }, "native")
   },
   decode(sent: unknown): IssuerView {
     const {
@@ -183,8 +176,9 @@ const view = {
       caChain,
       ...answer
     } = decodeAnswer(viewTable, sent)
-    const { issuingCertificates, crlDistributionPoints, deltaCrlDistributionPoints, ocspServers, ...others } = answer
-    const { enableTemplating, ...own } = others
+    const { revoked, revocationTime: _, revocationTimeRfc3339: revokedAt, ...others } = answer
+    const { issuingCertificates, crlDistributionPoints, deltaCrlDistributionPoints, ocspServers, ...rest } = others
+    const { enableTemplating, ...own } = rest
     const ownUrls = {
       issuingCertificates,
       crlDistributionPoints,
@@ -196,17 +190,9 @@ const view = {
       ...certificateIn({ issuerId: id, issuerName: name, certificate, caChain }),
       keyId: key as KeyId | null,
       settings: { ...own, urls: ownUrls } as unknown as IssuerSettings,
-      revokedAt: revokedAtIn(sent),
+      revokedAt: revoked ? revokedAt : null,
     }
   },
-}
-
-function revokedAtIn(sent: unknown): number | null {
-  const { revoked = false, revocationTimeRfc3339 = "" } = decodeSomeAnswer(revocationTable, sent)
-  if (!revoked) return null
-  const revokedAt = Date.parse(revocationTimeRfc3339)
-  if (Number.isNaN(revokedAt)) throw unreadable('"revocation_time_rfc3339" is no time')
-  return revokedAt
 }
 
 const summaryTable = fields({
@@ -253,7 +239,7 @@ const keyMembers = {
   keyId: parameter(text, "Id of the key."),
   keyName: parameter(textOrNull, "Name of the key. Empty: none."),
 }
-const rootMembers = {
+const rootTable = fields({
   certificate: parameter(certificateText, "Certificate, in the requested format."),
   issuingCa: parameter(certificateText, "The same; a root is issued by itself."),
   serialNumber: parameter(text, "Serial number in hexadecimal."),
@@ -261,21 +247,17 @@ const rootMembers = {
   issuerId,
   issuerName,
   ...keyMembers,
-}
-const rootTable = fields(rootMembers)
-const exportedTable = fields(exportedKey)
-const wholeRootTable = fields({ ...rootMembers, ...exportedKey })
+  ...exportedKey,
+})
 
 const exportedMembers = (key: PrivateKey | undefined, encoding: Encoding, dialect: Dialect) =>
   key && { privateKey: encodePrivateKey(key, encoding, dialect), privateKeyType: key.algorithm.type }
 
-function exportedIn(sent: unknown): PrivateKey | undefined {
-  const { privateKey } = decodeSomeAnswer(exportedTable, sent)
-  return privateKey === undefined ? undefined : readable(() => readPrivateKeyPem(privateKey, privateKey.length))
-}
+const exportedIn = ({ privateKey: pem }: { readonly privateKey?: string }): PrivateKey | undefined =>
+  pem === undefined ? undefined : readable(() => readPrivateKeyPem(pem, pem.length))
 
 const generatedRoot = dataOf(
-  wholeRootTable,
+  rootTable,
   ({ format, privateKeyFormat, certificate, ...root }: Presented<GeneratedRoot>, dialect) => {
     const encoding = encodingOf({ format, privateKeyFormat })
     const members = {
@@ -292,7 +274,7 @@ const generatedRoot = dataOf(
       keyName: root.keyName,
       ...exportedMembers(root.privateKey, encoding, dialect),
     }
-    return { data: encodeMembers(wholeRootTable, members, dialect), warnings: root.warnings }
+    return { data: encodeMembers(rootTable, members, dialect), warnings: root.warnings }
   },
   (envelope): GeneratedRoot => {
     const root = decodeAnswer(rootTable, envelope.data)
@@ -307,21 +289,20 @@ const generatedRoot = dataOf(
       certificate,
       serialNumber,
       notAfter: readable(() => parseCertificate(certificate)).notAfter,
-      privateKey: exportedIn(envelope.data),
+      privateKey: exportedIn(root),
       warnings: envelope.warnings,
     }
   },
 )
 
-const intermediateMembers = {
+const intermediateTable = fields({
   csr: parameter(certificateText, "Certificate signing request (PKCS #10), in the requested format."),
   ...keyMembers,
-}
-const intermediateTable = fields(intermediateMembers)
-const wholeIntermediateTable = fields({ ...intermediateMembers, ...exportedKey })
+  ...exportedKey,
+})
 
 const generatedIntermediate = dataOf(
-  wholeIntermediateTable,
+  intermediateTable,
   (
     { format, privateKeyFormat, csr, keyId: key, keyName, privateKey, ...made }: Presented<GeneratedIntermediate>,
     dialect,
@@ -335,16 +316,16 @@ const generatedIntermediate = dataOf(
       keyName,
       ...exportedMembers(privateKey, encoding, dialect),
     }
-    return { data: encodeMembers(wholeIntermediateTable, members, dialect), warnings: made.warnings }
+    return { data: encodeMembers(intermediateTable, members, dialect), warnings: made.warnings }
   },
   (envelope: DecodedEnvelope): GeneratedIntermediate => {
-    const { csr: pem, keyId: key, keyName } = decodeAnswer(intermediateTable, envelope.data)
+    const { csr: pem, keyId: key, keyName, ...exported } = decodeAnswer(intermediateTable, envelope.data)
     const csr = readable(() => {
       const [block] = readPem(pem, pem.length)
       if (block === undefined) throw new UnacceptableInput("it holds no request")
       return block.bytes
     })
-    return { csr, keyId: key as KeyId, keyName, privateKey: exportedIn(envelope.data), warnings: envelope.warnings }
+    return { csr, keyId: key as KeyId, keyName, privateKey: exportedIn(exported), warnings: envelope.warnings }
   },
 )
 

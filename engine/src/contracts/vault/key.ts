@@ -4,7 +4,7 @@ import { invalid } from "../../core/errors.ts"
 import type { KeyId } from "../../core/ids.ts"
 import type { GeneratedKey, KeySummary, KeyView, SavedKey } from "../../pki/keys/keys.ts"
 import type { DecodedEnvelope } from "../../wire/pki/envelope.ts"
-import { decodeAnswer, decodeSomeAnswer, type Document, encodeMembers } from "../../wire/pki/parameters.ts"
+import { decodeAnswer, type Document, encodeMembers } from "../../wire/pki/parameters.ts"
 import { readable } from "../../wire/pki/readable.ts"
 import { readPrivateKeyPem } from "../../x509/private-key.ts"
 import { certificateText, exportedKey, newKey } from "./certificate-parameters.ts"
@@ -56,7 +56,7 @@ const generated = dataOf(
     return { data: encodeMembers(generatedTable, { ...key, ...pem }, "native"), warnings: key.warnings }
   },
   (envelope): GeneratedKey => {
-    const { privateKey: pem } = decodeSomeAnswer(fields({ privateKey }), envelope.data)
+    const { privateKey: pem }: { readonly privateKey?: string } = decodeAnswer(generatedTable, envelope.data)
     const exported = pem === undefined ? undefined : readable(() => readPrivateKeyPem(pem, pem.length))
     return { ...view.decode(envelope.data), warnings: envelope.warnings, privateKey: exported }
   },

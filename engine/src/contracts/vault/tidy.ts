@@ -15,7 +15,7 @@ const optionMembers = {
   tidyRevokedCerts: parameter(flag, "Delete expired certificates that were revoked.", {
     alias: "tidy_revocation_list",
   }),
-  tidyInvalidCerts: parameter(flag, nothingFound),
+  tidyInvalidCerts: parameter(flag, "Delete stored certificates that cannot be parsed."),
   tidyRevokedCertIssuerAssociations: parameter(flag, "Find the issuers of revoked certificates that name none."),
   tidyExpiredIssuers: parameter(flag, "Delete expired issuers, except the default issuer."),
   tidyCertMetadata: parameter(flag, "Delete the cert_metadata of expired certificates."),
@@ -186,7 +186,7 @@ export const tidy = contract({
   start: {
     ...changing,
     path: "/tidy",
-    summary: "Starts a tidy run, unless one is going on. Answers 202; tidy-status tells how it goes.",
+    summary: "Starts a tidy run, unless one is going on. Answers 202; tidy-status has its state.",
     body: options.change,
     answers: accepted,
   },

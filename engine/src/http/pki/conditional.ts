@@ -2,7 +2,6 @@
 import { secondMs } from "../../core/time.ts"
 import type { Version } from "../../contracts/vault/endpoint.ts"
 import { dialectHeaders } from "../../wire/pki/dialect.ts"
-import type { Document } from "../../wire/pki/parameters.ts"
 import type { PkiResponse, SystemRequest } from "../pki-route.ts"
 import { isKnown } from "./raw-file.ts"
 
@@ -14,7 +13,6 @@ export const rawBytes = (body: string | Uint8Array, contentType: string): Condit
   body,
   headers: { "content-type": contentType },
 })
-export const data = (document: Document): ConditionalResponse => ({ kind: "data", status: 200, data: document })
 
 /** Returns 304 if the client has this version. `byDialect`: the request's dialect chooses the form of the answer. */
 export function unlessKnown(

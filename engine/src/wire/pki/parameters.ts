@@ -56,7 +56,6 @@ export const instant = kindOf(types.instant)
 export const exactInstant = kindOf(types.exactInstant)
 
 /** A list, or its text with commas between; what is blank between commas is no entry. */
-export const textsUpTo = (maximumBytes: number): Kind<readonly string[]> => kindOf(types.textsUpTo(maximumBytes))
 export const texts = kindOf(types.texts)
 export const pairs = kindOf(types.stringMap)
 export const optionalPairs = kindOf(types.stringMapOrNull)
