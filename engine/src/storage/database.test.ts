@@ -388,7 +388,8 @@ describe("SQLite file", () => {
     })
     expect(during).toEqual([{ value: "1" }, undefined])
     expect(await database.readSingle((reader) => seen(reader, "a"))).toEqual({ value: "1" })
-    await expect(database.readSingle((reader) => reader.run(setSetting, { name: "c", value: "1" }))).rejects.toThrow()
+    const writing = database.readSingle((reader) => reader.run(setSetting, { name: "c", value: "1" }))
+    await expect(writing).rejects.toThrow("readonly")
     expect(await value(database, "c")).toBeUndefined()
   })
 
