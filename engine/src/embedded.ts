@@ -62,7 +62,7 @@ import { sweepSecretIds, sweepSecretIdsJob } from "./pki/logins/sweep-secret-ids
 import { KubernetesLoginService } from "./pki/logins/kubernetes/kubernetes-login-service.ts"
 import type { ReadPodAccount, TokenReviewer } from "./pki/logins/kubernetes/token-reviewer.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
-import { Authorities } from "./pki/authority.ts"
+import { Authorities } from "./pki/authorities.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
 import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
 import { createCrlMetrics } from "./pki/crl/crl-metrics.ts"

@@ -74,7 +74,7 @@ test("the kinds that programs declare need no package", async () => {
   ).toEqual([])
 })
 
-// `quick-lru` is one small file that loads no other; of OpenTelemetry it is the API, which records nothing by itself.
+// `lru-cache` is one file that loads no other; of OpenTelemetry it is the API, which records nothing by itself.
 test("an embedded engine that is asked for workspaces only loads what speaks SQL, a cache and an API of metrics", async () => {
   expect(
     await packagesAfter(`
@@ -83,7 +83,7 @@ test("an embedded engine that is asked for workspaces only loads what speaks SQL
       await engine.organizations.create({ name: "acme", email: "acme@example.com" })
       await engine.workspaces.create("acme", { name: "api" })
       await engine[Symbol.asyncDispose]()`),
-  ).toEqual(["@opentelemetry/api", "kysely", "quick-lru"])
+  ).toEqual(["@opentelemetry/api", "kysely", "lru-cache"])
 })
 
 test("what sends by OpenTelemetry is loaded where a collector is named, and nowhere else", async () => {

@@ -1,12 +1,9 @@
 // Snapshot of the mount configuration that an issuance reads, loaded in one query and cached under its version
 // (docs/decisions/cache-versions.md). The snapshot is immutable: its holder sees the mount as of that version.
 import { EngineError, unprocessable } from "../core/errors.ts"
-import type { CacheVersions } from "../core/cache-versions.ts"
-import type { Storage } from "../core/storage.ts"
-import { VersionedCache } from "../core/versioned-cache.ts"
 import type { KeyId } from "../core/ids.ts"
 import type { CaKey, CaKeyStore } from "./keys/key.ts"
-import { type HeldIssuer, holdIssuer } from "./issuers/held-issuer.ts"
+import type { HeldIssuer } from "./issuers/held-issuer.ts"
 import type { IssuerStore, IssuerUsage } from "./issuers/issuer.ts"
 import type { Mount, MountId } from "./mount.ts"
 import type { Role } from "./roles/role.ts"
@@ -38,58 +35,6 @@ export interface Authority {
   readonly keys: ReadonlyMap<KeyId, CaKey>
   readonly roles: ReadonlyMap<string, Role>
   readonly settings: MountSettings
-}
-
-const heldAuthoritiesMaximum = 1_000
-
-/** Keeps the newest authority of each mount. */
-export class Authorities {
-  readonly #held = new VersionedCache<MountId, Authority>(heldAuthoritiesMaximum)
-
-  /** The newest, if it is known and the mount has not changed since. */
-  async newest(cacheVersions: Pick<CacheVersions, "authority">, mount: Mount): Promise<Authority | undefined> {
-    const held = await this.#held.current(mount.id, () => cacheVersions.authority(mount.id))
-    return held?.mount === mount ? held : undefined
-  }
-
-  /** As it was when somebody looked last, for whoever finds out otherwise whether it still is. */
-  held(mount: Mount): Authority | undefined {
-    const held = this.#held.peek(mount.id)
-    return held?.mount === mount ? held : undefined
-  }
-
-  /** As it stands in a snapshot; kept. */
-  async read(storage: Storage<AuthorityStores>, mount: Mount): Promise<Authority> {
-    const authority = await storage.read((stores) => this.within(stores, mount))
-    this.keep(authority)
-    return authority
-  }
-
-  /** To be called with what a snapshot showed, once its read is over (`VersionedCache`). */
-  keep(authority: Authority): void {
-    this.#held.keep(authority.mount.id, authority)
-  }
-
-  /** In a unit of work. Within a transaction the version may be one that never comes about: it is used, and not kept. */
-  async within(stores: AuthorityStores, mount: Mount): Promise<Authority> {
-    const version = await stores.authorities.cacheVersion(mount.id)
-    const held = this.#held.at(mount.id, version)
-    return held?.mount === mount ? held : load(stores, mount, version)
-  }
-}
-
-async function load(stores: AuthorityStores, mount: Mount, version: number): Promise<Authority> {
-  const issuers = await stores.issuers.list(mount.id)
-  const keys = await stores.caKeys.list(mount.id)
-  const roles = await stores.roles.list(mount.id)
-  return {
-    version,
-    mount,
-    issuers: issuers.map(holdIssuer),
-    keys: new Map(keys.map((key) => [key.id, key])),
-    roles: new Map(roles.map(({ name, role }) => [name, role])),
-    settings: await stores.mountSettings.all(mount.id),
-  }
 }
 
 /** Finds an issuer by id, by name, or by the literal `default`. */
