@@ -11,25 +11,31 @@ export type Remote<C extends Contract> = {
   readonly [Name in keyof C]: (...values: ArgumentsOf<C[Name]>) => Promise<ReceivedFrom<C[Name]>>
 }
 
-export const remote = <C extends Contract>(contract: C, { send }: Pick<Transport, "send">): Remote<C> =>
+type Downloads = Pick<Transport, "send" | "download" | "downloadStream">
+
+export const remote = <C extends Contract>(contract: C, transport: Downloads): Remote<C> =>
   Object.fromEntries(
-    Object.entries(contract).map(([name, endpoint]) => [name, call(endpoint, send)]),
+    Object.entries(contract).map(([name, endpoint]) => [name, call(endpoint, transport)]),
   ) as object as Remote<C>
 
 const call =
-  (endpoint: Endpoint, send: Transport["send"]) =>
+  (endpoint: Endpoint, { send, download, downloadStream }: Downloads) =>
   async (...values: readonly unknown[]): Promise<unknown> => {
-    const { method, query, body, answers } = endpoint
+    const { method, query, body, bytes, answers } = endpoint
     const rest = [...values]
     const address = filled(endpoint.path, rest.splice(0, pathParameters(endpoint.path).length) as string[])
     const sought = query === undefined ? [] : parametersOf(query, rest.shift() as Readonly<Record<string, unknown>>)
     const document = body?.encode(rest.shift() as never)
+    const octets = bytes && { mediaType: "application/octet-stream", body: rest.shift() as Uint8Array }
     const page = answers.paged === true ? encodePageRequest(rest.shift() as PageRequest) : []
+    if (answers.bytes?.as === "stream") return downloadStream(address)
+    if (answers.bytes !== undefined) return download(address)
     const answer = await send({
       method,
       path: address,
       ...(query === undefined && answers.paged === undefined ? {} : { query: queryOf([...sought, ...page]) }),
       ...(body === undefined ? {} : { document, names: body.names }),
+      ...(octets && { octets }),
     })
     return answers.decode?.(answer)
   }

@@ -1,5 +1,6 @@
 // Codecs of zod, between the wire and the domain. What zod cannot do is here: encode without checking.
 import { z } from "zod"
+import { formatInstant, type Instant, parseInstant } from "../core/time.ts"
 import { dashed } from "../wire/jsonapi/member-name.ts"
 
 /** Description of a member or a parameter, for the reference, help and OpenAPI. */
@@ -82,6 +83,28 @@ export const flags = <Name extends string>(names: readonly Name[]) =>
 /** Some of them. */
 export const someFlags = <Name extends string>(names: readonly Name[]) =>
   dashedObject(shapeOf(names, z.boolean().optional()) as ShapeOf<{ readonly [name in Name]?: boolean }>)
+
+/** RFC 3339 on the wire. */
+export const instant = z.codec(z.string().meta({ format: "date-time" }), z.custom<Instant>(), {
+  decode(text, context) {
+    const parsed = parseInstant(text)
+    if (parsed !== undefined) return parsed
+    context.issues.push({ code: "custom", message: "a timestamp", input: text })
+    return z.NEVER
+  },
+  encode: formatInstant,
+})
+
+/** Of answers: a member that is left out is null in the domain. */
+export const absentAsNull = <T>(schema: z.ZodType<T>) =>
+  z.codec(schema.optional(), z.custom<T | null>(), {
+    decode: (value) => value ?? null,
+    encode: (value) => value ?? undefined,
+  })
+
+/** Of a request: null, or a member that is left out, is this value. */
+export const orDefault = <T, const D>(schema: z.ZodType<T>, value: D) =>
+  z.codec(schema.nullish(), z.custom<T | D>(), { decode: (sent) => sent ?? value, encode: (given) => given as T })
 
 /** Of a request: null is the same as a member that is left out. */
 export const nullAsAbsent = <T>(schema: z.ZodType<T>) =>

@@ -72,10 +72,11 @@ export function tfePaths(contracts: Readonly<Record<string, tfe.Contract>>): Pat
         description: `Needs: ${endpoint.rights}`,
         parameters: [
           ...inPath(endpoint.path),
-          ...Object.values(endpoint.query ?? {}).map((one) => inQuery(one.parameter, { type: "string" }, one)),
+          ...Object.values(endpoint.query ?? {}).map(queryParameter),
           ...(endpoint.answers.paged === true ? pageParameters : []),
         ],
         ...(endpoint.body && { requestBody: { required: true, ...content(jsonApi, requestSchema(endpoint.body)) } }),
+        ...(endpoint.bytes && { requestBody: { required: true, ...content("application/octet-stream", binary) } }),
         responses: {
           [endpoint.answers.status]: { description: "Success", ...answerContent(endpoint.answers) },
           default: { description: "Refused", ...content(jsonApi, errorsSchema) },
@@ -84,6 +85,11 @@ export function tfePaths(contracts: Readonly<Record<string, tfe.Contract>>): Pat
   return paths
 }
 
+const queryParameter = ({ parameter, required, ...documentation }: tfe.QueryParameter): Json => ({
+  ...inQuery(parameter, { type: "string" }, documentation),
+  ...(required === true && { required }),
+})
+const binary = { type: "string", format: "binary" }
 const jsonApi = "application/vnd.api+json"
 const pageParameters = [
   inQuery("page[number]", { type: "integer", minimum: 1 }, { rule: "Number of the page.", default: 1 }),
@@ -93,10 +99,11 @@ const errorsSchema = object({
   errors: listOf(object({ status: { type: "string" }, title: { type: "string" }, detail: { type: "string" } })),
 })
 
-const answerContent = ({ document, paged }: tfe.Endpoint["answers"]) => {
+const answerContent = ({ document, list: isList, bytes }: tfe.Endpoint["answers"]) => {
+  if (bytes !== undefined) return content(bytes.mediaType, binary)
   if (document === undefined) return {}
   const schema = resourceSchema(document)
-  return content(jsonApi, object({ data: paged === true ? listOf(schema) : schema }, ["data"]))
+  return content(jsonApi, object({ data: isList === true ? listOf(schema) : schema }, ["data"]))
 }
 
 const identifier = (type: string): Json => object({ type: { const: type }, id: { type: "string" } }, ["type", "id"])
@@ -120,6 +127,7 @@ export const resourceSchema = ({ type, attributes, relationships }: Definition):
 }
 
 export function requestSchema({ describes }: NonNullable<tfe.Endpoint["body"]>): Json {
+  if ("schema" in describes) return jsonSchema(describes.schema)
   if ("identifiers" in describes) return object({ data: listOf(identifier(describes.identifiers)) }, ["data"])
   const { type, attributes, relationships } = describes.document
   const sent = (members: Definition["attributes"]): Json => {
@@ -128,7 +136,9 @@ export function requestSchema({ describes }: NonNullable<tfe.Endpoint["body"]>):
     )
     return object(
       Object.fromEntries(own.map(({ name, one, schema }) => [name, described(schema, one)])),
-      own.filter(({ one }) => describes.creates && one.required === true).map(({ name }) => name),
+      own
+        .filter(({ one }) => describes.creates && one.required === true && !("default" in one))
+        .map(({ name }) => name),
     )
   }
   const data = { type: { const: type }, attributes: sent(attributes), relationships: sent(relationships) }

@@ -1,9 +1,16 @@
 // Routes of `/api/v2` from a contract: a handler gets values and returns one, documents stay here.
-import { badRequest } from "../core/errors.ts"
-import { type ArgumentsOf, type Contract, type Endpoint, type SentBy } from "../contracts/tfe/endpoint.ts"
+import { badRequest, type Fault } from "../core/errors.ts"
+import {
+  type ArgumentsOf,
+  type Contract,
+  type BytesBody,
+  type Endpoint,
+  type SentBy,
+} from "../contracts/tfe/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
 import { decodePage } from "../wire/jsonapi/query.ts"
-import { type ApiRequest, param, type Route } from "./route.ts"
+import { gathered, once } from "./body.ts"
+import { type ApiRequest, type ApiResponse, param, type Route } from "./route.ts"
 
 type Handlers<C extends Contract> = {
   readonly [Name in keyof C]: (request: ApiRequest, ...values: ArgumentsOf<C[Name]>) => Promise<SentBy<C[Name]>>
@@ -15,7 +22,7 @@ export const implement = <C extends Contract>(contract: C, handlers: Handlers<C>
 type Handler = (request: ApiRequest, ...values: readonly unknown[]) => Promise<never>
 
 function routeOf(endpoint: Endpoint, handle: Handler): Route {
-  const { method, path, query, body, answers, discloses, bodyLimitBytes, longStrings } = endpoint
+  const { method, path, query, body, bytes, answers, discloses, bodyLimitBytes, longStrings } = endpoint
   const names = pathParameters(path)
   return {
     method,
@@ -25,31 +32,53 @@ function routeOf(endpoint: Endpoint, handle: Handler): Route {
     ...(longStrings === undefined ? {} : { longStrings }),
     ...(body === undefined ? {} : { pointers: body.pointers }),
     handle: async (request) => {
+      const parameters = names.map((name) => param(request, name))
       const value = await handle(
         request,
-        ...names.map((name) => param(request, name)),
+        ...parameters,
         ...(query === undefined ? [] : [decodeQuery(query, request.query)]),
         ...(body === undefined ? [] : [body.decode(await request.body())]),
+        ...(bytes === undefined ? [] : [await bytesOf(request, bytes, parameters)]),
         ...(answers.paged === true ? [decodePage(request.query)] : []),
       )
-      const { status, encode } = answers
-      return encode === undefined ? { status } : { status, document: encode(value, request) }
+      const { status, encode, headers } = answers
+      if (answers.bytes !== undefined) return bytesAnswer(value, answers.bytes)
+      if (encode === undefined) return { status }
+      return { status, document: encode(value, request), ...(headers && { headers: headers(request) }) }
     },
+  }
+}
+
+const bytesOf = (request: ApiRequest, { maximum, tooLarge }: BytesBody, parameters: readonly string[]) =>
+  maximum === undefined || tooLarge === undefined
+    ? request.bytes()
+    : gathered(request.stream(), maximum, () => tooLarge(...parameters))
+
+function bytesAnswer(
+  value: Uint8Array | (AsyncIterable<Uint8Array> & { readonly sizeBytes?: number }) | undefined,
+  { mediaType }: { readonly mediaType: string },
+): ApiResponse {
+  if (value === undefined) return { status: 204 }
+  const headers = { "content-type": mediaType, "cache-control": "no-store" }
+  if (value instanceof Uint8Array) return { status: 200, stream: once(value), headers }
+  const { sizeBytes } = value
+  return {
+    status: 200,
+    download: value,
+    headers: { ...headers, ...(sizeBytes !== undefined && { "content-length": String(sizeBytes) }) },
   }
 }
 
 function decodeQuery(query: NonNullable<Endpoint["query"]>, sent: URLSearchParams): Readonly<Record<string, unknown>> {
   const given: [string, unknown][] = []
-  for (const [name, { parameter, schema }] of Object.entries(query)) {
-    const text = sent.get(parameter)
+  const faults: Fault[] = []
+  for (const [name, { parameter, schema, required }] of Object.entries(query)) {
+    const text = sent.get(parameter) ?? (required === true ? "" : null)
     if (text === null) continue
     const parsed = schema.safeParse(text)
-    if (!parsed.success)
-      throw badRequest(
-        `The ${parameter} parameter is not valid.`,
-        parsed.error.issues.map(({ message }) => ({ detail: message, parameter })),
-      )
-    if (parsed.data !== undefined) given.push([name, parsed.data])
+    if (!parsed.success) faults.push(...parsed.error.issues.map(({ message }) => ({ detail: message, parameter })))
+    else if (parsed.data !== undefined) given.push([name, parsed.data])
   }
+  if (faults.length > 0) throw badRequest("The query is not valid.", faults)
   return Object.fromEntries(given)
 }

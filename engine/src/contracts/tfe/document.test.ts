@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { isEngineError } from "../../core/errors.ts"
 import { ruled } from "../../wire/jsonapi/ruled.ts"
-import { dashedObject, encode, nullAsAbsent } from "../codec.ts"
+import { absentAsNull, dashedObject, encode, instant, nullAsAbsent, orDefault } from "../codec.ts"
 import {
   alias,
   computed,
@@ -14,8 +14,11 @@ import {
   oneInput,
   oneOrNull,
   optional,
+  plainBody,
   readOnly,
+  requiredOneInput,
   secret,
+  withDefault,
   writable,
 } from "./document.ts"
 
@@ -192,4 +195,88 @@ describe("a request", () => {
 test("encode leaves a value as it is where its codec is for another type", () => {
   const schema = z.object({ list: z.array(z.string()), flag: z.boolean().optional() })
   expect(encode(schema, { list: "no list", flag: 3, unknown: true })).toEqual({ list: "no list", flag: 3 })
+})
+
+const parcel = document("parcels", {
+  id: z.custom<string>(),
+  nullableAttributes: true,
+  attributes: {
+    note: withDefault(z.string().nullable(), null, { input: ruled(upperCase), rule }),
+    fragile: withDefault(z.boolean(), false, { rule }),
+    origin: withDefault(
+      dashedObject<{ cityName: string | null }>({ cityName: orDefault(z.string(), null) }).nullable(),
+      null,
+      {
+        rule,
+      },
+    ),
+    sentAt: readOnly(instant, { rule }),
+    receivedAt: readOnly(absentAsNull(instant), { rule }),
+  },
+  relationships: {
+    boxId: writable(one<string>("boxes"), {
+      input: requiredOneInput<string>("boxes"),
+      required: true,
+      wireName: "box",
+      rule,
+      related: ({ boxId }: { readonly boxId: string }) => `/boxes/${boxId}`,
+    }),
+  },
+})
+const sentParcel = (attributes: unknown) => ({
+  data: { type: "parcels", attributes, relationships: { box: { data: { type: "boxes", id: "box-1" } } } },
+})
+
+describe("a document with defaults", () => {
+  const defaults = { note: null, fragile: false, origin: null, boxId: "box-1" }
+
+  test("fills in members that a creation leaves out or has as null", () => {
+    expect(parcel.input.decode(sentParcel(undefined))).toEqual(defaults)
+    expect(parcel.input.decode(sentParcel(null))).toEqual(defaults)
+    expect(parcel.input.decode(sentParcel({ note: null, fragile: true, origin: { "city-name": null } }))).toEqual({
+      ...defaults,
+      fragile: true,
+      origin: { cityName: null },
+    })
+    expect(faultsOf(() => parcel.input.decode(sentParcel({ note: "a", fragile: 1 })))).toEqual([
+      ["/data/attributes/note", "Name must be upper case"],
+      ["/data/attributes/fragile", "fragile must be a boolean"],
+    ])
+    expect(faultsOf(() => parcel.input.decode(sentParcel({ origin: { "city-name": "\0" } })))).toEqual([
+      ["/data/attributes/origin/city-name", expect.any(String)],
+    ])
+  })
+
+  test("demands a required relationship", () => {
+    expect(faultsOf(() => parcel.input.decode({ data: { type: "parcels" } }))).toEqual([
+      ["/data/relationships", "relationships can't be blank"],
+    ])
+    const relationships = { box: { data: null } }
+    expect(faultsOf(() => parcel.input.decode({ data: { type: "parcels", relationships } }))).toEqual([
+      ["/data/relationships/box/data", "data must be an object"],
+    ])
+  })
+
+  test("encodes instants, leaves out what is absent, and links to what it names", () => {
+    const sent = { id: "p-1", note: null, fragile: false, origin: null, sentAt: 0, receivedAt: null, boxId: "box-1" }
+    const encoded = parcel.encode(sent)
+    expect(encoded).toEqual({
+      id: "p-1",
+      type: "parcels",
+      attributes: { note: null, fragile: false, origin: null, "sent-at": "1970-01-01T00:00:00.000Z" },
+      relationships: { box: { data: { type: "boxes", id: "box-1" }, links: { related: "/boxes/box-1" } } },
+    })
+    expect(parcel.decode(encoded)).toEqual(sent)
+    expect(parcel.decode(parcel.encode({ ...sent, receivedAt: 1 })).receivedAt).toBe(1)
+    expect(() => parcel.decode({ ...encoded, attributes: { ...encoded.attributes, "sent-at": "soon" } })).toThrow(
+      "parcels.sent-at is not a timestamp",
+    )
+  })
+})
+
+test("a plain body has a schema of its own", () => {
+  const remark = plainBody(z.object({ remark: z.string() }), () => "/remark")
+  expect(remark.decode({ remark: "a" })).toEqual({ remark: "a" })
+  expect(remark.encode({ remark: "a" })).toEqual({ remark: "a" })
+  expect(faultsOf(() => remark.decode({ remark: 1 }))).toEqual([["/remark", "remark must be a string"]])
 })

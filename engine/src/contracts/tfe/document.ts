@@ -3,6 +3,7 @@
 import { z } from "zod"
 import { readResource, unreadable } from "../../wire/jsonapi/answer.ts"
 import {
+  decodeBody,
   decodeDocument,
   encodeDocument,
   encodeIdentifiers,
@@ -14,14 +15,14 @@ import {
 import { attributePointers, listPointers, type Pointers, renamedPointers } from "../../wire/jsonapi/errors.ts"
 import { camelCased, dashed } from "../../wire/jsonapi/member-name.ts"
 import { decodeIdentifiers, relatedId, toManySchema, toOneSchema } from "../../wire/jsonapi/relationship.ts"
-import { definedMembers, type Documentation, encode } from "../codec.ts"
+import { definedMembers, type Documentation, encode, orDefault } from "../codec.ts"
 
 /** An attribute or a relationship. */
 export interface Member extends Documentation {
   readonly schema: z.ZodType
   /** Of requests; absent if they cannot set it. */
   readonly input?: z.ZodType
-  /** At creation. */
+  /** At creation; if it has a default, `input` fills it in. */
   readonly required?: boolean
   /** Name on the wire, if it is not the domain's with dashes. */
   readonly wireName?: string
@@ -33,9 +34,11 @@ export interface Member extends Documentation {
   readonly compute?: (view: never) => unknown
   /** Member that requests mean by this one, unless they have both. */
   readonly alias?: string
+  /** Of a relationship: address of the resources, beside their ids. */
+  readonly related?: (view: never) => string | null
 }
 type Members = Readonly<Record<string, Member>>
-type Named = Documentation & { readonly wireName?: string }
+type Named = Documentation & Pick<Member, "wireName" | "related">
 
 /** Members that requests set. */
 export interface Writable<T, Input, Required extends boolean> extends Member {
@@ -55,6 +58,19 @@ export function writable<T, const Required extends boolean = false>(
 export function writable(schema: z.ZodType, options: Named): Member {
   return { input: schema, schema, ...options }
 }
+
+/** Writable at creation: null, or a member that is left out, is `value`. */
+export const withDefault = <T, const D, Input = T>(
+  schema: z.ZodType<T>,
+  value: D,
+  { input, ...documentation }: Named & { readonly input?: z.ZodType<Input> },
+): Writable<T, Input | D, true> => ({
+  schema,
+  input: orDefault(input ?? (schema as unknown as z.ZodType<Input>), value),
+  required: true,
+  default: value,
+  ...documentation,
+})
 
 export const readOnly = <T>(schema: z.ZodType<T>, documentation: Named) => ({ schema, ...documentation })
 export const optional = <T>(schema: z.ZodType<T>, documentation: Named) => ({
@@ -113,6 +129,12 @@ export const oneInput = <Id extends string>(type: string) =>
     decode: (linkage) => relatedId(linkage) as Id | null,
     encode: (id) => linkageOfOne(type, id),
   })
+/** Of requests that must name a resource. */
+export const requiredOneInput = <Id extends string>(type: string) =>
+  z.codec(z.object({ data: z.object({ id: z.string() }) }), z.custom<Id>(), {
+    decode: ({ data }) => data.id as Id,
+    encode: (id) => linkageOfOne(type, id) as { data: { type: string; id: string } },
+  })
 /** @public */
 export const manyInput = <Id extends string>(type: string) =>
   z.codec(toManySchema(z.object({ id: z.string() })), z.custom<readonly Id[]>(), {
@@ -147,7 +169,10 @@ export interface Body<T, Given = T> {
   /** Members whose wire names do not follow from the domain's. */
   readonly names: Readonly<Record<string, string>>
   /** Type of the resources that it names, or the document that it has. */
-  readonly describes: { readonly identifiers: string } | { readonly document: Definition; readonly creates: boolean }
+  readonly describes:
+    | { readonly identifiers: string }
+    | { readonly document: Definition; readonly creates: boolean }
+    | { readonly schema: z.ZodType }
 }
 
 export interface Definition {
@@ -160,13 +185,15 @@ interface Parts<Id extends string, A extends Members, R extends Members> {
   /** For its type alone. */
   readonly id: z.ZodType<Id>
   readonly self?: (id: string) => string
+  /** Requests may have null in the place of their attributes. */
+  readonly nullableAttributes?: true
   readonly attributes: A
   readonly relationships: R
 }
 
 export function document<Id extends string, A extends Members, R extends Members>(
   type: string,
-  { id: _, self, attributes, relationships }: Parts<Id, A, R>,
+  { id: _, self, nullableAttributes, attributes, relationships }: Parts<Id, A, R>,
 ) {
   type View = { readonly id: Id } & AnsweredOf<A> & AnsweredOf<R>
   type Patch = PatchOf<A> & PatchOf<R>
@@ -183,10 +210,12 @@ export function document<Id extends string, A extends Members, R extends Members
 
   const body = <T extends Patch>(creates: boolean): Body<T> => {
     const inputOf = ({ input, required }: Member) => (creates && required === true ? input : input?.optional())
-    const related = shapeOf(relationships, inputOf)
+    const own = z.object(shapeOf(attributes, inputOf))
+    const related = z.object(shapeOf(relationships, inputOf))
+    const requiresOne = creates && Object.values(relationships).some(({ required }) => required === true)
     const schema = z.object({
-      attributes: z.object(shapeOf(attributes, inputOf)).prefault({}),
-      ...(Object.keys(related).length === 0 ? {} : { relationships: z.object(related).optional() }),
+      attributes: nullableAttributes === true ? nullAsEmpty(own) : own.prefault({}),
+      ...(Object.keys(related.shape).length === 0 ? {} : { relationships: requiresOne ? related : related.optional() }),
     }) as z.ZodType<Groups>
     return {
       decode: (sent) => domainOf(decodeDocument(sent, schema, { types: [type] }), definition) as T,
@@ -226,6 +255,12 @@ const namesOf = (members: Members): Readonly<Record<string, string>> =>
     ),
   )
 
+const nullAsEmpty = <T extends z.ZodObject>(schema: T) =>
+  z.codec(z.unknown().optional(), schema, {
+    decode: (value: unknown) => value ?? {},
+    encode: (value: unknown) => value,
+  } as never)
+
 const answerOf = ({ schema, compute, writeOnly, optional: isOptional }: Member) =>
   compute !== undefined || writeOnly === true ? undefined : isOptional === true ? schema.optional() : schema
 
@@ -262,7 +297,8 @@ function encoderOf(members: Members): (view: object) => Record<string, unknown> 
     const group: Record<string, unknown> = {}
     for (const { name, one, wireName } of named) {
       const value = encode(one.schema, one.compute === undefined ? valueIn(view, name) : one.compute(view as never))
-      if (value !== undefined) group[wireName] = value
+      if (value === undefined) continue
+      group[wireName] = one.related === undefined ? value : { ...value, links: { related: one.related(view as never) } }
     }
     return group
   }
@@ -282,6 +318,15 @@ function unreadableAnswer(type: string, { issues }: z.ZodError) {
   const place = [type, ...(issue?.path.slice(1) ?? [])].join(".")
   return unreadable(`${place} is not ${issue === undefined ? "readable" : expectedType(issue)}`)
 }
+
+/** A body that is no document of JSON:API, with its own schema. */
+export const plainBody = <T>(schema: z.ZodType<T>, pointers: Pointers): Body<T> => ({
+  decode: (body) => decodeBody(body, schema),
+  encode: (value) => encode(schema, value),
+  pointers,
+  names: {},
+  describes: { schema },
+})
 
 /** A list of resources that are only named. */
 export const identifiers = (type: string): Body<readonly string[]> => ({

@@ -2,7 +2,8 @@
 // query, the body and the page, in this order.
 import { z } from "zod"
 import type { Page, PageRequest } from "../../core/page.ts"
-import { decodeOne, decodePageOf } from "../../wire/jsonapi/answer.ts"
+import type { EngineError } from "../../core/errors.ts"
+import { decodeAll, decodeOne, decodePageOf } from "../../wire/jsonapi/answer.ts"
 import type { Resource } from "../../wire/jsonapi/document.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodeCommaList, encodeCommaList } from "../../wire/jsonapi/query.ts"
@@ -17,16 +18,34 @@ export interface Answer<Sent, Received = Sent> {
   readonly decode?: (document: unknown) => Received
   readonly paged?: true
   readonly document?: Definition
+  /** `data` is a list. */
+  readonly list?: true
+  /** Bytes in the place of a document; undefined is 204. */
+  readonly bytes?: { readonly mediaType: string; readonly as: "whole" | "stream" }
+  readonly headers?: (request: { readonly snapshotIntervalSeconds: number }) => Readonly<Record<string, string>>
 }
 
 export interface QueryParameter<T = unknown> extends Documentation {
   /** Name on the wire. */
   readonly parameter: string
   readonly schema: z.ZodType<T, string>
+  /** Its schema gets an empty text if it is left out. */
+  readonly required?: true
 }
 type Query = Readonly<Record<string, QueryParameter>>
 type QueryOf<Q> = {
   readonly [Name in keyof Q]?: Q[Name] extends QueryParameter<infer T> ? Exclude<T, undefined> : never
+} & {
+  readonly [Name in keyof Q as Q[Name] extends { required: true } ? Name : never]: Q[Name] extends QueryParameter<
+    infer T
+  >
+    ? T
+    : never
+}
+/** Raw bytes: all of them, at most as many as a body of JSON may have unless there is a bound. */
+export interface BytesBody {
+  readonly maximum?: number
+  readonly tooLarge?: (...parameters: readonly string[]) => EngineError
 }
 
 export interface Endpoint {
@@ -38,6 +57,7 @@ export interface Endpoint {
   readonly rights: string
   readonly query?: Query
   readonly body?: Body<unknown, never>
+  readonly bytes?: BytesBody
   readonly answers: Answer<never, unknown>
   /** Answers with a state, its outputs or sensitive values. */
   readonly discloses?: true
@@ -50,6 +70,7 @@ export type ArgumentsOf<E extends Endpoint> = [
   ...PathOf<E["path"]>,
   ...(E extends { query: infer Q } ? [query: QueryOf<Q>] : []),
   ...(E extends { body: Body<infer T, never> } ? [body: T] : []),
+  ...(E extends { bytes: BytesBody } ? [bytes: Uint8Array] : []),
   ...(E["answers"] extends { paged: true } ? [page: PageRequest] : []),
 ]
 export type SentBy<E extends Endpoint> = E["answers"] extends Answer<infer Sent, unknown> ? Sent : never
@@ -63,6 +84,7 @@ type Codec<View> = Definition & {
 }
 
 export const nothing: Answer<void> = { status: 204 }
+export const accepted: Answer<void> = { status: 202 }
 export const resource = <View>(document: Codec<View>, status = 200): Answer<View> => ({
   status,
   encode: (view) => ({ data: document.encode(view) }),
@@ -70,12 +92,28 @@ export const resource = <View>(document: Codec<View>, status = 200): Answer<View
   document,
 })
 export const created = <View>(document: Codec<View>): Answer<View> => resource(document, 201)
-export const page = <View>(document: Codec<View>): Answer<Page<View>> & { readonly paged: true } => ({
+/** Others may be beside the resources of a page. */
+type Listed<View> = Page<View> & { readonly included?: readonly Resource[] | undefined }
+export const page = <View>(document: Codec<View>): Answer<Listed<View>, Page<View>> & { readonly paged: true } => ({
   status: 200,
-  encode: (items, { url }) => encodePage(items, document.encode, url),
+  encode: (items, { url }) => encodePage(items, document.encode, url, items.included),
   decode: (answer) => decodePageOf(answer, document.decode),
   paged: true,
+  list: true,
   document,
+})
+/** All of them. */
+export const list = <View>(document: Codec<View>): Answer<readonly View[]> => ({
+  status: 200,
+  encode: (views) => ({ data: views.map((view) => document.encode(view)) }),
+  decode: (answer) => decodeAll(answer, document.decode),
+  list: true,
+  document,
+})
+export const bytes = (mediaType: string): Answer<Uint8Array> => ({ status: 200, bytes: { mediaType, as: "whole" } })
+export const stream = (mediaType: string): Answer<AsyncIterable<Uint8Array>> => ({
+  status: 200,
+  bytes: { mediaType, as: "stream" },
 })
 
 export interface WithIncluded<View, Included> {
