@@ -3,8 +3,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { acme, directoryPaths } from "../../engine/src/contracts/acme/directory.ts"
 import type { AcmeEndpoint } from "../../engine/src/contracts/acme/endpoint.ts"
 import { type Json, requestSchema, resourceSchema } from "../../engine/src/contracts/openapi.ts"
+import { assessment, assessments } from "../../engine/src/contracts/tfe/assessment.ts"
 import type { Definition } from "../../engine/src/contracts/tfe/document.ts"
 import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
+import { remoteStateConsumers } from "../../engine/src/contracts/tfe/remote-state-consumers.ts"
 import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
@@ -119,7 +121,17 @@ const queryRows = (contract: tfe.Contract): readonly (readonly string[])[] =>
     ]),
   )
 
-const tfePage = (title: string, definition: Definition, contract: tfe.Contract): string => `# ${title}
+interface Described {
+  readonly title: string
+  readonly document: Definition
+  readonly create?: tfe.Endpoint["body"]
+}
+
+const section = (title: string, rows: readonly (readonly string[])[], header: readonly string[], note = ""): string =>
+  rows.length === 0 ? "" : `\n## ${title}\n\n${tableOf(header, rows)}\n${note === "" ? "" : `\n${note}\n`}`
+
+/** A page of a contract, with its documents. */
+const tfePage = (title: string, contract: tfe.Contract, ...documents: readonly Described[]): string => `# ${title}
 
 ${generated}
 
@@ -135,23 +147,21 @@ ${tableOf(
     sentence(rights),
   ]),
 )}
-
-## Query parameters
-
-${tableOf(["Endpoint", "Parameter", "Rule", "Example"], queryRows(contract))}
-
-Lists have pages: \`page[number]\` and \`page[size]\`, at most 100.
-
-## Attributes
-
-${tableOf(["Field", "Type", "Default", "Rule", "Example"], attributeRows(definition, contract["create"]?.body))}
-
-${memberLists(definition).join("\n\n")}
-
-## Relationships
-
-${tableOf(["Field", "Resources", "Rule"], relationshipRows(definition))}
-`
+${section("Query parameters", queryRows(contract), ["Endpoint", "Parameter", "Rule", "Example"])}${
+  Object.values(contract).some(({ answers }) => answers.paged === true)
+    ? "\nLists have pages: `page[number]` and `page[size]`, at most 100.\n"
+    : ""
+}${documents
+  .map(({ title: name, document, create }) => {
+    const suffix = documents.length === 1 ? "" : ` of ${name}`
+    return `${section(
+      `Attributes${suffix}`,
+      attributeRows(document, create),
+      ["Field", "Type", "Default", "Rule", "Example"],
+      memberLists(document).join("\n\n"),
+    )}${section(`Relationships${suffix}`, relationshipRows(document), ["Field", "Resources", "Rule"])}`
+  })
+  .join("")}`
 
 const typeNames: Readonly<Partial<Record<FieldType, string>>> = { "duration (sec)": "duration", slice: "list" }
 const methods = { read: "GET", write: "POST", patch: "PATCH", list: "LIST", delete: "DELETE" } as const
@@ -353,7 +363,6 @@ const prefixed = (prefix: string, contract: vault.Contract): vault.Contract =>
   Object.fromEntries(Object.entries(contract).map(([name, endpoint]) => [`${prefix} ${name}`, endpoint]))
 
 const pages: Readonly<Record<string, string>> = {
-  "teams.md": tfePage("Teams", team, teams),
   "issuers.md": vaultPages("Issuers", issuers, issuersIntroduction),
   "auth-methods.md": vaultPages("Auth methods", authMethods, authMethodsIntroduction, "/v1"),
   "mounts.md": vaultPages("Mounts", mounts, mountsIntroduction, "/v1"),
@@ -399,6 +408,13 @@ const pages: Readonly<Record<string, string>> = {
     },
     acmeManagementIntroduction,
   ),
+  "assessment-results.md": tfePage("Assessment results", assessments, {
+    title: "results",
+    document: assessment,
+    create: assessment.input,
+  }),
+  "remote-state-consumers.md": tfePage("Remote state consumers", remoteStateConsumers),
+  "teams.md": tfePage("Teams", teams, { title: "teams", document: team, create: team.input }),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

@@ -81,6 +81,12 @@ async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
 export const workspacePath = (ref: WorkspaceRef): string =>
   "id" in ref ? path`/workspaces/${ref.id}` : path`/organizations/${ref.organization}/workspaces/${ref.name}`
 
+/** A call that takes a workspace's id, of one that is named. */
+export const byWorkspaceId =
+  <Rest extends unknown[], T>(calls: Calls, call: (id: string, ...rest: Rest) => Promise<T>) =>
+  async (ref: WorkspaceRef, ...rest: Rest): Promise<T> =>
+    call(await workspaceId(calls, ref), ...rest)
+
 /** For those that know workspaces by id alone. */
 export const workspaceId = async ({ one }: Calls, ref: WorkspaceRef): Promise<string> =>
   "id" in ref ? ref.id : (await one(decodeWorkspace, { method: "GET", path: workspacePath(ref) })).id

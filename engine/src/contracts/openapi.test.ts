@@ -2,6 +2,9 @@
 // openapi.ts.
 import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
+import type { Contract as TfeContract } from "./tfe/endpoint.ts"
+import { assessments } from "./tfe/assessment.ts"
+import { remoteStateConsumers } from "./tfe/remote-state-consumers.ts"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
@@ -22,6 +25,8 @@ import { mountSettings } from "./vault/mount-settings.ts"
 import { olderPolicies, policies, teamPolicies, tokenPolicies, userPolicies } from "./vault/policy.ts"
 import { roles } from "./vault/role.ts"
 import { ownToken, serviceTokens, tokensByAccessor, tokensBySecret } from "./vault/service-token.ts"
+
+const tfe = { assessments, remoteStateConsumers, teams }
 
 const policyContracts = { policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }
 const tokenContracts = { serviceTokens, tokensBySecret, tokensByAccessor, ownToken }
@@ -65,7 +70,7 @@ const vaultContracts = [
 
 const paths: Paths = Object.assign(
   {},
-  tfePaths({ teams }),
+  tfePaths(tfe),
   ...vaultContracts.map(({ contracts, below }) => vaultPaths(contracts, below)),
 )
 
@@ -76,12 +81,9 @@ async function permissionRows(): Promise<readonly string[]> {
 }
 
 const verbs = { read: "GET", list: "LIST", write: "POST", patch: "PATCH", delete: "DELETE" } as const
-const tfeEndpoints = Object.values(teams).map(({ method, path }) => ({
-  row: `${method} ${path}`,
-  verb: method,
-  path,
-  above: [],
-}))
+const tfeEndpoints = Object.values<TfeContract>(tfe)
+  .flatMap((contract) => Object.values(contract))
+  .map(({ method, path }) => ({ row: `${method} ${path}`, verb: method, path, above: [] }))
 const vaultEndpoints = vaultContracts.flatMap(({ row, template, contracts }) =>
   Object.values<Contract>(contracts)
     .flatMap((contract) => Object.values(contract))
@@ -140,7 +142,7 @@ test("OpenAPI has no other operations, and each has an id of its own", () => {
 })
 
 test("OpenAPI says types, defaults, examples, and what is read-only or required", () => {
-  const document = openApi("Teams", "/api/v2", tfePaths({ teams }))
+  const document = openApi("Teams", "/api/v2", tfePaths(tfe))
   expect(document).toMatchObject({ openapi: "3.1.1", servers: [{ url: "/api/v2" }] })
   expect(paths["/organizations/{organization_name}/teams"]?.["post"]).toMatchObject({
     requestBody: {

@@ -1,39 +1,9 @@
-import { decodeAssessment, encodeAssessment } from "../../wire/jsonapi/assessment.ts"
-import { encodePage } from "../../wire/jsonapi/links.ts"
-import { decodePage } from "../../wire/jsonapi/query.ts"
-import { type ApiRequest, created, noContent, ok, param, type Route } from "../route.ts"
+import { assessments } from "../../contracts/tfe/assessment.ts"
+import { implement } from "../implement.ts"
 
-const workspaceOf = (request: ApiRequest) => ({ id: param(request, "workspace_id") })
-const idOf = (request: ApiRequest) => param(request, "assessment_result_id")
-
-export const assessmentRoutes: readonly Route[] = [
-  {
-    method: "POST",
-    path: "/workspaces/:workspace_id/assessment-results",
-    handle: async (request) => {
-      const input = decodeAssessment(await request.body())
-      return created({ data: encodeAssessment(await request.engine.assessments.create(workspaceOf(request), input)) })
-    },
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/assessment-results",
-    handle: async (request) => {
-      const page = await request.engine.assessments.list(workspaceOf(request), decodePage(request.query))
-      return ok(encodePage(page, encodeAssessment, request.url))
-    },
-  },
-  {
-    method: "GET",
-    path: "/assessment-results/:assessment_result_id",
-    handle: async (request) => ok({ data: encodeAssessment(await request.engine.assessments.get(idOf(request))) }),
-  },
-  {
-    method: "DELETE",
-    path: "/assessment-results/:assessment_result_id",
-    handle: async (request) => {
-      await request.engine.assessments.delete(idOf(request))
-      return noContent
-    },
-  },
-]
+export const assessmentRoutes = implement(assessments, {
+  create: ({ engine }, id, input) => engine.assessments.create({ id }, input),
+  list: ({ engine }, id, page) => engine.assessments.list({ id }, page),
+  get: ({ engine }, id) => engine.assessments.get(id),
+  delete: ({ engine }, id) => engine.assessments.delete(id),
+})

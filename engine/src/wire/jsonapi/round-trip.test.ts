@@ -30,7 +30,6 @@ import { configurationVersionStatuses } from "../../workspaces/configuration-ver
 import { variableCategories } from "../../workspaces/variable.ts"
 import { actorKinds } from "../../workspaces/workspace.ts"
 import { decodeAgentPool, decodeAgentPoolPatch, encodeAgentPool, encodeAgentPoolPatch } from "./agent-pool.ts"
-import { decodeAssessment, decodeAssessmentView, encodeAssessment, encodeAssessmentInput } from "./assessment.ts"
 import { decodeConfigurationVersionView, encodeConfigurationVersion } from "./configuration-version.ts"
 import { given } from "./given.ts"
 import {
@@ -51,6 +50,7 @@ import {
   encodeTagBinding,
   encodeTagBindings,
 } from "./tag-binding.ts"
+import { assessment } from "../../contracts/tfe/assessment.ts"
 import { team } from "../../contracts/tfe/team.ts"
 import {
   decodeTerraformVersion,
@@ -415,8 +415,8 @@ const answers: Readonly<Record<string, Codec>> = {
       errorMessage: orNull(text),
       createdAt: instant,
     }),
-    encodeAssessment,
-    decodeAssessmentView,
+    assessment.encode,
+    assessment.decode,
   ),
   "OAuth client": codec(
     record({
@@ -644,8 +644,8 @@ const requests: Readonly<Record<string, Codec>> = {
   ),
   assessment: codec(
     record({ drifted: boolean(), succeeded: boolean(), errorMessage: orNull(said) }),
-    encodeAssessmentInput,
-    decodeAssessment,
+    assessment.input.encode,
+    assessment.input.decode,
   ),
 }
 
