@@ -104,7 +104,7 @@ const memberLists = (definition: Definition): readonly string[] =>
 const relationshipRows = (definition: Definition): readonly (readonly string[])[] =>
   Object.entries(memberOf(resourceSchema(definition), "properties", "relationships", "properties")).map(
     ([name, { description, properties }]) => {
-      const linkage = (properties as Readonly<Record<string, Json>>)["data"]
+      const linkage = (properties as Readonly<Record<string, Json>> | undefined)?.["data"]
       const type = /"const":"([a-z-]+)"/.exec(JSON.stringify(linkage ?? {}))?.[1]
       const resources = type === undefined ? "link" : `\`${type}\`${linkage?.["type"] === "array" ? ", a list" : ""}`
       return [`\`${name}\``, resources, sentence(String(description))]
@@ -113,10 +113,10 @@ const relationshipRows = (definition: Definition): readonly (readonly string[])[
 
 const queryRows = (contract: tfe.Contract): readonly (readonly string[])[] =>
   Object.values(contract).flatMap(({ method, path, query = {} }) =>
-    Object.values(query).map(({ parameter, rule, example }) => [
+    Object.values(query).map(({ parameter, rule, example, required }) => [
       `\`${method} ${path}\``,
       `\`${parameter}\``,
-      sentence(rule),
+      `${sentence(rule)}${required === true ? " Required." : ""}`,
       `\`${String(example)}\``,
     ]),
   )

@@ -1,9 +1,11 @@
 // The client of a contract of `/api/v2`: each endpoint as a function of the values that its handler gets.
+import type { Writer } from "../core/owner.ts"
 import type { PageRequest } from "../core/page.ts"
 import { encode } from "../contracts/codec.ts"
 import { type ArgumentsOf, type Contract, type Endpoint, type ReceivedFrom } from "../contracts/tfe/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
 import { encodePageRequest } from "../wire/jsonapi/query.ts"
+import { encodeWriter } from "../wire/jsonapi/writer.ts"
 import { queryOf } from "./calls.ts"
 import { path, type Transport } from "./transport.ts"
 
@@ -21,13 +23,15 @@ export const remote = <C extends Contract>(contract: C, transport: Downloads): R
 const call =
   (endpoint: Endpoint, { send, download, downloadStream }: Downloads) =>
   async (...values: readonly unknown[]): Promise<unknown> => {
-    const { method, query, body, bytes, answers } = endpoint
+    const { method, query, body, bytes, owned, answers } = endpoint
     const rest = [...values]
     const address = filled(endpoint.path, rest.splice(0, pathParameters(endpoint.path).length) as string[])
     const sought = query === undefined ? [] : parametersOf(query, rest.shift() as Readonly<Record<string, unknown>>)
-    const document = body?.encode(rest.shift() as never)
+    const sent = body?.encode(rest.shift() as never)
+    const document = owned === undefined ? sent : encodeWriter(sent as object, rest.shift() as Writer | undefined)
     const octets = bytes && { mediaType: "application/octet-stream", body: rest.shift() as Uint8Array }
-    const page = answers.paged === true ? encodePageRequest(rest.shift() as PageRequest) : []
+    const asked = answers.paged === undefined ? undefined : (rest.shift() as PageRequest | undefined)
+    const page = asked === undefined ? [] : encodePageRequest(asked)
     if (answers.bytes?.as === "stream") return downloadStream(address)
     if (answers.bytes !== undefined) return download(address)
     const answer = await send({

@@ -62,10 +62,16 @@ export const definedMembers = (members: readonly (readonly [string, unknown])[])
 
 type ShapeOf<T> = { readonly [Name in keyof T]-?: z.ZodType<T[Name]> }
 
-/** An object inside an attribute: dashes on the wire, camelCase in the domain. Members that are not declared are dropped. */
-export const dashedObject = <T extends object>(shape: ShapeOf<T>): z.ZodType<T> => {
-  const names = Object.keys(shape).map((name) => [name, dashed(name)] as const)
-  const wire = Object.fromEntries(Object.entries<z.ZodType>(shape).map(([name, schema]) => [dashed(name), schema]))
+/**
+ * An object inside an attribute: dashes on the wire, or `wireNames`, and camelCase in the domain. Members that are not declared are
+ * dropped.
+ */
+export const dashedObject = <T extends object>(
+  shape: ShapeOf<T>,
+  wireNames: { readonly [Name in keyof T]?: string } = {},
+): z.ZodType<T> => {
+  const names = Object.keys(shape).map((name) => [name, wireNames[name as keyof T] ?? dashed(name)] as const)
+  const wire = Object.fromEntries(names.map(([name, wireName]) => [wireName, shape[name as keyof T] as z.ZodType]))
   return z.codec(z.object(wire), z.custom<T>(), {
     decode: (members) => definedMembers(names.map(([name, wireName]) => [name, members[wireName]])) as T,
     encode: (value) =>
@@ -77,23 +83,29 @@ const shapeOf = (names: readonly string[], schema: z.ZodType): object =>
   Object.fromEntries(names.map((name) => [name, schema]))
 
 /** Booleans by name. */
-export const flags = <Name extends string>(names: readonly Name[]) =>
-  dashedObject(shapeOf(names, z.boolean()) as ShapeOf<{ readonly [name in Name]: boolean }>)
+export const flags = <Name extends string>(
+  names: readonly Name[],
+  wireNames: { readonly [name in Name]?: string } = {},
+) => dashedObject(shapeOf(names, z.boolean()) as ShapeOf<{ readonly [name in Name]: boolean }>, wireNames)
 
 /** Some of them. */
 export const someFlags = <Name extends string>(names: readonly Name[]) =>
   dashedObject(shapeOf(names, z.boolean().optional()) as ShapeOf<{ readonly [name in Name]?: boolean }>)
 
-/** RFC 3339 on the wire. */
-export const instant = z.codec(z.string().meta({ format: "date-time" }), z.custom<Instant>(), {
-  decode(text, context) {
-    const parsed = parseInstant(text)
-    if (parsed !== undefined) return parsed
-    context.issues.push({ code: "custom", message: "a timestamp", input: text })
-    return z.NEVER
-  },
-  encode: formatInstant,
-})
+/** RFC 3339 on the wire; `problem` is the end of the fault's sentence. */
+const instantOr = (problem: string) =>
+  z.codec(z.string().meta({ format: "date-time" }), z.custom<Instant>(), {
+    decode(text, context) {
+      const parsed = parseInstant(text)
+      if (parsed !== undefined) return parsed
+      context.issues.push({ code: "custom", message: problem, input: text })
+      return z.NEVER
+    },
+    // A client may pass on a text that it was given; the server judges it.
+    encode: (value) => (typeof value === "number" ? formatInstant(value) : value),
+  })
+export const instant = instantOr("a timestamp")
+export const instantInput = instantOr("must be an ISO 8601 timestamp with a time zone")
 
 /** Of answers: a member that is left out is null in the domain. */
 export const absentAsNull = <T>(schema: z.ZodType<T>) =>
@@ -112,3 +124,20 @@ export const nullAsAbsent = <T>(schema: z.ZodType<T>) =>
     decode: (value) => value ?? undefined,
     encode: (value) => value ?? null,
   })
+
+/** Of a request: null is the empty string. */
+export const nullAsEmpty = (schema: z.ZodType<string>) =>
+  z.codec(schema.nullable(), z.custom<string>(), { decode: (value) => value ?? "", encode: (value) => value })
+
+/** Of a request: the empty string is null. */
+export const emptyAsNull = (schema: z.ZodType<string>) =>
+  z.codec(schema.nullable(), z.custom<string | null>(), {
+    decode: (value) => (value === "" ? null : value),
+    encode: (value) => value,
+  })
+
+/** Of an answer: the empty string is null on the wire. */
+export const nullIfEmpty = z.codec(z.string().nullable(), z.custom<string>(), {
+  decode: (value) => value ?? "",
+  encode: (value) => (value === "" ? null : value),
+})

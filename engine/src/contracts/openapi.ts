@@ -73,9 +73,11 @@ export function tfePaths(contracts: Readonly<Record<string, tfe.Contract>>): Pat
         parameters: [
           ...inPath(endpoint.path),
           ...Object.values(endpoint.query ?? {}).map(queryParameter),
-          ...(endpoint.answers.paged === true ? pageParameters : []),
+          ...(endpoint.answers.paged !== undefined ? pageParameters : []),
         ],
-        ...(endpoint.body && { requestBody: { required: true, ...content(jsonApi, requestSchema(endpoint.body)) } }),
+        ...(endpoint.body && {
+          requestBody: { required: endpoint.body.optional !== true, ...content(jsonApi, requestSchema(endpoint.body)) },
+        }),
         ...(endpoint.bytes && { requestBody: { required: true, ...content("application/octet-stream", binary) } }),
         responses: {
           [endpoint.answers.status]: { description: "Success", ...answerContent(endpoint.answers) },
@@ -127,12 +129,18 @@ export const resourceSchema = ({ type, attributes, relationships }: Definition):
 }
 
 export function requestSchema({ describes }: NonNullable<tfe.Endpoint["body"]>): Json {
-  if ("schema" in describes) return jsonSchema(describes.schema)
   if ("identifiers" in describes) return object({ data: listOf(identifier(describes.identifiers)) }, ["data"])
+  if ("elements" in describes) {
+    const element = { allOf: [object({ type: { const: describes.elements } }, ["type"]), jsonSchema(describes.schema)] }
+    return object({ data: listOf(element) }, ["data"])
+  }
+  if ("schema" in describes) return jsonSchema(describes.schema)
   const { type, attributes, relationships } = describes.document
   const sent = (members: Definition["attributes"]): Json => {
     const own = Object.entries(members).flatMap(([name, one]) =>
-      one.input === undefined ? [] : [{ name: wireNameOf(name, one), one, schema: jsonSchema(one.input) }],
+      one.input === undefined || (!describes.creates && one.immutable === true)
+        ? []
+        : [{ name: wireNameOf(name, one), one, schema: jsonSchema(one.input) }],
     )
     return object(
       Object.fromEntries(own.map(({ name, one, schema }) => [name, described(schema, one)])),

@@ -9,6 +9,7 @@ import {
 } from "../contracts/tfe/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
 import { decodePage } from "../wire/jsonapi/query.ts"
+import { decodeWriter } from "../wire/jsonapi/writer.ts"
 import { gathered, once } from "./body.ts"
 import { type ApiRequest, type ApiResponse, param, type Route } from "./route.ts"
 
@@ -22,7 +23,7 @@ export const implement = <C extends Contract>(contract: C, handlers: Handlers<C>
 type Handler = (request: ApiRequest, ...values: readonly unknown[]) => Promise<never>
 
 function routeOf(endpoint: Endpoint, handle: Handler): Route {
-  const { method, path, query, body, bytes, answers, discloses, bodyLimitBytes, longStrings } = endpoint
+  const { method, path, query, body, owned, bytes, answers, discloses, bodyLimitBytes, longStrings } = endpoint
   const names = pathParameters(path)
   return {
     method,
@@ -33,13 +34,15 @@ function routeOf(endpoint: Endpoint, handle: Handler): Route {
     ...(body === undefined ? {} : { pointers: body.pointers }),
     handle: async (request) => {
       const parameters = names.map((name) => param(request, name))
+      let sent: unknown
       const value = await handle(
         request,
         ...parameters,
         ...(query === undefined ? [] : [decodeQuery(query, request.query)]),
-        ...(body === undefined ? [] : [body.decode(await request.body())]),
+        ...(body === undefined ? [] : [body.decode((sent = await request.body()))]),
+        ...(owned === undefined ? [] : [decodeWriter(request.headers, sent)]),
         ...(bytes === undefined ? [] : [await bytesOf(request, bytes, parameters)]),
-        ...(answers.paged === true ? [decodePage(request.query)] : []),
+        ...(answers.paged === undefined ? [] : [pageOf(request.query, answers.paged)]),
       )
       const { status, encode, headers } = answers
       if (answers.bytes !== undefined) return bytesAnswer(value, answers.bytes)
@@ -48,6 +51,9 @@ function routeOf(endpoint: Endpoint, handle: Handler): Route {
     },
   }
 }
+
+const pageOf = (query: URLSearchParams, paged: true | "optional") =>
+  paged === true || query.has("page[number]") || query.has("page[size]") ? decodePage(query) : undefined
 
 const bytesOf = (request: ApiRequest, { maximum, tooLarge }: BytesBody, parameters: readonly string[]) =>
   maximum === undefined || tooLarge === undefined

@@ -2,14 +2,29 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { isEngineError } from "../../core/errors.ts"
 import { ruled } from "../../wire/jsonapi/ruled.ts"
-import { absentAsNull, dashedObject, encode, instant, nullAsAbsent, orDefault } from "../codec.ts"
+import {
+  absentAsNull,
+  dashedObject,
+  emptyAsNull,
+  encode,
+  instant,
+  instantInput,
+  nullAsAbsent,
+  nullAsEmpty,
+  orDefault,
+} from "../codec.ts"
 import {
   alias,
   computed,
+  constant,
   document,
+  elements,
+  immutable,
   link,
   many,
   manyInput,
+  mapped,
+  mappedBody,
   one,
   oneInput,
   oneOrNull,
@@ -279,4 +294,119 @@ test("a plain body has a schema of its own", () => {
   expect(remark.decode({ remark: "a" })).toEqual({ remark: "a" })
   expect(remark.encode({ remark: "a" })).toEqual({ remark: "a" })
   expect(faultsOf(() => remark.decode({ remark: 1 }))).toEqual([["/remark", "remark must be a string"]])
+})
+
+describe("a document whose requests differ from its answers", () => {
+  const crate = document("crates", {
+    id: z.custom<string>(),
+    self: (id, { ownerName }) => `/${String(ownerName)}/crates/${id}`,
+    sentTypes: { names: ["crate", "crates"], optional: true },
+    attributes: {
+      label: writable(z.string(), { input: nullAsEmpty(z.string()), rule }),
+      note: writable(absentAsNull(z.string()), { rule, input: z.string() }),
+      shelfId: alias("shelfId", z.string().nullable(), { input: emptyAsNull(z.string()), writeOnly: true, rule }),
+      openedAt: writable(instant.nullable(), { input: instantInput.nullable(), rule }),
+      sealed: constant(false, { rule }),
+    },
+    relationships: {
+      ownerName: immutable(one<string>("users"), {
+        input: requiredOneInput<string>("users"),
+        wireName: "owner",
+        rule,
+      }),
+      shelfId: writable(oneOrNull<string>("shelves"), { input: oneInput<string>("shelves"), wireName: "shelf", rule }),
+    },
+  })
+  const sentCrate = (attributes: object, relationships: object = {}, type?: string) => ({
+    data: { ...(type !== undefined && { type }), attributes, relationships },
+  })
+  const shelf = (id: string | null) => ({ shelf: { data: id === null ? null : { type: "shelves", id } } })
+
+  test.each([undefined, "", "crate", "crates"])("accepts the type %j", (type) => {
+    expect(crate.patch.decode(sentCrate({ label: "A" }, {}, type))).toEqual({ label: "A" })
+  })
+
+  test("names its types in a fault", () => {
+    expect(faultsOf(() => crate.patch.decode(sentCrate({}, {}, "boxes")))).toEqual([
+      ["/data/type", 'type must be "crate" or "crates"'],
+    ])
+  })
+
+  test("prefers a relationship, null included, to the attribute that is its alias", () => {
+    expect(crate.patch.decode(sentCrate({ "shelf-id": "s-1" }))).toEqual({ shelfId: "s-1" })
+    expect(crate.patch.decode(sentCrate({ "shelf-id": "" }))).toEqual({ shelfId: null })
+    expect(crate.patch.decode(sentCrate({ "shelf-id": "s-1" }, shelf(null)))).toEqual({ shelfId: null })
+    expect(crate.patch.decode(sentCrate({ "shelf-id": "s-1" }, shelf("s-2")))).toEqual({ shelfId: "s-2" })
+    expect(crate.input.names).toEqual({ ownerName: "owner", shelfId: "shelf" })
+  })
+
+  test("ignores what is set at creation alone when it is changed", () => {
+    const owner = { owner: { data: { type: "users", id: "ada" } } }
+    expect(crate.input.decode(sentCrate({}, owner))).toEqual({ ownerName: "ada" })
+    expect(crate.patch.decode(sentCrate({}, owner))).toEqual({})
+    expect(crate.patch.decode(sentCrate({}, { owner: 7 }))).toEqual({})
+  })
+
+  const crateView: ReturnType<typeof crate.decode> = {
+    id: "c-1",
+    label: "A",
+    note: null,
+    openedAt: 0,
+    ownerName: "ada",
+    shelfId: null,
+  }
+
+  test("has constants, and no alias or absent member", () => {
+    const encoded = crate.encode(crateView)
+    expect(encoded).toEqual({
+      id: "c-1",
+      type: "crates",
+      attributes: { label: "A", "opened-at": "1970-01-01T00:00:00.000Z", sealed: false },
+      relationships: {
+        owner: { data: { type: "users", id: "ada" } },
+        shelf: { data: null },
+      },
+      links: { self: "/ada/crates/c-1" },
+    })
+    expect(crate.decode(encoded)).toEqual(crateView)
+  })
+
+  test("reads null as the empty string, and refuses what is no instant", () => {
+    expect(crate.patch.decode(sentCrate({ label: null, "opened-at": "1970-01-01T00:00:01Z" }))).toEqual({
+      label: "",
+      openedAt: 1_000,
+    })
+    expect(faultsOf(() => crate.patch.decode(sentCrate({ "opened-at": "noon" })))).toEqual([
+      ["/data/attributes/opened-at", "opened-at: must be an ISO 8601 timestamp with a time zone"],
+    ])
+  })
+
+  test("is mapped to a view with another structure", () => {
+    const nested = mapped(crate, {
+      from: ({ place, ...view }: { readonly place: { readonly shelfId: string | null } } & typeof others) => ({
+        ...view,
+        ...place,
+      }),
+      to: ({ shelfId, ...view }) => ({ ...view, place: { shelfId } }),
+    })
+    const { shelfId, ...others } = crateView
+    expect(nested.decode(nested.encode({ ...others, place: { shelfId } }))).toEqual({ ...others, place: { shelfId } })
+    const body = mappedBody(crate.patch, {
+      from: ({ shout }: { readonly shout?: string }) => ({ label: shout?.toLowerCase() ?? "" }),
+      to: ({ label }) => ({ shout: label?.toUpperCase() ?? "" }),
+    })
+    expect(body.decode(body.encode({ shout: "A" }))).toEqual({ shout: "A" })
+  })
+})
+
+test("a list of resources with members has the index of each fault", () => {
+  const body = elements("pairs", z.object({ attributes: z.object({ key: z.string() }) }))
+  const pairs = [{ attributes: { key: "a" } }, { attributes: { key: "b" } }]
+  expect(body.encode(pairs)).toEqual({ data: pairs.map((pair) => ({ type: "pairs", ...pair })) })
+  expect(body.decode(body.encode(pairs))).toEqual(pairs)
+  expect(faultsOf(() => body.decode({ data: [{ type: "pairs", attributes: { key: 1 } }, { type: "x" }] }))).toEqual([
+    ["/data/0/attributes/key", "key must be a string"],
+    ["/data/1/type", 'type must be "pairs"'],
+    ["/data/1/attributes", "attributes can't be blank"],
+  ])
 })

@@ -5,6 +5,7 @@ import { readResource, unreadable } from "../../wire/jsonapi/answer.ts"
 import {
   decodeBody,
   decodeDocument,
+  decodeList,
   encodeDocument,
   encodeIdentifiers,
   expectedType,
@@ -24,6 +25,8 @@ export interface Member extends Documentation {
   readonly input?: z.ZodType
   /** At creation; if it has a default, `input` fills it in. */
   readonly required?: boolean
+  /** Set at creation alone: requests to change the resource ignore it. */
+  readonly immutable?: true
   /** Name on the wire, if it is not the domain's with dashes. */
   readonly wireName?: string
   /** Left out of answers that do not have it. */
@@ -72,6 +75,12 @@ export const withDefault = <T, const D, Input = T>(
   ...documentation,
 })
 
+/** The same, at creation alone. */
+export const immutable = <T, Input>(
+  schema: z.ZodType<T>,
+  documentation: Named & { readonly input: z.ZodType<Input> },
+) => ({ schema, required: true as const, immutable: true as const, ...documentation })
+
 export const readOnly = <T>(schema: z.ZodType<T>, documentation: Named) => ({ schema, ...documentation })
 export const optional = <T>(schema: z.ZodType<T>, documentation: Named) => ({
   schema,
@@ -93,8 +102,15 @@ export const computed = <View>(schema: z.ZodType, compute: (view: View) => unkno
   compute,
   ...documentation,
 })
-/** A second name of a writable member, which stands before it. */
-export const alias = (of: string, schema: z.ZodType, documentation: Named & { readonly input: z.ZodType }) => ({
+/** The same value in every answer, for clients that read the member. */
+export const constant = (value: string | boolean | number | null, documentation: Named) =>
+  computed(z.literal(value), () => value, documentation)
+/** A second name of a writable member; in answers as well, unless it is `writeOnly`. */
+export const alias = (
+  of: string,
+  schema: z.ZodType,
+  documentation: Named & { readonly input: z.ZodType; readonly writeOnly?: true },
+) => ({
   schema,
   alias: of,
   compute: (view: Readonly<Record<string, unknown>>) => view[of],
@@ -155,10 +171,13 @@ type AnsweredOf<M extends Members> = {
 } & { readonly [Name in keyof M as M[Name] extends { optional: true } ? Name : never]?: z.output<M[Name]["schema"]> }
 type SetOf<M extends Members, Which> = {
   readonly [
-    Name in keyof M as M[Name] extends { compute: unknown } ? never : M[Name] extends Which ? Name : never
+    Name in keyof M as M[Name] extends { alias: string } ? never : M[Name] extends Which ? Name : never
   ]: Exclude<z.output<Extract<M[Name]["input"], z.ZodType>>, undefined>
 }
-type PatchOf<M extends Members> = Partial<SetOf<M, { input: z.ZodType }>>
+type MutableOf<M extends Members> = {
+  readonly [Name in keyof M as M[Name] extends { immutable: true } ? never : Name]: M[Name]
+}
+type PatchOf<M extends Members> = Partial<SetOf<MutableOf<M>, { input: z.ZodType }>>
 type InputOf<M extends Members> = PatchOf<M> & SetOf<M, { required: true }>
 
 /** The body of a request; `Given` by a client is what a handler gets. */
@@ -168,9 +187,11 @@ export interface Body<T, Given = T> {
   readonly pointers: Pointers
   /** Members whose wire names do not follow from the domain's. */
   readonly names: Readonly<Record<string, string>>
-  /** Type of the resources that it names, or the document that it has. */
+  readonly optional?: true
+  /** Type of the resources that it names, a list of them with members of their own, or the document that it has. */
   readonly describes:
     | { readonly identifiers: string }
+    | { readonly elements: string; readonly schema: z.ZodType }
     | { readonly document: Definition; readonly creates: boolean }
     | { readonly schema: z.ZodType }
 }
@@ -184,16 +205,18 @@ export interface Definition {
 interface Parts<Id extends string, A extends Members, R extends Members> {
   /** For its type alone. */
   readonly id: z.ZodType<Id>
-  readonly self?: (id: string) => string
+  readonly self?: (id: string, view: Readonly<Record<string, unknown>>) => string
   /** Requests may have null in the place of their attributes. */
   readonly nullableAttributes?: true
+  /** Of requests, if they are not the type of answers alone; `optional` if some clients send none. */
+  readonly sentTypes?: { readonly names?: readonly string[]; readonly optional?: true }
   readonly attributes: A
   readonly relationships: R
 }
 
 export function document<Id extends string, A extends Members, R extends Members>(
   type: string,
-  { id: _, self, nullableAttributes, attributes, relationships }: Parts<Id, A, R>,
+  { id: _, self, nullableAttributes, sentTypes = {}, attributes, relationships }: Parts<Id, A, R>,
 ) {
   type View = { readonly id: Id } & AnsweredOf<A> & AnsweredOf<R>
   type Patch = PatchOf<A> & PatchOf<R>
@@ -205,11 +228,14 @@ export function document<Id extends string, A extends Members, R extends Members
   })
   const encodeAttributes = encoderOf(attributes)
   const encodeRelationships = encoderOf(relationships)
+  const hasRelationships = Object.keys(relationships).length > 0
   const names = namesOf({ ...attributes, ...relationships })
+  const types = { types: sentTypes.names ?? [type], typeOptional: sentTypes.optional === true }
   const linked = Object.keys(relationships).map((name) => names[name] ?? name)
 
   const body = <T extends Patch>(creates: boolean): Body<T> => {
-    const inputOf = ({ input, required }: Member) => (creates && required === true ? input : input?.optional())
+    const inputOf = ({ input, required, immutable: isFixed }: Member) =>
+      creates && required === true ? input : !creates && isFixed === true ? undefined : input?.optional()
     const own = z.object(shapeOf(attributes, inputOf))
     const related = z.object(shapeOf(relationships, inputOf))
     const requiresOne = creates && Object.values(relationships).some(({ required }) => required === true)
@@ -218,7 +244,7 @@ export function document<Id extends string, A extends Members, R extends Members
       ...(Object.keys(related.shape).length === 0 ? {} : { relationships: requiresOne ? related : related.optional() }),
     }) as z.ZodType<Groups>
     return {
-      decode: (sent) => domainOf(decodeDocument(sent, schema, { types: [type] }), definition) as T,
+      decode: (sent) => domainOf(decodeDocument(sent, schema, types), definition) as T,
       encode: (value) => encodeDocument(type, inputsOf(attributes, value), inputsOf(relationships, value)),
       pointers: renamedPointers(attributePointers(linked), names),
       names,
@@ -232,8 +258,8 @@ export function document<Id extends string, A extends Members, R extends Members
       id: view.id,
       type,
       attributes: encodeAttributes(view),
-      relationships: encodeRelationships(view),
-      ...(self === undefined ? {} : { links: { self: self(view.id) } }),
+      ...(hasRelationships && { relationships: encodeRelationships(view) }),
+      ...(self === undefined ? {} : { links: { self: self(view.id, view) } }),
     }),
     decode(resource: unknown): View {
       const { id } = readResource(resource, type)
@@ -250,8 +276,8 @@ export const wireNameOf = (name: string, { wireName }: Pick<Member, "wireName">)
 
 const namesOf = (members: Members): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(members).flatMap(([name, { wireName }]) =>
-      wireName === undefined ? [] : [[name, camelCased(wireName)]],
+    Object.entries(members).flatMap(([name, { wireName, alias: of }]) =>
+      wireName === undefined || of !== undefined ? [] : [[name, camelCased(wireName)]],
     ),
   )
 
@@ -278,14 +304,13 @@ interface Groups {
 
 function domainOf(groups: Groups, { attributes, relationships }: Definition) {
   const values: Record<string, unknown> = {}
-  const take = (members: Members, sent: Readonly<Record<string, unknown>>): void => {
-    for (const [name, one] of Object.entries(members)) {
-      const target = one.alias ?? name
-      values[target] = values[target] === undefined ? sent[wireNameOf(name, one)] : values[target]
-    }
-  }
-  take(attributes, groups.attributes)
-  take(relationships, groups.relationships ?? {})
+  const sent = [
+    ...Object.entries(attributes).map(([name, one]) => ({ name, one, from: groups.attributes })),
+    ...Object.entries(relationships).map(([name, one]) => ({ name, one, from: groups.relationships ?? {} })),
+  ]
+  for (const { name, one, from } of sent) if (one.alias === undefined) values[name] = from[wireNameOf(name, one)]
+  for (const { name, one, from } of sent)
+    if (one.alias !== undefined && values[one.alias] === undefined) values[one.alias] = from[wireNameOf(name, one)]
   return definedMembers(Object.entries(values))
 }
 
@@ -307,7 +332,7 @@ function encoderOf(members: Members): (view: object) => Record<string, unknown> 
 const inputsOf = (members: Members, value: object) =>
   definedMembers(
     Object.entries(members)
-      .filter(([, { compute }]) => compute === undefined)
+      .filter(([, one]) => one.alias === undefined)
       .map(([name, one]) => [wireNameOf(name, one), one.input && encode(one.input, valueIn(value, name))]),
   )
 
@@ -326,6 +351,45 @@ export const plainBody = <T>(schema: z.ZodType<T>, pointers: Pointers): Body<T> 
   pointers,
   names: {},
   describes: { schema },
+})
+
+type Included = ReadonlyMap<string, unknown>
+interface Coded<View> {
+  readonly encode: (view: View) => Resource
+  readonly decode: (resource: unknown) => View
+}
+
+/** The same document, of a view with another structure. */
+export const mapped = <Flat, View, C extends Definition>(
+  codec: C & Coded<Flat>,
+  { from, to }: { readonly from: (view: View) => Flat; readonly to: (flat: Flat, included: Included) => View },
+) => ({
+  ...(codec as Omit<C, "encode" | "decode">),
+  encode: (view: View) => codec.encode(from(view)),
+  decode: (resource: unknown, included: Included = new Map()) => to(codec.decode(resource), included),
+})
+
+/** The same for a request. */
+export const mappedBody = <Flat, T>(
+  body: Body<Flat>,
+  { from, to }: { readonly from: (value: T) => Flat; readonly to: (flat: Flat) => T },
+): Body<T> => ({ ...body, decode: (sent) => to(body.decode(sent)), encode: (value) => body.encode(from(value)) })
+
+/** A request that may have no body. */
+export const optionalBody = <T extends object>(body: Body<T>): Body<T | Partial<T>> => ({
+  ...body,
+  decode: (sent) => (sent === undefined ? {} : body.decode(sent)),
+  encode: (value) => body.encode(value as T),
+  optional: true,
+})
+
+/** A list of resources with members; `schema` is of each, without its type. */
+export const elements = <T>(type: string, schema: z.ZodType<T>): Body<readonly T[]> => ({
+  decode: (body) => decodeList(body, schema, { types: [type] }),
+  encode: (values) => ({ data: values.map((value) => ({ type, ...(encode(schema, value) as object) })) }),
+  pointers: listPointers,
+  names: {},
+  describes: { elements: type, schema },
 })
 
 /** A list of resources that are only named. */

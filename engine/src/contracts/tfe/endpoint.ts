@@ -1,6 +1,7 @@
 // An endpoint of `/api/v2` as a plain object. On the server and in the client it is one function, of the path's parameters, the
 // query, the body and the page, in this order.
 import { z } from "zod"
+import type { Writer } from "../../core/owner.ts"
 import type { Page, PageRequest } from "../../core/page.ts"
 import type { EngineError } from "../../core/errors.ts"
 import { decodeAll, decodeOne, decodePageOf } from "../../wire/jsonapi/answer.ts"
@@ -16,7 +17,8 @@ export interface Answer<Sent, Received = Sent> {
   readonly status: number
   readonly encode?: (value: Sent, request: { readonly url: URL }) => unknown
   readonly decode?: (document: unknown) => Received
-  readonly paged?: true
+  /** `optional`: all of them if the request asks for no page. */
+  readonly paged?: true | "optional"
   readonly document?: Definition
   /** `data` is a list. */
   readonly list?: true
@@ -33,15 +35,10 @@ export interface QueryParameter<T = unknown> extends Documentation {
   readonly required?: true
 }
 type Query = Readonly<Record<string, QueryParameter>>
+type ValueOf<P> = P extends QueryParameter<infer T> ? Exclude<T, undefined> : never
 type QueryOf<Q> = {
-  readonly [Name in keyof Q]?: Q[Name] extends QueryParameter<infer T> ? Exclude<T, undefined> : never
-} & {
-  readonly [Name in keyof Q as Q[Name] extends { required: true } ? Name : never]: Q[Name] extends QueryParameter<
-    infer T
-  >
-    ? T
-    : never
-}
+  readonly [Name in keyof Q as Q[Name] extends { required: true } ? never : Name]?: ValueOf<Q[Name]>
+} & { readonly [Name in keyof Q as Q[Name] extends { required: true } ? Name : never]: ValueOf<Q[Name]> }
 /** Raw bytes: all of them, at most as many as a body of JSON may have unless there is a bound. */
 export interface BytesBody {
   readonly maximum?: number
@@ -58,6 +55,8 @@ export interface Endpoint {
   readonly query?: Query
   readonly body?: Body<unknown, never>
   readonly bytes?: BytesBody
+  /** Writes tags, in the name of an owner if the header or `meta.owner` has one (docs/tag-owners.md). */
+  readonly owned?: true
   readonly answers: Answer<never, unknown>
   /** Answers with a state, its outputs or sensitive values. */
   readonly discloses?: true
@@ -71,7 +70,9 @@ export type ArgumentsOf<E extends Endpoint> = [
   ...(E extends { query: infer Q } ? [query: QueryOf<Q>] : []),
   ...(E extends { body: Body<infer T, never> } ? [body: T] : []),
   ...(E extends { bytes: BytesBody } ? [bytes: Uint8Array] : []),
+  ...(E extends { owned: true } ? [writer?: Writer] : []),
   ...(E["answers"] extends { paged: true } ? [page: PageRequest] : []),
+  ...(E["answers"] extends { paged: "optional" } ? [page?: PageRequest | undefined] : []),
 ]
 export type SentBy<E extends Endpoint> = E["answers"] extends Answer<infer Sent, unknown> ? Sent : never
 export type ReceivedFrom<E extends Endpoint> = E["answers"] extends Answer<never, infer Received> ? Received : never
@@ -79,8 +80,8 @@ export type ReceivedFrom<E extends Endpoint> = E["answers"] extends Answer<never
 /** Keeps the literal types of paths. */
 export const contract = <const C extends Contract>(endpoints: C): C => endpoints
 type Codec<View> = Definition & {
-  readonly encode: (view: View) => Resource
-  readonly decode: (resource: unknown) => View
+  readonly encode: (view: View) => unknown
+  readonly decode: (resource: unknown, included: ReadonlyMap<string, unknown>) => View
 }
 
 export const nothing: Answer<void> = { status: 204 }
@@ -102,6 +103,7 @@ export const page = <View>(document: Codec<View>): Answer<Listed<View>, Page<Vie
   list: true,
   document,
 })
+export const pageOrAll = <View>(document: Codec<View>) => ({ ...page(document), paged: "optional" as const })
 /** All of them. */
 export const list = <View>(document: Codec<View>): Answer<readonly View[]> => ({
   status: 200,
@@ -118,19 +120,30 @@ export const stream = (mediaType: string): Answer<AsyncIterable<Uint8Array>> => 
 
 export interface WithIncluded<View, Included> {
   readonly data: View
-  readonly included?: Included
+  readonly included?: Included | undefined
 }
 /** One resource, and others beside it. */
 export const resourceWithIncluded = <View>(
   document: Codec<View>,
-): Answer<WithIncluded<View, readonly Resource[]>, Required<WithIncluded<View, ReadonlyMap<string, unknown>>>> => ({
-  status: 200,
-  encode: ({ data, ...rest }) => ({ data: document.encode(data), ...rest }),
-  decode: (answer) => decodeOne(answer, (resource, included) => ({ data: document.decode(resource), included })),
+  status = 200,
+): Answer<
+  WithIncluded<View, readonly Resource[]>,
+  { readonly data: View; readonly included: ReadonlyMap<string, unknown> }
+> => ({
+  status,
+  encode: ({ data, included }) => ({ data: document.encode(data), ...(included && { included }) }),
+  decode: (answer) =>
+    decodeOne(answer, (resource, included) => ({ data: document.decode(resource, included), included })),
   document,
 })
-
 export const text = z.string()
+/** Absent if it is empty. */
+export const filledText = z.codec(z.string(), z.custom<string | undefined>(), {
+  decode: (value) => value || undefined,
+  encode: (value) => value ?? "",
+})
+/** Of a required parameter. */
+export const requiredText = (parameter: string) => z.string().min(1, { error: `${parameter} is required` })
 /** `a,b`; absent if it is empty. */
 export const commaList = z.codec(z.string(), z.custom<readonly string[] | undefined>(), {
   decode: (value) => decodeCommaList(value),
@@ -144,6 +157,21 @@ export const inclusion = <const Name extends string>(...names: readonly Name[]) 
       const unknown = given?.find((name) => !names.some((one) => one === name))
       if (unknown === undefined) return given as readonly Name[] | undefined
       const message = `include parameter "${unknown}" is not one of ${names.join(", ")}`
+      context.issues.push({ code: "custom", message, input: value })
+      return z.NEVER
+    },
+    encode: (given) => (given ?? []).join(","),
+  })
+/**
+ * The same for names that clients write with dashes or underscores. The text of the fault is contract: public clients look for
+ * "include parameter" in it.
+ */
+export const inclusionOfParts = <const Part extends string>(...parts: readonly Part[]) =>
+  z.codec(z.string(), z.custom<readonly Part[] | undefined>(), {
+    decode(value, context) {
+      const given = decodeCommaList(value)?.map((part) => part.replaceAll("-", "_"))
+      if (given?.every((part) => parts.some((known) => known === part)) !== false) return given as Part[] | undefined
+      const message = `Invalid include parameter: it may name ${parts.join(", ")}`
       context.issues.push({ code: "custom", message, input: value })
       return z.NEVER
     },

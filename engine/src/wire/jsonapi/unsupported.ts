@@ -20,3 +20,4 @@ export const unsupported = (name: string, nothing: string | boolean | null, feat
       })
     })
     .optional()
+    .transform(() => undefined)
