@@ -50,7 +50,7 @@ export function identityCases(engine: () => OpenedEngine): void {
         organizations.create({ name: cast.organization.toUpperCase(), email: "a@example.com" }),
       ).rejects.toMatchObject(refused("invalid", ["name"]))
       await expect(organizations.update(cast.organization, { defaultAgentPoolId: "apool-none" })).rejects.toMatchObject(
-        refused("invalid", ["defaultAgentPool", "id"]),
+        refused("invalid", ["defaultAgentPoolId", "id"]),
       )
       await expect(organizations.update(cast.organization, { plan: "free" })).rejects.toMatchObject(
         refused("invalid", ["plan"]),
@@ -188,7 +188,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       )
       await expect(
         memberships.create(cast.organization, { username: cast.newName("new"), teamIds: ["team-none"] }),
-      ).rejects.toMatchObject(refused("invalid", ["teams", 0, "id"]))
+      ).rejects.toMatchObject(refused("invalid", ["teamIds", 0, "id"]))
     })
   })
 

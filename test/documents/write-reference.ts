@@ -5,6 +5,13 @@ import type { AcmeEndpoint } from "../../engine/src/contracts/acme/endpoint.ts"
 import { type Json, requestSchema, resourceSchema } from "../../engine/src/contracts/openapi.ts"
 import { assessment, assessments } from "../../engine/src/contracts/tfe/assessment.ts"
 import type { Definition } from "../../engine/src/contracts/tfe/document.ts"
+import { entitlementSet, organization, organizations } from "../../engine/src/contracts/tfe/organization.ts"
+import {
+  organizationMembership,
+  organizationMemberships,
+} from "../../engine/src/contracts/tfe/organization-membership.ts"
+import { project, projects } from "../../engine/src/contracts/tfe/project.ts"
+import { account, adminUser, user, users } from "../../engine/src/contracts/tfe/user.ts"
 import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
 import { remoteStateConsumers } from "../../engine/src/contracts/tfe/remote-state-consumers.ts"
 import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
@@ -413,8 +420,27 @@ const pages: Readonly<Record<string, string>> = {
     document: assessment,
     create: assessment.input,
   }),
+  "organization-memberships.md": tfePage("Organization memberships", organizationMemberships, {
+    title: "memberships",
+    document: organizationMembership,
+    create: organizationMembership.input,
+  }),
+  "organizations.md": tfePage(
+    "Organizations",
+    organizations,
+    { title: "organizations", document: organization, create: organization.input },
+    { title: "entitlement sets", document: entitlementSet },
+  ),
+  "projects.md": tfePage("Projects", projects, { title: "projects", document: project, create: project.input }),
   "remote-state-consumers.md": tfePage("Remote state consumers", remoteStateConsumers),
   "teams.md": tfePage("Teams", teams, { title: "teams", document: team, create: team.input }),
+  "users.md": tfePage(
+    "Users",
+    users,
+    { title: "users", document: user },
+    { title: "the caller's account", document: account },
+    { title: "users for site administrators", document: adminUser, create: adminUser.input },
+  ),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

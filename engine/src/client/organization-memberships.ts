@@ -1,34 +1,17 @@
+import { organizationMemberships } from "../contracts/tfe/organization-membership.ts"
 import type { OrganizationMemberships } from "../organizations/organization-memberships.ts"
-import {
-  decodeOrganizationMembership,
-  encodeOrganizationMembershipInput,
-} from "../wire/jsonapi/organization-membership.ts"
-import { encodeCommaList } from "../wire/jsonapi/query.ts"
-import { type Calls, queryOf } from "./calls.ts"
-import { path } from "./transport.ts"
+import { remote } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 
-/** Whose it is comes along only with who asks for it. */
-const withUser = [["include", "user"]] as const
+/** The user is in an answer only if the request includes it. */
+const withUser = { include: ["user"] } as const
 
-export const remoteOrganizationMemberships = ({ one, page, done }: Calls): OrganizationMemberships => ({
-  create: async (organization, input) =>
-    one(decodeOrganizationMembership, {
-      method: "POST",
-      path: path`/organizations/${organization}/organization-memberships`,
-      document: encodeOrganizationMembershipInput(input),
-    }),
-  list: async (organization, { search, emails, status }, request) =>
-    page(decodeOrganizationMembership, path`/organizations/${organization}/organization-memberships`, request, [
-      ["q", search],
-      ["filter[email]", emails && encodeCommaList(emails)],
-      ["filter[status]", status],
-      ...withUser,
-    ]),
-  get: async (id) =>
-    one(decodeOrganizationMembership, {
-      method: "GET",
-      path: path`/organization-memberships/${id}`,
-      query: queryOf(withUser),
-    }),
-  delete: async (id) => done({ method: "DELETE", path: path`/organization-memberships/${id}` }),
-})
+export function remoteOrganizationMemberships(transport: Transport): OrganizationMemberships {
+  const { create, list, get, ...same } = remote(organizationMemberships, transport)
+  return {
+    ...same,
+    create: async (organization, input) => (await create(organization, input)).data,
+    list: (organization, filter, page) => list(organization, { ...filter, ...withUser }, page),
+    get: async (id) => (await get(id, withUser)).data,
+  }
+}

@@ -1,28 +1,13 @@
+import { organizations } from "../contracts/tfe/organization.ts"
 import type { Organizations } from "../organizations/organizations.ts"
-import {
-  decodeOrganization,
-  encodeOrganizationPatch,
-  organizationNames as names,
-} from "../wire/jsonapi/organization.ts"
-import type { Calls } from "./calls.ts"
-import { path } from "./transport.ts"
+import { remote } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 
-export const remoteOrganizations = ({ one, page, done }: Calls): Organizations => ({
-  create: (input) =>
-    one(decodeOrganization, {
-      method: "POST",
-      path: "/organizations",
-      document: encodeOrganizationPatch(input),
-      names,
-    }),
-  list: (search, request) => page(decodeOrganization, "/organizations", request, [["q", search]]),
-  get: async (name) => one(decodeOrganization, { method: "GET", path: path`/organizations/${name}` }),
-  update: async (name, patch) =>
-    one(decodeOrganization, {
-      method: "PATCH",
-      path: path`/organizations/${name}`,
-      document: encodeOrganizationPatch(patch),
-      names,
-    }),
-  delete: async (name) => done({ method: "DELETE", path: path`/organizations/${name}` }),
-})
+export function remoteOrganizations(transport: Transport): Organizations {
+  const { get, list, entitlements: _, ...same } = remote(organizations, transport)
+  return {
+    ...same,
+    list: (search, page) => list(search === undefined ? {} : { search }, page),
+    get: async (name) => (await get(name, {})).data,
+  }
+}

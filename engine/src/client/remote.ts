@@ -51,10 +51,10 @@ export function openRemote(url: string, options: TransportOptions): Engine {
   const system = pkiCallsOver(transport)
   return {
     discovery: remoteDiscovery(transport),
-    organizations: remoteOrganizations(calls),
-    organizationMemberships: remoteOrganizationMemberships(calls),
-    projects: remoteProjects(calls),
-    users: remoteUsers(calls),
+    organizations: remoteOrganizations(transport),
+    organizationMemberships: remoteOrganizationMemberships(transport),
+    projects: remoteProjects(transport),
+    users: remoteUsers(transport),
     teams: remoteTeams(transport),
     teamProjects: remoteTeamProjects(calls),
     teamWorkspaces: remoteTeamWorkspaces(calls),

@@ -1,35 +1,23 @@
 import { maximumPageSize, totalPages } from "../core/page.ts"
+import { users } from "../contracts/tfe/user.ts"
 import { foldName } from "../organizations/organization.ts"
-import type { Users, UserView } from "../organizations/users.ts"
-import { decodeUser, encodeAccountPatch, encodeUserInput } from "../wire/jsonapi/user.ts"
-import type { Calls } from "./calls.ts"
-import { path } from "./transport.ts"
+import type { Users } from "../organizations/users.ts"
+import { remote } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 
-export function remoteUsers({ one, page, done }: Calls): Users {
-  const list: Users["list"] = (search, request) => page(decodeUser, "/admin/users", request, [["q", search]])
-
-  /** Names are searched by their parts only: the whole one is among the answers. */
-  async function findByUsername(username: string): Promise<UserView | undefined> {
-    for (let number = 1; ; number += 1) {
-      const answer = await list(username, { number, size: maximumPageSize })
-      const found = answer.items.find((user) => foldName(user.username) === foldName(username))
-      if (found !== undefined || number >= totalPages(answer)) return found
-    }
-  }
-
+export function remoteUsers(transport: Transport): Users {
+  const { list, grantAdmin, revokeAdmin, updateAccountAsClients: _, ...same } = remote(users, transport)
   return {
-    get: async (id) => one(decodeUser, { method: "GET", path: path`/users/${id}` }),
-    account: () => one(decodeUser, { method: "GET", path: "/account/details" }),
-    updateAccount: (patch) =>
-      one(decodeUser, { method: "PATCH", path: "/account/details", document: encodeAccountPatch(patch) }),
-    create: (input) => one(decodeUser, { method: "POST", path: "/admin/users", document: encodeUserInput(input) }),
-    getAsAdministrator: async (id) => one(decodeUser, { method: "GET", path: path`/admin/users/${id}` }),
-    list,
-    findByUsername,
-    setSiteAdmin: async (id, siteAdmin) => {
-      const action = siteAdmin ? "grant_admin" : "revoke_admin"
-      return one(decodeUser, { method: "POST", path: path`/admin/users/${id}/actions/${action}` })
+    ...same,
+    list: (search, page) => list(search === undefined ? {} : { search }, page),
+    /** Names are searched by their parts only: the whole one is among the answers. */
+    async findByUsername(username) {
+      for (let number = 1; ; number += 1) {
+        const answer = await list({ search: username }, { number, size: maximumPageSize })
+        const found = answer.items.find((user) => foldName(user.username) === foldName(username))
+        if (found !== undefined || number >= totalPages(answer)) return found
+      }
     },
-    delete: async (id) => done({ method: "DELETE", path: path`/admin/users/${id}` }),
+    setSiteAdmin: (id, siteAdmin) => (siteAdmin ? grantAdmin(id) : revokeAdmin(id)),
   }
 }

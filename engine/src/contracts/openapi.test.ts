@@ -5,6 +5,10 @@ import { expect, test } from "vitest"
 import type { Contract as TfeContract } from "./tfe/endpoint.ts"
 import { assessments } from "./tfe/assessment.ts"
 import { remoteStateConsumers } from "./tfe/remote-state-consumers.ts"
+import { organizations } from "./tfe/organization.ts"
+import { organizationMemberships } from "./tfe/organization-membership.ts"
+import { projects } from "./tfe/project.ts"
+import { users } from "./tfe/user.ts"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
@@ -26,7 +30,15 @@ import { olderPolicies, policies, teamPolicies, tokenPolicies, userPolicies } fr
 import { roles } from "./vault/role.ts"
 import { ownToken, serviceTokens, tokensByAccessor, tokensBySecret } from "./vault/service-token.ts"
 
-const tfe = { assessments, remoteStateConsumers, teams }
+const tfe = {
+  assessments,
+  organizationMemberships,
+  organizations,
+  projects,
+  remoteStateConsumers,
+  teams,
+  users,
+}
 
 const policyContracts = { policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }
 const tokenContracts = { serviceTokens, tokensBySecret, tokensByAccessor, ownToken }

@@ -8,7 +8,7 @@ import type { Resource } from "../wire/jsonapi/document.ts"
 import { encodeApply, encodePlan, encodeRun } from "../wire/jsonapi/run.ts"
 import { encodeStateVersionOutput } from "../wire/jsonapi/state-version.ts"
 import { team } from "../contracts/tfe/team.ts"
-import { encodeUser } from "../wire/jsonapi/user.ts"
+import { user } from "../contracts/tfe/user.ts"
 import { encodeWorkspace } from "../wire/jsonapi/workspace.ts"
 import type { RunView } from "../workspaces/run.ts"
 import type { StateVersionView } from "../workspaces/state-version.ts"
@@ -90,7 +90,7 @@ export async function readable<Id extends string, T>(
 async function creators(engine: Engine, made: readonly { readonly createdBy: Actor | null }[]): Promise<Resource[]> {
   const idsOf = (kind: Actor["kind"]) => made.map(({ createdBy }) => (createdBy?.kind === kind ? createdBy.id : null))
   return [
-    ...(await readable(idsOf("users"), (id) => engine.users.get(id))).map(encodeUser),
+    ...(await readable(idsOf("users"), (id) => engine.users.get(id))).map(user.encode),
     ...(await readable(idsOf("teams"), (id) => engine.teams.get(id))).map(team.encode),
   ]
 }

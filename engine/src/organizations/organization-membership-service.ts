@@ -200,7 +200,7 @@ async function teamsToJoin(
       seesTeam(membership, team) &&
       teamPermissions(membership, team).canUpdateMembership
     if (usable) joined.push(team)
-    else faults.push({ field: ["teams", index, "id"], detail: `Team ${id} does not exist in this organization` })
+    else faults.push({ field: ["teamIds", index, "id"], detail: `Team ${id} does not exist in this organization` })
   }
   refuseFaults(faults)
   return joined

@@ -189,12 +189,12 @@ export function defaultAgentPoolFaults(
     poolWithoutAgents = "Default agent pool must not be specified unless using 'agent' execution mode",
   }: { readonly ownsAgentPool: boolean; readonly agentPoolAdmits?: boolean; readonly poolWithoutAgents?: string },
 ): Fault[] {
-  const field = ["defaultAgentPool", "id"]
+  const field = ["defaultAgentPoolId", "id"]
   if (after.defaultAgentPoolId === null) {
     const asked = patch.defaultExecutionMode === "agent" || patch.defaultAgentPoolId === null
     if (after.defaultExecutionMode !== "agent" || !asked) return []
     return [
-      { field: ["defaultAgentPool"], detail: "Default agent pool must be specified when using 'agent' execution mode" },
+      { field: ["defaultAgentPoolId"], detail: "Default agent pool must be specified when using 'agent' execution mode" },
     ]
   }
   if (after.defaultExecutionMode !== "agent") return [{ field, detail: poolWithoutAgents }]

@@ -146,7 +146,7 @@ function overwriteFaults(after: Project, overwrites: ProjectSettingOverwrites | 
   // terraform-provider-tfe writes both overwrites with any mode: a mode of one's own that uses no pool needs none.
   if (overwrites?.defaultAgentPool === true && !after.overwritesAgentPool)
     faults.push({
-      field: ["defaultAgentPool"],
+      field: ["defaultAgentPoolId"],
       detail: "Default agent pool must be specified when its setting overwrite is true",
     })
   return faults

@@ -5,7 +5,6 @@ import { ssoTeamIdFaults, teamNameFaults, type TeamView, teamVisibilities } from
 import type { TeamMember } from "../../organizations/teams.ts"
 import { readResource } from "../../wire/jsonapi/answer.ts"
 import { ruled } from "../../wire/jsonapi/ruled.ts"
-import { decodeUser } from "../../wire/jsonapi/user.ts"
 import { type Resource, toOne as encodeOne } from "../../wire/jsonapi/document.ts"
 import { flags, nullAsAbsent, someFlags } from "../codec.ts"
 import { alias, computed, document, identifiers, link, many, one, optional, readOnly, writable } from "./document.ts"
@@ -20,6 +19,7 @@ import {
   resourceWithIncluded,
   text,
 } from "./endpoint.ts"
+import { user } from "./user.ts"
 
 export const team = document("teams", {
   id: z.custom<TeamId>(),
@@ -174,21 +174,21 @@ export const teams = contract({
 })
 
 /** Membership of a team's member, without the members that only the membership's own document has. */
-export const encodeMember = (team: TeamView, { organizationMembershipId, user }: TeamMember): Resource => ({
+export const encodeMember = (team: TeamView, { organizationMembershipId, user: member }: TeamMember): Resource => ({
   id: organizationMembershipId,
   type: "organization-memberships",
   attributes: {
     status: "active",
-    username: user.username,
-    ...(user.email === null ? {} : { email: user.email }),
+    username: member.username,
+    ...(member.email === null ? {} : { email: member.email }),
   },
   relationships: {
     organization: encodeOne("organizations", team.organizationName),
-    user: encodeOne("users", user.id),
+    user: encodeOne("users", member.id),
   },
 })
 
 export const decodeMember = (id: string, included: ReadonlyMap<string, unknown>): TeamMember => {
   const userId = readResource(included.get(`organization-memberships/${id}`), "organization-memberships").one("user")
-  return { organizationMembershipId: id, user: decodeUser(included.get(`users/${userId}`)) }
+  return { organizationMembershipId: id, user: user.decode(included.get(`users/${userId}`)) }
 }

@@ -1,5 +1,5 @@
 import { encodeMember, teams } from "../../contracts/tfe/team.ts"
-import { encodeUser } from "../../wire/jsonapi/user.ts"
+import { user as userDocument } from "../../contracts/tfe/user.ts"
 import { implement } from "../implement.ts"
 
 export const teamRoutes = implement(teams, {
@@ -10,7 +10,7 @@ export const teamRoutes = implement(teams, {
     if (include === undefined) return { data }
     const members = await engine.teams.members(data.id)
     const included = [
-      ...(include.includes("users") ? members.map(({ user }) => encodeUser(user)) : []),
+      ...(include.includes("users") ? members.map(({ user }) => userDocument.encode(user)) : []),
       ...(include.includes("organization-memberships") ? members.map((member) => encodeMember(data, member)) : []),
     ]
     return {

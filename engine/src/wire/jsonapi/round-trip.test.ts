@@ -32,13 +32,8 @@ import { actorKinds } from "../../workspaces/workspace.ts"
 import { decodeAgentPool, decodeAgentPoolPatch, encodeAgentPool, encodeAgentPoolPatch } from "./agent-pool.ts"
 import { decodeConfigurationVersionView, encodeConfigurationVersion } from "./configuration-version.ts"
 import { given } from "./given.ts"
-import {
-  decodeOrganization,
-  decodeOrganizationPatch,
-  encodeOrganization,
-  encodeOrganizationPatch,
-} from "./organization.ts"
-import { decodeProject, decodeProjectPatch, encodeProject, encodeProjectPatch } from "./project.ts"
+import { organization } from "../../contracts/tfe/organization.ts"
+import { project as projectDocument } from "../../contracts/tfe/project.ts"
 import { decodeRun, decodeComment, encodeComment, decodeRunView, encodeRun, encodeRunInput } from "./run.ts"
 import { decodeStateVersionOutput, encodeStateVersionOutput } from "./state-version.ts"
 import { decodeTag, decodeTagReferences, encodeTag, encodeTagReferences } from "./tag.ts"
@@ -59,7 +54,7 @@ import {
   encodeTerraformVersionPatch,
 } from "./terraform-version.ts"
 import { decodeCreatedToken, encodeCreatedToken } from "./token.ts"
-import { decodeUser, encodeUser } from "./user.ts"
+import { adminUser, user } from "../../contracts/tfe/user.ts"
 import { decodeVariable, decodeVariableView, encodeVariable, encodeVariablePatch } from "./variable.ts"
 import {
   decodeOauthClientPatch,
@@ -95,6 +90,13 @@ const resourceChanges = record({ additions: whole, changes: whole, destructions:
 /** Members that are left out, never undefined. */
 const some = <T>(members: { [name in keyof T]: Arbitrary<T[name]> }) => record(members, { requiredKeys: [] })
 
+const userView = record({
+  id,
+  username: word,
+  serviceAccount: boolean(),
+  email: orNull(text),
+  siteAdmin: orNull(boolean()),
+})
 const workspace = record(
   {
     id,
@@ -239,10 +241,10 @@ const answers: Readonly<Record<string, Codec>> = {
       ...recordedSettings,
       permissions: flags(organizationPermissionNames),
     }),
-    encodeOrganization,
-    decodeOrganization,
+    organization.encode,
+    organization.decode,
   ),
-  project: codec(project, encodeProject, decodeProject),
+  project: codec(project, projectDocument.encode, projectDocument.decode),
   team: codec(
     record({
       id,
@@ -258,11 +260,8 @@ const answers: Readonly<Record<string, Codec>> = {
     team.encode,
     team.decode,
   ),
-  user: codec(
-    record({ id, username: word, serviceAccount: boolean(), email: orNull(text), siteAdmin: orNull(boolean()) }),
-    encodeUser,
-    decodeUser,
-  ),
+  user: codec(userView, user.encode, user.decode),
+  "user, to administrators": codec(userView, adminUser.encode, adminUser.decode),
   "Terraform version": codec(
     record({
       id,
@@ -581,7 +580,7 @@ const requests: Readonly<Record<string, Codec>> = {
     encodeTerraformVersionPatch,
     decodeTerraformVersionPatch,
   ),
-  "change of an organization": codec(organizationPatch, encodeOrganizationPatch, decodeOrganizationPatch),
+  "change of an organization": codec(organizationPatch, organization.patch.encode, organization.patch.decode),
   "change of a project": codec(
     some({
       name: word,
@@ -591,8 +590,8 @@ const requests: Readonly<Record<string, Codec>> = {
       defaultAgentPoolId: orNull(id),
       settingOverwrites: some({ defaultExecutionMode: boolean(), defaultAgentPool: boolean() }),
     }),
-    encodeProjectPatch,
-    decodeProjectPatch,
+    projectDocument.patch.encode,
+    projectDocument.patch.decode,
   ),
   "change of a team": codec(
     some({

@@ -4,13 +4,13 @@ import { encodeAgentPool } from "./agent-pool.ts"
 import { encodeConfigurationVersion, encodeIngressAttributes, encodeReadme } from "./configuration-version.ts"
 import { linked, type Resource } from "./document.ts"
 import { decodeInclude } from "./include.ts"
-import { encodeOrganization } from "./organization.ts"
-import { encodeProject } from "./project.ts"
+import { organization as organizationDocument } from "../../contracts/tfe/organization.ts"
+import { project } from "../../contracts/tfe/project.ts"
 import { encodeApply, encodePlan, encodeRun } from "./run.ts"
 import { encodeStateVersion, encodeWorkspaceOutput } from "./state-version.ts"
 import { encodeIdentifiedBindings } from "./tag-binding.ts"
 import { team } from "../../contracts/tfe/team.ts"
-import { encodeUser } from "./user.ts"
+import { user } from "../../contracts/tfe/user.ts"
 import { encodeVariable } from "./variable.ts"
 import { encodeWorkspace } from "./workspace.ts"
 
@@ -33,10 +33,10 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
   ...included.applies.map((run) => encodeApply(run)),
   ...included.stateVersions.map((version) => encodeStateVersion(version, base)),
   ...included.outputs.map(encodeWorkspaceOutput),
-  ...included.users.map(encodeUser),
+  ...included.users.map(user.encode),
   ...included.teams.map(team.encode),
   ...encodeOrganizations(included),
-  ...included.projects.map(encodeProject),
+  ...included.projects.map(project.encode),
   ...included.agentPools.map(encodeAgentPool),
   ...included.readmes.map(encodeReadme),
   ...included.variables.map(encodeVariable),
@@ -49,7 +49,7 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
  */
 const encodeOrganizations = ({ organizations, projects, agentPools }: Inclusions): Resource[] =>
   organizations.map((organization) => {
-    const resource = encodeOrganization(organization)
+    const resource = organizationDocument.encode(organization)
     if (projects.length + agentPools.length === 0) return resource
     const { "default-project": _project, "default-agent-pool": _pool, ...relationships } = resource.relationships ?? {}
     return { ...resource, relationships }
