@@ -257,7 +257,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       expect((await teamProjects.list(projectId, firstPage)).items).toEqual([made])
       expect(await teamProjects.update(made.id, { access: "maintain" })).toEqual({ ...made, access: "maintain" })
       await expect(teamProjects.create({ teamId, projectId, access: "read" })).rejects.toMatchObject(
-        refused("invalid", ["team", "id"]),
+        refused("invalid", ["teamId", "id"]),
       )
       await teamProjects.delete(made.id)
       await expect(teamProjects.get(made.id)).rejects.toMatchObject(notFound)
@@ -280,7 +280,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       })
       expect((await teamWorkspaces.list(workspaceId, firstPage)).items).toEqual([changed])
       await expect(teamWorkspaces.create({ teamId: "team-none", workspaceId, access: "read" })).rejects.toMatchObject(
-        refused("invalid", ["team", "id"]),
+        refused("invalid", ["teamId", "id"]),
       )
       await teamWorkspaces.delete(made.id)
       await expect(teamWorkspaces.get(made.id)).rejects.toMatchObject(notFound)

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { acme, directoryPaths } from "../../engine/src/contracts/acme/directory.ts"
 import type { AcmeEndpoint } from "../../engine/src/contracts/acme/endpoint.ts"
 import { type Json, requestSchema, resourceSchema } from "../../engine/src/contracts/openapi.ts"
+import { agentPool, agentPools } from "../../engine/src/contracts/tfe/agent-pool.ts"
 import { assessment, assessments } from "../../engine/src/contracts/tfe/assessment.ts"
 import type { Definition } from "../../engine/src/contracts/tfe/document.ts"
 import { entitlementSet, organization, organizations } from "../../engine/src/contracts/tfe/organization.ts"
@@ -11,6 +12,13 @@ import {
   organizationMemberships,
 } from "../../engine/src/contracts/tfe/organization-membership.ts"
 import { project, projects } from "../../engine/src/contracts/tfe/project.ts"
+import { siteSettings, siteSettingsContract } from "../../engine/src/contracts/tfe/site-settings.ts"
+import { sshKey, sshKeys } from "../../engine/src/contracts/tfe/ssh-key.ts"
+import { teamProject, teamProjects, teamWorkspace, teamWorkspaces } from "../../engine/src/contracts/tfe/team-access.ts"
+import { terraformVersion, terraformVersions } from "../../engine/src/contracts/tfe/terraform-version.ts"
+import { createdToken, token, tokens } from "../../engine/src/contracts/tfe/token.ts"
+import { variable, variables } from "../../engine/src/contracts/tfe/variable.ts"
+import { deadLetter, webhook, webhooks } from "../../engine/src/contracts/tfe/webhook.ts"
 import { account, adminUser, user, users } from "../../engine/src/contracts/tfe/user.ts"
 import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
 import { remoteStateConsumers } from "../../engine/src/contracts/tfe/remote-state-consumers.ts"
@@ -289,7 +297,9 @@ page of their own.`
 const mountSettingsIntroduction = `Settings are of one mount. Those of ACME are explained in [acme.md](../acme.md), the others in [authorities.md](../authorities.md).`
 
 /** Several contracts on one page. */
-const joined = (contracts: Readonly<Record<string, vault.Contract>>): vault.Contract =>
+const joined = <Endpoint>(
+  contracts: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>,
+): Readonly<Record<string, Endpoint>> =>
   Object.fromEntries(
     Object.entries(contracts).flatMap(([prefix, contract]) =>
       Object.entries(contract).map(([name, endpoint]) => [`${prefix}.${name}`, endpoint]),
@@ -376,13 +386,13 @@ const pages: Readonly<Record<string, string>> = {
   "mount-settings.md": vaultPages("Settings of a mount", mountSettings, mountSettingsIntroduction),
   "policies.md": vaultPages(
     "Policies",
-    joined({ policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }),
+    joined<vault.Endpoint>({ policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }),
     policiesIntroduction,
     "/v1",
   ),
   "service-tokens.md": vaultPages(
     "Service tokens",
-    joined({ serviceTokens, tokensBySecret, tokensByAccessor, ownToken }),
+    joined<vault.Endpoint>({ serviceTokens, tokensBySecret, tokensByAccessor, ownToken }),
     serviceTokensIntroduction,
     "/v1",
   ),
@@ -415,6 +425,11 @@ const pages: Readonly<Record<string, string>> = {
     },
     acmeManagementIntroduction,
   ),
+  "agent-pools.md": tfePage("Agent pools", agentPools, {
+    title: "agent pools",
+    document: agentPool,
+    create: agentPool.input,
+  }),
   "assessment-results.md": tfePage("Assessment results", assessments, {
     title: "results",
     document: assessment,
@@ -433,13 +448,43 @@ const pages: Readonly<Record<string, string>> = {
   ),
   "projects.md": tfePage("Projects", projects, { title: "projects", document: project, create: project.input }),
   "remote-state-consumers.md": tfePage("Remote state consumers", remoteStateConsumers),
+  "site-settings.md": tfePage("Site settings", siteSettingsContract, { title: "settings", document: siteSettings }),
+  "ssh-keys.md": tfePage("SSH keys", sshKeys, { title: "SSH keys", document: sshKey, create: sshKey.input }),
+  "team-access.md": tfePage(
+    "Team access",
+    joined<tfe.Endpoint>({ teamWorkspaces, teamProjects }),
+    { title: "access to workspaces", document: teamWorkspace, create: teamWorkspace.input },
+    { title: "access to projects", document: teamProject, create: teamProject.input },
+  ),
   "teams.md": tfePage("Teams", teams, { title: "teams", document: team, create: team.input }),
+  "terraform-versions.md": tfePage("Terraform versions", terraformVersions, {
+    title: "versions",
+    document: terraformVersion,
+    create: terraformVersion.input,
+  }),
+  "tokens.md": tfePage(
+    "Authentication tokens",
+    tokens,
+    { title: "tokens", document: token, create: token.input },
+    { title: "the answer that creates one", document: { ...createdToken, relationships: {} } },
+  ),
   "users.md": tfePage(
     "Users",
     users,
     { title: "users", document: user },
     { title: "the caller's account", document: account },
     { title: "users for site administrators", document: adminUser, create: adminUser.input },
+  ),
+  "variables.md": tfePage("Variables", variables, {
+    title: "variables",
+    document: variable,
+    create: variable.input,
+  }),
+  "webhooks.md": tfePage(
+    "Webhooks",
+    webhooks,
+    { title: "webhooks", document: webhook, create: webhook.input },
+    { title: "undelivered events", document: deadLetter },
   ),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }

@@ -1,10 +1,6 @@
+import { siteSettingsContract } from "../contracts/tfe/site-settings.ts"
 import type { SiteSettingsFamily } from "../organizations/site-settings.ts"
-import { decodeSiteSettings, encodeSiteSettingsPatch } from "../wire/jsonapi/site-settings.ts"
-import type { Calls } from "./calls.ts"
+import { remote } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 
-const path = "/admin/general-settings"
-
-export const remoteSiteSettings = ({ one }: Calls): SiteSettingsFamily => ({
-  get: () => one(decodeSiteSettings, { method: "GET", path }),
-  update: (patch) => one(decodeSiteSettings, { method: "PATCH", path, document: encodeSiteSettingsPatch(patch) }),
-})
+export const remoteSiteSettings = (transport: Transport): SiteSettingsFamily => remote(siteSettingsContract, transport)

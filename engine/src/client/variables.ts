@@ -1,23 +1,20 @@
-import { decodeVariableView, encodeVariablePatch } from "../wire/jsonapi/variable.ts"
+import { variables } from "../contracts/tfe/variable.ts"
 import type { Variables } from "../workspaces/variables.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { Calls } from "./calls.ts"
-import { path } from "./transport.ts"
+import { remote } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 import { workspaceId } from "./workspaces.ts"
 
-export function remoteVariables(calls: Calls): Variables {
-  const { one, all, done } = calls
-  const within = async (ref: WorkspaceRef): Promise<string> => path`/workspaces/${await workspaceId(calls, ref)}/vars`
-  const at = async (ref: WorkspaceRef, id: string): Promise<string> => `${await within(ref)}${path`/${id}`}`
+export function remoteVariables(calls: Calls, transport: Transport): Variables {
+  const { create, get, findById, list, update, delete: remove } = remote(variables, transport)
+  const idOf = (ref: WorkspaceRef): Promise<string> => workspaceId(calls, ref)
   return {
-    create: async (ref, input) =>
-      one(decodeVariableView, { method: "POST", path: await within(ref), document: encodeVariablePatch(input) }),
-    get: async (ref, id) => one(decodeVariableView, { method: "GET", path: await at(ref, id) }),
-    findById: async (id) => one(decodeVariableView, { method: "GET", path: path`/vars/${id}` }),
-    // Whoever asks for no page gets all of them.
-    list: async (ref) => all(decodeVariableView, { method: "GET", path: await within(ref) }),
-    update: async (ref, id, patch) =>
-      one(decodeVariableView, { method: "PATCH", path: await at(ref, id), document: encodeVariablePatch(patch) }),
-    delete: async (ref, id) => done({ method: "DELETE", path: await at(ref, id) }),
+    create: async (ref, input) => create(await idOf(ref), input),
+    get: async (ref, id) => get(await idOf(ref), id),
+    findById,
+    list: async (ref) => (await list(await idOf(ref))).items,
+    update: async (ref, id, patch) => update(await idOf(ref), id, patch),
+    delete: async (ref, id) => remove(await idOf(ref), id),
   }
 }

@@ -1,6 +1,6 @@
 import { isEngineError } from "../core/errors.ts"
 import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
-import { encodeSshKeyAssignment } from "../wire/jsonapi/ssh-key.ts"
+import { sshKeys } from "../contracts/tfe/ssh-key.ts"
 import { decodeTagBinding } from "../wire/jsonapi/tag-binding.ts"
 import { decodeWorkspace, encodeLock, encodeLockExtension } from "../wire/jsonapi/workspace.ts"
 import { encodeWorkspaceInput } from "../wire/jsonapi/workspace-input.ts"
@@ -52,7 +52,7 @@ export function remoteWorkspaces(calls: Calls): Workspaces {
       one(decodeWorkspace, {
         method: "PATCH",
         path: path`/workspaces/${await workspaceId(calls, ref)}/relationships/ssh-key`,
-        document: encodeSshKeyAssignment(sshKeyId),
+        document: sshKeys.assign.body.encode(sshKeyId),
       }),
     lock: (ref, input) => act(ref, "lock", encodeLock(input)),
     extendLock: (ref, input = {}) => act(ref, "extend-lock", encodeLockExtension(input)),

@@ -3,10 +3,18 @@
 import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
 import type { Contract as TfeContract } from "./tfe/endpoint.ts"
+import { agentPools } from "./tfe/agent-pool.ts"
 import { assessments } from "./tfe/assessment.ts"
 import { remoteStateConsumers } from "./tfe/remote-state-consumers.ts"
 import { organizations } from "./tfe/organization.ts"
 import { organizationMemberships } from "./tfe/organization-membership.ts"
+import { siteSettingsContract } from "./tfe/site-settings.ts"
+import { sshKeys } from "./tfe/ssh-key.ts"
+import { teamProjects, teamWorkspaces } from "./tfe/team-access.ts"
+import { terraformVersions } from "./tfe/terraform-version.ts"
+import { tokens } from "./tfe/token.ts"
+import { variables } from "./tfe/variable.ts"
+import { webhooks } from "./tfe/webhook.ts"
 import { projects } from "./tfe/project.ts"
 import { users } from "./tfe/user.ts"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
@@ -31,13 +39,22 @@ import { roles } from "./vault/role.ts"
 import { ownToken, serviceTokens, tokensByAccessor, tokensBySecret } from "./vault/service-token.ts"
 
 const tfe = {
+  agentPools,
   assessments,
   organizationMemberships,
   organizations,
   projects,
   remoteStateConsumers,
+  siteSettings: siteSettingsContract,
+  sshKeys,
+  teamProjects,
   teams,
+  teamWorkspaces,
+  terraformVersions,
+  tokens,
   users,
+  variables,
+  webhooks,
 }
 
 const policyContracts = { policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }

@@ -42,7 +42,7 @@ export class TeamProjectService implements TeamProjects {
       const team = await stores.teams.find(teamId)
       const membership = membershipIn(this.#caller, project.organizationId)
       if (team?.organizationId !== project.organizationId || membership === undefined || !seesTeam(membership, team))
-        throw invalid([{ field: ["team", "id"], detail: "Team does not exist in this organization" }])
+        throw invalid([{ field: ["teamId", "id"], detail: "Team does not exist in this organization" }])
       const made: TeamProject = { id, teamId: team.id, projectId: project.id, ...access }
       await stores.teamProjects.insert(made)
       await stores.events.append(accessEvent(project))

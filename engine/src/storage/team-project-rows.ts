@@ -33,7 +33,7 @@ export class TeamProjectRows implements TeamProjectStore {
       ...projectAccessColumns(access),
     }
     await refuseTaken(() => this.#session.run(this.#session.db.insertInto("team_projects").values(row)), {
-      team: { field: ["team", "id"], detail: "Team has already been given access to the project" },
+      team: { field: ["teamId", "id"], detail: "Team has already been given access to the project" },
     })
   }
 

@@ -33,7 +33,7 @@ export class TeamWorkspaceRows implements TeamWorkspaceStore {
       ...columnsOf(access),
     }
     await refuseTaken(() => this.#session.run(this.#session.db.insertInto("team_workspaces").values(row)), {
-      team: { field: ["team", "id"], detail: "Team has already been given access to the workspace" },
+      team: { field: ["teamId", "id"], detail: "Team has already been given access to the workspace" },
     })
   }
 

@@ -42,7 +42,7 @@ export class TeamWorkspaceService implements TeamWorkspaces {
       const team = await stores.teams.find(input.teamId)
       const membership = membershipIn(this.#caller, workspace.organizationId)
       if (team?.organizationId !== workspace.organizationId || membership === undefined || !seesTeam(membership, team))
-        throw invalid([{ field: ["team", "id"], detail: "Team does not exist in this organization" }])
+        throw invalid([{ field: ["teamId", "id"], detail: "Team does not exist in this organization" }])
       const access = changeAccess(undefined, input)
       refuseFaults(accessFaults(access, input))
       const made: TeamWorkspace = { id, teamId: team.id, workspaceId: workspace.id, ...access }

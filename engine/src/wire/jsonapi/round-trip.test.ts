@@ -29,7 +29,7 @@ import { workspaceSortKeys } from "../../workspaces/query.ts"
 import { configurationVersionStatuses } from "../../workspaces/configuration-version.ts"
 import { variableCategories } from "../../workspaces/variable.ts"
 import { actorKinds } from "../../workspaces/workspace.ts"
-import { decodeAgentPool, decodeAgentPoolPatch, encodeAgentPool, encodeAgentPoolPatch } from "./agent-pool.ts"
+import { agentPool } from "../../contracts/tfe/agent-pool.ts"
 import { decodeConfigurationVersionView, encodeConfigurationVersion } from "./configuration-version.ts"
 import { given } from "./given.ts"
 import { organization } from "../../contracts/tfe/organization.ts"
@@ -47,22 +47,17 @@ import {
 } from "./tag-binding.ts"
 import { assessment } from "../../contracts/tfe/assessment.ts"
 import { team } from "../../contracts/tfe/team.ts"
-import {
-  decodeTerraformVersion,
-  decodeTerraformVersionPatch,
-  encodeTerraformVersion,
-  encodeTerraformVersionPatch,
-} from "./terraform-version.ts"
-import { decodeCreatedToken, encodeCreatedToken } from "./token.ts"
+import { terraformVersion } from "../../contracts/tfe/terraform-version.ts"
+import { createdToken } from "../../contracts/tfe/token.ts"
 import { adminUser, user } from "../../contracts/tfe/user.ts"
-import { decodeVariable, decodeVariableView, encodeVariable, encodeVariablePatch } from "./variable.ts"
+import { variable, variableInput } from "../../contracts/tfe/variable.ts"
 import {
   decodeOauthClientPatch,
   decodeOauthClientView,
   encodeOauthClient,
   encodeOauthClientPatch,
 } from "./vcs-connection.ts"
-import { decodeTeamProjectPatch, encodeTeamProjectPatch } from "./team-access.ts"
+import { teamProjects } from "../../contracts/tfe/team-access.ts"
 import { projectAccessParts, projectWorkspaceParts } from "../../organizations/custom-project-access.ts"
 import { projectAccessLevels } from "../../organizations/project-permissions.ts"
 import { decodeWorkspace, encodeWorkspace } from "./workspace.ts"
@@ -275,8 +270,8 @@ const answers: Readonly<Record<string, Codec>> = {
       usage: nat(),
       createdAt: instant,
     }),
-    encodeTerraformVersion,
-    decodeTerraformVersion,
+    terraformVersion.encode,
+    terraformVersion.decode,
   ),
   token: codec(
     record({
@@ -293,8 +288,8 @@ const answers: Readonly<Record<string, Codec>> = {
       expiresAt: orNull(instant),
       secret: word,
     }),
-    encodeCreatedToken,
-    decodeCreatedToken,
+    createdToken.encode,
+    createdToken.decode,
   ),
   tag: codec(
     record({ id, name: word, createdAt: instant, instanceCount: nat(), organizationName: word }),
@@ -402,8 +397,8 @@ const answers: Readonly<Record<string, Codec>> = {
       versionId: text,
       createdAt: instant,
     }),
-    encodeVariable,
-    decodeVariableView,
+    variable.encode,
+    variable.decode,
   ),
   assessment: codec(
     record({
@@ -448,8 +443,8 @@ const answers: Readonly<Record<string, Codec>> = {
       allowedProjectIds: array(id),
       excludedWorkspaceIds: array(id),
     }),
-    encodeAgentPool,
-    decodeAgentPool,
+    agentPool.encode,
+    agentPool.decode,
   ),
   "state output": codec(
     record({
@@ -539,8 +534,8 @@ const requests: Readonly<Record<string, Codec>> = {
       allowedProjectIds: array(id),
       excludedWorkspaceIds: array(id),
     }),
-    encodeAgentPoolPatch,
-    decodeAgentPoolPatch,
+    agentPool.patch.encode,
+    agentPool.patch.decode,
   ),
   "change of access to a project": codec(
     some({
@@ -548,8 +543,8 @@ const requests: Readonly<Record<string, Codec>> = {
       projectAccess: someParts(projectAccessParts),
       workspaceAccess: someParts(projectWorkspaceParts),
     }),
-    encodeTeamProjectPatch,
-    decodeTeamProjectPatch,
+    teamProjects.update.body.encode,
+    teamProjects.update.body.decode,
   ),
   "change of an OAuth client": codec(
     some({
@@ -577,8 +572,8 @@ const requests: Readonly<Record<string, Codec>> = {
       enabled: boolean(),
       beta: boolean(),
     }),
-    encodeTerraformVersionPatch,
-    decodeTerraformVersionPatch,
+    terraformVersion.patch.encode,
+    terraformVersion.patch.decode,
   ),
   "change of an organization": codec(organizationPatch, organization.patch.encode, organization.patch.decode),
   "change of a project": codec(
@@ -618,8 +613,8 @@ const requests: Readonly<Record<string, Codec>> = {
       hcl: boolean(),
       sensitive: boolean(),
     }),
-    encodeVariablePatch,
-    decodeVariable,
+    variableInput.encode,
+    variableInput.decode,
   ),
   run: codec(
     record({

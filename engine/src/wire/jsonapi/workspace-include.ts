@@ -1,6 +1,6 @@
 import { type Inclusions, type WorkspacePart, workspaceParts } from "../../workspaces/inclusions.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
-import { encodeAgentPool } from "./agent-pool.ts"
+import { agentPool } from "../../contracts/tfe/agent-pool.ts"
 import { encodeConfigurationVersion, encodeIngressAttributes, encodeReadme } from "./configuration-version.ts"
 import { linked, type Resource } from "./document.ts"
 import { decodeInclude } from "./include.ts"
@@ -11,7 +11,7 @@ import { encodeStateVersion, encodeWorkspaceOutput } from "./state-version.ts"
 import { encodeIdentifiedBindings } from "./tag-binding.ts"
 import { team } from "../../contracts/tfe/team.ts"
 import { user } from "../../contracts/tfe/user.ts"
-import { encodeVariable } from "./variable.ts"
+import { variable } from "../../contracts/tfe/variable.ts"
 import { encodeWorkspace } from "./workspace.ts"
 
 export const decodeWorkspaceInclude = (query: URLSearchParams): ReadonlySet<WorkspacePart> =>
@@ -37,9 +37,9 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
   ...included.teams.map(team.encode),
   ...encodeOrganizations(included),
   ...included.projects.map(project.encode),
-  ...included.agentPools.map(encodeAgentPool),
+  ...included.agentPools.map(agentPool.encode),
   ...included.readmes.map(encodeReadme),
-  ...included.variables.map(encodeVariable),
+  ...included.variables.map(variable.encode),
   ...encodeIdentifiedBindings([...included.effectiveTagBindings.values()].flat()),
 ]
 
