@@ -115,25 +115,25 @@ describe("the default agent pool", () => {
       why: "remote execution",
       of: before,
       patch: { defaultAgentPoolId: "apool-1" },
-      fault: `defaultAgentPool.id: ${unlessAgent}`,
+      fault: `defaultAgentPoolId.id: ${unlessAgent}`,
     },
     {
       why: "leaving agent execution with a pool named",
       of: withPool,
       patch: { defaultExecutionMode: "local", defaultAgentPoolId: "apool-1" },
-      fault: `defaultAgentPool.id: ${unlessAgent}`,
+      fault: `defaultAgentPoolId.id: ${unlessAgent}`,
     },
     {
       why: "agents without a pool",
       of: before,
       patch: { defaultExecutionMode: "agent" },
-      fault: `defaultAgentPool: ${needed}`,
+      fault: `defaultAgentPoolId: ${needed}`,
     },
     {
       why: "taking the pool from agents",
       of: withPool,
       patch: { defaultAgentPoolId: null },
-      fault: `defaultAgentPool: ${needed}`,
+      fault: `defaultAgentPoolId: ${needed}`,
     },
   ] as const)("is refused: $why", ({ of, patch, fault }) => {
     expect(faultsOf(() => changeOrganization(of, patch, poolOwner))).toEqual([fault])
@@ -142,7 +142,7 @@ describe("the default agent pool", () => {
   test("of another organization does not exist", () => {
     const patch = { defaultExecutionMode: "agent", defaultAgentPoolId: "apool-1" } as const
     expect(faultsOf(() => changeOrganization(before, patch, nobody))).toEqual([
-      "defaultAgentPool.id: Default agent pool does not exist in this organization",
+      "defaultAgentPoolId.id: Default agent pool does not exist in this organization",
     ])
   })
 })
