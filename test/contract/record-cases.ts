@@ -91,7 +91,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     expect(await vcs.updateClient(client.id, {})).toEqual(renamed)
     expect(await vcs.updateClient(client.id, { name: null })).toEqual({ ...client, name: null })
     await expect(vcs.updateClient(client.id, { name: "x".repeat(256), token: "" })).rejects.toMatchObject(
-      refused("invalid", ["name"], ["oauthTokenString"]),
+      refused("invalid", ["name"], ["token"]),
     )
     expect(token.hasSshKey).toBe(false)
     const { value: sshKey } = newSshKey

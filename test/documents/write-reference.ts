@@ -12,6 +12,19 @@ import {
   organizationMemberships,
 } from "../../engine/src/contracts/tfe/organization-membership.ts"
 import { project, projects } from "../../engine/src/contracts/tfe/project.ts"
+import {
+  organizationRetention,
+  retentionPolicy,
+  siteRetention,
+  workspaceRetention,
+} from "../../engine/src/contracts/tfe/retention-policy.ts"
+import { effectiveTagBinding, tag, tagBinding, tags } from "../../engine/src/contracts/tfe/tag.ts"
+import {
+  appInstallation,
+  oauthClient,
+  oauthToken,
+  vcsConnections,
+} from "../../engine/src/contracts/tfe/vcs-connection.ts"
 import { siteSettings, siteSettingsContract } from "../../engine/src/contracts/tfe/site-settings.ts"
 import { sshKey, sshKeys } from "../../engine/src/contracts/tfe/ssh-key.ts"
 import { teamProject, teamProjects, teamWorkspace, teamWorkspaces } from "../../engine/src/contracts/tfe/team-access.ts"
@@ -448,8 +461,20 @@ const pages: Readonly<Record<string, string>> = {
   ),
   "projects.md": tfePage("Projects", projects, { title: "projects", document: project, create: project.input }),
   "remote-state-consumers.md": tfePage("Remote state consumers", remoteStateConsumers),
+  "retention-policies.md": tfePage(
+    "Data retention policies",
+    joined<tfe.Endpoint>({ workspaceRetention, organizationRetention, siteRetention }),
+    { title: "policies", document: retentionPolicy },
+  ),
   "site-settings.md": tfePage("Site settings", siteSettingsContract, { title: "settings", document: siteSettings }),
   "ssh-keys.md": tfePage("SSH keys", sshKeys, { title: "SSH keys", document: sshKey, create: sshKey.input }),
+  "tags.md": tfePage(
+    "Tags",
+    tags,
+    { title: "tags", document: tag },
+    { title: "bindings", document: tagBinding },
+    { title: "effective bindings", document: effectiveTagBinding },
+  ),
   "team-access.md": tfePage(
     "Team access",
     joined<tfe.Endpoint>({ teamWorkspaces, teamProjects }),
@@ -480,6 +505,13 @@ const pages: Readonly<Record<string, string>> = {
     document: variable,
     create: variable.input,
   }),
+  "vcs-connections.md": tfePage(
+    "VCS connections",
+    vcsConnections,
+    { title: "OAuth clients", document: oauthClient, create: oauthClient.input },
+    { title: "OAuth tokens", document: oauthToken },
+    { title: "installations of GitHub apps", document: appInstallation, create: appInstallation.input },
+  ),
   "webhooks.md": tfePage(
     "Webhooks",
     webhooks,

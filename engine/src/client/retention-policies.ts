@@ -1,24 +1,20 @@
-import { decodeRetentionPolicy, encodeRetentionRule } from "../wire/jsonapi/retention-policy.ts"
+import { organizationRetention, siteRetention, workspaceRetention } from "../contracts/tfe/retention-policy.ts"
 import type { RetentionPolicies, RetentionTarget } from "../workspaces/retention-policy.ts"
-import type { Calls } from "./calls.ts"
-import { path } from "./transport.ts"
+import { remote } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 
-export const remoteRetentionPolicies = ({ one, done }: Calls): RetentionPolicies => ({
-  get: async (target) => one(decodeRetentionPolicy, { method: "GET", path: at(target) }),
-  set: async (target, rule) =>
-    one(decodeRetentionPolicy, { method: "POST", path: at(target), document: encodeRetentionRule(rule) }),
-  delete: async (target) => done({ method: "DELETE", path: at(target) }),
-})
-
-function at(target: RetentionTarget): string {
-  switch (target.kind) {
-    case "workspace":
-      return path`/workspaces/${target.id}/relationships/data-retention-policy`
-    case "organization":
-      return path`/organizations/${target.name}/relationships/data-retention-policy`
-    case "site":
-      return "/admin/data-retention-policy-settings"
-    default:
-      return target satisfies never
+export function remoteRetentionPolicies(transport: Transport): RetentionPolicies {
+  const ofWorkspace = remote(workspaceRetention, transport)
+  const ofOrganization = remote(organizationRetention, transport)
+  const ofSite = remote(siteRetention, transport)
+  const callsOf = (target: RetentionTarget): Pick<typeof ofSite, "get" | "set" | "delete"> => {
+    if (target.kind === "site") return ofSite
+    const [calls, id] = target.kind === "workspace" ? [ofWorkspace, target.id] : [ofOrganization, target.name]
+    return { get: () => calls.get(id), set: (sent) => calls.set(id, sent), delete: () => calls.delete(id) }
+  }
+  return {
+    get: (target) => callsOf(target).get(),
+    set: (target, rule) => callsOf(target).set({ rule }),
+    delete: (target) => callsOf(target).delete(),
   }
 }

@@ -1,20 +1,19 @@
 import { isEngineError } from "../core/errors.ts"
 import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
 import { sshKeys } from "../contracts/tfe/ssh-key.ts"
-import { decodeTagBinding } from "../wire/jsonapi/tag-binding.ts"
 import { decodeWorkspace, encodeLock, encodeLockExtension } from "../wire/jsonapi/workspace.ts"
 import { encodeWorkspaceInput } from "../wire/jsonapi/workspace-input.ts"
 import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
 import { encodeWriter } from "../wire/jsonapi/writer.ts"
+import type { Tags } from "../tags/tags.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace-view.ts"
 import type { Workspaces } from "../workspaces/workspaces.ts"
 import type { Calls } from "./calls.ts"
-import { bindingsRequest } from "./tags.ts"
 import { path } from "./transport.ts"
 
-export function remoteWorkspaces(calls: Calls): Workspaces {
-  const { one, all, page, done } = calls
+export function remoteWorkspaces(calls: Calls, tags: Pick<Tags, "bindings">): Workspaces {
+  const { one, page, done } = calls
   const act = async (ref: WorkspaceRef, action: string, document?: unknown): Promise<WorkspaceView> =>
     one(decodeWorkspace, {
       method: "POST",
@@ -34,7 +33,7 @@ export function remoteWorkspaces(calls: Calls): Workspaces {
     get: async (ref, { bindings: showing } = {}) => {
       const found = one(decodeWorkspace, { method: "GET", path: workspacePath(ref) })
       if (showing === undefined) return found
-      const bindingsOf = (id: string) => all(decodeTagBinding, bindingsRequest(id, showing))
+      const bindingsOf = (id: string) => tags.bindings(id, showing)
       // At once where the id is known: the answer to the one says nothing that the other needs.
       const asked = "id" in ref ? bindingsOf(ref.id) : found.then(({ id }) => bindingsOf(id))
       const [view, bindings] = await Promise.all([found, unlessHidden(asked)])

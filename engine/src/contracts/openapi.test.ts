@@ -8,6 +8,9 @@ import { assessments } from "./tfe/assessment.ts"
 import { remoteStateConsumers } from "./tfe/remote-state-consumers.ts"
 import { organizations } from "./tfe/organization.ts"
 import { organizationMemberships } from "./tfe/organization-membership.ts"
+import { organizationRetention, siteRetention, workspaceRetention } from "./tfe/retention-policy.ts"
+import { tags } from "./tfe/tag.ts"
+import { vcsConnections } from "./tfe/vcs-connection.ts"
 import { siteSettingsContract } from "./tfe/site-settings.ts"
 import { sshKeys } from "./tfe/ssh-key.ts"
 import { teamProjects, teamWorkspaces } from "./tfe/team-access.ts"
@@ -42,11 +45,14 @@ const tfe = {
   agentPools,
   assessments,
   organizationMemberships,
+  organizationRetention,
   organizations,
   projects,
   remoteStateConsumers,
+  siteRetention,
   siteSettings: siteSettingsContract,
   sshKeys,
+  tags,
   teamProjects,
   teams,
   teamWorkspaces,
@@ -54,7 +60,9 @@ const tfe = {
   tokens,
   users,
   variables,
+  vcsConnections,
   webhooks,
+  workspaceRetention,
 }
 
 const policyContracts = { policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }

@@ -194,7 +194,10 @@ export function defaultAgentPoolFaults(
     const asked = patch.defaultExecutionMode === "agent" || patch.defaultAgentPoolId === null
     if (after.defaultExecutionMode !== "agent" || !asked) return []
     return [
-      { field: ["defaultAgentPoolId"], detail: "Default agent pool must be specified when using 'agent' execution mode" },
+      {
+        field: ["defaultAgentPoolId"],
+        detail: "Default agent pool must be specified when using 'agent' execution mode",
+      },
     ]
   }
   if (after.defaultExecutionMode !== "agent") return [{ field, detail: poolWithoutAgents }]

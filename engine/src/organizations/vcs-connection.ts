@@ -150,11 +150,10 @@ export function oauthClientFaults(input: OauthClientInput): Fault[] {
     faults.push({ field: ["name"], detail: `Name is too long (maximum is ${nameMaximum} characters)` })
   if (!isHttpUrl(httpUrl)) faults.push({ field: ["httpUrl"], detail: "Http url must be an http or https address" })
   if (!isHttpUrl(apiUrl)) faults.push({ field: ["apiUrl"], detail: "Api url must be an http or https address" })
-  if (token === "" && needsToken(input))
-    faults.push({ field: ["oauthTokenString"], detail: "Oauth token string can't be blank" })
+  if (token === "" && needsToken(input)) faults.push({ field: ["token"], detail: "Oauth token string can't be blank" })
   if (token.length > tokenMaximum)
     faults.push({
-      field: ["oauthTokenString"],
+      field: ["token"],
       detail: `Oauth token string is too long (maximum is ${tokenMaximum} characters)`,
     })
   for (const [field, noun] of [

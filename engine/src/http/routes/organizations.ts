@@ -1,7 +1,7 @@
 import { entitlementSet, organizations } from "../../contracts/tfe/organization.ts"
 import { project } from "../../contracts/tfe/project.ts"
 import type { ResourceIdentifier } from "../../wire/jsonapi/document.ts"
-import { encodeRetentionPolicy } from "../../wire/jsonapi/retention-policy.ts"
+import { retentionPolicy } from "../../contracts/tfe/retention-policy.ts"
 import { implement } from "../implement.ts"
 import { readable } from "../included.ts"
 
@@ -17,7 +17,7 @@ export const organizationRoutes = implement(organizations, {
     const [policy] = await readable([found.name], (name) =>
       engine.retentionPolicies.get({ kind: "organization", name }),
     )
-    const data = { ...found, retentionPolicy: policy && identifierOf(encodeRetentionPolicy(policy)) }
+    const data = { ...found, retentionPolicy: policy && identifierOf(retentionPolicy.encode(policy)) }
     if (include === undefined) return { data }
     const projects = include.includes("default_project")
       ? await readable([found.defaultProjectId], (projectId) => engine.projects.get(projectId))

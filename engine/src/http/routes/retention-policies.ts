@@ -1,46 +1,39 @@
-import { attributePointers, type Pointers } from "../../wire/jsonapi/errors.ts"
-import { decodeRetentionRule, encodeRetentionPolicy } from "../../wire/jsonapi/retention-policy.ts"
-import type { RetentionTarget } from "../../workspaces/retention-policy.ts"
-import { type ApiRequest, noContent, ok, param, type Route } from "../route.ts"
+import { organizationRetention, siteRetention, workspaceRetention } from "../../contracts/tfe/retention-policy.ts"
+import type { RetentionRule, RetentionTarget } from "../../workspaces/retention-policy.ts"
+import { implement } from "../implement.ts"
+import type { ApiRequest } from "../route.ts"
 
-const attributes = attributePointers()
-const pointers: Pointers = (field) => (field[0] === "type" ? "/data/type" : attributes(field))
-
-/** Data retention policies of workspaces, organizations and the site. */
-export const retentionPolicyRoutes: readonly Route[] = [
-  ...policyRoutes("/workspaces/:workspace_id/relationships/data-retention-policy", (request) => ({
-    kind: "workspace",
-    id: param(request, "workspace_id"),
-  })),
-  ...policyRoutes("/organizations/:organization_name/relationships/data-retention-policy", (request) => ({
-    kind: "organization",
-    name: param(request, "organization_name"),
-  })),
-  ...policyRoutes("/admin/data-retention-policy-settings", () => ({ kind: "site" })),
-]
-
-function policyRoutes(path: string, targetOf: (request: ApiRequest) => RetentionTarget): readonly Route[] {
-  const set: Route["handle"] = async (request) => {
-    const { rule, legacy } = decodeRetentionRule(await request.body())
-    const policy = await request.engine.retentionPolicies.set(targetOf(request), rule)
-    return ok({ data: encodeRetentionPolicy(policy, legacy) })
-  }
-  return [
-    {
-      method: "GET",
-      path,
-      handle: async (request) =>
-        ok({ data: encodeRetentionPolicy(await request.engine.retentionPolicies.get(targetOf(request))) }),
-    },
-    { method: "POST", path, pointers, handle: set },
-    { method: "PATCH", path, pointers, handle: set },
-    {
-      method: "DELETE",
-      path,
-      handle: async (request) => {
-        await request.engine.retentionPolicies.delete(targetOf(request))
-        return noContent
-      },
-    },
-  ]
+interface Sent {
+  readonly rule: RetentionRule
+  readonly legacy?: boolean
 }
+
+async function set({ engine }: ApiRequest, target: RetentionTarget, { rule, legacy = false }: Sent) {
+  return { ...(await engine.retentionPolicies.set(target, rule)), legacy }
+}
+
+const handlers = (targetOf: (id: string) => RetentionTarget) => ({
+  get: ({ engine }: ApiRequest, id: string) => engine.retentionPolicies.get(targetOf(id)),
+  set: (request: ApiRequest, id: string, sent: Sent) => set(request, targetOf(id), sent),
+  change: (request: ApiRequest, id: string, sent: Sent) => set(request, targetOf(id), sent),
+  delete: ({ engine }: ApiRequest, id: string) => engine.retentionPolicies.delete(targetOf(id)),
+})
+const site = { kind: "site" } as const
+
+/** Specification 4.11, for all that a policy can be set on. */
+export const retentionPolicyRoutes = [
+  ...implement(
+    workspaceRetention,
+    handlers((id) => ({ kind: "workspace", id })),
+  ),
+  ...implement(
+    organizationRetention,
+    handlers((name) => ({ kind: "organization", name })),
+  ),
+  ...implement(siteRetention, {
+    get: ({ engine }) => engine.retentionPolicies.get(site),
+    set: (request, sent) => set(request, site, sent),
+    change: (request, sent) => set(request, site, sent),
+    delete: ({ engine }) => engine.retentionPolicies.delete(site),
+  }),
+]

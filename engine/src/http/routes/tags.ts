@@ -1,161 +1,25 @@
-import { listPointers } from "../../wire/jsonapi/errors.ts"
-import { given } from "../../wire/jsonapi/given.ts"
-import { encodePage } from "../../wire/jsonapi/links.ts"
-import { decodeIdentifiers } from "../../wire/jsonapi/relationship.ts"
-import { decodePage } from "../../wire/jsonapi/query.ts"
-import { decodeNewTags, decodeTagFilter, decodeTagReferences, encodeTag } from "../../wire/jsonapi/tag.ts"
-import { decodeTagBindings, encodeEffectiveTagBinding, encodeTagBinding } from "../../wire/jsonapi/tag-binding.ts"
-import { decodeShowing, decodeWriter } from "../../wire/jsonapi/writer.ts"
-import type { TagBindingView } from "../../tags/tags.ts"
-import { type ApiRequest, created, type Method, noContent, ok, param, type Route } from "../route.ts"
+import { tags } from "../../contracts/tfe/tag.ts"
+import { implement } from "../implement.ts"
 
-const organization = (request: ApiRequest) => param(request, "organization_name")
-const workspace = (request: ApiRequest) => param(request, "workspace_id")
-const project = (request: ApiRequest) => param(request, "project_id")
-
-/** Tag pools of organizations, and tags of workspaces and projects. */
-export const tagRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/organizations/:organization_name/tags",
-    handle: async (request) => {
-      const page = decodePage(request.query)
-      const filter = decodeTagFilter(request.query)
-      return ok(encodePage(await request.engine.tags.list(organization(request), filter, page), encodeTag, request.url))
-    },
-  },
-  {
-    method: "POST",
-    path: "/organizations/:organization_name/tags",
-    pointers: listPointers,
-    handle: async (request) => {
-      const { names, many } = decodeNewTags(await request.body())
-      const tags = await request.engine.tags.create(organization(request), names)
-      return created({ data: many ? tags.map(encodeTag) : tags.map(encodeTag)[0] })
-    },
-  },
-  {
-    method: "DELETE",
-    path: "/organizations/:organization_name/tags",
-    handle: async (request) => {
-      const body = await request.body()
-      const ids = decodeIdentifiers(body, "tags")
-      await request.engine.tags.delete(organization(request), ids, decodeWriter(request.headers, body))
-      return noContent
-    },
-  },
-  {
-    method: "POST",
-    path: "/tags/:tag_id/relationships/workspaces",
-    pointers: listPointers,
-    handle: async (request) => {
-      const body = await request.body()
-      const ids = decodeIdentifiers(body, "workspaces")
-      await request.engine.tags.apply(param(request, "tag_id"), ids, decodeWriter(request.headers, body))
-      return noContent
-    },
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/relationships/tags",
-    handle: async (request) => {
-      const { engine, query, url } = request
-      // How public clients name the search in this list.
-      const filter = given({ search: query.get("name") || undefined })
-      const page = await engine.tags.ofWorkspace(workspace(request), decodePage(query), filter)
-      return ok(encodePage(page, encodeTag, url))
-    },
-  },
-  {
-    method: "POST",
-    path: "/workspaces/:workspace_id/relationships/tags",
-    pointers: listPointers,
-    handle: async (request) => {
-      const body = await request.body()
-      const tags = decodeTagReferences(body)
-      await request.engine.tags.add(workspace(request), tags, decodeWriter(request.headers, body))
-      return noContent
-    },
-  },
-  {
-    method: "DELETE",
-    path: "/workspaces/:workspace_id/relationships/tags",
-    pointers: listPointers,
-    handle: async (request) => {
-      const body = await request.body()
-      const tags = decodeTagReferences(body)
-      await request.engine.tags.remove(workspace(request), tags, decodeWriter(request.headers, body))
-      return noContent
-    },
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/tag-bindings",
-    handle: async (request) =>
-      ok(bindingList(await request.engine.tags.bindings(workspace(request), decodeShowing(request.query)))),
-  },
-  {
-    method: "PATCH",
-    path: "/workspaces/:workspace_id/tag-bindings",
-    pointers: listPointers,
-    handle: async (request) => ok(bindingList(await bound(request))),
-  },
-  bindingRelationship("POST"),
-  bindingRelationship("PATCH"),
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/effective-tag-bindings",
-    handle: async (request) => {
-      const bindings = await request.engine.tags.effectiveBindings(workspace(request), decodeShowing(request.query))
-      return ok({ data: bindings.map(encodeEffectiveTagBinding) })
-    },
-  },
-  {
-    method: "GET",
-    path: "/projects/:project_id/tag-bindings",
-    handle: async (request) =>
-      ok(bindingList(await request.engine.tags.projectBindings(project(request), decodeShowing(request.query)))),
-  },
-  {
-    // Nothing lies above a project that it could inherit from.
-    method: "GET",
-    path: "/projects/:project_id/effective-tag-bindings",
-    handle: async (request) => {
-      const bindings = await request.engine.tags.projectBindings(project(request), decodeShowing(request.query))
-      return ok({ data: bindings.map((binding) => encodeEffectiveTagBinding({ ...binding, inheritedFrom: null })) })
-    },
-  },
-  {
-    method: "PATCH",
-    path: "/projects/:project_id/tag-bindings",
-    pointers: listPointers,
-    handle: async (request) => {
-      const body = await request.body()
-      const writer = decodeWriter(request.headers, body)
-      return ok(bindingList(await request.engine.tags.bindProject(project(request), decodeTagBindings(body), writer)))
-    },
-  },
-]
-
-/** Path that newer clients use instead of `PATCH …/tag-bindings` (docs/compatibility.md, "Tags"). */
-function bindingRelationship(method: Method): Route {
-  return {
-    method,
-    path: "/workspaces/:workspace_id/relationships/tag-bindings",
-    pointers: listPointers,
-    handle: async (request) => {
-      await bound(request)
-      return noContent
-    },
-  }
-}
-
-async function bound(request: ApiRequest): Promise<readonly TagBindingView[]> {
-  const body = await request.body()
-  const bindings = decodeTagBindings(body)
-  return request.engine.tags.bind(workspace(request), bindings, decodeWriter(request.headers, body))
-}
-
-const bindingList = (bindings: readonly TagBindingView[]) => ({
-  data: bindings.map(encodeTagBinding),
+/** The pool of an organization (specification 4.1), and what workspaces and projects carry (4.10). */
+export const tagRoutes = implement(tags, {
+  list: ({ engine }, organization, filter, page) => engine.tags.list(organization, filter, page),
+  create: async ({ engine }, organization, { names, many }) => ({
+    tags: await engine.tags.create(organization, names),
+    many,
+  }),
+  delete: ({ engine }, organization, ids, writer) => engine.tags.delete(organization, ids, writer),
+  apply: ({ engine }, id, workspaceIds, writer) => engine.tags.apply(id, workspaceIds, writer),
+  ofWorkspace: ({ engine }, id, filter, page) => engine.tags.ofWorkspace(id, page, filter),
+  add: ({ engine }, id, references, writer) => engine.tags.add(id, references, writer),
+  remove: ({ engine }, id, references, writer) => engine.tags.remove(id, references, writer),
+  bindings: ({ engine }, id, showing) => engine.tags.bindings(id, showing),
+  bind: ({ engine }, id, bindings, writer) => engine.tags.bind(id, bindings, writer),
+  addBindings: async ({ engine }, id, bindings, writer) => void (await engine.tags.bind(id, bindings, writer)),
+  changeBindings: async ({ engine }, id, bindings, writer) => void (await engine.tags.bind(id, bindings, writer)),
+  effectiveBindings: ({ engine }, id, showing) => engine.tags.effectiveBindings(id, showing),
+  projectBindings: ({ engine }, id, showing) => engine.tags.projectBindings(id, showing),
+  effectiveProjectBindings: async ({ engine }, id, showing) =>
+    (await engine.tags.projectBindings(id, showing)).map((binding) => ({ ...binding, inheritedFrom: null })),
+  bindProject: ({ engine }, id, bindings, writer) => engine.tags.bindProject(id, bindings, writer),
 })

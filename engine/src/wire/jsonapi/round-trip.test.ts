@@ -36,27 +36,14 @@ import { organization } from "../../contracts/tfe/organization.ts"
 import { project as projectDocument } from "../../contracts/tfe/project.ts"
 import { decodeRun, decodeComment, encodeComment, decodeRunView, encodeRun, encodeRunInput } from "./run.ts"
 import { decodeStateVersionOutput, encodeStateVersionOutput } from "./state-version.ts"
-import { decodeTag, decodeTagReferences, encodeTag, encodeTagReferences } from "./tag.ts"
-import {
-  decodeEffectiveTagBinding,
-  decodeTagBinding,
-  decodeTagBindings,
-  encodeEffectiveTagBinding,
-  encodeTagBinding,
-  encodeTagBindings,
-} from "./tag-binding.ts"
+import { effectiveTagBinding, tag, tagBinding, tagBindings, tagReferences } from "../../contracts/tfe/tag.ts"
 import { assessment } from "../../contracts/tfe/assessment.ts"
 import { team } from "../../contracts/tfe/team.ts"
 import { terraformVersion } from "../../contracts/tfe/terraform-version.ts"
 import { createdToken } from "../../contracts/tfe/token.ts"
 import { adminUser, user } from "../../contracts/tfe/user.ts"
 import { variable, variableInput } from "../../contracts/tfe/variable.ts"
-import {
-  decodeOauthClientPatch,
-  decodeOauthClientView,
-  encodeOauthClient,
-  encodeOauthClientPatch,
-} from "./vcs-connection.ts"
+import { oauthClient, vcsConnections } from "../../contracts/tfe/vcs-connection.ts"
 import { teamProjects } from "../../contracts/tfe/team-access.ts"
 import { projectAccessParts, projectWorkspaceParts } from "../../organizations/custom-project-access.ts"
 import { projectAccessLevels } from "../../organizations/project-permissions.ts"
@@ -293,10 +280,14 @@ const answers: Readonly<Record<string, Codec>> = {
   ),
   tag: codec(
     record({ id, name: word, createdAt: instant, instanceCount: nat(), organizationName: word }),
-    encodeTag,
-    decodeTag,
+    tag.encode,
+    tag.decode,
   ),
-  "tag binding": codec(record({ id, key: text, value: text, createdAt: instant }), encodeTagBinding, decodeTagBinding),
+  "tag binding": codec(
+    record({ id, key: text, value: text, createdAt: instant }),
+    tagBinding.encode,
+    tagBinding.decode,
+  ),
   "held tag binding": codec(
     record({
       id,
@@ -307,18 +298,18 @@ const answers: Readonly<Record<string, Codec>> = {
       isTag: boolean(),
       isBinding: boolean(),
     }),
-    encodeTagBinding,
-    decodeTagBinding,
+    tagBinding.encode,
+    tagBinding.decode,
   ),
   "held effective tag binding": codec(
     record({ key: text, value: text, inheritedFrom: orNull(id), owners: array(text) }),
-    encodeEffectiveTagBinding,
-    decodeEffectiveTagBinding,
+    effectiveTagBinding.encode,
+    effectiveTagBinding.decode,
   ),
   "effective tag binding": codec(
     record({ key: text, value: text, inheritedFrom: orNull(id) }),
-    encodeEffectiveTagBinding,
-    decodeEffectiveTagBinding,
+    effectiveTagBinding.encode,
+    effectiveTagBinding.decode,
   ),
   run: codec(
     record({
@@ -428,8 +419,8 @@ const answers: Readonly<Record<string, Codec>> = {
       projectIds: array(id),
       agentPoolId: orNull(id),
     }),
-    encodeOauthClient,
-    decodeOauthClientView,
+    oauthClient.encode,
+    oauthClient.decode,
   ),
   "agent pool": codec(
     record({
@@ -557,8 +548,8 @@ const requests: Readonly<Record<string, Codec>> = {
       projectIds: array(id),
       agentPoolId: orNull(id),
     }),
-    encodeOauthClientPatch,
-    decodeOauthClientPatch,
+    vcsConnections.updateClient.body.encode,
+    vcsConnections.updateClient.body.decode,
   ),
   "change of a Terraform version": codec(
     some({
@@ -602,8 +593,12 @@ const requests: Readonly<Record<string, Codec>> = {
     team.patch.encode,
     team.patch.decode,
   ),
-  "list of tag bindings": codec(bindings, encodeTagBindings, decodeTagBindings),
-  "list of tags": codec(array(oneof(record({ name: word }), record({ id }))), encodeTagReferences, decodeTagReferences),
+  "list of tag bindings": codec(bindings, tagBindings.encode, tagBindings.decode),
+  "list of tags": codec(
+    array(oneof(record({ name: word }), record({ id }))),
+    tagReferences.encode,
+    tagReferences.decode,
+  ),
   variable: codec(
     record({
       key: said,

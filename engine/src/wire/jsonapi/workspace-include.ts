@@ -8,7 +8,7 @@ import { organization as organizationDocument } from "../../contracts/tfe/organi
 import { project } from "../../contracts/tfe/project.ts"
 import { encodeApply, encodePlan, encodeRun } from "./run.ts"
 import { encodeStateVersion, encodeWorkspaceOutput } from "./state-version.ts"
-import { encodeIdentifiedBindings } from "./tag-binding.ts"
+import { encodeIdentifiedBindings } from "../../contracts/tfe/tag.ts"
 import { team } from "../../contracts/tfe/team.ts"
 import { user } from "../../contracts/tfe/user.ts"
 import { variable } from "../../contracts/tfe/variable.ts"

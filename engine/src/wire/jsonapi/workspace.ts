@@ -11,7 +11,7 @@ import { decodeActor } from "./actor.ts"
 import { type MembersReader, readResource } from "./answer.ts"
 import { decodeBody, type Resource, toMany, toOne } from "./document.ts"
 import { dashed } from "./member-name.ts"
-import { retentionTypes } from "./retention-policy.ts"
+import { retentionTypes } from "../../contracts/tfe/retention-policy.ts"
 
 const permissionMembers = workspacePermissionNames.map((name) => [name, dashed(name)] as const)
 

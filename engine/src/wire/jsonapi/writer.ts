@@ -1,11 +1,9 @@
 // In whose name a request writes tags, and whether an answer shows who holds them (docs/tag-owners.md). Clients that send
 // documents of their own making say it there, any other can in a header; the same in both is said once.
-import { badRequest, type Fault, invalid } from "../../core/errors.ts"
+import { type Fault, invalid } from "../../core/errors.ts"
 import { ownerProblem, type Writer } from "../../core/owner.ts"
-import type { Showing } from "../../tags/tags.ts"
 
 const header = "X-Chancery-Owner"
-const parameters = { owners: "show[owners]", tags: "show[tags]" } as const
 const pointer = "/meta/owner"
 
 /** Of the header, or of `meta.owner` beside `data`. */
@@ -36,24 +34,3 @@ const memberOf = (value: unknown, name: string): unknown =>
 /** The other direction of `decodeWriter`. */
 export const encodeWriter = <T extends object>(document: T, { owner }: Writer = {}): T =>
   owner === undefined ? document : { ...document, meta: { owner } }
-
-export const decodeShowing = (query: URLSearchParams): Showing => ({
-  ...(isTrue(query, parameters.owners) && { owners: true }),
-  ...(isTrue(query, parameters.tags) && { tags: true }),
-})
-
-function isTrue(query: URLSearchParams, parameter: string): boolean {
-  const text = query.get(parameter)
-  if (text === null || text === "" || text === "false") return false
-  if (text === "true") return true
-  throw badRequest("The query is not valid.", [{ detail: `${parameter} must be true or false`, parameter }])
-}
-
-/** The other direction of `decodeShowing`. */
-export const encodeShowing = ({ owners = false, tags = false }: Showing = {}): readonly (readonly [
-  string,
-  string | undefined,
-])[] => [
-  [parameters.owners, owners ? "true" : undefined],
-  [parameters.tags, tags ? "true" : undefined],
-]
