@@ -13,7 +13,7 @@ export const agentPool = document("agent-pools", {
       rule: "Name, unique in the organization, at most 90 characters.",
       example: "on-premises",
     }),
-    createdAt: readOnly(instant, { rule: "Time of the creation." }),
+    createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
     organizationScoped: writable(z.boolean(), {
       input: nullAsAbsent(z.boolean()),
       rule: "All workspaces but the excluded ones may use the pool. False if a request only names workspaces or projects.",

@@ -87,10 +87,7 @@ export const optional = <T>(schema: z.ZodType<T>, documentation: Named) => ({
   optional: true as const,
   ...documentation,
 })
-/**
- * Set by requests, and in no answer.
- * @public
- */
+/** Set by requests, and in no answer. */
 export const secret = <T>(schema: z.ZodType<T>, documentation: Named) => ({
   schema,
   input: schema,
@@ -125,7 +122,6 @@ export const one = <Id extends string>(type: string) =>
     decode: ({ data }) => data.id as Id,
     encode: (id) => linkageOfOne(type, id) as { data: { type: string; id: string } },
   })
-/** @public */
 export const oneOrNull = <Id extends string>(type: string) =>
   z.codec(z.object({ data: identifier(type).nullable() }), z.custom<Id | null>(), {
     decode: ({ data }) => (data?.id ?? null) as Id | null,
@@ -136,10 +132,7 @@ export const many = <Id extends string>(type: string) =>
     decode: ({ data }) => data.map(({ id }) => id as Id),
     encode: (ids) => linkageOfMany(type, ids),
   })
-/**
- * The same in requests: clients send any type, and an empty id for none.
- * @public
- */
+/** The same in requests: clients send any type, and an empty id for none. */
 export const oneInput = <Id extends string>(type: string) =>
   z.codec(toOneSchema, z.custom<Id | null>(), {
     decode: (linkage) => relatedId(linkage) as Id | null,
@@ -151,7 +144,6 @@ export const requiredOneInput = <Id extends string>(type: string) =>
     decode: ({ data }) => data.id as Id,
     encode: (id) => linkageOfOne(type, id) as { data: { type: string; id: string } },
   })
-/** @public */
 export const manyInput = <Id extends string>(type: string) =>
   z.codec(toManySchema(z.object({ id: z.string() })), z.custom<readonly Id[]>(), {
     decode: ({ data }) => data.map(({ id }) => id as Id),

@@ -39,7 +39,7 @@ const flat = document("organization-memberships", {
       rule: "Email address, if the caller may see it. Nothing is mailed.",
       example: "ada@example.com",
     }),
-    createdAt: readOnly(instant, { rule: "Time of the creation." }),
+    createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
   },
   relationships: {
     organizationName: readOnly(one<string>("organizations"), { wireName: "organization", rule: "Organization." }),

@@ -53,7 +53,7 @@ const flat = document("organizations", {
       rule: "Address of the administrators.",
       example: "ops@example.com",
     }),
-    createdAt: readOnly(instant, { rule: "Time of the creation." }),
+    createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
     defaultExecutionMode: writable(z.enum(executionModes), {
       rule: "Execution mode of workspaces whose project and workspace have none of their own.",
       default: "remote",

@@ -129,13 +129,13 @@ export const workspaceRetention = endpoints(
   "/workspaces/:workspace_id/relationships/data-retention-policy",
   "a workspace, which otherwise has that of its organization",
   "Callers who see the workspace.",
-  "`can-manage-retention` on the workspace.",
+  "`can-update` on the workspace.",
 )
 export const organizationRetention = endpoints(
   "/organizations/:organization_name/relationships/data-retention-policy",
   "an organization",
   "Members of the organization.",
-  "Owners.",
+  "Owners and the token of the organization.",
 )
 export const siteRetention = endpoints(
   "/admin/data-retention-policy-settings",

@@ -18,7 +18,7 @@ export const tag = document("tags", {
       rule: "Name, unique in the organization in any case of its letters.",
       example: "production",
     }),
-    createdAt: readOnly(instant, { rule: "Time of the creation." }),
+    createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
     instanceCount: readOnly(z.number(), { rule: "Number of workspaces with the tag." }),
   },
   relationships: {
@@ -40,7 +40,12 @@ const value = readOnly(z.string(), {
 
 export const tagBinding = document("tag-bindings", {
   id: z.custom<string>(),
-  attributes: { key, value, createdAt: readOnly(instant, { rule: "Time of the creation." }), ...shown },
+  attributes: {
+    key,
+    value,
+    createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
+    ...shown,
+  },
   relationships: {},
 })
 
@@ -100,7 +105,7 @@ const createdTags: Answer<{ readonly tags: readonly TagView[]; readonly many: bo
   ...list(tag),
   status: 201,
   encode: ({ tags, many }) => ({ data: many ? tags.map(tag.encode) : tags.map(tag.encode)[0] }),
-  decode: (answer) => decodeAll(answer, tag.decode),
+  decode: (answer) => decodeAll(answer, (one) => tag.decode(one)),
 }
 
 const referring = elements(
@@ -147,7 +152,7 @@ const showing = {
 const ofWorkspace = "/workspaces/:workspace_id"
 const ofProject = "/projects/:project_id"
 const sees = "Callers who see the workspace."
-const updates = "`can-update` on the workspace."
+const updates = "`can-manage-tags` on the workspace."
 const seesProject = "Callers who see the project."
 const bind = {
   summary: "Adds bindings, or changes their values. A resource has at most ten with a value.",
@@ -177,7 +182,7 @@ export const tags = contract({
     method: "POST",
     path: "/organizations/:organization_name/tags",
     summary: "Creates a tag, or a list of tags. Those that exist are returned as they are.",
-    rights: "`manage-workspaces`.",
+    rights: "`manage-workspaces` or `manage-projects`.",
     body: newTags,
     answers: createdTags,
   },
@@ -185,7 +190,7 @@ export const tags = contract({
     method: "DELETE",
     path: "/organizations/:organization_name/tags",
     summary: "Deletes tags, and takes them from every resource; all or none.",
-    rights: "`manage-workspaces`.",
+    rights: "`manage-workspaces` or `manage-projects`.",
     body: identifiers("tags"),
     owned: true,
     answers: nothing,

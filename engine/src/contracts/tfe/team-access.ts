@@ -16,6 +16,7 @@ import {
   type TeamWorkspaceInput,
   type TeamWorkspacePatch,
 } from "../../workspaces/team-workspace.ts"
+import { dashed } from "../../wire/jsonapi/member-name.ts"
 import { dashedObject, nullAsAbsent } from "../codec.ts"
 import { type Body, document, immutable, mapped, mappedBody, one, requiredOneInput, writable } from "./document.ts"
 import { contract, created, nothing, page, requiredText, resource } from "./endpoint.ts"
@@ -106,6 +107,10 @@ const shapeOf = (table: Table) =>
       values[0] === false ? z.boolean() : z.enum(values as readonly string[]),
     ]),
   )
+const valuesOf = (table: Table): string =>
+  Object.entries(table)
+    .map(([name, values]) => `${dashed(name)} (${values.join(", ")})`)
+    .join(", ")
 const parts = <T extends object>(table: Table) => dashedObject<T>(shapeOf(table) as never)
 const someParts = <T extends object>(table: Table) =>
   nullAsAbsent(
@@ -125,13 +130,13 @@ const flatProject = document("team-projects", {
     }),
     projectAccess: writable(parts<ProjectParts["projectAccess"]>(projectAccessParts), {
       input: someParts<ProjectParts["projectAccess"]>(projectAccessParts),
-      rule: custom("Access to the project itself."),
+      rule: custom(`Access to the project itself: ${valuesOf(projectAccessParts)}.`),
       default: {},
       example: { settings: "update" },
     }),
     workspaceAccess: writable(parts<ProjectParts["workspaceAccess"]>(projectWorkspaceParts), {
       input: someParts<ProjectParts["workspaceAccess"]>(projectWorkspaceParts),
-      rule: custom("Access to the workspaces of the project."),
+      rule: custom(`Access to the workspaces of the project: ${valuesOf(projectWorkspaceParts)}.`),
       default: {},
       example: { runs: "apply" },
     }),
@@ -156,7 +161,7 @@ export const teamProject = mapped(flatProject, {
     access === "custom" ? { id, teamId, projectId, access, parts: own } : { id, teamId, projectId, access },
 })
 
-const workspaceRights = "`can-manage-team-access` on the workspace."
+const workspaceRights = "`can-update` on the workspace."
 const projectRights = "`can-manage-teams` on the project."
 
 export const teamWorkspaces = contract({
@@ -164,7 +169,7 @@ export const teamWorkspaces = contract({
     method: "GET",
     path: "/team-workspaces",
     summary: "Lists the teams with access to a workspace.",
-    rights: "Callers who see the workspace.",
+    rights: "`can-read-settings` on the workspace.",
     query: {
       workspaceId: {
         parameter: "filter[workspace][id]",
@@ -188,7 +193,7 @@ export const teamWorkspaces = contract({
     method: "GET",
     path: "/team-workspaces/:id",
     summary: "Returns the access of a team to a workspace.",
-    rights: "Callers who see the workspace.",
+    rights: "`can-read-settings` on the workspace.",
     answers: resource(teamWorkspace),
   },
   update: {
@@ -213,7 +218,7 @@ export const teamProjects = contract({
     method: "GET",
     path: "/team-projects",
     summary: "Lists the teams with access to a project.",
-    rights: "Callers who see the teams of the project.",
+    rights: "`can-read-teams` on the project.",
     query: {
       projectId: {
         parameter: "filter[project][id]",
@@ -237,7 +242,7 @@ export const teamProjects = contract({
     method: "GET",
     path: "/team-projects/:id",
     summary: "Returns the access of a team to a project.",
-    rights: "Callers who see the teams of the project.",
+    rights: "`can-read-teams` on the project.",
     answers: resource(teamProject),
   },
   update: {

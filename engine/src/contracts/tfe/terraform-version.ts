@@ -48,7 +48,7 @@ export const terraformVersion = document("terraform-versions", {
     enabled: writable(z.boolean(), { rule: "Workspaces may choose the version.", default: true, example: false }),
     beta: writable(z.boolean(), { rule: "A pre-release.", default: false, example: true }),
     usage: readOnly(z.number(), { rule: "Number of workspaces with exactly this version." }),
-    createdAt: readOnly(instant, { rule: "Time of the creation." }),
+    createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
     archs: writable(binaries, {
       input: nullAsAbsent(binaries),
       rule: "Binaries by architecture, each with url, sha, os and arch. At least one, here or as url and sha.",

@@ -7,7 +7,7 @@ import { constant, document, mapped, one, oneOrNull, optional, optionalBody, rea
 import { contract, created, filledText, nothing, page, resource } from "./endpoint.ts"
 
 const attributes = {
-  createdAt: readOnly(instant, { rule: "Time of the creation." }),
+  createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
   lastUsedAt: readOnly(instant.nullable(), { rule: "Time of the last use, to the hour; null if it was never used." }),
   expiresAt: writable(instant.nullable(), {
     input: instantInput.nullable(),
@@ -107,10 +107,10 @@ const kind = {
   example: "audit-trails",
 }
 
-const ofOrganization = "Owners and, but for creation, the token of the organization itself."
-const ofTeam = "`manage-teams`, or members if the team allows them to manage its token."
+const ofOrganization = "Owners."
+const ofTeam = "`can-update-api-token` on the team."
 const ofPool = "`manage-agent-pools`."
-const ofUser = "The user; site administrators for service accounts."
+const ofUser = "The user, and site administrators."
 
 export const tokens = contract({
   createForUser: {

@@ -40,7 +40,7 @@ const attributes = {
     default: false,
     example: true,
   }),
-  createdAt: readOnly(instant, { rule: "Time of the creation." }),
+  createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
   versionId: readOnly(z.string(), { rule: "Changes with every change of the variable." }),
 }
 const parts = {

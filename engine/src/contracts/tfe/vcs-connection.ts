@@ -39,7 +39,7 @@ const displayNames: Record<ServiceProvider, string> = {
 }
 
 const text = nullAsAbsent(z.string())
-const createdAt = readOnly(instant, { rule: "Time of the creation." })
+const createdAt = readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" })
 const organizationName = readOnly(one<string>("organizations"), { wireName: "organization", rule: "Organization." })
 
 const clientNeedingToken = <const Required extends boolean>(required: Required) =>
@@ -94,7 +94,7 @@ const clientNeedingToken = <const Required extends boolean>(required: Required) 
         example: "-----BEGIN PUBLIC KEY-----…",
       }),
       secret: {
-        ...constant(null, {
+        ...computed(z.string().nullable(), () => null, {
           rule: "Private key of an application link, or the secret of the provider. Null in answers.",
           default: null,
           example: "c0ffee",
@@ -228,13 +228,12 @@ const installationNumber = z.codec(z.string(), z.custom<number | undefined>(), {
 })
 
 const manages = "`manage-vcs-settings`."
-const members = "Members of the organization."
 const client = "/oauth-clients/:client_id"
 const installations = "/organizations/:organization_name/github-app/installations"
 const getInstallation = {
   method: "GET",
   summary: "Returns an installation.",
-  rights: members,
+  rights: manages,
   answers: resource(appInstallation),
 } as const
 
@@ -251,14 +250,14 @@ export const vcsConnections = contract({
     method: "GET",
     path: "/organizations/:organization_name/oauth-clients",
     summary: "Lists the OAuth clients of an organization.",
-    rights: members,
+    rights: manages,
     answers: page(oauthClient),
   },
   getClient: {
     method: "GET",
     path: client,
     summary: "Returns an OAuth client, with the projects that the caller sees.",
-    rights: members,
+    rights: manages,
     answers: resource(oauthClient),
   },
   updateClient: {
@@ -297,14 +296,14 @@ export const vcsConnections = contract({
     method: "GET",
     path: "/organizations/:organization_name/oauth-tokens",
     summary: "Lists the OAuth tokens of an organization.",
-    rights: members,
+    rights: manages,
     answers: page(oauthToken),
   },
   getToken: {
     method: "GET",
     path: "/oauth-tokens/:oauth_token_id",
     summary: "Returns an OAuth token, without its secret.",
-    rights: members,
+    rights: manages,
     answers: resource(oauthToken),
   },
   updateToken: {
@@ -334,7 +333,7 @@ export const vcsConnections = contract({
     method: "GET",
     path: installations,
     summary: "Lists the installations of an organization.",
-    rights: members,
+    rights: manages,
     answers: page(appInstallation),
   },
   listAvailableInstallations: {

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { eventKinds } from "../../events/event.ts"
 import { absentAsNull, instant } from "../codec.ts"
-import { document, readOnly, writable } from "./document.ts"
+import { document, readOnly, secret, writable } from "./document.ts"
 import { contract, created, nothing, page, resource } from "./endpoint.ts"
 
 const texts = z.array(z.string()) as z.ZodType<readonly string[]>
@@ -38,7 +38,7 @@ const attributes = {
   lastDeliveredAt: readOnly(instant.nullable(), { rule: "Time of the last delivery." }),
   lastError: readOnly(z.string().nullable(), { rule: "Last error." }),
   failingSince: readOnly(instant.nullable(), { rule: "Time of the first failure after the last delivery." }),
-  createdAt: readOnly(instant, { rule: "Time of the creation." }),
+  createdAt: readOnly(instant, { rule: "Time of the creation.", example: "2026-11-26T12:00:00.000Z" }),
 }
 const parts = {
   id: z.custom<string>(),
@@ -52,7 +52,7 @@ export const webhook = document("webhooks", {
   ...parts,
   attributes: {
     ...attributes,
-    secret: { schema: z.string(), input: z.string(), writeOnly: true as const, ...secretRule },
+    secret: secret(z.string(), secretRule),
   },
 })
 export const createdWebhook = document("webhooks", {
@@ -80,7 +80,7 @@ export const deadLetter = document("webhook-dead-letters", {
   relationships: {},
 })
 
-const rights = "Owners."
+const rights = "Owners and the token of the organization."
 
 export const webhooks = contract({
   create: {

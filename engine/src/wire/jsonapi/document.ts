@@ -222,6 +222,3 @@ export function encodeDocument(
 
 /** The other direction of `decodeList` for resources that are only named. */
 export const encodeIdentifiers = (type: string, ids: readonly string[]) => toMany(type, ids)
-/** A to-one relationship of a request; left out when undefined. */
-export const relatedTo = (type: string, id: string | null | undefined) =>
-  id === undefined ? undefined : toOne(type, id)
