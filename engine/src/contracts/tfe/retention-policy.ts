@@ -1,4 +1,4 @@
-// Data retention policies in their two types and the one that older clients know (workspace-facts 1.8).
+// Data retention policies in their two types and the one of older clients (docs/compatibility.md, "Retention policies").
 import { z } from "zod"
 import { invalid } from "../../core/errors.ts"
 import type { RetentionPolicyView, RetentionRule, RetentionTarget } from "../../workspaces/retention-policy.ts"

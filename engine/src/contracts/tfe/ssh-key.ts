@@ -36,8 +36,8 @@ const assignment = z.object({
 })
 
 /**
- * `{ type: "workspaces", attributes: { id } }`, `{ type: "ssh-keys", id }`, or no data at all; null, and what some clients
- * send for it, the empty string, take the key away (workspace-facts 1.1).
+ * Decodes `{ type: "workspaces", attributes: { id } }`, `{ type: "ssh-keys", id }`, or no data at all. Null, and the empty string that
+ * some clients send for it, take the key away (docs/compatibility.md, "SSH key assignment").
  */
 function decodeAssignment(body: unknown): string | null {
   if (typeof body !== "object" || body === null) throw badRequest("The document has no data object.")

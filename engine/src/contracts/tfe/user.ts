@@ -61,7 +61,7 @@ export const user = document("users", {
   relationships: {},
 })
 
-/** One's own account, which `terraform login` reads (workspace-facts 2.5). */
+/** The caller's own account, which `terraform login` reads (docs/compatibility.md, "Signing in with Terraform"). */
 export const account = document("users", {
   ...common,
   attributes: {

@@ -7,13 +7,12 @@ import { readable } from "../included.ts"
 
 const identifierOf = ({ type, id }: ResourceIdentifier): ResourceIdentifier => ({ type, id })
 
-/** Organizations, and what clients ask about one before anything else (workspace-facts 2.1). */
 export const organizationRoutes = implement(organizations, {
   list: ({ engine }, { search }, page) => engine.organizations.list(search, page),
   create: ({ engine }, input) => engine.organizations.create(input),
   async get({ engine }, organizationName, { include }) {
     const found = await engine.organizations.get(organizationName)
-    // Clients ask for the policy itself only where the organization names one (workspace-facts 1.8).
+    // Clients request the policy itself only if the document names one (docs/compatibility.md, "Retention policies").
     const [policy] = await readable([found.name], (name) =>
       engine.retentionPolicies.get({ kind: "organization", name }),
     )

@@ -20,7 +20,6 @@ const handlers = (targetOf: (id: string) => RetentionTarget) => ({
 })
 const site = { kind: "site" } as const
 
-/** Specification 4.11, for all that a policy can be set on. */
 export const retentionPolicyRoutes = [
   ...implement(
     workspaceRetention,

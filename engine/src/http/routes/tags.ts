@@ -1,7 +1,6 @@
 import { tags } from "../../contracts/tfe/tag.ts"
 import { implement } from "../implement.ts"
 
-/** The pool of an organization (specification 4.1), and what workspaces and projects carry (4.10). */
 export const tagRoutes = implement(tags, {
   list: ({ engine }, organization, filter, page) => engine.tags.list(organization, filter, page),
   create: async ({ engine }, organization, { names, many }) => ({

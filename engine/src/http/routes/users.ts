@@ -1,7 +1,6 @@
 import { users } from "../../contracts/tfe/user.ts"
 import { implement } from "../implement.ts"
 
-/** Users as everybody sees them, one's own account, and the administrators' part. */
 export const userRoutes = implement(users, {
   get: ({ engine }, id) => engine.users.get(id),
   account: ({ engine }) => engine.users.account(),
