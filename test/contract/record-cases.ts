@@ -71,7 +71,7 @@ export function recordCases(engine: () => OpenedEngine): void {
       lastAssessmentResultAt: made.createdAt,
     })
     const tooLong = { ...newAssessment, errorMessage: "x".repeat(65_537) }
-    await expect(assessments.create({ id }, tooLong)).rejects.toMatchObject(refused("invalid", ["errorMsg"]))
+    await expect(assessments.create({ id }, tooLong)).rejects.toMatchObject(refused("invalid", ["errorMessage"]))
     await assessments.delete(made.id)
     await expect(assessments.get(made.id)).rejects.toMatchObject(notFound)
   })

@@ -21,7 +21,7 @@ const errorMessageMaximum = 65_536
 export const errorMessageFaults = (text: string): Fault[] =>
   text.length <= errorMessageMaximum
     ? []
-    : [{ field: ["errorMsg"], detail: `Error msg is too long (maximum is ${errorMessageMaximum} characters)` }]
+    : [{ field: ["errorMessage"], detail: `Error msg is too long (maximum is ${errorMessageMaximum} characters)` }]
 
 /** What a workspace remembers of its newest assessment. */
 export const currentAssessmentFacts = (newest: Assessment | undefined) => ({
