@@ -5,6 +5,12 @@ import type { AcmeEndpoint } from "../../engine/src/contracts/acme/endpoint.ts"
 import { type Json, requestSchema, resourceSchema } from "../../engine/src/contracts/openapi.ts"
 import { agentPool, agentPools } from "../../engine/src/contracts/tfe/agent-pool.ts"
 import { assessment, assessments } from "../../engine/src/contracts/tfe/assessment.ts"
+import {
+  configurationVersion,
+  configurationVersions,
+  ingressAttributes,
+  readme,
+} from "../../engine/src/contracts/tfe/configuration-version.ts"
 import type { Definition } from "../../engine/src/contracts/tfe/document.ts"
 import { entitlementSet, organization, organizations } from "../../engine/src/contracts/tfe/organization.ts"
 import {
@@ -460,6 +466,13 @@ const pages: Readonly<Record<string, string>> = {
     { title: "entitlement sets", document: entitlementSet },
   ),
   "projects.md": tfePage("Projects", projects, { title: "projects", document: project, create: project.input }),
+  "configuration-versions.md": tfePage(
+    "Configuration versions",
+    configurationVersions,
+    { title: "configuration-versions", document: configurationVersion, create: configurationVersion.input },
+    { title: "ingress-attributes", document: ingressAttributes },
+    { title: "workspace-readme", document: readme },
+  ),
   "remote-state-consumers.md": tfePage("Remote state consumers", remoteStateConsumers),
   "retention-policies.md": tfePage(
     "Data retention policies",

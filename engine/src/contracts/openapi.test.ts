@@ -5,6 +5,7 @@ import { expect, test } from "vitest"
 import type { Contract as TfeContract } from "./tfe/endpoint.ts"
 import { agentPools } from "./tfe/agent-pool.ts"
 import { assessments } from "./tfe/assessment.ts"
+import { configurationVersions } from "./tfe/configuration-version.ts"
 import { remoteStateConsumers } from "./tfe/remote-state-consumers.ts"
 import { organizations } from "./tfe/organization.ts"
 import { organizationMemberships } from "./tfe/organization-membership.ts"
@@ -44,6 +45,7 @@ import { ownToken, serviceTokens, tokensByAccessor, tokensBySecret } from "./vau
 const tfe = {
   agentPools,
   assessments,
+  configurationVersions,
   organizationMemberships,
   organizationRetention,
   organizations,

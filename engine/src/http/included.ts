@@ -3,7 +3,7 @@
 import { isEngineError } from "../core/errors.ts"
 import { maximumPageSize } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
-import { encodeConfigurationVersion, encodeIngressAttributes } from "../wire/jsonapi/configuration-version.ts"
+import { configurationVersion, ingressAttributes } from "../contracts/tfe/configuration-version.ts"
 import type { Resource } from "../wire/jsonapi/document.ts"
 import { encodeApply, encodePlan, encodeRun } from "../wire/jsonapi/run.ts"
 import { encodeStateVersionOutput } from "../wire/jsonapi/state-version.ts"
@@ -44,7 +44,7 @@ export async function besideRuns(engine: Engine, runs: readonly RunView[], parts
     ...(parts.has("plan") ? runs.map((run) => encodePlan(run)) : []),
     ...(parts.has("apply") ? runs.map((run) => encodeApply(run)) : []),
     ...(ingress || parts.has("configuration_version") ? await configurations(engine, versions) : []),
-    ...(ingress ? await ingressAttributes(engine, versions) : []),
+    ...(ingress ? await ingresses(engine, versions) : []),
     ...(parts.has("created_by") ? await creators(engine, runs) : []),
     ...(await readable(workspaces, (id) => engine.workspaces.get({ id }))).map(encodeWorkspace),
   ]
@@ -97,11 +97,11 @@ async function creators(engine: Engine, made: readonly { readonly createdBy: Act
 
 const configurations = async ({ configurationVersions }: Engine, ids: readonly (string | null)[]) =>
   (await readable(ids, (id) => configurationVersions.get(id))).map((version) =>
-    encodeConfigurationVersion(version, null),
+    configurationVersion.encode({ ...version, upload: null }),
   )
 
-const ingressAttributes = async ({ configurationVersions }: Engine, ids: readonly (string | null)[]) =>
-  (await readable(ids, (id) => configurationVersions.ingressAttributes(id))).map(encodeIngressAttributes)
+const ingresses = async ({ configurationVersions }: Engine, ids: readonly (string | null)[]) =>
+  (await readable(ids, (id) => configurationVersions.ingressAttributes(id))).map(ingressAttributes.encode)
 
 async function outputsOf({ stateVersions }: Engine, versions: readonly StateVersionView[]): Promise<Resource[]> {
   const all = versions.map(async ({ id, outputIds }) => {

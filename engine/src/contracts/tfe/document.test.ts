@@ -189,10 +189,8 @@ describe("a request", () => {
     expect(box.input.pointers(["shelfId", "id"])).toBe("/data/relationships/shelf/data/id")
     expect(box.input.names).toEqual({
       isOpen: "open",
-      ownerName: "owner",
       shelfId: "shelf",
       itemIds: "items",
-      labelIds: "labels",
     })
   })
 

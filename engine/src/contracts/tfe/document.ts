@@ -63,17 +63,19 @@ export function writable(schema: z.ZodType, options: Named): Member {
 }
 
 /** Writable at creation: null, or a member that is left out, is `value`. */
-export const withDefault = <T, const D, Input = T>(
+export function withDefault<T, const D, Input>(
   schema: z.ZodType<T>,
   value: D,
-  { input, ...documentation }: Named & { readonly input?: z.ZodType<Input> },
-): Writable<T, Input | D, true> => ({
-  schema,
-  input: orDefault(input ?? (schema as unknown as z.ZodType<Input>), value),
-  required: true,
-  default: value,
-  ...documentation,
-})
+  options: Named & { readonly input: z.ZodType<Input> },
+): Writable<T, Input | D, true>
+export function withDefault<T, const D>(schema: z.ZodType<T>, value: D, options: Named): Writable<T, T | D, true>
+export function withDefault(
+  schema: z.ZodType,
+  value: unknown,
+  options: Named & { readonly input?: z.ZodType },
+): Member {
+  return { required: true, default: value, ...options, schema, input: orDefault(options.input ?? schema, value) }
+}
 
 /** The same, at creation alone. */
 export const immutable = <T, Input>(
@@ -223,7 +225,9 @@ export function document<Id extends string, A extends Members, R extends Members
   const hasRelationships = Object.keys(relationships).length > 0
   const names = namesOf({ ...attributes, ...relationships })
   const types = { types: sentTypes.names ?? [type], typeOptional: sentTypes.optional === true }
-  const linked = Object.keys(relationships).map((name) => names[name] ?? name)
+  const linked = Object.entries(relationships).flatMap(([name, { input }]) =>
+    input === undefined ? [] : [names[name] ?? name],
+  )
 
   const body = <T extends Patch>(creates: boolean): Body<T> => {
     const inputOf = ({ input, required, immutable: isFixed }: Member) =>
@@ -266,10 +270,11 @@ export function document<Id extends string, A extends Members, R extends Members
 
 export const wireNameOf = (name: string, { wireName }: Pick<Member, "wireName">): string => wireName ?? dashed(name)
 
+/** Of members that requests set, which faults are about. */
 const namesOf = (members: Members): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(members).flatMap(([name, { wireName, alias: of }]) =>
-      wireName === undefined || of !== undefined ? [] : [[name, camelCased(wireName)]],
+    Object.entries(members).flatMap(([name, { input, wireName, alias: of }]) =>
+      input === undefined || wireName === undefined || of !== undefined ? [] : [[name, camelCased(wireName)]],
     ),
   )
 

@@ -1,128 +1,33 @@
-import {
-  decodeConfigurationVersion,
-  encodeConfigurationVersion,
-  encodeIngressAttributes,
-  encodeReadme,
-} from "../../wire/jsonapi/configuration-version.ts"
-import { encodePage } from "../../wire/jsonapi/links.ts"
-import { decodePage } from "../../wire/jsonapi/query.ts"
+import { configurationVersions, withUploadAddress } from "../../contracts/tfe/configuration-version.ts"
 import { notFound } from "../../core/errors.ts"
-import type { ConfigurationUploads, ConfigurationVersions } from "../../workspaces/configuration-versions.ts"
-import { type ApiRequest, baseOf, created, noContent, ok, type OpenRoute, param, type Route } from "../route.ts"
+import { mapPage } from "../../core/page.ts"
+import type { ConfigurationUploads } from "../../workspaces/configuration-versions.ts"
+import { implement } from "../implement.ts"
+import { baseOf, noContent, type OpenRoute, param } from "../route.ts"
 
-const workspaceOf = (request: ApiRequest) => ({ id: param(request, "workspace_id") })
-const idOf = (request: ApiRequest) => param(request, "configuration_version_id")
-
-async function download({ engine }: ApiRequest, id: string) {
-  const bytes = await engine.configurationVersions.download(id)
-  return {
-    status: 200,
-    stream: piece(bytes),
-    headers: { "content-type": "application/octet-stream", "cache-control": "no-store" },
-  }
-}
-
-async function* piece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
-}
-
-const backingDataRoute = (
-  action: string,
-  change: (versions: ConfigurationVersions, id: string) => Promise<void>,
-): Route => ({
-  method: "POST",
-  path: `/configuration-versions/:configuration_version_id/actions/${action}`,
-  handle: async (request) => {
-    await change(request.engine.configurationVersions, idOf(request))
-    return noContent
+export const configurationVersionRoutes = implement(configurationVersions, {
+  create: async (request, id, input) =>
+    withUploadAddress(await request.engine.configurationVersions.create({ id }, input), baseOf(request)),
+  list: async (request, id, page) =>
+    mapPage(await request.engine.configurationVersions.list({ id }, page), (version) =>
+      withUploadAddress(version, baseOf(request)),
+    ),
+  readme: ({ engine }, id) => engine.configurationVersions.readme({ id }),
+  get: async (request, id) => withUploadAddress(await request.engine.configurationVersions.get(id), baseOf(request)),
+  upload: ({ engine }, id, archive) => engine.configurationVersions.upload(id, archive),
+  download: ({ engine }, id) => engine.configurationVersions.download(id),
+  async downloadOfRun({ engine }, runId) {
+    const { id, configurationVersionId } = await engine.runs.get(runId)
+    if (configurationVersionId === null) throw notFound(id)
+    return engine.configurationVersions.download(configurationVersionId)
   },
+  ingressAttributes: ({ engine }, id) => engine.configurationVersions.ingressAttributes(id),
+  archive: ({ engine }, id) => engine.configurationVersions.archive(id),
+  softDeleteBackingData: ({ engine }, id) => engine.configurationVersions.softDeleteBackingData(id),
+  restoreBackingData: ({ engine }, id) => engine.configurationVersions.restoreBackingData(id),
+  permanentlyDeleteBackingData: ({ engine }, id) => engine.configurationVersions.permanentlyDeleteBackingData(id),
+  delete: ({ engine }, id) => engine.configurationVersions.delete(id),
 })
-
-export const configurationVersionRoutes: readonly Route[] = [
-  {
-    method: "POST",
-    path: "/workspaces/:workspace_id/configuration-versions",
-    handle: async (request) => {
-      const input = decodeConfigurationVersion(await request.body())
-      const version = await request.engine.configurationVersions.create(workspaceOf(request), input)
-      return created({ data: encodeConfigurationVersion(version, baseOf(request)) })
-    },
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/configuration-versions",
-    handle: async (request) => {
-      const page = await request.engine.configurationVersions.list(workspaceOf(request), decodePage(request.query))
-      return ok(encodePage(page, (version) => encodeConfigurationVersion(version, baseOf(request)), request.url))
-    },
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/readme",
-    handle: async (request) =>
-      ok({ data: encodeReadme(await request.engine.configurationVersions.readme(workspaceOf(request))) }),
-  },
-  {
-    method: "GET",
-    path: "/configuration-versions/:configuration_version_id",
-    handle: async (request) =>
-      ok({
-        data: encodeConfigurationVersion(
-          await request.engine.configurationVersions.get(idOf(request)),
-          baseOf(request),
-        ),
-      }),
-  },
-  {
-    method: "PUT",
-    path: "/configuration-versions/:configuration_version_id/upload",
-    handle: async (request) => {
-      await request.engine.configurationVersions.upload(idOf(request), await request.bytes())
-      return noContent
-    },
-  },
-  {
-    method: "GET",
-    path: "/configuration-versions/:configuration_version_id/download",
-    handle: async (request) => download(request, idOf(request)),
-  },
-  {
-    method: "GET",
-    path: "/runs/:run_id/configuration-version/download",
-    handle: async (request) => {
-      const { id, configurationVersionId } = await request.engine.runs.get(param(request, "run_id"))
-      if (configurationVersionId === null) throw notFound(id)
-      return download(request, configurationVersionId)
-    },
-  },
-  {
-    method: "GET",
-    path: "/configuration-versions/:configuration_version_id/ingress-attributes",
-    handle: async (request) =>
-      ok({
-        data: encodeIngressAttributes(await request.engine.configurationVersions.ingressAttributes(idOf(request))),
-      }),
-  },
-  {
-    method: "POST",
-    path: "/configuration-versions/:configuration_version_id/actions/archive",
-    handle: async (request) => {
-      await request.engine.configurationVersions.archive(idOf(request))
-      return { status: 202 }
-    },
-  },
-  backingDataRoute("soft_delete_backing_data", (versions, id) => versions.softDeleteBackingData(id)),
-  backingDataRoute("restore_backing_data", (versions, id) => versions.restoreBackingData(id)),
-  backingDataRoute("permanently_delete_backing_data", (versions, id) => versions.permanentlyDeleteBackingData(id)),
-  {
-    method: "DELETE",
-    path: "/configuration-versions/:configuration_version_id",
-    handle: async (request) => {
-      await request.engine.configurationVersions.delete(idOf(request))
-      return noContent
-    },
-  },
-]
 
 /** The second step of creation: the address is the credential. */
 export const configurationUploadRoutes = (uploads: ConfigurationUploads): readonly OpenRoute[] => [

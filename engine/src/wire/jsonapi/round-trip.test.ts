@@ -30,7 +30,6 @@ import { configurationVersionStatuses } from "../../workspaces/configuration-ver
 import { variableCategories } from "../../workspaces/variable.ts"
 import { actorKinds } from "../../workspaces/workspace.ts"
 import { agentPool } from "../../contracts/tfe/agent-pool.ts"
-import { decodeConfigurationVersionView, encodeConfigurationVersion } from "./configuration-version.ts"
 import { given } from "./given.ts"
 import { organization } from "../../contracts/tfe/organization.ts"
 import { project as projectDocument } from "../../contracts/tfe/project.ts"
@@ -38,6 +37,7 @@ import { decodeRun, decodeComment, encodeComment, decodeRunView, encodeRun, enco
 import { decodeStateVersionOutput, encodeStateVersionOutput } from "./state-version.ts"
 import { effectiveTagBinding, tag, tagBinding, tagBindings, tagReferences } from "../../contracts/tfe/tag.ts"
 import { assessment } from "../../contracts/tfe/assessment.ts"
+import { configurationVersion, withUploadAddress } from "../../contracts/tfe/configuration-version.ts"
 import { team } from "../../contracts/tfe/team.ts"
 import { terraformVersion } from "../../contracts/tfe/terraform-version.ts"
 import { createdToken } from "../../contracts/tfe/token.ts"
@@ -371,9 +371,9 @@ const answers: Readonly<Record<string, Codec>> = {
       ingressAttributesId: orNull(id),
       upload: orNull(filled),
     }),
-    (version: Parameters<typeof encodeConfigurationVersion>[0]) =>
-      encodeConfigurationVersion(version, "https://chancery.example"),
-    decodeConfigurationVersionView,
+    (version: Parameters<typeof withUploadAddress>[0]) =>
+      configurationVersion.encode(withUploadAddress(version, "https://chancery.example")),
+    configurationVersion.decode,
   ),
   variable: codec(
     record({

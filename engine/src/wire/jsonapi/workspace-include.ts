@@ -1,7 +1,7 @@
 import { type Inclusions, type WorkspacePart, workspaceParts } from "../../workspaces/inclusions.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
 import { agentPool } from "../../contracts/tfe/agent-pool.ts"
-import { encodeConfigurationVersion, encodeIngressAttributes, encodeReadme } from "./configuration-version.ts"
+import { configurationVersion, ingressAttributes, readme } from "../../contracts/tfe/configuration-version.ts"
 import { linked, type Resource } from "./document.ts"
 import { decodeInclude } from "./include.ts"
 import { organization as organizationDocument } from "../../contracts/tfe/organization.ts"
@@ -26,8 +26,8 @@ export function encodeWorkspaceWith(workspace: WorkspaceView, included: Inclusio
 
 /** Each resource once, whatever brought it; `base` is the server's own address. */
 export const encodeInclusions = (included: Inclusions, base: string): Resource[] => [
-  ...included.configurationVersions.map((version) => encodeConfigurationVersion(version, null)),
-  ...included.ingressAttributes.map(encodeIngressAttributes),
+  ...included.configurationVersions.map((version) => configurationVersion.encode({ ...version, upload: null })),
+  ...included.ingressAttributes.map(ingressAttributes.encode),
   ...included.runs.map(encodeRun),
   ...included.plans.map((run) => encodePlan(run)),
   ...included.applies.map((run) => encodeApply(run)),
@@ -38,7 +38,7 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
   ...encodeOrganizations(included),
   ...included.projects.map(project.encode),
   ...included.agentPools.map(agentPool.encode),
-  ...included.readmes.map(encodeReadme),
+  ...included.readmes.map(readme.encode),
   ...included.variables.map(variable.encode),
   ...encodeIdentifiedBindings([...included.effectiveTagBindings.values()].flat()),
 ]
