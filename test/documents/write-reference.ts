@@ -41,6 +41,7 @@ import { deadLetter, webhook, webhooks } from "../../engine/src/contracts/tfe/we
 import { account, adminUser, user, users } from "../../engine/src/contracts/tfe/user.ts"
 import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
 import { remoteStateConsumers } from "../../engine/src/contracts/tfe/remote-state-consumers.ts"
+import { apply, comment, plan, run, runCapacity, runs } from "../../engine/src/contracts/tfe/run.ts"
 import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
@@ -139,8 +140,9 @@ const relationshipRows = (definition: Definition): readonly (readonly string[])[
   Object.entries(memberOf(resourceSchema(definition), "properties", "relationships", "properties")).map(
     ([name, { description, properties }]) => {
       const linkage = (properties as Readonly<Record<string, Json>> | undefined)?.["data"]
-      const type = /"const":"([a-z-]+)"/.exec(JSON.stringify(linkage ?? {}))?.[1]
-      const resources = type === undefined ? "link" : `\`${type}\`${linkage?.["type"] === "array" ? ", a list" : ""}`
+      const types = [...JSON.stringify(linkage ?? {}).matchAll(/"(?:const|enum)":(?:"([a-z-]+)"|\["([a-z",-]+)"\])/g)]
+      const type = types.flatMap(([, one, several]) => one ?? several?.split('","') ?? []).join("` or `")
+      const resources = type === "" ? "link" : `\`${type}\`${linkage?.["type"] === "array" ? ", a list" : ""}`
       return [`\`${name}\``, resources, sentence(String(description))]
     },
   )
@@ -495,6 +497,15 @@ const pages: Readonly<Record<string, string>> = {
     { title: "access to projects", document: teamProject, create: teamProject.input },
   ),
   "teams.md": tfePage("Teams", teams, { title: "teams", document: team, create: team.input }),
+  "runs.md": tfePage(
+    "Runs",
+    runs,
+    { title: "runs", document: run, create: run.input },
+    { title: "plans", document: plan },
+    { title: "applies", document: apply },
+    { title: "comments", document: comment, create: comment.input },
+    { title: "organization-capacity", document: runCapacity },
+  ),
   "terraform-versions.md": tfePage("Terraform versions", terraformVersions, {
     title: "versions",
     document: terraformVersion,

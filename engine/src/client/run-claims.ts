@@ -1,5 +1,5 @@
 import { decodeOne } from "../wire/jsonapi/answer.ts"
-import { encodeRunStep } from "../wire/jsonapi/run.ts"
+import { runStep } from "../contracts/tfe/run.ts"
 import { decodeClaim, decodeExecutionVariable, decodeLogSize, encodeClaimInput } from "../wire/jsonapi/run-claim.ts"
 import { decodeStateVersionView, encodeStateVersionInput } from "../wire/jsonapi/state-version.ts"
 import type { ClaimTarget, RunClaims } from "../workspaces/run-claims.ts"
@@ -37,7 +37,7 @@ export function remoteRunClaims(calls: Calls, { send, download, downloadStream }
       one(decodeClaim, {
         method: "POST",
         path: path`/run-claims/${id}/actions/report`,
-        document: encodeRunStep(step),
+        document: runStep.encode(step),
       }),
     release: async (id) => done({ method: "DELETE", path: path`/run-claims/${id}` }),
     appendLog: async (id, stage, offset, bytes) =>

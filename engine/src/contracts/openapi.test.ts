@@ -24,6 +24,7 @@ import { users } from "./tfe/user.ts"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
+import { runs } from "./tfe/run.ts"
 import { authMethods } from "./vault/auth-method.ts"
 import { accountBindings, newAccountBindings } from "./vault/account-binding.ts"
 import { acmeAccounts, acmeOrders, renewalSignals } from "./vault/acme-management.ts"
@@ -51,6 +52,7 @@ const tfe = {
   organizations,
   projects,
   remoteStateConsumers,
+  runs,
   siteRetention,
   siteSettings: siteSettingsContract,
   sshKeys,

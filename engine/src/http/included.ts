@@ -5,7 +5,7 @@ import { maximumPageSize } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
 import { configurationVersion, ingressAttributes } from "../contracts/tfe/configuration-version.ts"
 import type { Resource } from "../wire/jsonapi/document.ts"
-import { encodeApply, encodePlan, encodeRun } from "../wire/jsonapi/run.ts"
+import { apply, applyOf, plan, planOf, run, type runParts } from "../contracts/tfe/run.ts"
 import { encodeStateVersionOutput } from "../wire/jsonapi/state-version.ts"
 import { team } from "../contracts/tfe/team.ts"
 import { user } from "../contracts/tfe/user.ts"
@@ -14,17 +14,6 @@ import type { RunView } from "../workspaces/run.ts"
 import type { StateVersionView } from "../workspaces/state-version.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 
-/** Clients ask for estimates and tasks with the rest; no run here has any. */
-export const runParts = [
-  "apply",
-  "configuration_version",
-  "configuration_version.ingress_attributes",
-  "cost_estimate",
-  "created_by",
-  "plan",
-  "task_stages",
-  "workspace",
-] as const
 type RunParts = ReadonlySet<(typeof runParts)[number]>
 
 export const stateVersionParts = [
@@ -41,8 +30,8 @@ export async function besideRuns(engine: Engine, runs: readonly RunView[], parts
   const workspaces = parts.has("workspace") ? runs.map(({ workspaceId }) => workspaceId) : []
   const ingress = parts.has("configuration_version.ingress_attributes")
   return [
-    ...(parts.has("plan") ? runs.map((run) => encodePlan(run)) : []),
-    ...(parts.has("apply") ? runs.map((run) => encodeApply(run)) : []),
+    ...(parts.has("plan") ? runs.map((view) => plan.encode(planOf(view))) : []),
+    ...(parts.has("apply") ? runs.map((view) => apply.encode(applyOf(view))) : []),
     ...(ingress || parts.has("configuration_version") ? await configurations(engine, versions) : []),
     ...(ingress ? await ingresses(engine, versions) : []),
     ...(parts.has("created_by") ? await creators(engine, runs) : []),
@@ -64,7 +53,7 @@ export async function besideStateVersions(
   const resources = [
     ...(parts.has("outputs") ? await outputsOf(engine, versions) : []),
     ...(parts.has("created_by") ? await creators(engine, versions) : []),
-    ...runs.map(encodeRun),
+    ...runs.map(run.encode),
     ...(await besideRuns(engine, runs, ofRun)),
   ]
   return [...new Map(resources.map((resource) => [resource.id, resource])).values()]

@@ -113,6 +113,8 @@ export const list = <View>(document: Codec<View>): Answer<readonly View[]> => ({
   document,
 })
 export const bytes = (mediaType: string): Answer<Uint8Array> => ({ status: 200, bytes: { mediaType, as: "whole" } })
+/** 204 if there is none. */
+export const bytesOrNothing = (mediaType: string): Answer<Uint8Array | undefined> => bytes(mediaType) as never
 export const stream = (mediaType: string): Answer<AsyncIterable<Uint8Array>> => ({
   status: 200,
   bytes: { mediaType, as: "stream" },

@@ -1,6 +1,6 @@
 import { badRequest } from "../../core/errors.ts"
 import { attributePointers } from "../../wire/jsonapi/errors.ts"
-import { decodeRunStep } from "../../wire/jsonapi/run.ts"
+import { runStep } from "../../contracts/tfe/run.ts"
 import {
   decodeClaimInput,
   decodeRunDocument,
@@ -82,7 +82,7 @@ export const runClaimRoutes: readonly Route[] = [
     path: "/run-claims/:claim_id/actions/report",
     pointers,
     handle: async (request) => {
-      const step = decodeRunStep(await request.body())
+      const step = runStep.decode(await request.body())
       return ok(encodeClaim(await request.engine.runClaims.report(idOf(request), step)))
     },
   },

@@ -1,212 +1,74 @@
-import { decodeInclude } from "../../wire/jsonapi/include.ts"
-import { encodePage } from "../../wire/jsonapi/links.ts"
-import { decodePage } from "../../wire/jsonapi/query.ts"
-import {
-  decodeActionComment,
-  decodeCommentInput,
-  decodeLogSlice,
-  decodeOrganizationRunQuery,
-  decodeRun,
-  decodeRunQuery,
-  decodeRunStep,
-  encodeApply,
-  encodeComment,
-  encodePlan,
-  encodeRun,
-  encodeRunCapacity,
-  runPointers as pointers,
-} from "../../wire/jsonapi/run.ts"
+import { applyOf, planOf, runQueryOf, runs, type runParts } from "../../contracts/tfe/run.ts"
+import { badRequest } from "../../core/errors.ts"
+import type { Page } from "../../core/page.ts"
 import type { RunView } from "../../workspaces/run.ts"
 import type { RunLogs } from "../../workspaces/run-logs.ts"
-import type { Runs } from "../../workspaces/runs.ts"
-import { besideRuns, runParts } from "../included.ts"
+import { besideRuns } from "../included.ts"
 import { once } from "../body.ts"
-import {
-  type ApiRequest,
-  type ApiResponse,
-  baseOf,
-  created,
-  noContent,
-  ok,
-  type OpenRoute,
-  param,
-  type Route,
-} from "../route.ts"
+import { implement } from "../implement.ts"
+import { type ApiRequest, baseOf, type OpenRoute, param } from "../route.ts"
 
-const idOf = (request: ApiRequest) => param(request, "run_id")
+type Include = readonly (typeof runParts)[number][] | undefined
 
-const accepted: ApiResponse = { status: 202 }
+const includedIn = async ({ engine }: ApiRequest, found: readonly RunView[], include: Include) =>
+  include === undefined ? {} : { included: await besideRuns(engine, found, new Set(include)) }
 
-/** The body of an action is its comment and nothing else. */
-const actionPointers = () => "/comment"
-
-const action = (name: string, act: (runs: Runs, id: string, comment: string | undefined) => Promise<void>): Route => ({
-  method: "POST",
-  path: `/runs/:run_id/actions/${name}`,
-  pointers: actionPointers,
-  handle: async (request) => {
-    await act(request.engine.runs, idOf(request), decodeActionComment(await request.body()))
-    return accepted
-  },
+const withIncluded = async (request: ApiRequest, page: Page<RunView>, include: Include) => ({
+  ...page,
+  ...(await includedIn(request, page.items, include)),
 })
 
 /** The credential stands in the path: clients put what they want to read into the query, and nothing else. */
 const logAddress = (request: ApiRequest, id: string): string =>
   `${baseOf(request)}/logs/${id}/${request.engine.runLogs.grant(id)}`
-const planOf = (request: ApiRequest, run: RunView) => encodePlan(run, logAddress(request, run.planId))
-const applyOf = (request: ApiRequest, run: RunView) => encodeApply(run, logAddress(request, run.applyId))
+const planWithLog = (request: ApiRequest, run: RunView) => planOf(run, logAddress(request, run.planId))
+const applyWithLog = (request: ApiRequest, run: RunView) => applyOf(run, logAddress(request, run.applyId))
 
-/** The document itself, where the public API sends its clients to another address for it. */
-async function planJson({ engine }: ApiRequest, planId: string): Promise<ApiResponse> {
-  const json = await engine.runs.planJson(planId)
-  if (json === undefined) return noContent
-  const headers = { "content-type": "application/json", "cache-control": "no-store" }
-  return { status: 200, stream: once(json), headers }
+export const runRoutes = implement(runs, {
+  create: ({ engine }, { workspaceId, ...input }) => engine.runs.create({ id: workspaceId }, input),
+  async get(request, id, { include }) {
+    const data = await request.engine.runs.get(id)
+    return { data, ...(await includedIn(request, [data], include)) }
+  },
+  list: async (request, id, query, page) =>
+    withIncluded(request, await request.engine.runs.list({ id }, runQueryOf(query), page), query.include),
+  listForOrganization: async (request, organization, query, page) =>
+    withIncluded(
+      request,
+      await request.engine.runs.listForOrganization(organization, runQueryOf(query), page),
+      query.include,
+    ),
+  queue: ({ engine }, organization, page) => engine.runs.queue(organization, page),
+  capacity: async ({ engine }, id) => ({ id, ...(await engine.runs.capacity(id)) }),
+  apply: ({ engine }, id, comment) => engine.runs.apply(id, comment),
+  discard: ({ engine }, id, comment) => engine.runs.discard(id, comment),
+  cancel: ({ engine }, id, comment) => engine.runs.cancel(id, comment),
+  forceCancel: ({ engine }, id, comment) => engine.runs.forceCancel(id, comment),
+  forceExecute: ({ engine }, id) => engine.runs.forceExecute(id),
+  addComment: ({ engine }, id, { body }) => engine.runs.addComment(id, body),
+  comments: ({ engine }, id, page) => engine.runs.comments(id, page),
+  comment: ({ engine }, id) => engine.runs.comment(id),
+  advance: ({ engine }, id, step) => engine.runs.advance(id, step),
+  planOfRun: async (request, id) => planWithLog(request, await request.engine.runs.get(id)),
+  applyOfRun: async (request, id) => applyWithLog(request, await request.engine.runs.get(id)),
+  getPlan: async (request, id) => planWithLog(request, await request.engine.runs.getByPlan(id)),
+  planJson: ({ engine }, id) => engine.runs.planJson(id),
+  planJsonOfRun: async ({ engine }, id) => engine.runs.planJson((await engine.runs.get(id)).planId),
+  getApply: async (request, id) => applyWithLog(request, await request.engine.runs.getByApply(id)),
+})
+
+/** The bytes of a log that are asked for: as many as one answer holds, from the beginning, by default. */
+function decodeLogSlice(query: URLSearchParams): { readonly offset: number; readonly limit: number } {
+  const number = (parameter: string, absent: number): number => {
+    const text = query.get(parameter) || String(absent)
+    if (/^\d{1,15}$/.test(text)) return Number(text)
+    throw badRequest("The part of the log is not valid.", [
+      { detail: `${parameter} must be an integer from 0 on`, parameter },
+    ])
+  }
+  return { offset: number("offset", 0), limit: number("limit", logSliceDefault) }
 }
-
-export const runRoutes: readonly Route[] = [
-  {
-    method: "POST",
-    path: "/runs",
-    pointers,
-    handle: async (request) => {
-      const { workspaceId, input } = decodeRun(await request.body())
-      return created({ data: encodeRun(await request.engine.runs.create({ id: workspaceId }, input)) })
-    },
-  },
-  {
-    method: "GET",
-    path: "/runs/:run_id",
-    handle: async (request) => {
-      const parts = decodeInclude(request.query, runParts)
-      const run = await request.engine.runs.get(idOf(request))
-      const data = encodeRun(run)
-      return ok(parts.size === 0 ? { data } : { data, included: await besideRuns(request.engine, [run], parts) })
-    },
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/runs",
-    handle: async (request) => {
-      const { engine, query, url } = request
-      const workspace = { id: param(request, "workspace_id") }
-      const parts = decodeInclude(query, runParts)
-      const page = await engine.runs.list(workspace, decodeRunQuery(query), decodePage(query))
-      const included = parts.size === 0 ? undefined : await besideRuns(engine, page.items, parts)
-      return ok(encodePage(page, encodeRun, url, included))
-    },
-  },
-  {
-    method: "GET",
-    path: "/organizations/:organization_name/runs",
-    handle: async (request) => {
-      const { engine, query, url } = request
-      const parts = decodeInclude(query, runParts)
-      const organization = param(request, "organization_name")
-      const page = await engine.runs.listForOrganization(
-        organization,
-        decodeOrganizationRunQuery(query),
-        decodePage(query),
-      )
-      const included = parts.size === 0 ? undefined : await besideRuns(engine, page.items, parts)
-      return ok(encodePage(page, encodeRun, url, included))
-    },
-  },
-  {
-    method: "GET",
-    path: "/organizations/:organization_name/runs/queue",
-    handle: async (request) => {
-      const { engine, query, url } = request
-      const page = await engine.runs.queue(param(request, "organization_name"), decodePage(query))
-      return ok(encodePage(page, encodeRun, url))
-    },
-  },
-  {
-    method: "GET",
-    path: "/organizations/:organization_name/capacity",
-    handle: async (request) => {
-      const organization = param(request, "organization_name")
-      return ok({ data: encodeRunCapacity(organization, await request.engine.runs.capacity(organization)) })
-    },
-  },
-  action("apply", (runs, id, comment) => runs.apply(id, comment)),
-  action("discard", (runs, id, comment) => runs.discard(id, comment)),
-  action("cancel", (runs, id, comment) => runs.cancel(id, comment)),
-  action("force-cancel", (runs, id, comment) => runs.forceCancel(id, comment)),
-  {
-    method: "POST",
-    path: "/runs/:run_id/actions/force-execute",
-    handle: async (request) => {
-      await request.engine.runs.forceExecute(idOf(request))
-      return accepted
-    },
-  },
-  {
-    method: "POST",
-    path: "/runs/:run_id/comments",
-    handle: async (request) => {
-      const body = decodeCommentInput(await request.body())
-      return created({ data: encodeComment(await request.engine.runs.addComment(idOf(request), body)) })
-    },
-  },
-  {
-    method: "GET",
-    path: "/runs/:run_id/comments",
-    handle: async (request) => {
-      const page = await request.engine.runs.comments(idOf(request), decodePage(request.query))
-      return ok(encodePage(page, encodeComment, request.url))
-    },
-  },
-  {
-    method: "GET",
-    path: "/comments/:comment_id",
-    handle: async (request) =>
-      ok({ data: encodeComment(await request.engine.runs.comment(param(request, "comment_id"))) }),
-  },
-  {
-    // Beyond the public API: whoever executes runs moves them along with it, one status at a time.
-    method: "POST",
-    path: "/runs/:run_id/actions/transition",
-    handle: async (request) => {
-      const step = decodeRunStep(await request.body())
-      return ok({ data: encodeRun(await request.engine.runs.advance(idOf(request), step)) })
-    },
-  },
-  {
-    method: "GET",
-    path: "/runs/:run_id/plan",
-    handle: async (request) => ok({ data: planOf(request, await request.engine.runs.get(idOf(request))) }),
-  },
-  {
-    method: "GET",
-    path: "/runs/:run_id/apply",
-    handle: async (request) => ok({ data: applyOf(request, await request.engine.runs.get(idOf(request))) }),
-  },
-  {
-    method: "GET",
-    path: "/plans/:plan_id",
-    handle: async (request) =>
-      ok({ data: planOf(request, await request.engine.runs.getByPlan(param(request, "plan_id"))) }),
-  },
-  {
-    method: "GET",
-    path: "/plans/:plan_id/json-output",
-    discloses: true,
-    handle: (request) => planJson(request, param(request, "plan_id")),
-  },
-  {
-    method: "GET",
-    path: "/runs/:run_id/plan/json-output",
-    discloses: true,
-    handle: async (request) => planJson(request, (await request.engine.runs.get(idOf(request))).planId),
-  },
-  {
-    method: "GET",
-    path: "/applies/:apply_id",
-    handle: async (request) =>
-      ok({ data: applyOf(request, await request.engine.runs.getByApply(param(request, "apply_id"))) }),
-  },
-]
+const logSliceDefault = 1024 * 1024
 
 /** What a plan or an apply says, as far as it has got: the address is the credential. */
 export const runLogRoutes = (logs: RunLogs): readonly OpenRoute[] => [

@@ -33,11 +33,11 @@ import { agentPool } from "../../contracts/tfe/agent-pool.ts"
 import { given } from "./given.ts"
 import { organization } from "../../contracts/tfe/organization.ts"
 import { project as projectDocument } from "../../contracts/tfe/project.ts"
-import { decodeRun, decodeComment, encodeComment, decodeRunView, encodeRun, encodeRunInput } from "./run.ts"
 import { decodeStateVersionOutput, encodeStateVersionOutput } from "./state-version.ts"
 import { effectiveTagBinding, tag, tagBinding, tagBindings, tagReferences } from "../../contracts/tfe/tag.ts"
 import { assessment } from "../../contracts/tfe/assessment.ts"
 import { configurationVersion, withUploadAddress } from "../../contracts/tfe/configuration-version.ts"
+import { comment, run } from "../../contracts/tfe/run.ts"
 import { team } from "../../contracts/tfe/team.ts"
 import { terraformVersion } from "../../contracts/tfe/terraform-version.ts"
 import { createdToken } from "../../contracts/tfe/token.ts"
@@ -348,13 +348,13 @@ const answers: Readonly<Record<string, Codec>> = {
       commentIds: array(id),
       permissions: flags(["canApply", "canCancel", "canDiscard", "canForceCancel", "canForceExecute"]),
     }),
-    encodeRun,
-    decodeRunView,
+    run.encode,
+    run.decode,
   ),
   "run comment": codec(
     record({ id, runId: id, body: text, createdAt: instant, createdBy: orNull(actor) }),
-    encodeComment,
-    decodeComment,
+    comment.encode,
+    comment.decode,
   ),
   "configuration version": codec(
     record({
@@ -619,6 +619,7 @@ const requests: Readonly<Record<string, Codec>> = {
       planOnly: boolean(),
       refreshOnly: boolean(),
       configurationVersionId: orNull(id),
+      workspaceId: id,
       refresh: boolean(),
       savePlan: boolean(),
       allowEmptyApply: boolean(),
@@ -628,8 +629,8 @@ const requests: Readonly<Record<string, Codec>> = {
       replaceAddrs: array(said),
       variables: array(record({ key: said, value: said })),
     }),
-    (input: Parameters<typeof encodeRunInput>[1]) => encodeRunInput("ws-1", input),
-    (body) => decodeRun(body).input,
+    run.input.encode,
+    run.input.decode,
   ),
   assessment: codec(
     record({ drifted: boolean(), succeeded: boolean(), errorMessage: orNull(said) }),

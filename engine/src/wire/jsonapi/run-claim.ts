@@ -8,7 +8,7 @@ import { type RunDocument, runDocuments, type RunStage, runStages } from "../../
 import { variableCategories } from "../../workspaces/variable.ts"
 import { type Decode, readResource } from "./answer.ts"
 import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
-import { decodeRunView, encodeRun } from "./run.ts"
+import { run } from "../../contracts/tfe/run.ts"
 
 const schema = z.object({
   attributes: z
@@ -62,7 +62,7 @@ export const encodeClaim = (
     relationships: { run: toOne("runs", claim.run.id), workspace: toOne("workspaces", claim.run.workspaceId) },
     links: { self: `/api/v2/run-claims/${claim.id}` },
   },
-  included: [encodeRun(claim.run)],
+  included: [run.encode(claim.run)],
 })
 
 /** The other direction of `encodeClaim`. */
@@ -73,7 +73,7 @@ export const decodeClaim: Decode<RunClaimView> = (resource, included) => {
     name: own.text("name"),
     claimedAt: own.instant("claimedAt"),
     expiresAt: own.instant("expiresAt"),
-    run: decodeRunView(included.get(`runs/${related.one("run")}`)),
+    run: run.decode(included.get(`runs/${related.one("run")}`)),
     workspace: {
       name: own.text("workspaceName"),
       organizationName: own.text("organizationName"),

@@ -6,7 +6,7 @@ import { linked, type Resource } from "./document.ts"
 import { decodeInclude } from "./include.ts"
 import { organization as organizationDocument } from "../../contracts/tfe/organization.ts"
 import { project } from "../../contracts/tfe/project.ts"
-import { encodeApply, encodePlan, encodeRun } from "./run.ts"
+import { apply, applyOf, plan, planOf, run } from "../../contracts/tfe/run.ts"
 import { encodeStateVersion, encodeWorkspaceOutput } from "./state-version.ts"
 import { encodeIdentifiedBindings } from "../../contracts/tfe/tag.ts"
 import { team } from "../../contracts/tfe/team.ts"
@@ -28,9 +28,9 @@ export function encodeWorkspaceWith(workspace: WorkspaceView, included: Inclusio
 export const encodeInclusions = (included: Inclusions, base: string): Resource[] => [
   ...included.configurationVersions.map((version) => configurationVersion.encode({ ...version, upload: null })),
   ...included.ingressAttributes.map(ingressAttributes.encode),
-  ...included.runs.map(encodeRun),
-  ...included.plans.map((run) => encodePlan(run)),
-  ...included.applies.map((run) => encodeApply(run)),
+  ...included.runs.map(run.encode),
+  ...included.plans.map((view) => plan.encode(planOf(view))),
+  ...included.applies.map((view) => apply.encode(applyOf(view))),
   ...included.stateVersions.map((version) => encodeStateVersion(version, base)),
   ...included.outputs.map(encodeWorkspaceOutput),
   ...included.users.map(user.encode),
