@@ -42,6 +42,14 @@ import { account, adminUser, user, users } from "../../engine/src/contracts/tfe/
 import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
 import { remoteStateConsumers } from "../../engine/src/contracts/tfe/remote-state-consumers.ts"
 import { apply, comment, plan, run, runCapacity, runs } from "../../engine/src/contracts/tfe/run.ts"
+import {
+  stateVersion,
+  stateVersionInput,
+  stateVersionOutput,
+  stateVersions,
+  workspaceOutput,
+  workspaceResource,
+} from "../../engine/src/contracts/tfe/state-version.ts"
 import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
@@ -98,7 +106,7 @@ function tableOf(header: readonly string[], body: readonly (readonly string[])[]
 function typeOf(schema: Json): string {
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => `\`${String(value)}\``).join(" or ")
   if (Array.isArray(schema["anyOf"])) return schema["anyOf"].map((one) => typeOf(one as Json)).join(" or ")
-  const types = [schema["type"]].flat().map(String)
+  const types = [schema["type"] ?? "any"].flat().map(String)
   return types.map((type) => (type === "array" ? "list" : type)).join(" or ")
 }
 const memberOf = (schema: Json, ...names: readonly string[]): Readonly<Record<string, Json>> =>
@@ -480,6 +488,14 @@ const pages: Readonly<Record<string, string>> = {
     "Data retention policies",
     joined<tfe.Endpoint>({ workspaceRetention, organizationRetention, siteRetention }),
     { title: "policies", document: retentionPolicy },
+  ),
+  "state-versions.md": tfePage(
+    "State versions",
+    stateVersions,
+    { title: "state-versions", document: stateVersion, create: stateVersionInput },
+    { title: "state-version-outputs", document: stateVersionOutput },
+    { title: "workspace-outputs", document: workspaceOutput },
+    { title: "resources", document: workspaceResource },
   ),
   "site-settings.md": tfePage("Site settings", siteSettingsContract, { title: "settings", document: siteSettings }),
   "ssh-keys.md": tfePage("SSH keys", sshKeys, { title: "SSH keys", document: sshKey, create: sshKey.input }),

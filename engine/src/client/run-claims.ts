@@ -1,7 +1,7 @@
 import { decodeOne } from "../wire/jsonapi/answer.ts"
 import { runStep } from "../contracts/tfe/run.ts"
 import { decodeClaim, decodeExecutionVariable, decodeLogSize, encodeClaimInput } from "../wire/jsonapi/run-claim.ts"
-import { decodeStateVersionView, encodeStateVersionInput } from "../wire/jsonapi/state-version.ts"
+import { stateVersion, stateVersionInput } from "../contracts/tfe/state-version.ts"
 import type { ClaimTarget, RunClaims } from "../workspaces/run-claims.ts"
 import { type Calls, queryOf } from "./calls.ts"
 import { path, type Transport } from "./transport.ts"
@@ -57,10 +57,10 @@ export function remoteRunClaims(calls: Calls, { send, download, downloadStream }
     configuration: async (id) => download(path`/run-claims/${id}/configuration`),
     state: async (id) => downloadStream(path`/run-claims/${id}/state`),
     createState: async (id, input) =>
-      one(decodeStateVersionView, {
+      one(stateVersion.decode, {
         method: "POST",
         path: path`/run-claims/${id}/state-versions`,
-        document: encodeStateVersionInput(input),
+        document: stateVersionInput.encode(input),
       }),
     variables: async (id) => all(decodeExecutionVariable, { method: "GET", path: path`/run-claims/${id}/variables` }),
   }

@@ -25,6 +25,8 @@ import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
 import { runs } from "./tfe/run.ts"
+import { stateVersions } from "./tfe/state-version.ts"
+import { type Contract, contract, keys, nothing } from "./vault/endpoint.ts"
 import { authMethods } from "./vault/auth-method.ts"
 import { accountBindings, newAccountBindings } from "./vault/account-binding.ts"
 import { acmeAccounts, acmeOrders, renewalSignals } from "./vault/acme-management.ts"
@@ -56,6 +58,7 @@ const tfe = {
   siteRetention,
   siteSettings: siteSettingsContract,
   sshKeys,
+  stateVersions,
   tags,
   teamProjects,
   teams,

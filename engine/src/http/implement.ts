@@ -60,8 +60,9 @@ const bytesOf = (request: ApiRequest, { maximum, tooLarge }: BytesBody, paramete
     ? request.bytes()
     : gathered(request.stream(), maximum, () => tooLarge(...parameters))
 
-function bytesAnswer(
-  value: Uint8Array | (AsyncIterable<Uint8Array> & { readonly sizeBytes?: number }) | undefined,
+/** The answer of a download; undefined is 204. */
+export function bytesAnswer(
+  value: Uint8Array | (AsyncIterable<Uint8Array> & { readonly sizeBytes?: number | undefined }) | undefined,
   { mediaType }: { readonly mediaType: string },
 ): ApiResponse {
   if (value === undefined) return { status: 204 }

@@ -6,7 +6,7 @@ import type { Engine } from "../engine.ts"
 import { configurationVersion, ingressAttributes } from "../contracts/tfe/configuration-version.ts"
 import type { Resource } from "../wire/jsonapi/document.ts"
 import { apply, applyOf, plan, planOf, run, type runParts } from "../contracts/tfe/run.ts"
-import { encodeStateVersionOutput } from "../wire/jsonapi/state-version.ts"
+import { stateVersionOutput, type stateVersionParts } from "../contracts/tfe/state-version.ts"
 import { team } from "../contracts/tfe/team.ts"
 import { user } from "../contracts/tfe/user.ts"
 import { encodeWorkspace } from "../wire/jsonapi/workspace.ts"
@@ -16,13 +16,6 @@ import type { Actor } from "../workspaces/workspace.ts"
 
 type RunParts = ReadonlySet<(typeof runParts)[number]>
 
-export const stateVersionParts = [
-  "created_by",
-  "outputs",
-  "run",
-  "run.configuration_version",
-  "run.created_by",
-] as const
 type StateVersionParts = ReadonlySet<(typeof stateVersionParts)[number]>
 
 export async function besideRuns(engine: Engine, runs: readonly RunView[], parts: RunParts): Promise<Resource[]> {
@@ -98,7 +91,7 @@ async function outputsOf({ stateVersions }: Engine, versions: readonly StateVers
     for (let number = 1; resources.length < outputIds.length; number += 1) {
       const { items } = await stateVersions.outputs(id, { number, size: maximumPageSize })
       if (items.length === 0) break
-      resources.push(...items.map(encodeStateVersionOutput))
+      resources.push(...items.map(stateVersionOutput.encode))
     }
     return resources
   })

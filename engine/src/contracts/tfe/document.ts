@@ -200,7 +200,7 @@ interface Parts<Id extends string, A extends Members, R extends Members> {
   /** For its type alone. */
   readonly id: z.ZodType<Id>
   readonly self?: (id: string, view: Readonly<Record<string, unknown>>) => string
-  /** Requests may have null in the place of their attributes. */
+  /** Requests may have null in the place of their attributes, or of optional relationships. */
   readonly nullableAttributes?: true
   /** Of requests, if they are not the type of answers alone; `optional` if some clients send none. */
   readonly sentTypes?: { readonly names?: readonly string[]; readonly optional?: true }
@@ -234,10 +234,12 @@ export function document<Id extends string, A extends Members, R extends Members
       creates && required === true ? input : !creates && isFixed === true ? undefined : input?.optional()
     const own = z.object(shapeOf(attributes, inputOf))
     const related = z.object(shapeOf(relationships, inputOf))
-    const requiresOne = creates && Object.values(relationships).some(({ required }) => required === true)
+    const requiresOne =
+      creates && Object.values(relationships).some((one) => one.required === true && !("default" in one))
+    const orNothing = (group: z.ZodObject) => (nullableAttributes === true ? nullAsEmpty(group) : group.prefault({}))
     const schema = z.object({
-      attributes: nullableAttributes === true ? nullAsEmpty(own) : own.prefault({}),
-      ...(Object.keys(related.shape).length === 0 ? {} : { relationships: requiresOne ? related : related.optional() }),
+      attributes: orNothing(own),
+      ...(Object.keys(related.shape).length > 0 && { relationships: requiresOne ? related : orNothing(related) }),
     }) as z.ZodType<Groups>
     return {
       decode: (sent) => domainOf(decodeDocument(sent, schema, types), definition) as T,

@@ -151,6 +151,17 @@ export const commaList = z.codec(z.string(), z.custom<readonly string[] | undefi
   decode: (value) => decodeCommaList(value),
   encode: (values) => encodeCommaList(values ?? []),
 })
+/** Known words, with commas between; absent if there is none. */
+export const among = <T extends string>(parameter: string, all: readonly T[]) =>
+  z.codec(z.string(), z.custom<readonly T[] | undefined>(), {
+    decode(text, context) {
+      const sent = decodeCommaList(text)
+      if (sent?.every((value) => all.some((known) => known === value)) !== false) return sent as T[] | undefined
+      context.issues.push({ code: "custom", message: `${parameter} must be among ${all.join(", ")}`, input: text })
+      return z.NEVER
+    },
+    encode: (values) => encodeCommaList(values ?? []),
+  })
 /** Names of related resources, with commas between. */
 export const inclusion = <const Name extends string>(...names: readonly Name[]) =>
   z.codec(z.string(), z.custom<readonly Name[] | undefined>(), {

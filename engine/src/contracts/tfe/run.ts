@@ -28,7 +28,6 @@ import { decodeBody, encodeDocument, toOne } from "../../wire/jsonapi/document.t
 import { attributePointers } from "../../wire/jsonapi/errors.ts"
 import { given } from "../../wire/jsonapi/given.ts"
 import { dashedMembers } from "../../wire/jsonapi/member-name.ts"
-import { decodeCommaList, encodeCommaList } from "../../wire/jsonapi/query.ts"
 import { relatedId, toOneSchema } from "../../wire/jsonapi/relationship.ts"
 import { ruled } from "../../wire/jsonapi/ruled.ts"
 import { unsupported } from "../../wire/jsonapi/unsupported.ts"
@@ -51,6 +50,7 @@ import {
 } from "./document.ts"
 import {
   accepted,
+  among,
   bytesOrNothing,
   commaList,
   contract,
@@ -385,17 +385,6 @@ const actionComment = plainBody(
   }),
   () => "/comment",
 )
-
-const among = <T extends string>(parameter: string, all: readonly T[]) =>
-  z.codec(z.string(), z.custom<readonly T[] | undefined>(), {
-    decode(text, context) {
-      const sent = decodeCommaList(text)
-      if (sent?.every((value) => all.some((known) => known === value)) !== false) return sent as T[] | undefined
-      context.issues.push({ code: "custom", message: `${parameter} must be among ${all.join(", ")}`, input: text })
-      return z.NEVER
-    },
-    encode: (values) => encodeCommaList(values ?? []),
-  })
 
 type Group = Pick<RunQuery, "statuses" | "unfinished">
 const statusGroups: Readonly<Record<string, Group>> = {

@@ -9,7 +9,7 @@ import {
   encodeExecutionVariable,
   encodeLogSize,
 } from "../../wire/jsonapi/run-claim.ts"
-import { decodeStateVersion, encodeStateVersion } from "../../wire/jsonapi/state-version.ts"
+import { stateVersion, stateVersionInput, withDocumentAddresses } from "../../contracts/tfe/state-version.ts"
 import { documentMaximum, documentTooLarge, logPieceMaximum, pieceTooLarge } from "../../workspaces/run-claim-rules.ts"
 import type { ClaimTarget } from "../../workspaces/run-claims.ts"
 import { gathered, once } from "../body.ts"
@@ -141,9 +141,9 @@ export const runClaimRoutes: readonly Route[] = [
     longStrings: true,
     pointers: attributePointers(["run"]),
     handle: async (request) => {
-      const input = decodeStateVersion(await request.body())
+      const input = stateVersionInput.decode(await request.body())
       const version = await request.engine.runClaims.createState(idOf(request), input)
-      return created({ data: encodeStateVersion(version, baseOf(request)) })
+      return created({ data: stateVersion.encode(withDocumentAddresses(version, baseOf(request))) })
     },
   },
   {

@@ -1,172 +1,59 @@
+import { stateVersionParts, stateVersions, withDocumentAddresses } from "../../contracts/tfe/state-version.ts"
 import { notFound } from "../../core/errors.ts"
-import { attributePointers } from "../../wire/jsonapi/errors.ts"
-import { decodeInclude } from "../../wire/jsonapi/include.ts"
-import { encodePage } from "../../wire/jsonapi/links.ts"
-import { decodePage } from "../../wire/jsonapi/query.ts"
-import {
-  decodeRollback,
-  decodeStateVersion,
-  decodeStateVersionQuery,
-  downloadPaths,
-  encodeStateVersion,
-  encodeStateVersionOutput,
-} from "../../wire/jsonapi/state-version.ts"
-import { decodeWorkspaceSubject } from "../../wire/jsonapi/workspace-subject.ts"
-import { encodeWorkspaceResource } from "../../wire/jsonapi/workspace-resource.ts"
+import { mapPage, type Page } from "../../core/page.ts"
 import { type StateDocument, stateDocuments, type StateVersionView } from "../../workspaces/state-version.ts"
-import type { DocumentContent, StateTransfers, StateVersions } from "../../workspaces/state-versions.ts"
-import type { WorkspaceRef } from "../../workspaces/workspace.ts"
-import { besideStateVersions, stateVersionParts } from "../included.ts"
-import {
-  type ApiRequest,
-  type ApiResponse,
-  baseOf,
-  created,
-  noContent,
-  ok,
-  type OpenRoute,
-  param,
-  type Route,
-} from "../route.ts"
+import type { StateTransfers } from "../../workspaces/state-versions.ts"
+import type { StateVersionQuery } from "../../workspaces/state-version-store.ts"
+import { besideStateVersions } from "../included.ts"
+import { bytesAnswer, implement } from "../implement.ts"
+import { type ApiRequest, baseOf, noContent, type OpenRoute, param } from "../route.ts"
 
-const workspaceOf = (request: ApiRequest): WorkspaceRef => ({ id: param(request, "workspace_id") })
-const stateVersionId = (request: ApiRequest) => param(request, "state_version_id")
-
-const document = (request: ApiRequest, version: StateVersionView) => ({
-  data: encodeStateVersion(version, baseOf(request)),
-})
-
-/** One version, with what `include` asks for; the parameter is read first, so that a wrong one costs nothing. */
-async function show(request: ApiRequest, find: () => Promise<StateVersionView>) {
-  const parts = decodeInclude(request.query, stateVersionParts)
-  const version = await find()
-  if (parts.size === 0) return ok(document(request, version))
-  return ok({ ...document(request, version), included: await besideStateVersions(request.engine, [version], parts) })
+type Include = readonly (typeof stateVersionParts)[number][] | undefined
+interface ListQuery {
+  readonly statuses?: readonly unknown[]
+  readonly include?: Include
 }
 
-async function list(request: ApiRequest, workspace: WorkspaceRef) {
-  const parts = decodeInclude(request.query, stateVersionParts)
-  const query = decodeStateVersionQuery(request.query)
-  const page = await request.engine.stateVersions.list(workspace, query, decodePage(request.query))
-  const included = parts.size === 0 ? undefined : await besideStateVersions(request.engine, page.items, parts)
-  return ok(encodePage(page, (version) => encodeStateVersion(version, baseOf(request)), request.url, included))
-}
+const shown = (request: ApiRequest, version: StateVersionView) => withDocumentAddresses(version, baseOf(request))
 
-/** Header that sets the interval of intermediate states during an apply (docs/compatibility.md, "State versions"). */
-const snapshotHeaders = ({ snapshotIntervalSeconds: seconds }: ApiRequest): Readonly<Record<string, string>> =>
-  seconds === 0 ? {} : { "x-terraform-snapshot-interval": String(seconds) }
+const includedIn = async ({ engine }: ApiRequest, versions: readonly StateVersionView[], include: Include) =>
+  include === undefined ? {} : { included: await besideStateVersions(engine, versions, new Set(include)) }
 
-const bytesOf = (download: DocumentContent): ApiResponse => ({
-  status: 200,
-  download,
-  headers: {
-    "content-type": "application/json",
-    "cache-control": "no-store",
-    ...(download.sizeBytes !== undefined && { "content-length": String(download.sizeBytes) }),
-  },
+const one = async (request: ApiRequest, version: StateVersionView, include: Include) => ({
+  data: shown(request, version),
+  ...(await includedIn(request, [version], include)),
 })
-
-const downloadRoute = (name: StateDocument): Route => ({
-  method: "GET",
-  path: `/state-versions/:state_version_id/${downloadPaths[name]}`,
-  discloses: true,
-  handle: async (request) => bytesOf(await request.engine.stateVersions.download(stateVersionId(request), name)),
+const several = async (request: ApiRequest, page: Page<StateVersionView>, include: Include) => ({
+  ...mapPage(page, (version) => shown(request, version)),
+  ...(await includedIn(request, page.items, include)),
 })
+const queryOf = ({ statuses }: ListQuery) => ({ ...(statuses && { statuses }) }) as StateVersionQuery
 
-function backingDataRoute(action: string, change: (stateVersions: StateVersions, id: string) => Promise<void>): Route {
-  return {
-    method: "POST",
-    path: `/state-versions/:state_version_id/actions/${action}`,
-    handle: async (request) => {
-      await change(request.engine.stateVersions, stateVersionId(request))
-      return noContent
-    },
-  }
-}
-
-export const stateVersionRoutes: readonly Route[] = [
-  {
-    method: "POST",
-    path: "/workspaces/:workspace_id/state-versions",
-    longStrings: true,
-    pointers: attributePointers(["run"]),
-    handle: async (request) => {
-      const input = decodeStateVersion(await request.body())
-      const version = await request.engine.stateVersions.create(workspaceOf(request), input)
-      return { ...created(document(request, version)), headers: snapshotHeaders(request) }
-    },
-  },
-  {
-    method: "PATCH",
-    path: "/workspaces/:workspace_id/state-versions",
-    pointers: attributePointers(["rollbackStateVersion"]),
-    handle: async (request) => {
-      const target = decodeRollback(await request.body())
-      const version = await request.engine.stateVersions.rollback(workspaceOf(request), target)
-      return { ...created(document(request, version)), headers: snapshotHeaders(request) }
-    },
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/resources",
-    handle: async (request) => {
-      const page = await request.engine.stateVersions.resources(workspaceOf(request), decodePage(request.query))
-      return ok(encodePage(page, encodeWorkspaceResource, request.url))
-    },
-  },
-  backingDataRoute("soft_delete_backing_data", (stateVersions, id) => stateVersions.softDeleteBackingData(id)),
-  backingDataRoute("restore_backing_data", (stateVersions, id) => stateVersions.restoreBackingData(id)),
-  backingDataRoute("permanently_delete_backing_data", (stateVersions, id) =>
-    stateVersions.permanentlyDeleteBackingData(id),
-  ),
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/state-versions",
-    handle: (request) => list(request, workspaceOf(request)),
-  },
-  {
-    method: "GET",
-    path: "/state-versions",
-    handle: (request) => list(request, decodeWorkspaceSubject(request.query)),
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/current-state-version",
-    handle: (request) => show(request, () => request.engine.stateVersions.current(workspaceOf(request))),
-  },
-  {
-    method: "GET",
-    path: "/workspaces/:workspace_id/current-state-version-outputs",
-    discloses: true,
-    handle: async (request) => {
-      const outputs = await request.engine.stateVersions.currentOutputs(workspaceOf(request))
-      return ok({ data: outputs.map(encodeStateVersionOutput) })
-    },
-  },
-  {
-    method: "GET",
-    path: "/state-versions/:state_version_id",
-    handle: (request) => show(request, () => request.engine.stateVersions.get(stateVersionId(request))),
-  },
-  downloadRoute("state"),
-  downloadRoute("json-state"),
-  {
-    method: "GET",
-    path: "/state-versions/:state_version_id/outputs",
-    discloses: true,
-    handle: async (request) => {
-      const page = await request.engine.stateVersions.outputs(stateVersionId(request), decodePage(request.query))
-      return ok(encodePage(page, encodeStateVersionOutput, request.url))
-    },
-  },
-  {
-    method: "GET",
-    path: "/state-version-outputs/:output_id",
-    discloses: true,
-    handle: async (request) =>
-      ok({ data: encodeStateVersionOutput(await request.engine.stateVersions.output(param(request, "output_id"))) }),
-  },
-]
+export const stateVersionRoutes = implement(stateVersions, {
+  create: async (request, id, input) => shown(request, await request.engine.stateVersions.create({ id }, input)),
+  rollback: async (request, id, { rollbackStateVersion }) =>
+    shown(request, await request.engine.stateVersions.rollback({ id }, rollbackStateVersion)),
+  resources: ({ engine }, id, page) => engine.stateVersions.resources({ id }, page),
+  softDeleteBackingData: ({ engine }, id) => engine.stateVersions.softDeleteBackingData(id),
+  restoreBackingData: ({ engine }, id) => engine.stateVersions.restoreBackingData(id),
+  permanentlyDeleteBackingData: ({ engine }, id) => engine.stateVersions.permanentlyDeleteBackingData(id),
+  list: async (request, id, query, page) =>
+    several(request, await request.engine.stateVersions.list({ id }, queryOf(query), page), query.include),
+  listOfNamed: async (request, { organization, name, ...query }, page) =>
+    several(
+      request,
+      await request.engine.stateVersions.list({ organization, name }, queryOf(query), page),
+      query.include,
+    ),
+  current: async (request, id, { include }) =>
+    one(request, await request.engine.stateVersions.current({ id }), include),
+  currentOutputs: ({ engine }, id) => engine.stateVersions.currentOutputs({ id }),
+  get: async (request, id, { include }) => one(request, await request.engine.stateVersions.get(id), include),
+  downloadState: ({ engine }, id) => engine.stateVersions.download(id, "state"),
+  downloadJsonState: ({ engine }, id) => engine.stateVersions.download(id, "json-state"),
+  outputs: ({ engine }, id, page) => engine.stateVersions.outputs(id, page),
+  output: ({ engine }, id) => engine.stateVersions.output(id),
+})
 
 /** The second step of creation: the address is the credential. */
 export const stateUploadRoutes = (transfers: StateTransfers): readonly OpenRoute[] => [
@@ -188,11 +75,12 @@ export const stateUploadRoutes = (transfers: StateTransfers): readonly OpenRoute
 export const stateDownloadRoutes = (transfers: StateTransfers): readonly OpenRoute[] =>
   stateDocuments.map((document) => ({
     method: "GET",
-    path: `/api/v2/state-versions/:state_version_id/${downloadPaths[document]}`,
+    path: `/api/v2${stateVersions[document === "state" ? "downloadState" : "downloadJsonState"].path}`,
     discloses: true,
     handle: async (request) => {
       const id = param(request, "state_version_id")
-      return bytesOf(await transfers.download({ id, document, credential: credentialOf(request) }))
+      const content = await transfers.download({ id, document, credential: credentialOf(request) })
+      return bytesAnswer(content, { mediaType: "application/json" })
     },
   }))
 

@@ -33,11 +33,11 @@ import { agentPool } from "../../contracts/tfe/agent-pool.ts"
 import { given } from "./given.ts"
 import { organization } from "../../contracts/tfe/organization.ts"
 import { project as projectDocument } from "../../contracts/tfe/project.ts"
-import { decodeStateVersionOutput, encodeStateVersionOutput } from "./state-version.ts"
 import { effectiveTagBinding, tag, tagBinding, tagBindings, tagReferences } from "../../contracts/tfe/tag.ts"
 import { assessment } from "../../contracts/tfe/assessment.ts"
 import { configurationVersion, withUploadAddress } from "../../contracts/tfe/configuration-version.ts"
 import { comment, run } from "../../contracts/tfe/run.ts"
+import { stateVersionOutput } from "../../contracts/tfe/state-version.ts"
 import { team } from "../../contracts/tfe/team.ts"
 import { terraformVersion } from "../../contracts/tfe/terraform-version.ts"
 import { createdToken } from "../../contracts/tfe/token.ts"
@@ -446,8 +446,8 @@ const answers: Readonly<Record<string, Codec>> = {
       value: oneof(text, boolean(), constant(null), array(nat())),
       detailedType: oneof(text, array(text)),
     }),
-    encodeStateVersionOutput,
-    decodeStateVersionOutput,
+    stateVersionOutput.encode,
+    stateVersionOutput.decode,
   ),
 }
 

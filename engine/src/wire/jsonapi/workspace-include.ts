@@ -7,7 +7,7 @@ import { decodeInclude } from "./include.ts"
 import { organization as organizationDocument } from "../../contracts/tfe/organization.ts"
 import { project } from "../../contracts/tfe/project.ts"
 import { apply, applyOf, plan, planOf, run } from "../../contracts/tfe/run.ts"
-import { encodeStateVersion, encodeWorkspaceOutput } from "./state-version.ts"
+import { stateVersion, withDocumentAddresses, workspaceOutput } from "../../contracts/tfe/state-version.ts"
 import { encodeIdentifiedBindings } from "../../contracts/tfe/tag.ts"
 import { team } from "../../contracts/tfe/team.ts"
 import { user } from "../../contracts/tfe/user.ts"
@@ -31,8 +31,8 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
   ...included.runs.map(run.encode),
   ...included.plans.map((view) => plan.encode(planOf(view))),
   ...included.applies.map((view) => apply.encode(applyOf(view))),
-  ...included.stateVersions.map((version) => encodeStateVersion(version, base)),
-  ...included.outputs.map(encodeWorkspaceOutput),
+  ...included.stateVersions.map((version) => stateVersion.encode(withDocumentAddresses(version, base))),
+  ...included.outputs.map(workspaceOutput.encode),
   ...included.users.map(user.encode),
   ...included.teams.map(team.encode),
   ...encodeOrganizations(included),
