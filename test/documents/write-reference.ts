@@ -50,6 +50,13 @@ import {
   workspaceOutput,
   workspaceResource,
 } from "../../engine/src/contracts/tfe/state-version.ts"
+import {
+  claimInput,
+  executionVariable,
+  logSize,
+  runClaim,
+  runClaims,
+} from "../../engine/src/contracts/tfe/run-claim.ts"
 import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
@@ -513,6 +520,13 @@ const pages: Readonly<Record<string, string>> = {
     { title: "access to projects", document: teamProject, create: teamProject.input },
   ),
   "teams.md": tfePage("Teams", teams, { title: "teams", document: team, create: team.input }),
+  "run-claims.md": tfePage(
+    "Run claims",
+    runClaims,
+    { title: "run-claims", document: runClaim, create: claimInput },
+    { title: "execution-variables", document: executionVariable },
+    { title: "run-logs", document: logSize },
+  ),
   "runs.md": tfePage(
     "Runs",
     runs,

@@ -24,6 +24,7 @@ import { users } from "./tfe/user.ts"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
+import { runClaims } from "./tfe/run-claim.ts"
 import { runs } from "./tfe/run.ts"
 import { stateVersions } from "./tfe/state-version.ts"
 import { type Contract, contract, keys, nothing } from "./vault/endpoint.ts"
@@ -54,6 +55,7 @@ const tfe = {
   organizations,
   projects,
   remoteStateConsumers,
+  runClaims,
   runs,
   siteRetention,
   siteSettings: siteSettingsContract,

@@ -47,7 +47,9 @@ function routeOf(endpoint: Endpoint, handle: Handler): Route {
       const { status, encode, headers } = answers
       if (answers.bytes !== undefined) return bytesAnswer(value, answers.bytes)
       if (encode === undefined) return { status }
-      return { status, document: encode(value, request), ...(headers && { headers: headers(request) }) }
+      const document = encode(value, request)
+      if (document === undefined) return { status: 204 }
+      return { status, document, ...(headers && { headers: headers(request) }) }
     },
   }
 }

@@ -1,0 +1,269 @@
+// Claims of runs, with what their executors send and need. HCP Terraform's own executors speak another protocol.
+import { z } from "zod"
+import { secondMs } from "../../core/time.ts"
+import {
+  defaultLeaseMs,
+  documentMaximum,
+  documentTooLarge,
+  logPieceMaximum,
+  pieceTooLarge,
+} from "../../workspaces/run-claim-rules.ts"
+import type { ClaimInput, RunClaimView } from "../../workspaces/run-claims.ts"
+import type { RunDocument } from "../../workspaces/run-record-store.ts"
+import { variableCategories } from "../../workspaces/variable.ts"
+import { decodeOne } from "../../wire/jsonapi/answer.ts"
+import { instant } from "../codec.ts"
+import { type Body, document, one, readOnly, withDefault } from "./document.ts"
+import { type Answer, bytes, contract, created, list, nothing, resource, stream } from "./endpoint.ts"
+import { run, runStep } from "./run.ts"
+import { stateVersion, stateVersionInput } from "./state-version.ts"
+
+const aTime = "2026-11-26T12:00:00.000Z"
+const seconds = (rule: string, value: number) => ({
+  ...withDefault(z.number(), value, { rule, example: value }),
+  writeOnly: true as const,
+})
+
+export const runClaim = document("run-claims", {
+  id: z.custom<string>(),
+  self: (id) => `/api/v2/run-claims/${id}`,
+  sentTypes: { optional: true },
+  attributes: {
+    name: withDefault(z.string(), "executor", {
+      rule: "Name of the executor, at most 255 characters.",
+      example: "runner-1",
+    }),
+    leaseSeconds: seconds(
+      "Seconds without a sign of life after which the claim ends, 10 to 600.",
+      defaultLeaseMs / secondMs,
+    ),
+    waitSeconds: seconds("Seconds to wait for a run, at most 30.", 0),
+    claimedAt: readOnly(instant, { rule: "Time of the claim.", example: aTime }),
+    expiresAt: readOnly(instant, { rule: "End of the lease.", example: aTime }),
+    workspaceName: readOnly(z.string(), { rule: "Workspace.", example: "network" }),
+    organizationName: readOnly(z.string(), { rule: "Organization.", example: "acme" }),
+    workingDirectory: readOnly(z.string().nullable(), {
+      rule: "Folder of the configuration; null for its root.",
+      example: "live",
+    }),
+    engineVersion: readOnly(z.string(), {
+      wireName: "terraform-version",
+      rule: "Version of the tool, or a constraint. The run may have its own.",
+      example: "1.10.2",
+    }),
+  },
+  relationships: {
+    runId: readOnly(one<string>("runs"), { wireName: "run", rule: "Run, which is included." }),
+    workspaceId: readOnly(one<string>("workspaces"), { wireName: "workspace", rule: "Workspace." }),
+  },
+})
+
+/** With the run included. */
+const claimAnswer = (status = 200): Answer<RunClaimView> => ({
+  status,
+  encode: ({ id, name, claimedAt, expiresAt, run: claimed, workspace }) => ({
+    data: runClaim.encode({
+      id,
+      name,
+      claimedAt,
+      expiresAt,
+      workspaceName: workspace.name,
+      organizationName: workspace.organizationName,
+      workingDirectory: workspace.workingDirectory,
+      engineVersion: workspace.engineVersion,
+      runId: claimed.id,
+      workspaceId: claimed.workspaceId,
+    }),
+    included: [run.encode(claimed)],
+  }),
+  decode: (answer) => decodeOne(answer, decodeClaim),
+  document: runClaim,
+})
+function decodeClaim(sent: unknown, included: ReadonlyMap<string, unknown>): RunClaimView {
+  const { id, name, claimedAt, expiresAt, runId, ...workspace } = runClaim.decode(sent)
+  return {
+    id,
+    name,
+    claimedAt,
+    expiresAt,
+    run: run.decode(included.get(`runs/${runId}`)),
+    workspace: {
+      name: workspace.workspaceName,
+      organizationName: workspace.organizationName,
+      workingDirectory: workspace.workingDirectory,
+      engineVersion: workspace.engineVersion,
+    },
+  }
+}
+/** 204 if no run waits. */
+const claimed: Answer<RunClaimView | undefined> = {
+  ...claimAnswer(201),
+  encode: (claim) => claim && claimAnswer().encode?.(claim, undefined as never),
+  decode: (answer) => (answer === undefined ? undefined : decodeOne(answer, decodeClaim)),
+}
+
+/** Every member may be left out, and the document too. */
+export const claimInput: Body<ClaimInput> = {
+  ...runClaim.input,
+  decode(sent) {
+    const { name, leaseSeconds, waitSeconds } = runClaim.input.decode(sent === undefined ? { data: {} } : sent)
+    return { name, leaseMs: Math.round(leaseSeconds * secondMs), waitMs: Math.round(waitSeconds * secondMs) }
+  },
+  encode: ({ name, leaseMs, waitMs }) =>
+    runClaim.input.encode({ name, leaseSeconds: leaseMs / secondMs, waitSeconds: waitMs / secondMs }),
+}
+
+export const executionVariable = document("execution-variables", {
+  id: z.custom<string>(),
+  attributes: {
+    key: readOnly(z.string(), { rule: "Name.", example: "region" }),
+    value: readOnly(z.string(), { rule: "Value, sensitive or not.", example: "eu-west-1" }),
+    category: readOnly(z.enum(variableCategories), {
+      rule: "Variable of the tool, or of the environment.",
+      example: "env",
+    }),
+    hcl: readOnly(z.boolean(), { rule: "The value is an expression.", example: false }),
+    sensitive: readOnly(z.boolean(), { rule: "The value is a secret.", example: true }),
+  },
+  relationships: {},
+})
+
+export const logSize = document("run-logs", {
+  id: z.custom<string>(),
+  attributes: { size: readOnly(z.number(), { rule: "Length of the log in bytes.", example: 4096 }) },
+  relationships: {},
+})
+
+/** The beginning is never the default. */
+const offset = {
+  parameter: "offset",
+  required: true as const,
+  schema: z.codec(z.string(), z.custom<number>(), {
+    decode(text, context) {
+      if (/^\d{1,15}$/.test(text)) return Number(text)
+      context.issues.push({ code: "custom", message: "offset must be an integer from 0 on", input: text })
+      return z.NEVER
+    },
+    encode: String,
+  }),
+  rule: "Length of the log before these bytes; bytes that are there already must be the same.",
+  example: 4096,
+}
+
+const octets = "application/octet-stream"
+const holder = "The executor that holds the claim."
+const applies = "`can-queue-apply` on the workspace of the run, or `can-queue-run` for one that is plan-only."
+const claims = "Claims the run that has waited longest, or answers 204."
+
+export const runClaims = contract({
+  claimOfOrganization: {
+    method: "POST",
+    path: "/organizations/:organization_name/run-claims",
+    summary: claims,
+    rights: applies,
+    body: claimInput,
+    answers: claimed,
+  },
+  claimOfWorkspace: {
+    method: "POST",
+    path: "/workspaces/:workspace_id/run-claims",
+    summary: claims,
+    rights: applies,
+    body: claimInput,
+    answers: claimed,
+  },
+  claimOfAgentPool: {
+    method: "POST",
+    path: "/agent-pools/:agent_pool_id/run-claims",
+    summary: claims,
+    rights: "Agents of the pool.",
+    body: claimInput,
+    answers: claimed,
+  },
+  get: {
+    method: "GET",
+    path: "/run-claims/:claim_id",
+    summary: "Returns a claim and its run.",
+    rights: holder,
+    answers: claimAnswer(),
+  },
+  release: {
+    method: "DELETE",
+    path: "/run-claims/:claim_id",
+    summary: "Returns a run to the queue, before its plan or apply begins or while it waits for confirmation.",
+    rights: holder,
+    answers: nothing,
+  },
+  heartbeat: {
+    method: "POST",
+    path: "/run-claims/:claim_id/actions/heartbeat",
+    summary: "Renews the lease. Every other request of the claim does so too.",
+    rights: holder,
+    answers: claimAnswer(),
+  },
+  report: {
+    method: "POST",
+    path: "/run-claims/:claim_id/actions/report",
+    summary: "Moves the run to its next status. The last report may be repeated.",
+    rights: holder,
+    body: runStep,
+    answers: claimAnswer(),
+  },
+  appendLog: {
+    method: "POST",
+    path: "/run-claims/:claim_id/logs/:stage",
+    summary: "Appends to the log of the plan or the apply (plan, apply), at most 512 KiB at a time.",
+    rights: holder,
+    query: { offset },
+    bytes: { maximum: logPieceMaximum, tooLarge: pieceTooLarge },
+    answers: resource(logSize),
+  },
+  saveDocument: {
+    method: "PUT",
+    path: "/run-claims/:claim_id/documents/:document",
+    summary: "Stores a document of the run until its plan ends, at most 32 MiB.",
+    rights: holder,
+    bytes: { maximum: documentMaximum, tooLarge: (_id = "", name = "") => documentTooLarge(name as RunDocument) },
+    answers: nothing,
+  },
+  document: {
+    method: "GET",
+    path: "/run-claims/:claim_id/documents/:document",
+    summary: "Returns a document of the run.",
+    rights: holder,
+    discloses: true,
+    answers: bytes(octets),
+  },
+  configuration: {
+    method: "GET",
+    path: "/run-claims/:claim_id/configuration",
+    summary: "Returns the archive of the run's configuration.",
+    rights: holder,
+    answers: bytes(octets),
+  },
+  state: {
+    method: "GET",
+    path: "/run-claims/:claim_id/state",
+    summary: "Returns the current state of the workspace.",
+    rights: holder,
+    discloses: true,
+    answers: stream(octets),
+  },
+  createState: {
+    method: "POST",
+    path: "/run-claims/:claim_id/state-versions",
+    summary: "Creates a state version in the name of the run, while it is applying.",
+    rights: holder,
+    body: stateVersionInput,
+    longStrings: true,
+    answers: created(stateVersion),
+  },
+  variables: {
+    method: "GET",
+    path: "/run-claims/:claim_id/variables",
+    summary: "Lists the variables of the workspace with their values, sensitive ones too.",
+    rights: holder,
+    discloses: true,
+    answers: { ...list(executionVariable), headers: () => ({ "cache-control": "no-store" }) },
+  },
+})
