@@ -57,6 +57,7 @@ import {
   runClaim,
   runClaims,
 } from "../../engine/src/contracts/tfe/run-claim.ts"
+import { event, events } from "../../engine/src/contracts/tfe/event.ts"
 import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
@@ -527,6 +528,7 @@ const pages: Readonly<Record<string, string>> = {
     { title: "execution-variables", document: executionVariable },
     { title: "run-logs", document: logSize },
   ),
+  "events.md": tfePage("Events", events, { title: "events", document: event }),
   "runs.md": tfePage(
     "Runs",
     runs,

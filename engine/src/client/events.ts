@@ -1,11 +1,12 @@
 // Events over HTTP. A stream that ends is taken up again where it ended, for as long as the server can be expected back.
 import { setTimeout as sleep } from "node:timers/promises"
+import { event, events, eventStreamType } from "../contracts/tfe/event.ts"
 import { type EngineError, isEngineError, unavailable } from "../core/errors.ts"
 import type { Events, EventQuery, EventView } from "../events/events.ts"
-import { decodeEvent, decodeEventPage, encodeEventQuery, eventStreamType } from "../wire/jsonapi/event.ts"
 import { type StreamBlock, streamBlocks } from "../wire/server-sent-events.ts"
 import { queryOf } from "./calls.ts"
-import { path, type Transport } from "./transport.ts"
+import { filled, parametersOf } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 
 /** Before the first try to take a stream up again; each doubles the pause. */
 const firstPauseMs = 500
@@ -15,24 +16,25 @@ const quietMs = 45_000
 /** Tries in a row that came to nothing. */
 const attemptsMaximum = 20
 
+const { query: parameters, answers } = events.list
+
 export function remoteEvents({ send, stream }: Transport): Events {
   const begin = (organization: string, query: EventQuery, signal: AbortSignal | undefined) =>
     stream({
       method: "GET",
-      path: path`/organizations/${organization}/events`,
+      path: filled(events.list.path, [organization]),
       headers: { accept: eventStreamType },
       quietMs,
-      query: queryOf(encodeEventQuery(query)),
+      query: queryOf(parametersOf(parameters, query)),
       ...(signal === undefined ? {} : { signal }),
     })
 
   return {
     async list(organization, query, limit) {
       const size = limit === undefined ? [] : [["page[size]", String(limit)] as const]
-      const parameters = queryOf([...encodeEventQuery(query), ...size])
-      return decodeEventPage(
-        await send({ method: "GET", path: path`/organizations/${organization}/events`, query: parameters }),
-      )
+      const sought = queryOf([...parametersOf(parameters, query), ...size])
+      const answer = await send({ method: "GET", path: filled(events.list.path, [organization]), query: sought })
+      return answers.decode(answer)
     },
     async follow(organization, query, { signal } = {}) {
       const first = await begin(organization, query, signal)
@@ -56,7 +58,7 @@ async function* followed(
       for await (const { id, data } of streamBlocks(coming)) {
         failures = 0
         if (id !== undefined) since = id
-        if (data !== undefined) yield decodeEvent(documentOf({ id, data }))
+        if (data !== undefined) yield event.decode(documentOf({ id, data }))
       }
     } catch (error) {
       if (isAborted()) return

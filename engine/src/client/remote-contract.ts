@@ -54,7 +54,8 @@ export function filled(pattern: string, values: readonly string[]): string {
   })
 }
 
-const parametersOf = (query: NonNullable<Endpoint["query"]>, given: Readonly<Record<string, unknown>>) =>
+export const parametersOf = (query: NonNullable<Endpoint["query"]>, given: object) =>
   Object.entries(query).map(
-    ([name, { parameter, schema }]) => [parameter, encode(schema, given[name]) as string | undefined] as const,
+    ([name, { parameter, schema }]) =>
+      [parameter, encode(schema, (given as Readonly<Record<string, unknown>>)[name]) as string | undefined] as const,
   )

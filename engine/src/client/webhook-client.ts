@@ -14,8 +14,8 @@ export const webhookClient = (
   sign: (secret: string, message: string) => string,
 ): WebhookClient => ({
   async body(event) {
-    const { encodeEvent } = await import("../wire/jsonapi/event.ts")
-    return JSON.stringify({ data: encodeEvent(event) })
+    const { event: document } = await import("../contracts/tfe/event.ts")
+    return JSON.stringify({ data: document.encode(event) })
   },
   async deliver({ id, webhookId, url, secret, body }) {
     const seconds = Math.floor(clock.now() / secondMs)

@@ -6,6 +6,7 @@ import type { Contract as TfeContract } from "./tfe/endpoint.ts"
 import { agentPools } from "./tfe/agent-pool.ts"
 import { assessments } from "./tfe/assessment.ts"
 import { configurationVersions } from "./tfe/configuration-version.ts"
+import { events } from "./tfe/event.ts"
 import { remoteStateConsumers } from "./tfe/remote-state-consumers.ts"
 import { organizations } from "./tfe/organization.ts"
 import { organizationMemberships } from "./tfe/organization-membership.ts"
@@ -50,6 +51,7 @@ const tfe = {
   agentPools,
   assessments,
   configurationVersions,
+  events,
   organizationMemberships,
   organizationRetention,
   organizations,

@@ -78,7 +78,10 @@ export function bytesAnswer(
   }
 }
 
-function decodeQuery(query: NonNullable<Endpoint["query"]>, sent: URLSearchParams): Readonly<Record<string, unknown>> {
+export function decodeQuery(
+  query: NonNullable<Endpoint["query"]>,
+  sent: URLSearchParams,
+): Readonly<Record<string, unknown>> {
   const given: [string, unknown][] = []
   const faults: Fault[] = []
   for (const [name, { parameter, schema, required }] of Object.entries(query)) {

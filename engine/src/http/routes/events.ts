@@ -1,30 +1,27 @@
 import { badRequest } from "../../core/errors.ts"
+import { encodeFeedItem, events, eventStreamType, streamBeginning } from "../../contracts/tfe/event.ts"
 import type { EventQuery, EventView, FeedItem } from "../../events/events.ts"
-import {
-  decodeEventQuery,
-  encodeEventPage,
-  encodeFeedItem,
-  eventStreamType,
-  streamBeginning,
-} from "../../wire/jsonapi/event.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
+import { decodeQuery } from "../implement.ts"
 import { type ApiRequest, type ApiResponse, ok, param, type Route } from "../route.ts"
 
-/** What happens in an organization: as it comes, or page by page. */
+const { method, path, query: parameters, answers } = events.list
+
+/** A page, or a stream, by what the client accepts. */
 export const eventRoutes: readonly Route[] = [
   {
-    method: "GET",
-    path: "/organizations/:organization_name/events",
+    method,
+    path,
     handle: async (request) => {
       const organization = param(request, "organization_name")
-      const query = decodeEventQuery(request.query)
+      const query: EventQuery = decodeQuery(parameters, request.query)
       if (!wantsStream(request)) {
         const { number, size } = decodePage(request.query)
         if (number !== 1)
           throw badRequest("The page is not valid.", [
             { detail: "Events have no page numbers; go on with since", parameter: "page[number]" },
           ])
-        return ok(encodeEventPage(await request.engine.events.list(organization, query, size), request.url))
+        return ok(answers.encode(await request.engine.events.list(organization, query, size), request))
       }
       return streamed(await request.engine.eventStreams.open(organization, continued(request, query)))
     },
