@@ -79,8 +79,6 @@ const onward: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   force_canceled: [],
 }
 
-export const isRunStatus = (text: string): text is RunStatus => (runStatuses as readonly string[]).includes(text)
-
 /** Nothing leads out of it. */
 export const isFinal = (status: RunStatus): boolean => onward[status].length === 0
 

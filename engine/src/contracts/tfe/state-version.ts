@@ -248,7 +248,6 @@ export function withDocumentAddresses(version: StateVersionView, base: string): 
 }
 const credentialQuery = (credential: string): string => `credential=${encodeURIComponent(credential)}`
 
-type FlatInput = Parameters<typeof flat.input.encode>[0]
 /** Bytes are encoded here: to check the text of a request, they are not encoded again. */
 export const stateVersionInput: Body<StateVersionInput> = {
   ...flat.input,
@@ -258,7 +257,7 @@ export const stateVersionInput: Body<StateVersionInput> = {
   },
   encode: ({ runId, state, jsonState, ...input }) => {
     const members = { ...input, run: runId as RunId | null, state: base64Of(state), jsonState: base64Of(jsonState) }
-    return flat.input.encode(members as never as FlatInput)
+    return flat.input.encode(members as never)
   },
 }
 const base64Of = (bytes: Uint8Array | null): string | undefined =>

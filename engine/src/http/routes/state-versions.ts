@@ -1,4 +1,4 @@
-import { stateVersionParts, stateVersions, withDocumentAddresses } from "../../contracts/tfe/state-version.ts"
+import { type stateVersionParts, stateVersions, withDocumentAddresses } from "../../contracts/tfe/state-version.ts"
 import { notFound } from "../../core/errors.ts"
 import { mapPage, type Page } from "../../core/page.ts"
 import { type StateDocument, stateDocuments, type StateVersionView } from "../../workspaces/state-version.ts"
