@@ -28,7 +28,6 @@ import { type Contract, contract, keys as listed, nothing } from "./vault/endpoi
 import { runClaims } from "./tfe/run-claim.ts"
 import { runs } from "./tfe/run.ts"
 import { stateVersions } from "./tfe/state-version.ts"
-import { type Contract, contract, keys, nothing } from "./vault/endpoint.ts"
 import { authMethods } from "./vault/auth-method.ts"
 import { accountBindings, newAccountBindings } from "./vault/account-binding.ts"
 import { acmeAccounts, acmeOrders, renewalSignals } from "./vault/acme-management.ts"
