@@ -6,10 +6,10 @@ import { appRoleParts } from "../../engine/src/pki/logins/app-role.ts"
 import { expect } from "vitest"
 import type { Answer, World } from "../../engine/src/testing/world.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
-import { appRoleParameters, appRolePartParameters, secretIdParameters } from "../../engine/src/wire/pki/app-role.ts"
-import { blockedKeyParameters } from "../../engine/src/wire/pki/blocked-key.ts"
 import { crlSettingsParameters } from "../../engine/src/contracts/vault/crl.ts"
 import { externalPolicyParameters } from "../../engine/src/contracts/vault/external-policy.ts"
+import * as appRole from "../../engine/src/contracts/vault/app-role.ts"
+import { blockedKeys as blockedKeyContract } from "../../engine/src/contracts/vault/blocked-key.ts"
 import {
   issueParameters,
   signIntermediateParameters,
@@ -18,7 +18,7 @@ import {
 } from "../../engine/src/contracts/vault/certificate.ts"
 import { intermediateParameters, issuerParameters, rootParameters } from "../../engine/src/contracts/vault/issuer.ts"
 import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../../engine/src/contracts/vault/key.ts"
-import { kubernetesConfigParameters, kubernetesRoleParameters } from "../../engine/src/wire/pki/kubernetes-login.ts"
+import { kubernetesLogins } from "../../engine/src/contracts/vault/kubernetes-login.ts"
 import { enableAuthMethod, tuneAuthMethod } from "../../engine/src/contracts/vault/auth-method.ts"
 import { enableMount, tuneMount } from "../../engine/src/contracts/vault/mount.ts"
 import { policies } from "../../engine/src/contracts/vault/policy.ts"
@@ -27,8 +27,8 @@ import { role } from "../../engine/src/contracts/vault/role.ts"
 import { serviceTokens } from "../../engine/src/contracts/vault/service-token.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
 import { autoTidyParameters, tidyParameters } from "../../engine/src/contracts/vault/tidy.ts"
-import { tokenRoleParameters } from "../../engine/src/wire/pki/token-role.ts"
 import { renewalSignalParameters } from "../../engine/src/contracts/vault/acme-management.ts"
+import { tokenRoles as tokenRoleContract } from "../../engine/src/contracts/vault/token-role.ts"
 import { testTlsPem } from "../../engine/src/testing/policy-server.ts"
 import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
@@ -664,7 +664,7 @@ const tokenRoles = resource(
     ],
     readOnly: ["name", nameMember],
     routes: ["/auth/token/roles/:role_name"],
-    parsed: namesOf(tokenRoleParameters),
+    parsed: namesOf(tokenRoleContract.save.body.table),
   },
 )
 
@@ -731,7 +731,7 @@ const blockedKeys: readonly VaultResource[] = [
       members: stored({ spki_sha256: digest, comment: "found in a repository" }),
       readOnly: blockedKeyFacts,
       routes: ["/sys/blocked-keys"],
-      parsed: namesOf(blockedKeyParameters).filter((name) => name !== "key"),
+      parsed: namesOf(blockedKeyContract.add.body.table).filter((name) => name !== "key"),
     },
   ),
   resource(
@@ -742,7 +742,7 @@ const blockedKeys: readonly VaultResource[] = [
       members: [shownBy("key", publicKeyPem(), { spki_sha256: digest }), ...stored({ comment: "found elsewhere" })],
       readOnly: [...blockedKeyFacts, "spki_sha256"],
       routes: ["/sys/blocked-keys"],
-      parsed: namesOf(blockedKeyParameters).filter((name) => name !== "spki_sha256"),
+      parsed: namesOf(blockedKeyContract.add.body.table).filter((name) => name !== "spki_sha256"),
     },
   ),
 ]
@@ -790,7 +790,7 @@ const appRoles = resource(
     ],
     readOnly: [nameMember],
     routes: ["/role/:name"],
-    parsed: namesOf(appRoleParameters),
+    parsed: namesOf(appRole.appRoles.save.body.table),
   },
 )
 
@@ -834,13 +834,13 @@ const appRolePartsOf = appRoleParts.map((part) => {
       required: { [name]: firstAppRoleMembers[part] },
       members: [
         { name, value: appRoleMembers[part] },
-        ...namesOf(appRolePartParameters(part))
+        ...namesOf(appRole.appRolePartContracts[part].change.body.table)
           .filter((other) => other !== name)
           .map((former) => shownBy(former, appRoleMembers[part], { [name]: expect.anything() })),
       ],
       readOnly: [nameMember],
       routes: [`/role/:name/${part}`],
-      parsed: namesOf(appRolePartParameters(part)),
+      parsed: namesOf(appRole.appRolePartContracts[part].change.body.table),
     },
   )
 })
@@ -878,7 +878,7 @@ const secretIds = (kind: "secret-id" | "custom-secret-id"): VaultResource => ({
         nameMember,
       ],
       routes: [`/role/:name/${kind}`],
-      parsed: namesOf(secretIdParameters),
+      parsed: namesOf(appRole.secretIds.createChosen.body.table),
     },
   ),
   idOf: ({ body }) => `${body.id} ${(body.data as { secret_id_accessor: string }).secret_id_accessor}`,
@@ -940,7 +940,7 @@ const kubernetesConfig = resource(
     ].map((member): WritableMember => ({ beside: { kubernetes_host: "https://a.example" }, ...member })),
     readOnly: ["token_reviewer_jwt_set", nameMember],
     routes: ["/config"],
-    parsed: namesOf(kubernetesConfigParameters),
+    parsed: namesOf(kubernetesLogins.configure.body.table),
   },
 )
 
@@ -976,7 +976,7 @@ const kubernetesRoles = resource(
     ],
     readOnly: [nameMember],
     routes: ["/role/:name"],
-    parsed: namesOf(kubernetesRoleParameters),
+    parsed: namesOf(kubernetesLogins.saveRole.body.table),
   },
 )
 

@@ -62,6 +62,15 @@ import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
 import { keyPage } from "../../engine/src/contracts/vault/endpoint.ts"
+import {
+  appRoleLogins,
+  appRolePartContracts,
+  appRoles,
+  roleIds,
+  secretIds,
+  secretIdsByAccessor,
+  secretIdsBySecret,
+} from "../../engine/src/contracts/vault/app-role.ts"
 import { authMethods } from "../../engine/src/contracts/vault/auth-method.ts"
 import { accountBindings, newAccountBindings } from "../../engine/src/contracts/vault/account-binding.ts"
 import { acmeAccounts, acmeOrders, renewalSignals } from "../../engine/src/contracts/vault/acme-management.ts"
@@ -73,7 +82,15 @@ import {
   policySign,
   policySignIntermediate,
 } from "../../engine/src/contracts/vault/external-policy.ts"
+import { blockedKeys } from "../../engine/src/contracts/vault/blocked-key.ts"
 import { issuers } from "../../engine/src/contracts/vault/issuer.ts"
+import { kubernetesLogins } from "../../engine/src/contracts/vault/kubernetes-login.ts"
+import {
+  leasePrefixRevocations,
+  leaseRenewals,
+  leaseRevocations,
+  leases,
+} from "../../engine/src/contracts/vault/lease.ts"
 import { mounts } from "../../engine/src/contracts/vault/mount.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
 import {
@@ -92,6 +109,7 @@ import {
 import { keys } from "../../engine/src/contracts/vault/key.ts"
 import { ocsp } from "../../engine/src/contracts/vault/ocsp.ts"
 import { revocations } from "../../engine/src/contracts/vault/revocation.ts"
+import { tokenRoles } from "../../engine/src/contracts/vault/token-role.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import { certificateInventory, storedCertificates } from "../../engine/src/contracts/vault/stored-certificate.ts"
 import { tidy } from "../../engine/src/contracts/vault/tidy.ts"
@@ -348,6 +366,30 @@ const policiesIntroduction = `Policies say what their holders may do below \`/v1
 const serviceTokensIntroduction = `Service tokens are for machines. Answers that create or renew one have it in \`auth\`, as Vault clients expect; in the native dialect
 \`data\` has its record besides.`
 
+const appRoleIntroduction = `Programs log in with a role id and a secret id. See [logins.md](../logins.md). Members with an address of their own can be allowed alone
+by policies.`
+
+const blockedKeysIntroduction = `No mount certifies, imports, or accepts for an ACME account a key that is blocked. A revocation with reason keyCompromise blocks
+the key of its certificate.`
+
+const kubernetesIntroduction = `Pods log in with the token of their service account. See [logins.md](../logins.md).`
+
+const leaseContracts = {
+  leases,
+  ...Object.fromEntries(["sys/leases/renew", "sys/renew"].map((address) => [address, leaseRenewals(address)])),
+  ...Object.fromEntries(["sys/leases/revoke", "sys/revoke"].map((address) => [address, leaseRevocations(address)])),
+  ...Object.fromEntries(
+    ["sys/leases/revoke-prefix", "sys/revoke-prefix", "sys/leases/revoke-force", "sys/revoke-force"].map((address) => [
+      address,
+      leasePrefixRevocations(address),
+    ]),
+  ),
+}
+const leasesIntroduction = `A lease ends with its certificate, or with the token that requested it, which revokes the certificate.`
+
+const tokenRolesIntroduction = `A token role creates service tokens with policies that its users need not hold. Answers have the members that have an older name
+under that name as well.`
+
 const authMethodsIntroduction = `An auth method is one way to log in, at a path below \`auth/\`. See [logins.md](../logins.md).`
 const keysIntroduction = `Keys sign for the issuers of a mount. \`key_ref\` is an id, a name, or \`default\`, the key of the default issuer.`
 
@@ -574,6 +616,29 @@ const pages: Readonly<Record<string, string>> = {
     { title: "webhooks", document: webhook, create: webhook.input },
     { title: "undelivered events", document: deadLetter },
   ),
+  "approle.md": vaultPages(
+    "AppRole",
+    joined<vault.Endpoint>({
+      appRoles,
+      roleIds,
+      secretIds,
+      secretIdsBySecret,
+      secretIdsByAccessor,
+      appRoleLogins,
+      ...Object.fromEntries(Object.entries(appRolePartContracts)),
+    }),
+    appRoleIntroduction,
+    "/v1/auth/<method>",
+  ),
+  "blocked-keys.md": vaultPages("Blocked keys", blockedKeys, blockedKeysIntroduction, "/v1"),
+  "kubernetes-logins.md": vaultPages(
+    "Kubernetes logins",
+    kubernetesLogins,
+    kubernetesIntroduction,
+    "/v1/auth/<method>",
+  ),
+  "leases.md": vaultPages("Leases", joined<vault.Endpoint>(leaseContracts), leasesIntroduction, "/v1"),
+  "token-roles.md": vaultPages("Token roles", tokenRoles, tokenRolesIntroduction, "/v1"),
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 

@@ -1,67 +1,45 @@
-import type { AppRoleLogins, AppRoleMethod, AppRoles, SecretIds } from "../pki/logins/app-roles.ts"
 import {
-  appRoleParameters,
-  credentialParameters,
-  decodeAppRole,
-  decodeAppRolePart,
-  decodeCreatedSecretId,
-  decodeSecretId,
-  encodeAppRoleInput,
-  roleIdParameters,
-  secretIdParameters,
-  secretIdRefParameters,
-} from "../wire/pki/app-role.ts"
-import { decodeAnswer } from "../wire/pki/parameters.ts"
-import { decodeCreatedServiceToken } from "../wire/pki/service-token.ts"
+  appRoleLogins,
+  appRolePartContracts,
+  appRoles,
+  roleIds,
+  secretIds,
+  secretIdsByAccessor,
+  secretIdsBySecret,
+} from "../contracts/vault/app-role.ts"
+import type { AppRoleMethod, AppRoles, SecretIdRef, SecretIds } from "../pki/logins/app-roles.ts"
 import { mountPathOf } from "../pki/mount.ts"
-import { namesOf, pageQuery, type PkiCalls, pkiCallsOver, saying } from "./pki-calls.ts"
-import { path, type Transport } from "./transport.ts"
+import { type PkiCalls, pkiCallsOver } from "./pki-calls.ts"
+import { remote } from "./remote-vault-contract.ts"
+import type { Transport } from "./transport.ts"
 
 export function remoteAppRoleMethod(transport: Transport, methodPath: string): AppRoleMethod {
   const calls = pkiCallsOver(transport, `auth/${mountPathOf(methodPath)}`)
-  return { roles: remoteRoles(calls), secretIds: remoteSecretIds(calls), logins: remoteLogins(calls) }
+  return { roles: remoteRoles(calls), secretIds: remoteSecretIds(calls), logins: remote(appRoleLogins, calls) }
 }
 
-const names = namesOf(appRoleParameters)
+function remoteRoles(calls: PkiCalls): AppRoles {
+  const [roles, ids] = [remote(appRoles, calls), remote(roleIds, calls)]
+  return {
+    ...roles,
+    get: async (name) => (await roles.get(name))(name.toLowerCase()),
+    getPart: (name, part) => remote(appRolePartContracts[part], calls).get(name),
+    changePart: (name, part, change) => remote(appRolePartContracts[part], calls).change(name, change),
+    resetPart: (name, part) => remote(appRolePartContracts[part], calls).reset(name),
+    getRoleId: ids.get,
+    changeRoleId: ids.change,
+  }
+}
 
-const remoteRoles = (calls: PkiCalls): AppRoles => ({
-  list: async (page) => (await calls.list("/role", pageQuery(page))).keys,
-  get: async (name) => decodeAppRole(name.toLowerCase(), (await calls.read(path`/role/${name}`)).data),
-  save: async (name, input) =>
-    (await calls.write(path`/role/${name}`, { document: encodeAppRoleInput(input), names })).warnings,
-  delete: async (name) => void (await calls.delete(path`/role/${name}`)),
-  getPart: async (name, part) => decodeAppRolePart((await calls.read(path`/role/${name}/${part}`)).data),
-  async changePart(name, part, change) {
-    await calls.write(path`/role/${name}/${part}`, { document: encodeAppRoleInput(change), names })
-  },
-  resetPart: async (name, part) => void (await calls.delete(path`/role/${name}/${part}`)),
-  getRoleId: async (name) =>
-    decodeAnswer(roleIdParameters, (await calls.read(path`/role/${name}/role-id`)).data).roleId,
-  async changeRoleId(name, roleId) {
-    await calls.write(path`/role/${name}/role-id`, saying(roleIdParameters, { roleId }))
-  },
-})
-
-const remoteSecretIds = (calls: PkiCalls): SecretIds => ({
-  async create(name, input) {
-    const address = input.secretId === undefined ? path`/role/${name}/secret-id` : path`/role/${name}/custom-secret-id`
-    return decodeCreatedSecretId(await calls.write(address, saying(secretIdParameters, input)))
-  },
-  list: async (name, page) => (await calls.list(path`/role/${name}/secret-id`, pageQuery(page))).keys,
-  async get(name, ref) {
-    const address =
-      "accessor" in ref ? path`/role/${name}/secret-id-accessor/lookup` : path`/role/${name}/secret-id/lookup`
-    return decodeSecretId((await calls.write(address, saying(secretIdRefParameters, ref))).data)
-  },
-  async destroy(name, ref) {
-    const address =
-      "accessor" in ref ? path`/role/${name}/secret-id-accessor/destroy` : path`/role/${name}/secret-id/destroy`
-    await calls.write(address, saying(secretIdRefParameters, ref))
-  },
-  tidy: async () => (await calls.write("/tidy/secret-id")).warnings,
-})
-
-const remoteLogins = (calls: PkiCalls): AppRoleLogins => ({
-  logIn: async (credentials) =>
-    decodeCreatedServiceToken(await calls.write("/login", saying(credentialParameters, credentials))),
-})
+function remoteSecretIds(calls: PkiCalls): SecretIds {
+  const { create, createChosen, list, tidy } = remote(secretIds, calls)
+  const [bySecret, byAccessor] = [remote(secretIdsBySecret, calls), remote(secretIdsByAccessor, calls)]
+  const about = (ref: SecretIdRef) => ("accessor" in ref ? byAccessor : bySecret)
+  return {
+    create: (name, input) => (input.secretId === undefined ? create(name, input) : createChosen(name, input)),
+    list,
+    get: (name, ref) => about(ref).get(name, ref),
+    destroy: (name, ref) => about(ref).destroy(name, ref),
+    tidy,
+  }
+}

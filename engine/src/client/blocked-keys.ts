@@ -1,17 +1,12 @@
+import { blockedKeys } from "../contracts/vault/blocked-key.ts"
 import type { BlockedKeys } from "../pki/keys/blocked-keys.ts"
-import type { KeyDigest } from "../pki/keys/blocked-key.ts"
-import { blockedKeyParameters, decodeBlockedKey } from "../wire/pki/blocked-key.ts"
-import { pageQuery, type PkiCalls, saying } from "./pki-calls.ts"
-import { path } from "./transport.ts"
+import type { PkiCalls } from "./pki-calls.ts"
+import { remote } from "./remote-vault-contract.ts"
 
-export const remoteBlockedKeys = (calls: PkiCalls): BlockedKeys => ({
-  list: async (page) => (await calls.list("/sys/blocked-keys", pageQuery(page))).keys as readonly KeyDigest[],
-  get: async (digest) => decodeBlockedKey((await calls.read(path`/sys/blocked-keys/${digest}`)).data),
-  async add({ spkiSha256: digest, ...input }) {
-    const address = digest === undefined ? "/sys/blocked-keys" : path`/sys/blocked-keys/${digest}`
-    return decodeBlockedKey((await calls.write(address, saying(blockedKeyParameters, input))).data)
-  },
-  async delete(digest) {
-    await calls.delete(path`/sys/blocked-keys/${digest}`)
-  },
-})
+export function remoteBlockedKeys(calls: PkiCalls): BlockedKeys {
+  const { add, addByDigest, ...keys } = remote(blockedKeys, calls)
+  return {
+    ...keys,
+    add: ({ spkiSha256: digest, ...input }) => (digest === undefined ? add(input) : addByDigest(digest, input)),
+  }
+}

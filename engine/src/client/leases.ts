@@ -1,14 +1,17 @@
+import { leasePrefixRevocations, leaseRevocations, leases } from "../contracts/vault/lease.ts"
+import { mountPathOf } from "../pki/mount.ts"
 import type { Leases } from "../pki/leases/leases.ts"
-import { decodeLease, leaseParameters } from "../wire/pki/lease.ts"
-import { pathOfMount, type PkiCalls, saying } from "./pki-calls.ts"
+import type { PkiCalls } from "./pki-calls.ts"
+import { remote } from "./remote-vault-contract.ts"
 
-export const remoteLeases = (calls: PkiCalls): Leases => ({
-  lookup: async (leaseId) =>
-    decodeLease((await calls.write("/sys/leases/lookup", saying(leaseParameters, { leaseId }))).data),
-  list: async (prefix) => (await calls.list(`/sys/leases/lookup${prefix === "" ? "" : pathOfMount(prefix)}`)).keys,
-  async revoke(leaseId) {
-    await calls.write("/sys/leases/revoke", saying(leaseParameters, { leaseId }))
-  },
-  revokePrefix: async (prefix, { sync = false } = {}) =>
-    (await calls.write(`/sys/leases/revoke-prefix${pathOfMount(prefix)}`, saying(leaseParameters, { sync }))).warnings,
-})
+export function remoteLeases(calls: PkiCalls): Leases {
+  const { lookup, listAll, list } = remote(leases, calls)
+  const { revoke } = remote(leaseRevocations("sys/leases/revoke"), calls)
+  const { revokePrefix } = remote(leasePrefixRevocations("sys/leases/revoke-prefix"), calls)
+  return {
+    lookup,
+    list: (prefix) => (prefix === "" ? listAll() : list(mountPathOf(prefix))),
+    revoke,
+    revokePrefix: (prefix, { sync = false } = {}) => revokePrefix(mountPathOf(prefix), { sync }),
+  }
+}

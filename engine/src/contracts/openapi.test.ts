@@ -39,12 +39,24 @@ import { ocsp } from "./vault/ocsp.ts"
 import { revocations } from "./vault/revocation.ts"
 import { certificateInventory, storedCertificates } from "./vault/stored-certificate.ts"
 import { tidy } from "./vault/tidy.ts"
+import {
+  appRoleLogins,
+  appRolePartContracts,
+  appRoles,
+  roleIds,
+  secretIds,
+  secretIdsByAccessor,
+  secretIdsBySecret,
+} from "./vault/app-role.ts"
+import { blockedKeys } from "./vault/blocked-key.ts"
 import { issuers } from "./vault/issuer.ts"
+import { leasePrefixRevocations, leaseRenewals, leaseRevocations, leases } from "./vault/lease.ts"
 import { mounts } from "./vault/mount.ts"
 import { mountSettings } from "./vault/mount-settings.ts"
 import { olderPolicies, policies, teamPolicies, tokenPolicies, userPolicies } from "./vault/policy.ts"
 import { roles } from "./vault/role.ts"
 import { ownToken, serviceTokens, tokensByAccessor, tokensBySecret } from "./vault/service-token.ts"
+import { tokenRoles } from "./vault/token-role.ts"
 
 const tfe = {
   agentPools,
@@ -75,6 +87,15 @@ const tfe = {
   workspaceRetention,
 }
 
+const partContracts = Object.fromEntries(
+  Object.entries(appRolePartContracts).map(([part, contract]) => [`appRole.${part}`, contract]),
+)
+const leaseContracts = {
+  leases,
+  leaseRenewals: leaseRenewals("sys/leases/renew"),
+  leaseRevocations: leaseRevocations("sys/leases/revoke"),
+  leasePrefixRevocations: leasePrefixRevocations("sys/leases/revoke-prefix"),
+}
 const policyContracts = { policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }
 const tokenContracts = { serviceTokens, tokensBySecret, tokensByAccessor, ownToken }
 
@@ -111,7 +132,30 @@ const vaultContracts = [
     below: "root",
     row: "",
     template: "",
-    contracts: { certificateInventory, authMethods, mounts, ...policyContracts, ...tokenContracts },
+    contracts: {
+      certificateInventory,
+      authMethods,
+      blockedKeys,
+      mounts,
+      tokenRoles,
+      ...leaseContracts,
+      ...policyContracts,
+      ...tokenContracts,
+    },
+  },
+  {
+    below: "method",
+    row: "/auth/*approle",
+    template: "/auth/{method}",
+    contracts: {
+      appRoleLogins,
+      appRoles,
+      roleIds,
+      secretIds,
+      secretIdsByAccessor,
+      secretIdsBySecret,
+      ...partContracts,
+    },
   },
 ] as const
 

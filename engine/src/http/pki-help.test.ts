@@ -35,9 +35,8 @@ async function decodedBy({ handle }: Listed): Promise<ReadonlySet<ParameterTable
     return { token: "t", accessor: "a", secretId: "s", certificates: [] }
   }
   const request = {
-    // A lease may be named in the body instead.
     params: new Proxy(
-      { type: "internal", lease_id: undefined },
+      { type: "internal" },
       { get: (target, name) => (name in target ? Reflect.get(target, name) : "x") },
     ),
     headers: new Headers({ "x-service-token": "t" }),

@@ -2,7 +2,20 @@
 import { policyNameOf } from "../../pki/access/policy.ts"
 import type { TokenType } from "../../pki/logins/token-terms.ts"
 import { z } from "zod"
-import { mapped, mistyped, type ParameterType, problem, seconds, texts, zeroAsNull } from "./types.ts"
+import { parameter } from "./record.ts"
+import {
+  flag,
+  integer,
+  mapped,
+  mistyped,
+  type ParameterType,
+  problem,
+  seconds,
+  stringMap,
+  texts,
+  unsupported,
+  zeroAsNull,
+} from "./types.ts"
 
 const tokenTypes: readonly TokenType[] = ["default", "default-service", "service"]
 
@@ -26,3 +39,45 @@ export const policyNames = mapped(
   (names): readonly string[] => [...new Set(names.map(policyNameOf))].toSorted(),
   (names) => names,
 )
+/** Of `TokenTerms`, for records of roles. */
+export const tokenTermsMembers = {
+  ttlMs: parameter(optionalDuration, "Lifetime of tokens. 0: that of the auth method.", {
+    wireName: "token_ttl",
+    example: "1h",
+  }),
+  maxTtlMs: parameter(optionalDuration, "Maximum lifetime of tokens, from the login on. 0: that of the auth method.", {
+    wireName: "token_max_ttl",
+    example: "24h",
+  }),
+  explicitMaxTtlMs: parameter(optionalDuration, "Maximum lifetime of tokens, with a period too. 0: none.", {
+    wireName: "token_explicit_max_ttl",
+    example: "24h",
+  }),
+  periodMs: parameter(optionalDuration, "Each renewal lasts this long, any number of times. 0: none.", {
+    wireName: "token_period",
+    example: "1h",
+  }),
+  policies: parameter(policyNames, "Policies of tokens.", { wireName: "token_policies", example: ["web"] }),
+  boundCidrs: parameter(texts, "Ranges of addresses that tokens can be used from. Empty: any.", {
+    wireName: "token_bound_cidrs",
+    example: ["10.0.0.0/8"],
+  }),
+  noDefaultPolicy: parameter(flag, "Leave out the policy default.", { wireName: "token_no_default_policy" }),
+  numUses: parameter(integer, "Requests that a token is good for. 0: any number.", {
+    wireName: "token_num_uses",
+    example: 10,
+  }),
+  tokenType: parameter(tokenType, "Type of tokens, which are service tokens in any case.", {
+    wireName: "token_type",
+    example: "service",
+  }),
+}
+
+/** Vault's `alias_metadata` and OpenBao's `token_strictly_bind_ip`. */
+export const unsupportedTerms = {
+  aliasMetadata: parameter(unsupported(stringMap, ": tokens have no entity alias"), "Not supported."),
+  tokenStrictlyBindIp: parameter(
+    unsupported(flag, ': use "token_bound_cidrs"'),
+    "Not supported: use token_bound_cidrs.",
+  ),
+}

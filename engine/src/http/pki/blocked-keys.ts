@@ -1,44 +1,12 @@
-import { keysMaximum } from "../../pki/key-page.ts"
-import { blockedKeyParameters, encodeBlockedKey } from "../../wire/pki/blocked-key.ts"
-import { keyPageParameters } from "../../wire/pki/key-page.ts"
-import { answer, listedUpTo, nothing, param, type SystemRoute } from "../pki-route.ts"
+import { blockedKeys } from "../../contracts/vault/blocked-key.ts"
+import { implement } from "../implement-vault.ts"
+import type { SystemRequest } from "../pki-route.ts"
 
 /** The server's list of keys that are never certified. */
-export const blockedKeyRoutes: readonly SystemRoute[] = [
-  {
-    operation: "list",
-    path: "/sys/blocked-keys",
-    parameters: [keyPageParameters],
-    handle: async (request) =>
-      listedUpTo(keysMaximum, await request.engine.blockedKeys.list(request.decode(keyPageParameters))),
-  },
-  {
-    operation: "write",
-    path: "/sys/blocked-keys",
-    parameters: [blockedKeyParameters],
-    handle: async (request) =>
-      answer(encodeBlockedKey(await request.engine.blockedKeys.add(request.decode(blockedKeyParameters)))),
-  },
-  {
-    operation: "read",
-    path: "/sys/blocked-keys/:digest",
-    handle: async (request) => answer(encodeBlockedKey(await request.engine.blockedKeys.get(param(request, "digest")))),
-  },
-  {
-    operation: "write",
-    path: "/sys/blocked-keys/:digest",
-    parameters: [blockedKeyParameters],
-    handle: async (request) => {
-      const input = { ...request.decode(blockedKeyParameters), spkiSha256: param(request, "digest") }
-      return answer(encodeBlockedKey(await request.engine.blockedKeys.add(input)))
-    },
-  },
-  {
-    operation: "delete",
-    path: "/sys/blocked-keys/:digest",
-    handle: async (request) => {
-      await request.engine.blockedKeys.delete(param(request, "digest"))
-      return nothing()
-    },
-  },
-]
+export const blockedKeyRoutes = implement(blockedKeys, {
+  list: ({ engine }: SystemRequest, page) => engine.blockedKeys.list(page),
+  add: ({ engine }, input) => engine.blockedKeys.add(input),
+  get: ({ engine }, digest) => engine.blockedKeys.get(digest),
+  addByDigest: ({ engine }, digest, input) => engine.blockedKeys.add({ ...input, spkiSha256: digest }),
+  delete: ({ engine }, digest) => engine.blockedKeys.delete(digest),
+})

@@ -1,85 +1,43 @@
+import { leasePrefixRevocations, leaseRenewals, leaseRevocations, leases } from "../../contracts/vault/lease.ts"
 import { unprocessable } from "../../core/errors.ts"
-import type { RenewEndpoint, RevokeEndpoint, RevokePrefixEndpoint } from "../../pki/leases/leases.ts"
-import { encodeLease, leaseParameters } from "../../wire/pki/lease.ts"
-import { accepted, answer, listed, nothing, param, type SystemRequest, type SystemRoute } from "../pki-route.ts"
+import type { RenewEndpoint } from "../../pki/leases/leases.ts"
+import { implement } from "../implement-vault.ts"
+import type { SystemRequest } from "../pki-route.ts"
 
-/** Leases of certificates, at the paths of current and of older Vault clients. */
-export const leaseRoutes: readonly SystemRoute[] = [
-  {
-    operation: "write",
-    path: "/sys/leases/lookup",
-    readOnly: true,
-    parameters: [leaseParameters],
-    handle: async (request) => answer(encodeLease(await request.engine.leases.lookup(leaseIdIn(request)))),
-  },
-  {
-    operation: "list",
-    path: "/sys/leases/lookup",
-    handle: async ({ engine }) => listed(await engine.leases.list("")),
-  },
-  {
-    operation: "list",
-    path: "/sys/leases/lookup/*prefix",
-    handle: async (request) => listed(await request.engine.leases.list(param(request, "prefix"))),
-  },
-  ...(["sys/leases/renew", "sys/renew"] as const).flatMap(renewal),
-  ...(["sys/leases/revoke", "sys/revoke"] as const).flatMap(revocation),
-  ...(["sys/leases/revoke-prefix", "sys/revoke-prefix"] as const).map(prefixRevocation),
-  ...(["sys/leases/revoke-force", "sys/revoke-force"] as const).map(prefixRevocation),
+export const leaseRoutes = [
+  ...implement(leases, {
+    lookup: ({ engine }: SystemRequest, id) => engine.leases.lookup(id),
+    listAll: ({ engine }) => engine.leases.list(""),
+    list: ({ engine }, prefix) => engine.leases.list(prefix),
+  }),
+  ...(["sys/leases/renew", "sys/renew"] as const).flatMap((endpoint) =>
+    implement(leaseRenewals(endpoint), {
+      renew: (request: SystemRequest, id) => refuseRenewal(request, id, { endpoint, inPath: false }),
+      renewInPath: (request, id) => refuseRenewal(request, id, { endpoint, inPath: true }),
+    }),
+  ),
+  ...(["sys/leases/revoke", "sys/revoke"] as const).flatMap((endpoint) =>
+    implement(leaseRevocations(endpoint), {
+      revoke: ({ engine }: SystemRequest, id) => engine.leases.revoke(id, { endpoint, inPath: false }),
+      revokeInPath: ({ engine }, id) => engine.leases.revoke(id, { endpoint, inPath: true }),
+    }),
+  ),
+  ...(
+    ["sys/leases/revoke-prefix", "sys/revoke-prefix", "sys/leases/revoke-force", "sys/revoke-force"] as const
+  ).flatMap((endpoint) =>
+    implement(leasePrefixRevocations(endpoint), {
+      revokePrefix: ({ engine }: SystemRequest, prefix, { sync = false }) =>
+        engine.leases.revokePrefix(prefix, { sync, endpoint }),
+    }),
+  ),
 ]
 
-function leaseIdIn(request: SystemRequest): string {
-  const inPath = request.params["lease_id"]
-  return inPath ?? request.decode(leaseParameters).leaseId ?? ""
-}
-
-/** With the id in the body, or in the address. */
-function bothForms(
-  endpoint: string,
-  handle: (request: SystemRequest, inPath: boolean) => ReturnType<SystemRoute["handle"]>,
-): readonly SystemRoute[] {
-  return [
-    {
-      operation: "write",
-      path: `/${endpoint}`,
-      parameters: [leaseParameters],
-      handle: (request) => handle(request, false),
-    },
-    {
-      operation: "write",
-      path: `/${endpoint}/*lease_id`,
-      parameters: [leaseParameters],
-      handle: (request) => handle(request, true),
-    },
-  ]
-}
-
 /** A certificate ends when it ends. */
-function renewal(endpoint: RenewEndpoint): readonly SystemRoute[] {
-  return bothForms(endpoint, async (request, inPath) => {
-    request.decode(leaseParameters)
-    await request.engine.leases.lookup(leaseIdIn(request), { endpoint, inPath })
-    throw unprocessable("lease is not renewable")
-  })
-}
-
-function revocation(endpoint: RevokeEndpoint): readonly SystemRoute[] {
-  return bothForms(endpoint, async (request, inPath) => {
-    request.decode(leaseParameters)
-    await request.engine.leases.revoke(leaseIdIn(request), { endpoint, inPath })
-    return nothing()
-  })
-}
-
-function prefixRevocation(endpoint: RevokePrefixEndpoint): SystemRoute {
-  return {
-    operation: "write",
-    path: `/${endpoint}/*prefix`,
-    parameters: [leaseParameters],
-    handle: async (request) => {
-      const { sync = false } = request.decode(leaseParameters)
-      const warnings = await request.engine.leases.revokePrefix(param(request, "prefix"), { sync, endpoint })
-      return warnings.length === 0 ? nothing() : accepted(warnings)
-    },
-  }
+async function refuseRenewal(
+  { engine }: SystemRequest,
+  id: string,
+  address: { readonly endpoint: RenewEndpoint; readonly inPath: boolean },
+): Promise<never> {
+  await engine.leases.lookup(id, address)
+  throw unprocessable("lease is not renewable")
 }

@@ -61,8 +61,8 @@ test("faults are named as they stand in the request, and nothing is written", as
     400,
     [
       '"token_type" must not be "batch": every token here is a service token',
-      '"orphan" must be true or false',
       '"allowed_entity_aliases" is not supported: there are no entities',
+      '"orphan" must be true or false',
     ],
   ])
   expect((await world.pki("LIST", "/auth/token/roles")).status).toBe(404)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { decodeDocument, parameters } from "../../wire/pki/parameters.ts"
-import { encodeTokenTerms, tokenTermsKinds, tokenTermsNames } from "../../wire/pki/token-terms.ts"
+import { fields } from "../../contracts/vault/record.ts"
+import { tokenTermsMembers } from "../../contracts/vault/token-terms.ts"
+import { decodeDocument, encodeMembers } from "../../wire/pki/parameters.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "./token-terms.ts"
 
 test.each<{ terms: Partial<TokenTerms>; details: readonly RegExp[] }>([
@@ -40,7 +41,7 @@ test.each<{ terms: Partial<TokenTerms>; details: readonly RegExp[] }>([
 })
 
 describe("on the wire", () => {
-  const table = parameters(tokenTermsKinds, tokenTermsNames)
+  const table = fields(tokenTermsMembers)
 
   test("terms are read as clients write them, and written in whole seconds", () => {
     const { value, faults } = decodeDocument(table, {
@@ -66,7 +67,7 @@ describe("on the wire", () => {
       numUses: 3,
       tokenType: "default",
     })
-    expect(encodeTokenTerms({ ...initialTokenTerms, ...value })).toEqual({
+    expect(encodeMembers(table, { ...initialTokenTerms, ...value }, "native")).toEqual({
       token_ttl: 3_600,
       token_max_ttl: 7_200,
       token_explicit_max_ttl: 0,
