@@ -83,6 +83,7 @@ import {
   policySignIntermediate,
 } from "../../engine/src/contracts/vault/external-policy.ts"
 import { blockedKeys } from "../../engine/src/contracts/vault/blocked-key.ts"
+import { health } from "../../engine/src/contracts/vault/health.ts"
 import { issuers } from "../../engine/src/contracts/vault/issuer.ts"
 import { kubernetesLogins } from "../../engine/src/contracts/vault/kubernetes-login.ts"
 import {
@@ -372,6 +373,8 @@ by policies.`
 const blockedKeysIntroduction = `No mount certifies, imports, or accepts for an ACME account a key that is blocked. A revocation with reason keyCompromise blocks
 the key of its certificate.`
 
+const healthIntroduction = `Answers are documents without an envelope, as Vault clients and load balancers expect.`
+
 const kubernetesIntroduction = `Pods log in with the token of their service account. See [logins.md](../logins.md).`
 
 const leaseContracts = {
@@ -631,6 +634,7 @@ const pages: Readonly<Record<string, string>> = {
     "/v1/auth/<method>",
   ),
   "blocked-keys.md": vaultPages("Blocked keys", blockedKeys, blockedKeysIntroduction, "/v1"),
+  "health.md": vaultPages("Health", health, healthIntroduction, "/v1"),
   "kubernetes-logins.md": vaultPages(
     "Kubernetes logins",
     kubernetesLogins,

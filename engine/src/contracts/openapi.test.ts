@@ -49,6 +49,7 @@ import {
   secretIdsBySecret,
 } from "./vault/app-role.ts"
 import { blockedKeys } from "./vault/blocked-key.ts"
+import { health } from "./vault/health.ts"
 import { issuers } from "./vault/issuer.ts"
 import { leasePrefixRevocations, leaseRenewals, leaseRevocations, leases } from "./vault/lease.ts"
 import { mounts } from "./vault/mount.ts"
@@ -136,6 +137,7 @@ const vaultContracts = [
       certificateInventory,
       authMethods,
       blockedKeys,
+      health,
       mounts,
       tokenRoles,
       ...leaseContracts,

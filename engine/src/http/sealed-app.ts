@@ -1,8 +1,8 @@
 // What a server answers while the key is missing that its secrets are sealed under: that it is sealed, in the words of either
 // API, and nothing else. It has no engine; it stands in for one.
+import { encodeHealth, encodeInitialization, encodeSealStatus } from "../contracts/vault/health.ts"
 import { isEngineError, outOfService } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { encodeHealth, encodeInitialization, encodeSealStatus } from "../wire/pki/health.ts"
 import { ocspResponseType } from "../contracts/vault/ocsp.ts"
 import { encodeOcspFailure } from "../x509/ocsp.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"

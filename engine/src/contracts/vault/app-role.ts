@@ -104,11 +104,11 @@ const endpointsOfPart = (part: AppRolePart) => {
   const names = [wireName, `token_${wireName}`, ...(part === "secret-id-bound-cidrs" ? ["bound_cidr_list"] : [])]
   const found = members.input.table.members.filter((member) => names.includes(member.wireName))
   const table = { members: found, byWireName: new Map(found.map((member) => [member.wireName, member])) }
-  const body = bodyOver(table as unknown as Table, (request) =>
-    members.input.decode({ decode: request.decode, read: () => request.read(table as never) as never }),
+  const body = bodyOver(table, (request) =>
+    members.input.decode({ decode: request.decode, read: () => request.read(table as never) }),
   )
   const answers: Answer<AppRoleInput> = dataOf(
-    table as unknown as Table,
+    table,
     (input: AppRoleInput) => ({ data: members.input.encode(flat(input)) }),
     (envelope): AppRoleInput => {
       const { faults: _, terms = {}, ...own } = nested(decodeSomeAnswer(members.table, envelope.data))

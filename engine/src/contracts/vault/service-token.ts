@@ -132,11 +132,10 @@ const encodeToken = (token: ServiceTokenView, secret: string): Document => {
 }
 
 function decodeToken(document: unknown): CreatedServiceToken["token"] & { readonly id: string } {
-  const whole = decodeAnswer(viewTable, document)
-  const { boundCidrs = [], role = null }: { readonly boundCidrs?: readonly string[]; readonly role?: string | null } =
-    whole
-  const { creationTime: _, lastRenewalTime: __, ...view } = whole
-  return { ...view, boundCidrs, role, remainingMs: view.remainingMs ?? (view.expiresAt === null ? null : 0) }
+  const { creationTime: _, lastRenewalTime: __, ...view } = decodeAnswer(viewTable, document)
+  const absent: Pick<ServiceTokenView, "boundCidrs" | "role"> = { boundCidrs: [], role: null }
+  const remainingMs = view.remainingMs ?? (view.expiresAt === null ? null : 0)
+  return Object.assign(absent, view, { remainingMs })
 }
 
 function decodeView(document: unknown): ServiceTokenView {

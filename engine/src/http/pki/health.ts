@@ -1,43 +1,29 @@
+import {
+  encodeHealth,
+  encodeInitialization,
+  encodeLeader,
+  encodeSealStatus,
+  health,
+} from "../../contracts/vault/health.ts"
 import { badRequest } from "../../core/errors.ts"
-import { encodeHealth, encodeInitialization, encodeLeader, encodeSealStatus } from "../../wire/pki/health.ts"
+import { implement } from "../implement-vault.ts"
+import { bare, type SystemRequest } from "../pki-route.ts"
 import { release } from "../release.ts"
-import { bare, type SystemRoute } from "../pki-route.ts"
 
-/** Whether the server is there, for whoever asks. */
-export const healthRoutes: readonly SystemRoute[] = [
-  {
-    operation: "read",
-    path: "/sys/health",
-    open: true,
-    handle: async (request) => {
-      const { server, query } = request
-      const [up, down] = [healthStatus(query, "activecode", 200), healthStatus(query, "sealedcode", 503)]
-      const isReady = await server.ready().then(
-        () => true,
-        () => false,
-      )
-      return bare(encodeHealth(server, release, server.now()), isReady ? up : down)
-    },
+/** Whether the server is there, for any caller. */
+export const healthRoutes = implement(health, {
+  health: async ({ server, query }: SystemRequest) => {
+    const [up, down] = [healthStatus(query, "activecode", 200), healthStatus(query, "sealedcode", 503)]
+    const isReady = await server.ready().then(
+      () => true,
+      () => false,
+    )
+    return bare(encodeHealth(server, release, server.now()), isReady ? up : down)
   },
-  {
-    operation: "read",
-    path: "/sys/seal-status",
-    open: true,
-    handle: async ({ server }) => bare(encodeSealStatus(server, release)),
-  },
-  {
-    operation: "read",
-    path: "/sys/init",
-    open: true,
-    handle: async () => bare(encodeInitialization()),
-  },
-  {
-    operation: "read",
-    path: "/sys/leader",
-    open: true,
-    handle: async () => bare(encodeLeader()),
-  },
-]
+  sealStatus: async ({ server }) => bare(encodeSealStatus(server, release)),
+  initialization: async () => bare(encodeInitialization()),
+  leader: async () => bare(encodeLeader()),
+})
 
 /** A balancer may name the status that it takes for good or bad. */
 export function healthStatus(query: URLSearchParams, name: "activecode" | "sealedcode", usual: number): number {

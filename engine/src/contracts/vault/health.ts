@@ -1,6 +1,7 @@
 // Health and seal status, in the forms that Vault clients decode (docs/compatibility.md, "Answers of the certificate API").
 import { secondMs } from "../../core/time.ts"
-import type { Document } from "./parameters.ts"
+import type { Document } from "../../wire/pki/parameters.ts"
+import { contract, response } from "./endpoint.ts"
 
 /** Vault release that this API is compatible with. Clients use a feature only from its release on. */
 export const compatibleVersion = "1.18.0"
@@ -64,4 +65,23 @@ export const encodeLeader = (): Document => ({
   leader_cluster_address: "",
   performance_standby: false,
   performance_standby_last_remote_wal: 0,
+})
+
+const json = response("application/json")
+const open = { operation: "read", rights: "none", open: true, answers: json } as const
+
+export const health = contract({
+  health: {
+    ...open,
+    path: "/sys/health",
+    summary:
+      "Returns the state of the server: 200, or 503 if it is sealed. activecode and sealedcode in the query are other statuses.",
+  },
+  sealStatus: { ...open, path: "/sys/seal-status", summary: "Returns the state of the seal." },
+  initialization: { ...open, path: "/sys/init", summary: "Returns that the server is initialized, as it always is." },
+  leader: {
+    ...open,
+    path: "/sys/leader",
+    summary: "Returns that the server is its own leader: every replica answers everything.",
+  },
 })
