@@ -2,10 +2,8 @@
 import { type Fault, invalid, isEngineError, notFoundDetail } from "../core/errors.ts"
 import { noMount } from "../pki/mount-directory.ts"
 import { mountPathOf } from "../pki/mount.ts"
-import type { KeyPage } from "../pki/key-page.ts"
-import { keyPageParameters } from "../wire/pki/key-page.ts"
 import { type DecodedEnvelope, decodeEnvelope } from "../wire/pki/envelope.ts"
-import { type Document, isDocument, type Parameters, unreadable, encodeMembers } from "../wire/pki/parameters.ts"
+import { type Document, isDocument, type Parameters, unreadable } from "../wire/pki/parameters.ts"
 import { type JsonText, type OutgoingRequest, path, type Transport } from "./transport.ts"
 
 /** What is said, by its table: the members to encode, and the names of what a refusal is about. */
@@ -13,12 +11,6 @@ export interface Saying {
   readonly document: Document | JsonText
   readonly names: Readonly<Record<string, string>>
 }
-
-export function saying<T extends object>(table: Parameters<T>, value: Partial<T>): Saying {
-  return { document: encodeMembers(table, value, "native"), names: namesOf(table) }
-}
-
-export const pageQuery = (page: KeyPage = {}): URLSearchParams => queryOf(saying(keyPageParameters, page))
 
 /** In an address; lists with commas between. */
 export const queryOf = ({ document }: Saying): URLSearchParams =>
@@ -89,7 +81,7 @@ const saysNoMount = (error: unknown): boolean =>
   isEngineError(error, "not-found") && /^no handler for route ".*"\. route entry not found\.$/.test(error.message)
 
 /** `/team/pki` for `team/pki/`. */
-export const pathOfMount = (mountPath: string): string =>
+const pathOfMount = (mountPath: string): string =>
   mountPathOf(mountPath)
     .split("/")
     .map((segment) => path`/${segment}`)

@@ -1,5 +1,6 @@
 // The certificate API under `/v1`: finds the mount or the auth method and the endpoint, turns the token into a caller, reads what
 // is said, and puts the envelope around what is answered.
+import { flag } from "../contracts/vault/types.ts"
 import { capabilitiesOn, permissionDenied } from "../core/access.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import { badRequest, EngineError, isEngineError } from "../core/errors.ts"
@@ -15,7 +16,6 @@ import { encodeProblem, problemType } from "../wire/acme/documents.ts"
 import { type Dialect, dialectOf } from "../wire/pki/dialect.ts"
 import { encodeEnvelope } from "../wire/pki/envelope.ts"
 import { encodeError, type WireNames } from "../wire/pki/errors.ts"
-import { flag } from "../wire/pki/parameters.ts"
 import { authRoutes } from "./auth-routes.ts"
 import { serviceToken, serviceTokenIn } from "./authenticate.ts"
 import { boundedBytes } from "./body.ts"
@@ -359,7 +359,7 @@ function operationOf(method: string, query: URLSearchParams): Operation | undefi
 }
 
 /** As the public API reads it: anything but yes is no. */
-const wantsList = (query: URLSearchParams): boolean => flag.decode(query.get("list")) === true
+const wantsList = (query: URLSearchParams): boolean => flag.schema.safeParse(query.get("list")).data === true
 
 /** What a client that sends them relies on is not there, so it must not be left believing that it is. */
 function refuseUnofferedHeaders(headers: RequestHeaders): void {

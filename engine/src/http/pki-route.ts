@@ -133,13 +133,6 @@ export const answer = (data: Document, around: Around = {}): PkiResponse => ({
   data,
   ...around,
 })
-/** It will be done; what there is to know about that are warnings. */
-export const accepted = (warnings: readonly string[]): PkiResponse => ({
-  kind: "data",
-  status: 202,
-  data: null,
-  warnings,
-})
 /** Bytes or text as they are, such as a certificate. */
 export const raw = (
   body: string | Uint8Array,

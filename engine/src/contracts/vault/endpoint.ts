@@ -4,11 +4,11 @@ import type { KeyPage } from "../../pki/key-page.ts"
 import type { Dialect } from "../../wire/pki/dialect.ts"
 import type { DecodedEnvelope, Lease } from "../../wire/pki/envelope.ts"
 import type { WireNames } from "../../wire/pki/errors.ts"
-import { keyPageParameters } from "../../wire/pki/key-page.ts"
 import type { Instant } from "../../core/time.ts"
 import { type Document, isDocument, unreadable } from "../../wire/pki/parameters.ts"
 import type { PathOf } from "../path.ts"
-import { type Body, bodyOf, type Table } from "./record.ts"
+import { type Body, bodyOf, fields, parameter, type Table } from "./record.ts"
+import { integer, text } from "./types.ts"
 
 export interface AnswerRecord {
   readonly table: Table
@@ -157,6 +157,10 @@ export interface ResponseAnswer extends Answer<never, unknown> {
 /** The handler makes the response itself. */
 export const response = (...mediaTypes: readonly string[]): ResponseAnswer => ({ kind: "response", mediaTypes })
 
+const keyPageParameters = fields({
+  after: parameter(text, "Returns only keys behind this one.", { example: "web" }),
+  limit: parameter(integer, "Maximum number of keys.", { example: 100 }),
+})
 /** How every list is read in parts. */
 export const keyPage: Body<KeyPage | undefined> = {
   ...bodyOf(keyPageParameters),

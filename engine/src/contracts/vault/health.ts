@@ -4,7 +4,7 @@ import type { Document } from "../../wire/pki/parameters.ts"
 import { contract, response } from "./endpoint.ts"
 
 /** Vault release that this API is compatible with. Clients use a feature only from its release on. */
-export const compatibleVersion = "1.18.0"
+const compatibleVersion = "1.18.0"
 
 interface Identity {
   readonly clusterId: string

@@ -1,4 +1,4 @@
-// Logins of Kubernetes service accounts (pki-facts 4.2).
+// Logins of Kubernetes service accounts.
 import type { KubernetesConfigInput } from "../../pki/logins/kubernetes/kubernetes-config.ts"
 import { aliasNameSources, type KubernetesRoleInput } from "../../pki/logins/kubernetes/kubernetes-role.ts"
 import type { KubernetesLogin, SavedKubernetesRole } from "../../pki/logins/kubernetes/kubernetes-logins.ts"

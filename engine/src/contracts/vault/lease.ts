@@ -1,4 +1,4 @@
-// Leases of certificates and tokens (pki-facts 4.2). They are never renewed.
+// Leases of certificates and tokens. They are never renewed.
 import type { LeaseView } from "../../pki/leases/leases.ts"
 import { accepted, type Answer, contract, data, keys, nothing } from "./endpoint.ts"
 import { type Body, bodyOf, fields, parameter, record } from "./record.ts"

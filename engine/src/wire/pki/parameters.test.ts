@@ -1,27 +1,26 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import {
-  anything,
-  decodeAnswer,
-  decodeDocument,
-  duration,
-  durationSeconds,
-  durationText,
-  encodeMembers,
-  flag,
-  instant,
-  integer,
-  type Kind,
-  nullable,
-  pairs,
-  parameters,
-  text,
-  texts,
-  textUpTo,
-  unsupported,
-  word,
-  words,
-} from "./parameters.ts"
+import * as types from "../../contracts/vault/types.ts"
+import { decodeAnswer, decodeDocument, encodeMembers, type Kind, kindOf, parameters } from "./parameters.ts"
+
+const [text, flag, integer, duration] = [
+  kindOf(types.text),
+  kindOf(types.flag),
+  kindOf(types.integer),
+  kindOf(types.duration),
+] as const
+const [texts, pairs, instant, anything] = [
+  kindOf(types.texts),
+  kindOf(types.stringMap),
+  kindOf(types.instant),
+  kindOf(types.anything),
+] as const
+const [durationText, durationSeconds] = [kindOf(types.durationText), kindOf(types.seconds)] as const
+const textUpTo = (maximumBytes: number) => kindOf(types.textUpTo(maximumBytes))
+const word = (...words: readonly string[]) => kindOf(types.enumOf(...words))
+const words = (...known: readonly string[]) => kindOf(types.someOf(...known))
+const nullable = <T>(type: types.ParameterType<T>) => kindOf(types.nullable(type))
+const unsupported = <T>(type: types.ParameterType<T>, remedy?: string) => kindOf(types.unsupported(type, remedy))
 
 type Reading = Pick<Kind<unknown>, "decode" | "expected">
 
@@ -72,7 +71,7 @@ describe("what clients send is read", () => {
     ["an instant", instant, "", null],
     ["a word", word("pem", "der"), "der", "der"],
     ["anything", anything, { a: [1] }, { a: [1] }],
-    ["null", nullable(text), null, null],
+    ["null", nullable(types.text), null, null],
   ])("as %s", (_kind, of, given, value) => {
     expect(read(of, given)).toEqual(value)
   })
@@ -112,7 +111,7 @@ describe("what clients send is read", () => {
   })
 
   test("and whatever else it may be, nothing throws", () => {
-    const kinds: Reading[] = [text, flag, integer, duration, texts, pairs, instant, word("a"), nullable(texts)]
+    const kinds: Reading[] = [text, flag, integer, duration, texts, pairs, instant, word("a"), nullable(types.texts)]
     fc.assert(
       fc.property(fc.anything(), fc.constantFrom(...kinds), (given, kind) => {
         expect(() => read(kind, given)).not.toThrow()
@@ -171,10 +170,10 @@ describe("a table", () => {
 
 describe("[F-W8] a member that is not supported", () => {
   const table = parameters({
-    version: unsupported(text, ": remove it"),
-    pinned: unsupported(flag),
-    names: unsupported(texts),
-    options: unsupported(anything),
+    version: unsupported(types.text, ": remove it"),
+    pinned: unsupported(types.flag),
+    names: unsupported(types.texts),
+    options: unsupported(types.anything),
   })
 
   test("is read where it says nothing", () => {

@@ -2,7 +2,7 @@
 // for all kinds (docs/compatibility.md, "Requests to the certificate API"), so reading coerces; writing never does.
 import { type Fault, unavailable } from "../../core/errors.ts"
 import { encode as encodeUnchecked } from "../../contracts/codec.ts"
-import * as types from "../../contracts/vault/types.ts"
+import type * as types from "../../contracts/vault/types.ts"
 import type { Dialect } from "./dialect.ts"
 import { underscored } from "./member-name.ts"
 
@@ -40,51 +40,6 @@ export const kindOf = <T>({ schema, expected, type, vault }: types.ParameterType
     dialect === "vault" && vault !== undefined ? vault(value) : encodeUnchecked(schema, value),
   expected,
   type,
-})
-
-/** Numbers and booleans are taken for their text. */
-export const textUpTo = (maximumBytes: number): Kind<string> => kindOf(types.textUpTo(maximumBytes))
-export const text = kindOf(types.text)
-export const flag = kindOf(types.flag)
-export const integer = kindOf(types.integer)
-/** A string in the native dialect, whole seconds in the vault dialect; milliseconds inside. */
-export const duration = kindOf(types.duration)
-
-export const durationText = kindOf(types.durationText)
-export const durationSeconds = kindOf(types.seconds)
-export const instant = kindOf(types.instant)
-export const exactInstant = kindOf(types.exactInstant)
-
-/** A list, or its text with commas between; what is blank between commas is no entry. */
-export const texts = kindOf(types.texts)
-export const pairs = kindOf(types.stringMap)
-export const optionalPairs = kindOf(types.stringMapOrNull)
-/** One of a few words. */
-export const word = <Word extends string>(...words: readonly Word[]): Kind<Word> => kindOf(types.enumOf(...words))
-/** Some of a few words: a list, or text with commas between. */
-export const words = <Word extends string>(...known: readonly Word[]): Kind<readonly Word[]> =>
-  kindOf(types.someOf(...known))
-export const anything = kindOf(types.anything)
-
-/** Null where there is none. */
-export const nullable = <T>(kind: Kind<T>): Kind<T | null> => ({
-  decode: (value) => (value === null ? null : kind.decode(value)),
-  encode: (value, dialect) => (value === null ? null : kind.encode(value, dialect)),
-  expected: `${kind.expected}, or null`,
-  type: kind.type,
-})
-
-const saysNothing = (value: unknown): boolean =>
-  [undefined, null, "", false, 0].some((one) => one === value) ||
-  (typeof value === "object" && value !== null && Object.keys(value).length === 0)
-
-/** A member that Vault has and this server does not: refused, unless its value is empty or null. */
-export const unsupported = <T>(kind: Kind<T>, remedy = ""): Kind<T> => ({
-  ...kind,
-  decode: (value) => {
-    const read = kind.decode(value)
-    return read instanceof Problem || saysNothing(read) ? read : new Problem(`is not supported${remedy}`)
-  },
 })
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a table holds kinds of every type
