@@ -99,6 +99,20 @@ describe("a configured workspace", () => {
     expect(await provider.read(id, legacy)).toEqual({ id: "", props: {} })
   })
 
+  test("[F-U5] has a state without the settings of a new workspace, but for those that are declared", async () => {
+    const provider = configured()
+    const { id, outs = {} } = await provider.create({ ...declared, autoApply: false, queueAllRuns: true })
+    expect(outs).toMatchObject({ autoApply: false, queueAllRuns: true, createdAt: expect.any(String) })
+    expect(outs).not.toHaveProperty("speculativeEnabled")
+    expect((await provider.read(id, outs)).props).toEqual(outs)
+    await world.engine.workspaces.update({ id }, { speculativeEnabled: false })
+    expect((await provider.read(id, outs)).props).toEqual({ ...outs, speculativeEnabled: false })
+    expect(await provider.diff(id, outs, { ...declared, queueAllRuns: true, speculativeEnabled: true })).toEqual({
+      changes: false,
+    })
+    await provider.delete(id, outs)
+  })
+
   test("comes and goes as plain JSON", async () => {
     const provider = configured()
     const { id, outs = {} } = await provider.create({ ...declared, tagBindings: { env: "prod" } })

@@ -9,6 +9,7 @@ import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts
 import type { KindName } from "./kind-name.ts"
 import { isLegacyState, namedState } from "./legacy-state.ts"
 import { ownerOf, wholeMarker } from "./marker.ts"
+import { writtenState } from "./omitted-settings.ts"
 import type { Session } from "./session.ts"
 
 export type DynamicProvider = Required<dynamic.ResourceProvider<Values, Values>>
@@ -44,7 +45,9 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       nextRun(kindName, phase),
     )
 
-  const stateOf = (outs: Values): Values => namedState(declared(outs))
+  const isWorkspace = kindName === "workspace"
+  const stateOf = (outs: Values): Values => (isWorkspace ? namedState(declared(outs)) : declared(outs))
+  const outsOf = (state: Values): Record<string, unknown> => plain(isWorkspace ? writtenState(state) : state)
 
   // Those of the states that this process was shown: one that is to be replaced is compared first. Bounded by the stack.
   const recorded = new Set<string>()
@@ -79,7 +82,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       said("create", async () => {
         const { __marker: marker, ...news } = declared(inputs)
         const marked = { ...news, __marker: wholeMarker(marker, session.project, news) }
-        const keptOuts = (state: Values) => plain({ ...state, __marker: marker })
+        const keptOuts = (state: Values) => outsOf({ ...state, __marker: marker })
         const lifecycle = await load()
         const owner = ownerOf(marker, session.project)
         try {
@@ -116,7 +119,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
           ),
         )
         if (found === undefined) return { id: "", props: {} }
-        const outs = plain(found.state)
+        const outs = outsOf(found.state)
         const { __provider: _address, ...before } = props
         // Where nothing has changed Pulumi keeps the inputs it has, and is told half as much.
         return { id, props: outs, ...(isDeepStrictEqual(outs, before) ? {} : { inputs: plain(found.inputs) }) }
@@ -130,7 +133,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         const state = await session.use((engine) =>
           timed("update", wanted, () => lifecycle.update(engine, id, stateOf(olds), wanted, owner)),
         )
-        return { outs: plain(state) }
+        return { outs: outsOf(state) }
       }),
 
     delete: (id, props) =>

@@ -1,45 +1,20 @@
 // States of workspaces as earlier builds wrote them: settings that the program does not declare stand in the member `__found`,
-// without names, and without those that had the value of a new workspace. Every release reads them: such a state may be
+// without names. Like all states they lack settings with the value of a new workspace. Every release reads them: such a state may be
 // destroyed before anything rewrites it.
 import type { Values } from "@chancery/engine/managed/shared"
 import { lifeMembers } from "./lifecycle.ts"
+import { omittedSettings } from "./omitted-settings.ts"
 
 export const foundMember = "__found"
-
-/** Values of the settings that a legacy state leaves out. They stay as they are when defaults of the engine change. */
-const omittedSettings: Values = {
-  adopted: false,
-  agentPoolId: null,
-  allowDestroyPlan: true,
-  assessmentsEnabled: false,
-  autoApply: false,
-  autoApplyRunTrigger: false,
-  autoDestroyActivityDuration: null,
-  autoDestroyAt: null,
-  description: null,
-  executionMode: "remote",
-  fileTriggersEnabled: true,
-  globalRemoteState: false,
-  inheritsProjectAutoDestroy: true,
-  projectRemoteState: false,
-  queueAllRuns: false,
-  settingOverwrites: { agentPool: false, executionMode: false },
-  speculativeEnabled: true,
-  structuredRunOutputEnabled: true,
-  triggerPatterns: [],
-  triggerPrefixes: [],
-  vcsRepo: null,
-  workingDirectory: null,
-}
 
 const listMembers = ["createdAt", "engineVersion", "projectId"]
 const textMembers = [...listMembers, "__marker"]
 
 export const isLegacyState = (state: Values): boolean => state[foundMember] !== undefined
 
-/** Returns the state with every member under its name. A state that has no `__found` is returned as it is. */
+/** Returns the state of a workspace with every member under its name. */
 export function namedState(state: Values): Values {
-  if (!isLegacyState(state)) return state
+  if (!isLegacyState(state)) return { ...omittedSettings, ...state }
   const { [foundMember]: found, ...members } = state
   const managed = Object.keys(members).filter((name) => !lifeMembers.includes(name))
   return { ...omittedSettings, ...foundSettings(found), ...members, __managed: managed.toSorted() }

@@ -21,9 +21,28 @@ test("a program has every setting of a workspace, declared or not", async () => 
     organization: "acme",
     autoApply: true,
     projectId: "prj-1",
-    queueAllRuns: undefined,
+    queueAllRuns: false,
     adopted: false,
   })
+})
+
+test("[F-U5] an output that the state leaves out has the value of a new workspace, a preview of an existing one included", async () => {
+  const isExisting = { createdAt: "2026-01-01T00:00:00.000Z" }
+  const preview = async (state: object) => {
+    const newResource: pulumi.runtime.Mocks["newResource"] = ({ inputs }) => ({
+      id: "ws-1",
+      state: { ...inputs, ...state },
+    })
+    pulumi.runtime.setMocks({ ...mocks, newResource }, "stories", "test", true, "acme")
+    const { executionMode } = new Workspace("api", { autoApply: true })
+    return (executionMode as unknown as { readonly isKnown: Promise<boolean> }).isKnown
+  }
+  try {
+    expect(await preview(isExisting)).toBe(true)
+    expect(await preview({})).toBe(false)
+  } finally {
+    pulumi.runtime.setMocks(mocks, "stories", "test", false, "acme")
+  }
 })
 
 test("a program has classes of their kinds' names", () => {

@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi"
 import type { KindName, NamingMember } from "./kind-name.ts"
 import { foundMember } from "./legacy-state.ts"
 import { writtenMarker } from "./marker.ts"
+import { omittedSettings } from "./omitted-settings.ts"
 
 /** It stands in every state, twice: no code, only where to find it. */
 export const providerText = (kind: KindName): string =>
@@ -77,6 +78,8 @@ export function declaredResource<Args extends object, State extends object, _Obs
   }
 
   Object.defineProperty(Declared, "name", { value: typeToken(kind).split(":").at(-1) })
+  if (kind === "workspace")
+    for (const [name, value] of Object.entries(omittedSettings)) fillOmitted(Declared.prototype, name, value)
   return Declared as unknown as DeclaredResource<Args, State>
 }
 
@@ -91,6 +94,30 @@ function assertNamedState(resource: pulumi.CustomResource, name: string): void {
       throw new Error(
         `the state of ${name} is of an earlier build; run pulumi up or pulumi refresh without --target once`,
       )
+  })
+}
+
+interface Registered {
+  readonly createdAt: pulumi.Output<string | undefined>
+}
+type SdkOutput = pulumi.Output<unknown> & { readonly isKnown: Promise<boolean> }
+const sdkOutputs = new WeakMap<object, Record<string, SdkOutput>>()
+
+/**
+ * Gives an output the value that a state leaves out. The SDK has no value for it, and none in a preview either, where `createdAt`
+ * says that the state is there.
+ */
+function fillOmitted(prototype: object, name: string, value: unknown): void {
+  Object.defineProperty(prototype, name, {
+    get(this: Registered) {
+      const output = sdkOutputs.get(this)?.[name]
+      return this.createdAt.apply(async () =>
+        (await output?.isKnown) === true ? output?.apply((found) => (found === undefined ? value : found)) : value,
+      )
+    },
+    set(this: Registered, output: SdkOutput) {
+      sdkOutputs.set(this, Object.assign(sdkOutputs.get(this) ?? {}, { [name]: output }))
+    },
   })
 }
 

@@ -84,7 +84,7 @@ describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack th
     await project.up()
     const state = await project.pulumi("stack", "export")
     expect(state).not.toContain("__found")
-    expect(state).toContain('"queueAllRuns": false')
+    expect(state).toContain('"autoApply": true')
     expect(await presentIn(stack)).toEqual(there)
     expect(await project.pulumi("stack", "output", "--json")).toBe(outputs)
     await project.expectNoChanges()

@@ -1,5 +1,6 @@
 // What `pulumi import --file` reads. With its outputs beside its inputs Pulumi takes a resource as it stands here, and asks no
 // provider: dynamic resources cannot be read without the address of their code, which is only in the outputs.
+import { writtenState } from "../omitted-settings.ts"
 import { providerText, typeToken } from "../shell.ts"
 import type { Existing } from "./candidate.ts"
 
@@ -11,7 +12,7 @@ export function importFile(resources: readonly Existing[]): string {
       name,
       id,
       inputs: { ...inputs, ...address },
-      outputs: { ...state, ...address },
+      outputs: { ...(kind === "workspace" ? writtenState(state) : state), ...address },
     }
   })
   return `${JSON.stringify({ resources: entries }, undefined, 2)}\n`
