@@ -28,7 +28,7 @@ module.exports = {
       comment:
         "Rules and services are plain functions over values and ports; how they are stored, sent or run is not theirs.",
       severity: "error",
-      from: { path: `^engine/src/(${domain}|managed|engine\\.ts|stores\\.ts)` },
+      from: { path: `^engine/src/(${domain}|declared|engine\\.ts|stores\\.ts)` },
       to: {
         path: "^engine/src/((contracts|storage|wire|http|client|cli|jobs|telemetry|testing)/|(embedded|open|index|server)\\.ts)",
       },
@@ -38,7 +38,7 @@ module.exports = {
       comment:
         "A rule that reads a file, a socket or the random source cannot be tested as a function; node:crypto is x509's.",
       severity: "error",
-      from: { path: `^engine/src/(${domain}|managed)/` },
+      from: { path: `^engine/src/(${domain}|declared)/` },
       to: { dependencyTypes: ["core"] },
     },
     {

@@ -12,8 +12,8 @@ export const resolve = {
   alias: [
     { find: /^@chancery\/engine$/, replacement: source("engine/src/index.ts") },
     { find: /^@chancery\/pulumi$/, replacement: source("provider/src/index.ts") },
-    { find: /^@chancery\/engine\/managed\/(\w+)$/, replacement: source("engine/src/managed/$1.ts") },
-    { find: /^@chancery\/engine\/(cli|managed|testing|x509)$/, replacement: source("engine/src/$1/index.ts") },
+    { find: /^@chancery\/engine\/declared\/(\w+)$/, replacement: source("engine/src/declared/$1.ts") },
+    { find: /^@chancery\/engine\/(cli|declared|testing|x509)$/, replacement: source("engine/src/$1/index.ts") },
   ],
 }
 

@@ -1,7 +1,7 @@
-// Roles of certificate authorities, as the engine's own kind does it (`@chancery/engine/managed`): here is only when.
+// Roles of certificate authorities, as the engine's own kind does it (`@chancery/engine/declared`): here is only when.
 import { isDeepStrictEqual } from "node:util"
 import { isEngineError, type Engine } from "@chancery/engine"
-import { type ObservedPkiRole, pkiRoleKind, type PkiRoleSpec } from "@chancery/engine/managed"
+import { type ObservedPkiRole, pkiRoleResource, type PkiRoleSpec } from "@chancery/engine/declared"
 import { byAge } from "./certificate/ownership.ts"
 import type { Condition } from "./conditions.ts"
 import { connectionOf } from "./controllers.ts"
@@ -40,7 +40,7 @@ async function reconcile(
 ): Promise<Outcome> {
   const spec = parsedSpec(certificateRole, object)
   const wanted = roleSpec(spec, object)
-  const faults = pkiRoleKind.faults({ ...wanted })
+  const faults = pkiRoleResource.validate({ ...wanted })
   if (faults.length > 0)
     throw stalled(
       "InvalidSpec",
@@ -50,16 +50,16 @@ async function reconcile(
   try {
     const { id } = visit.status as { readonly id?: string }
     const observed =
-      id === undefined ? undefined : await pkiRoleKind.observe(engine, id, wanted, { before: {}, now: visit.now })
+      id === undefined ? undefined : await pkiRoleResource.observe(engine, id, wanted, { before: {}, now: visit.now })
     if (id === undefined || observed === undefined) {
       refuseRivals(roles, object, wanted)
       return await made(engine, spec, wanted, object)
     }
-    const { changed } = pkiRoleKind.changes(wanted, observed)
+    const { changed } = pkiRoleResource.diff(wanted, observed)
     if (changed.length === 0) return settled(id, wanted)
     if (spec.driftPolicy === "Report") return reported(id, wanted, observed, changed)
     refuseRivals(roles, object, wanted)
-    await pkiRoleKind.update(engine, id, wanted, observed)
+    await pkiRoleResource.update(engine, id, wanted, observed)
     return settled(id, wanted)
   } catch (error) {
     throw isEngineError(error) ? refused(error) : error
@@ -95,7 +95,7 @@ const rivalPollMs = 60_000
 function refuseRivals(roles: CertificateRolesOptions["roles"], object: KubernetesObject, wanted: PkiRoleSpec): void {
   for (const rival of othersOf(roles, object, wanted).filter((other) => byAge(other.object, object) < 0)) {
     const both = { ...wanted, ...rival.wanted } as ObservedPkiRole
-    const differing = pkiRoleKind.changes(wanted, both).changed.filter((name) => name in rival.wanted)
+    const differing = pkiRoleResource.diff(wanted, both).changed.filter((name) => name in rival.wanted)
     if (differing.length === 0) continue
     const { name, namespace = "" } = rival.object.metadata
     const fields = differing.map((field) => `spec.${field}`).join(" and ")
@@ -123,7 +123,7 @@ async function made(
     )
   try {
     const origin = { marker: object.metadata.uid ?? name, adopt: spec.adoptionPolicy !== "Never" }
-    const { id } = await pkiRoleKind.create(engine, wanted, origin)
+    const { id } = await pkiRoleResource.create(engine, wanted, origin)
     return settled(id, wanted)
   } catch (error) {
     if (!isEngineError(error, "conflict")) throw error
@@ -193,7 +193,7 @@ async function finalize(
       isCleaningUp: true,
     })
     try {
-      await pkiRoleKind.remove(engine, id, {}, "safe", { before: {}, now: visit.now })
+      await pkiRoleResource.delete(engine, id, {}, "safe", { before: {}, now: visit.now })
     } catch (error) {
       throw isEngineError(error) ? refused(error) : error
     }

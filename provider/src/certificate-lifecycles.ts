@@ -1,22 +1,22 @@
 import type { Runtime } from "@chancery/engine"
 import {
-  pkiAcmeConfigKind,
-  pkiAcmeEabKind,
-  pkiCertificateKind,
-  pkiIntermediateKind,
-  pkiIssuerKind,
-  pkiMountKind,
-  pkiRevocationKind,
-  pkiRoleKind,
-  pkiSignedCertificateKind,
-} from "@chancery/engine/managed/certificates"
+  pkiAcmeConfigResource,
+  pkiAcmeEabResource,
+  pkiCertificateResource,
+  pkiIntermediateResource,
+  pkiIssuerResource,
+  pkiMountResource,
+  pkiRevocationResource,
+  pkiRoleResource,
+  pkiSignedCertificateResource,
+} from "@chancery/engine/declared/certificates"
 import { lifecycleOf } from "./lifecycle.ts"
 
 /** Of the kinds around certificate authorities. Whatever is due, is so by the clock. */
 export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   pkiMount: lifecycleOf(
     {
-      kind: pkiMountKind,
+      kind: pkiMountResource,
       identity: ["path"],
       adoptable: true,
       inOrganization: false,
@@ -25,7 +25,7 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   pkiRole: lifecycleOf(
     {
-      kind: pkiRoleKind,
+      kind: pkiRoleResource,
       identity: ["mount", "name"],
       adoptable: true,
       inOrganization: false,
@@ -35,7 +35,7 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   acmeConfig: lifecycleOf(
     {
-      kind: pkiAcmeConfigKind,
+      kind: pkiAcmeConfigResource,
       identity: ["mount"],
       adoptable: false,
       inOrganization: false,
@@ -45,8 +45,8 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   acmeEab: lifecycleOf(
     {
-      kind: pkiAcmeEabKind,
-      identity: pkiAcmeEabKind.members,
+      kind: pkiAcmeEabResource,
+      identity: pkiAcmeEabResource.memberNames,
       adoptable: false,
       inOrganization: false,
       inMount: true,
@@ -55,8 +55,8 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   pkiCertificate: lifecycleOf(
     {
-      kind: pkiCertificateKind,
-      identity: pkiCertificateKind.identity,
+      kind: pkiCertificateResource,
+      identity: pkiCertificateResource.identity,
       adoptable: false,
       inOrganization: false,
       inMount: true,
@@ -66,8 +66,8 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   pkiSignedCertificate: lifecycleOf(
     {
-      kind: pkiSignedCertificateKind,
-      identity: pkiSignedCertificateKind.identity,
+      kind: pkiSignedCertificateResource,
+      identity: pkiSignedCertificateResource.identity,
       adoptable: false,
       inOrganization: false,
       inMount: true,
@@ -77,8 +77,8 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   pkiIntermediate: lifecycleOf(
     {
-      kind: pkiIntermediateKind,
-      identity: pkiIntermediateKind.identity,
+      kind: pkiIntermediateResource,
+      identity: pkiIntermediateResource.identity,
       adoptable: false,
       inOrganization: false,
       inMount: true,
@@ -88,7 +88,7 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   pkiRevocation: lifecycleOf(
     {
-      kind: pkiRevocationKind,
+      kind: pkiRevocationResource,
       identity: ["mount", "serialNumber", "certificate"],
       adoptable: false,
       inOrganization: false,
@@ -100,7 +100,7 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   pkiIssuer: lifecycleOf(
     {
-      kind: pkiIssuerKind,
+      kind: pkiIssuerResource,
       identity: ["mount", "kind", "bundle"],
       adoptable: true,
       inOrganization: false,

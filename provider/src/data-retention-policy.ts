@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedDataRetentionPolicy } from "@chancery/engine/managed"
+import type { ObservedDataRetentionPolicy } from "@chancery/engine/declared"
 import type { LifeArgs } from "./life-args.ts"
 import type { Resolved } from "./resolved.ts"
 import { declaredResource, type DeclaredResource } from "./shell.ts"

@@ -1,6 +1,6 @@
 // What Pulumi's process for dynamic resources sees of a kind.
 import { EngineError } from "@chancery/engine"
-import type { Values } from "@chancery/engine/managed"
+import type { Values } from "@chancery/engine/declared"
 import { openWorld, type World } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { ConfigurationSource } from "./configuration.ts"

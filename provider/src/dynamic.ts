@@ -2,7 +2,7 @@
 // not known yet is one of a few texts.
 import { isDeepStrictEqual } from "node:util"
 import type { dynamic } from "@pulumi/pulumi"
-import type { Values } from "@chancery/engine/managed/shared"
+import type { Values } from "@chancery/engine/declared/shared"
 import { within } from "./deadline.ts"
 import { explain, nextRun, type Phase } from "./explain.ts"
 import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts"

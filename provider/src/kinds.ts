@@ -1,6 +1,6 @@
 // Every kind there is, by the name that states have for it.
 import type { Runtime } from "@chancery/engine"
-import { systemRuntime } from "@chancery/engine/managed/shared"
+import { systemRuntime } from "@chancery/engine/declared/shared"
 import { certificateLifecyclesBy } from "./certificate-lifecycles.ts"
 import type { KindName } from "./kind-name.ts"
 import type { Lifecycle } from "./lifecycle.ts"

@@ -1,4 +1,4 @@
-import type { Values } from "@chancery/engine/managed"
+import type { Values } from "@chancery/engine/declared"
 import { expect, test } from "vitest"
 import { lifecycles } from "./kinds.ts"
 import { isLegacyState, namedState } from "./legacy-state.ts"

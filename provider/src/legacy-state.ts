@@ -1,7 +1,7 @@
 // States of workspaces as earlier builds wrote them: settings that the program does not declare stand in the member `__found`,
 // without names. Like all states they lack settings with the value of a new workspace. Every release reads them: such a state may be
 // destroyed before anything rewrites it.
-import type { Values } from "@chancery/engine/managed/shared"
+import type { Values } from "@chancery/engine/declared/shared"
 import { lifeMembers } from "./lifecycle.ts"
 import { omittedSettings } from "./omitted-settings.ts"
 

@@ -8,10 +8,10 @@ import type { Engine, Runtime } from "@chancery/engine"
 import {
   type Declarant,
   type Known,
-  type ManagedKind,
+  type DeclaredResource,
   PartlyCreated,
   type Values,
-} from "@chancery/engine/managed/shared"
+} from "@chancery/engine/declared/shared"
 import { durationMs, isTimeout } from "./deadline.ts"
 import { withPropertyNames } from "./explain.ts"
 import { isInSight, seesAll, type Sight, unseen } from "./sight.ts"
@@ -106,7 +106,7 @@ export interface Lifecycle {
 }
 
 export interface Declared<Spec extends object, Observed extends object> {
-  readonly kind: ManagedKind<Spec, Observed>
+  readonly kind: DeclaredResource<Spec, Observed>
   /** Members whose change makes it another thing. */
   readonly identity: readonly string[]
   /** It has a name that somebody else may have taken. */
@@ -152,7 +152,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
   })
 
   const stateOf = (spec: Values, observed: Observed, life: Values, adopted: boolean): Values => {
-    const { changed } = kind.changes(spec as Spec, observed)
+    const { changed } = kind.diff(spec as Spec, observed)
     const managed = Object.keys(spec).filter((name) => !unkept.includes(name))
     const asDeclared = pick(
       spec,
@@ -191,18 +191,18 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
   }
 
   return {
-    members: kind.members,
+    members: kind.memberNames,
 
     check(news, open, defaults) {
       const inputs = withDefaults(news, open, defaults, declared)
       const { spec, life } = split(inputs, open)
       const failures = [
-        ...kind.faults(spec, open),
+        ...kind.validate(spec, open),
         ...lifeFaults(life, open, declared),
         ...editionFaults(spec, defaults, declared),
       ].map(({ field = [], detail }): Failure => ({
         property: pathOf(field),
-        reason: withPropertyNames(detail, kind.members),
+        reason: withPropertyNames(detail, kind.memberNames),
       }))
       return {
         inputs,
@@ -221,7 +221,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         changed,
         mustReplace,
         removeFirst = false,
-      } = kind.changes(spec as Spec, olds as Observed, dropped, clock.now())
+      } = kind.diff(spec as Spec, olds as Observed, dropped, clock.now())
       // Who declares may get another name, and stays the same.
       const livesOtherwise = lifeMembers.filter(
         (name) =>
@@ -278,7 +278,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       const { spec, life } = split(news, nothingOpen)
       const dropped = droppedFrom(olds, news)
       const before = observedIn(olds) as Observed
-      const { changed } = kind.changes(spec as Spec, before, dropped)
+      const { changed } = kind.diff(spec as Spec, before, dropped)
       if (changed.length === 0) return stateOf(spec, before, life, olds["adopted"] === true)
       const addsOnly = changed.includes(bindingsMember) && leavesOthers(olds, news)
       // An owner replaces its own alone.
@@ -303,8 +303,8 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     async takenOver(engine, id, known, always) {
       const observed = await kind.observe(engine, id, known as Partial<Spec>, { before: {}, now: clock.now() })
       if (observed === undefined) return undefined
-      const others = kind.members.filter((name) => !(name in known))
-      const { changed } = kind.changes(known as Spec, observed, others)
+      const others = kind.memberNames.filter((name) => !(name in known))
+      const { changed } = kind.diff(known as Spec, observed, others)
       const found = pick(observed as Values, [...always, ...changed])
       const spec = { ...known, ...(declared.asDeclared?.(found, observed) ?? found) }
       return { state: stateOf(spec, observed, {}, true), inputs: spec }
@@ -322,7 +322,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         (await kind.observe(engine, id, spec, knownOf(olds))) === undefined
       )
         throw unseen(id, placeOf(olds, defaults))
-      await kind.remove(engine, id, spec, policy, knownOf(olds, owner))
+      await kind.delete(engine, id, spec, policy, knownOf(olds, owner))
     },
   }
 }

@@ -22,7 +22,7 @@ export interface TagLookup {
 }
 
 /** Few programs ask, and each would wait until it is loaded. */
-const workspaceKinds = () => import("@chancery/engine/managed/workspaces")
+const workspaceKinds = () => import("@chancery/engine/declared/workspaces")
 
 /** An output of a state. */
 export interface OutputLookup {

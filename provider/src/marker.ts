@@ -1,6 +1,6 @@
 // Who declares a resource, so that a creation whose answer was lost is known again. Every state has it twice, so a program says
 // only what Pulumi's process for dynamic resources cannot find out by itself: the stack, and a name that no argument says.
-import { originMaximum, ownerMaximum, type Values } from "@chancery/engine/managed/shared"
+import { originMaximum, ownerMaximum, type Values } from "@chancery/engine/declared/shared"
 import type { NamingMember } from "./kind-name.ts"
 
 /** What a file or a bucket for a backend calls its only organization. */

@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiCertificate } from "@chancery/engine/managed"
+import type { ObservedPkiCertificate } from "@chancery/engine/declared"
 import {
   type IssuanceArgs,
   issuanceOutputs,

@@ -1,7 +1,7 @@
 // The lives of certificates over a real engine, without Pulumi, by a clock that is moved by hand.
 import { X509Certificate } from "node:crypto"
 import { type Engine, EngineError } from "@chancery/engine"
-import { systemRuntime } from "@chancery/engine/managed"
+import { systemRuntime } from "@chancery/engine/declared"
 import { manualClock, type ManualClock, openWorld, type World } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { explain } from "./explain.ts"

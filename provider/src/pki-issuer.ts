@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiAuthority } from "@chancery/engine/managed"
+import type { ObservedPkiAuthority } from "@chancery/engine/declared"
 import type { AuthorityArgs, Texts } from "./certificate-args.ts"
 import type { Adopted, LifeArgs } from "./life-args.ts"
 import { declaredResource, type DeclaredResource } from "./shell.ts"

@@ -6,7 +6,7 @@ import type { PkiIssuerState } from "./pki-issuer.ts"
 import type { PkiRoleState } from "./pki-role.ts"
 
 /** Few programs ask, and each would wait until it is loaded. */
-const certificateKinds = () => import("@chancery/engine/managed/certificates")
+const certificateKinds = () => import("@chancery/engine/declared/certificates")
 
 interface InMount {
   /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */

@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiRevocation } from "@chancery/engine/managed"
+import type { ObservedPkiRevocation } from "@chancery/engine/declared"
 import type { LifeArgs } from "./life-args.ts"
 import { declaredResource, type DeclaredResource } from "./shell.ts"
 

@@ -33,7 +33,7 @@ test("[F-U5] an output that the state leaves out has the value of a new workspac
       id: "ws-1",
       state: { ...inputs, ...state },
     })
-    pulumi.runtime.setMocks({ ...mocks, newResource }, "stories", "test", true, "acme")
+    await pulumi.runtime.setMocks({ ...mocks, newResource }, "stories", "test", true, "acme")
     const { executionMode } = new Workspace("api", { autoApply: true })
     return (executionMode as unknown as { readonly isKnown: Promise<boolean> }).isKnown
   }
@@ -41,7 +41,7 @@ test("[F-U5] an output that the state leaves out has the value of a new workspac
     expect(await preview(isExisting)).toBe(true)
     expect(await preview({})).toBe(false)
   } finally {
-    pulumi.runtime.setMocks(mocks, "stories", "test", false, "acme")
+    await pulumi.runtime.setMocks(mocks, "stories", "test", false, "acme")
   }
 })
 

@@ -1,6 +1,6 @@
 // The providers of all kinds in one process, and what they share. States name them: `require("@chancery/pulumi/provider").v1.KIND`.
 // `destroy` and `refresh` call them with states of every earlier build, so neither name ever changes.
-import { systemRuntime } from "@chancery/engine/managed/shared"
+import { systemRuntime } from "@chancery/engine/declared/shared"
 import { dynamicProvider, type DynamicProvider } from "./dynamic.ts"
 import { createEngines } from "./engines.ts"
 import type { KindName } from "./kind-name.ts"

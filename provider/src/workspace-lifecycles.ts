@@ -1,26 +1,26 @@
 import type { Runtime } from "@chancery/engine"
-import type { Values } from "@chancery/engine/managed/shared"
+import type { Values } from "@chancery/engine/declared/shared"
 import {
   type ObservedWorkspace,
-  dataRetentionPolicyKind,
-  projectKind,
-  remoteStateConsumersKind,
-  sshKeyAssignmentKind,
-  tagBindingsKind,
-  tagKind,
+  dataRetentionPolicyResource,
+  projectResource,
+  remoteStateConsumersResource,
+  sshKeyAssignmentResource,
+  tagBindingsResource,
+  tagResource,
   type ObservedVariable,
-  variableKind,
-  workspaceKind,
-  workspaceLockKind,
-  workspaceTagsKind,
-} from "@chancery/engine/managed/workspaces"
+  variableResource,
+  workspaceResource,
+  workspaceLockResource,
+  workspaceTagsResource,
+} from "@chancery/engine/declared/workspaces"
 import { lifecycleOf } from "./lifecycle.ts"
 
 /** Of the kinds around workspaces. Whatever is due, is so by the clock. */
 export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   workspace: lifecycleOf(
     {
-      kind: workspaceKind,
+      kind: workspaceResource,
       hostedOnly: ["assessmentsEnabled"],
       asDeclared: ownExecution,
       sight: "workspaces",
@@ -33,7 +33,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   workspaceTags: lifecycleOf(
     {
-      kind: workspaceTagsKind,
+      kind: workspaceTagsResource,
       sight: "workspaces",
       identity: ["workspaceId"],
       adoptable: false,
@@ -43,7 +43,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   tagBindings: lifecycleOf(
     {
-      kind: tagBindingsKind,
+      kind: tagBindingsResource,
       bindingsMember: "bindings",
       sight: "workspaces",
       identity: ["workspaceId"],
@@ -54,7 +54,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   remoteStateConsumers: lifecycleOf(
     {
-      kind: remoteStateConsumersKind,
+      kind: remoteStateConsumersResource,
       sight: "workspaces",
       identity: ["workspaceId"],
       adoptable: false,
@@ -64,7 +64,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   sshKeyAssignment: lifecycleOf(
     {
-      kind: sshKeyAssignmentKind,
+      kind: sshKeyAssignmentResource,
       sight: "workspaces",
       identity: ["workspaceId"],
       adoptable: false,
@@ -74,7 +74,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   workspaceLock: lifecycleOf(
     {
-      kind: workspaceLockKind,
+      kind: workspaceLockResource,
       sight: "workspaces",
       identity: ["workspaceId", "reason"],
       adoptable: false,
@@ -84,7 +84,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   dataRetentionPolicy: lifecycleOf(
     {
-      kind: dataRetentionPolicyKind,
+      kind: dataRetentionPolicyResource,
       selfHostedOnly: true,
       sight: "workspaces",
       identity: ["workspaceId"],
@@ -95,7 +95,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   project: lifecycleOf(
     {
-      kind: projectKind,
+      kind: projectResource,
       sight: "projects",
       bindingsMember: "tagBindings",
       identity: ["organization"],
@@ -106,7 +106,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   variable: lifecycleOf(
     {
-      kind: variableKind,
+      kind: variableResource,
       asDeclared: readableAlone,
       sight: "workspaces",
       identity: ["workspaceId"],
@@ -117,7 +117,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   ),
   tag: lifecycleOf(
     {
-      kind: tagKind,
+      kind: tagResource,
       identity: ["organization", "name"],
       adoptable: true,
       inOrganization: true,

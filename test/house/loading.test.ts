@@ -67,10 +67,10 @@ describe("the command loads no engine", () => {
 test("the kinds that programs declare need no package", async () => {
   expect(
     await packagesAfter(`
-      const { workspaceKind } = await import("${sourceOf("engine/src/managed/workspaces.ts")}")
-      workspaceKind.faults({ organization: "acme", name: "api" })
-      const { pkiIssuerKind } = await import("${sourceOf("engine/src/managed/certificates.ts")}")
-      pkiIssuerKind.faults({ mount: "pki", name: "root", kind: "root", commonName: "Root" })`),
+      const { workspaceResource } = await import("${sourceOf("engine/src/declared/workspaces.ts")}")
+      workspaceResource.validate({ organization: "acme", name: "api" })
+      const { pkiIssuerResource } = await import("${sourceOf("engine/src/declared/certificates.ts")}")
+      pkiIssuerResource.validate({ mount: "pki", name: "root", kind: "root", commonName: "Root" })`),
   ).toEqual([])
 })
 

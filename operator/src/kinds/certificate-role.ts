@@ -1,4 +1,4 @@
-import type { PkiRoleSpec } from "@chancery/engine/managed"
+import type { PkiRoleSpec } from "@chancery/engine/declared"
 import { z } from "zod"
 import { connectionRef } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"

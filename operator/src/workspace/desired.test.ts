@@ -1,4 +1,4 @@
-import { workspaceKind } from "@chancery/engine/managed"
+import { workspaceResource } from "@chancery/engine/declared"
 import { expect, test } from "vitest"
 import { workspace, type WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import { appliedOf, desiredSettings, droppedSettings, fieldOf } from "./desired.ts"
@@ -30,7 +30,7 @@ test.each([
 ])("a spec with $given wants $wanted and nothing else", ({ given, wanted }) => {
   const settings = desiredSettings(spec(given), place)
   expect(settings).toEqual({ organization: "acme", name: "web", ...wanted })
-  expect(workspaceKind.faults({ ...settings })).toEqual([])
+  expect(workspaceResource.validate({ ...settings })).toEqual([])
 })
 
 test("names in a spec are ids in the engine", () => {
@@ -41,7 +41,7 @@ test("names in a spec are ids in the engine", () => {
 
 test("every setting that the engine manages has a field of the spec, or is found by another way", () => {
   const settings = new Set(Object.keys((workspace.spec as unknown as { shape: object }).shape))
-  const fields = workspaceKind.members.map((member) => fieldOf(member).split(".")[0] ?? "")
+  const fields = workspaceResource.memberNames.map((member) => fieldOf(member).split(".")[0] ?? "")
   expect(fields.filter((field) => !settings.has(field))).toEqual([])
 })
 

@@ -1,5 +1,5 @@
 // From a Workspace's spec to the words that the engine's managed kinds have, and back to the spec's for what is told. Pure.
-import type { WorkspaceSpec } from "@chancery/engine/managed"
+import type { WorkspaceSpec } from "@chancery/engine/declared"
 import type { WorkspaceObjectSpec } from "../kinds/workspace.ts"
 
 /** What the spec names by a name, by its id. */

@@ -1,7 +1,7 @@
 // Finds the workspace of an object, takes it over, or makes it. A creation is written down before it is begun, and the
 // workspace carries the object's uid, so that one whose answer was lost is known again and never made twice.
 import { type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
-import { PartlyCreated, workspaceKind } from "@chancery/engine/managed"
+import { PartlyCreated, workspaceResource } from "@chancery/engine/declared"
 import type { WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import { type KubernetesObject, secondTime } from "../kubernetes-object.ts"
 import { type OwnStatus, stalled } from "../outcome.ts"
@@ -57,7 +57,7 @@ async function create(
 ): Promise<string> {
   try {
     const origin = { marker: markerOf(object), adopt: false, now: visit.now }
-    return (await workspaceKind.create(engine, wanted, origin)).id
+    return (await workspaceResource.create(engine, wanted, origin)).id
   } catch (error) {
     if (error instanceof PartlyCreated) return error.id
     if (!isEngineError(error, "invalid")) throw error

@@ -1,19 +1,19 @@
 // Compares a workspace with its spec, one aspect after another, and changes what differs unless that is only to be reported.
 import { type EffectiveTagBinding, type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
 import {
-  dataRetentionPolicyKind,
+  dataRetentionPolicyResource,
   observedTagBindings,
   observedWorkspace,
   concerning,
   foldedKeys,
   type ObservedWorkspaceTags,
   observedWorkspaceTags,
-  remoteStateConsumersKind,
-  tagBindingsKind,
-  workspaceKind,
-  workspaceLockKind,
-  workspaceTagsKind,
-} from "@chancery/engine/managed"
+  remoteStateConsumersResource,
+  tagBindingsResource,
+  workspaceResource,
+  workspaceLockResource,
+  workspaceTagsResource,
+} from "@chancery/engine/declared"
 import type { WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import { stalled } from "../outcome.ts"
 import {
@@ -49,19 +49,19 @@ export async function syncSettings(subject: Subject, view: WorkspaceView): Promi
   refuseFaults(wanted)
   const observed = observedWorkspace(view)
   const dropped = droppedSettings(spec, applied)
-  const { changed, mustReplace } = workspaceKind.changes(wanted, observed, dropped)
+  const { changed, mustReplace } = workspaceResource.diff(wanted, observed, dropped)
   if (mustReplace.length > 0)
     throw stalled(
       "InvalidSpec",
       `The workspace ${id} is in the organization ${view.organizationName}, not ${wanted.organization}.`,
     )
   const [before, after] = [observed, wanted] as unknown as Record<string, unknown>[]
-  if (changed.length > 0 && !subject.reports) await workspaceKind.update(engine, id, wanted, observed, dropped)
+  if (changed.length > 0 && !subject.reports) await workspaceResource.update(engine, id, wanted, observed, dropped)
   return changed.map((member) => difference(fieldOf(member), after?.[member], before?.[member]))
 }
 
 export function refuseFaults(wanted: object): void {
-  const [fault] = workspaceKind.faults({ ...wanted })
+  const [fault] = workspaceResource.validate({ ...wanted })
   if (fault === undefined) return
   const [member = "", ...rest] = fault.field ?? []
   throw stalled("InvalidSpec", `spec.${[fieldOf(String(member)), ...rest].join(".")}: ${fault.detail}`)
@@ -81,15 +81,18 @@ export async function syncTags(subject: Subject, { tagNames }: WorkspaceView): P
   const mode = spec.tagsPolicy === "Exclusive" && spec.tags !== undefined ? "exclusive" : "additive"
   const wanted = { workspaceId: id, tags: spec.tags ?? [], mode } as const
   const gone = leftOver(applied.tags, wanted.tags, tagNames)
-  const isAsWanted = (found: ObservedWorkspaceTags) => workspaceTagsKind.changes(wanted, found).changed.length === 0
+  const isAsWanted = (found: ObservedWorkspaceTags) => workspaceTagsResource.diff(wanted, found).changed.length === 0
   const all = observedWorkspaceTags(wanted, tagNames)
   if (isAsWanted(all) && gone.length === 0) return []
   // Others may hold what there is besides.
   const found =
-    mode === "exclusive" ? await workspaceTagsKind.observe(engine, id, wanted, { before: {}, now, owner }) : undefined
+    mode === "exclusive"
+      ? await workspaceTagsResource.observe(engine, id, wanted, { before: {}, now, owner })
+      : undefined
   const observed = found ?? all
   if (isAsWanted(observed) && gone.length === 0) return []
-  if (!subject.reports) await workspaceTagsKind.update(engine, id, wanted, { ...observed, tags: gone }, [], { owner })
+  if (!subject.reports)
+    await workspaceTagsResource.update(engine, id, wanted, { ...observed, tags: gone }, [], { owner })
   return [difference("tags", wanted.tags, mode === "exclusive" ? observed.tags : [...observed.tags, ...gone])]
 }
 
@@ -113,7 +116,7 @@ export async function syncTagBindings(subject: Subject): Promise<SyncedBindings>
   const keys = present.map(([key]) => key)
   const gone = leftOver(applied.tagBindings, Object.keys(bindings), keys)
   const goneBindings = Object.fromEntries(present.filter(([key]) => gone.some((one) => fold(one) === fold(key))))
-  const isAsWanted = tagBindingsKind.changes(wanted, observed).changed.length === 0 && gone.length === 0
+  const isAsWanted = tagBindingsResource.diff(wanted, observed).changed.length === 0 && gone.length === 0
   const shown = mode === "exclusive" ? observed.bindings : { ...observed.bindings, ...goneBindings }
   const differences = isAsWanted ? [] : [difference("tagBindings", bindings, shown)]
   if (subject.reports) return { differences, effective }
@@ -127,7 +130,7 @@ export async function syncTagBindings(subject: Subject): Promise<SyncedBindings>
       { owner },
     )
   if (isAsWanted && Object.keys(bindings).every((key) => held.has(fold(key)))) return { differences, effective }
-  await tagBindingsKind.update(engine, id, wanted, { ...observed, bindings: goneBindings }, [], { owner })
+  await tagBindingsResource.update(engine, id, wanted, { ...observed, bindings: goneBindings }, [], { owner })
   return { differences, effective: isAsWanted ? effective : await engine.tags.effectiveBindings(id) }
 }
 
@@ -137,13 +140,13 @@ export async function syncConsumers(subject: Subject): Promise<readonly Differen
   if (spec.remoteStateConsumers === undefined) {
     const gone = applied.remoteStateConsumers ?? []
     if (gone.length === 0 || subject.reports || spec.globalRemoteState === true) return []
-    await remoteStateConsumersKind.remove(engine, id, { consumerIds: [...gone] }, "safe", { before: {}, now })
+    await remoteStateConsumersResource.delete(engine, id, { consumerIds: [...gone] }, "safe", { before: {}, now })
     return [difference("remoteStateConsumers", [], gone)]
   }
   const wanted = { workspaceId: id, consumerIds, mode: "exclusive" } as const
-  const observed = await remoteStateConsumersKind.observe(engine, id, wanted, { before: {}, now })
-  if (observed === undefined || remoteStateConsumersKind.changes(wanted, observed).changed.length === 0) return []
-  if (!subject.reports) await remoteStateConsumersKind.update(engine, id, wanted, observed)
+  const observed = await remoteStateConsumersResource.observe(engine, id, wanted, { before: {}, now })
+  if (observed === undefined || remoteStateConsumersResource.diff(wanted, observed).changed.length === 0) return []
+  if (!subject.reports) await remoteStateConsumersResource.update(engine, id, wanted, observed)
   return [difference("remoteStateConsumers", consumerIds, observed.consumerIds)]
 }
 
@@ -162,15 +165,15 @@ export async function syncRetention(subject: Subject): Promise<readonly Differen
   if (policy === undefined && !dropped) return []
   const days = policy?.deleteOlderThanDays ?? null
   const wanted = { workspaceId: id, deleteOlderThanDays: days }
-  const observed = await dataRetentionPolicyKind.observe(engine, id, wanted, { before: {}, now })
+  const observed = await dataRetentionPolicyResource.observe(engine, id, wanted, { before: {}, now })
   const same =
     policy === undefined
       ? observed === undefined
-      : observed !== undefined && dataRetentionPolicyKind.changes(wanted, observed).changed.length === 0
+      : observed !== undefined && dataRetentionPolicyResource.diff(wanted, observed).changed.length === 0
   if (same) return []
   if (!subject.reports) {
-    if (policy === undefined) await dataRetentionPolicyKind.remove(engine, id, wanted, "safe", { before: {}, now })
-    else await dataRetentionPolicyKind.update(engine, id, wanted, observed ?? wanted)
+    if (policy === undefined) await dataRetentionPolicyResource.delete(engine, id, wanted, "safe", { before: {}, now })
+    else await dataRetentionPolicyResource.update(engine, id, wanted, observed ?? wanted)
   }
   const shown = observed === undefined ? null : (observed.deleteOlderThanDays ?? "never")
   return [difference("dataRetentionPolicy", policy === undefined ? null : (days ?? "never"), shown)]
@@ -200,7 +203,7 @@ export async function syncLock(subject: Subject, { lock }: WorkspaceView): Promi
   if (held !== undefined && quiet) return { differences: [], foreign: held }
   if (held !== undefined && ours && !(await unlocked(engine, id))) return { differences: [], foreign: held }
   try {
-    await workspaceLockKind.create(engine, { workspaceId: id, reason }, { marker: "", adopt: false })
+    await workspaceLockResource.create(engine, { workspaceId: id, reason }, { marker: "", adopt: false })
     return { differences }
   } catch (error) {
     if (isEngineError(error, "conflict")) return { differences: [], foreign: held ?? "" }

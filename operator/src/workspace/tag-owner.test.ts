@@ -1,4 +1,4 @@
-import { ownerMaximum } from "@chancery/engine/managed"
+import { ownerMaximum } from "@chancery/engine/declared"
 import { describe, expect, test } from "vitest"
 import { openWorkspaces, type WorkspacesStage } from "../testing/workspaces-stage.ts"
 import { isClusterName, tagOwnerOf } from "./tag-owner.ts"

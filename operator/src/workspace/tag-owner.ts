@@ -1,4 +1,4 @@
-import { ownerMaximum } from "@chancery/engine/managed"
+import { ownerMaximum } from "@chancery/engine/declared"
 import type { KubernetesObject } from "../kubernetes-object.ts"
 
 /**

@@ -2,7 +2,7 @@
 // back: it is as it was written for as long as the engine's version of it is that of the last write, and it is written again when
 // the Secret that it is from is another one. No value that may be a secret goes anywhere but to the engine.
 import type { VariableView } from "@chancery/engine"
-import { observedVariable, variableKind } from "@chancery/engine/managed"
+import { observedVariable, variableResource } from "@chancery/engine/declared"
 import { stalled } from "../outcome.ts"
 import { difference, type Difference } from "./drift.ts"
 import type { Subject } from "./sync.ts"
@@ -102,7 +102,7 @@ async function syncVariable(
     return { found, versionID: reports ? undefined : await create(subject, wanted) }
   }
   const observed = observedVariable(view, writtenValue(wanted, view, known, reports))
-  const { changed, removeFirst } = variableKind.changes(spec, observed)
+  const { changed, removeFirst } = variableResource.diff(spec, observed)
   if (changed.length === 0) return { found: undefined, versionID: view.versionId }
   const only = (values: object) => Object.fromEntries(Object.entries(values).filter(([name]) => changed.includes(name)))
   const found = difference(fieldOf(wanted), only(shown(wanted, hides)), only(shown(view, hides)))
@@ -111,13 +111,13 @@ async function syncVariable(
     await engine.variables.delete({ id }, view.id)
     return { found, versionID: await create(subject, wanted) }
   }
-  const { versionId } = await variableKind.update(engine, `${id}/${view.id}`, spec, observed)
+  const { versionId } = await variableResource.update(engine, `${id}/${view.id}`, spec, observed)
   return { found, versionID: versionId }
 }
 
 async function create({ engine, id, now }: Subject, wanted: WantedVariable): Promise<string> {
   // One of that key was not there a moment ago: whose it is now makes no difference.
-  const { observed } = await variableKind.create(engine, specOf(id, wanted), { marker: "", adopt: true, now })
+  const { observed } = await variableResource.create(engine, specOf(id, wanted), { marker: "", adopt: true, now })
   return observed.versionId
 }
 
@@ -145,7 +145,7 @@ const specOf = (workspaceId: string, { category, key, value, description, hcl, s
 })
 
 function refuseFaults(workspaceId: string, wanted: WantedVariable): void {
-  const [fault] = variableKind.faults(specOf(workspaceId, wanted))
+  const [fault] = variableResource.validate(specOf(workspaceId, wanted))
   if (fault !== undefined) throw stalled("InvalidSpec", `spec.${fieldOf(wanted)}: ${fault.detail}`)
 }
 

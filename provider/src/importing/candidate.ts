@@ -1,5 +1,5 @@
 // What is there already, before and after it was looked at.
-import type { Values } from "@chancery/engine/managed"
+import type { Values } from "@chancery/engine/declared"
 import type { KindName } from "../kind-name.ts"
 
 export interface Existing {

@@ -1,6 +1,6 @@
 // What is there already, as resources that a program would declare: everything of an organization, and what stands in mounts.
 import type { Engine, Page, PageRequest, WorkspaceView } from "@chancery/engine"
-import { acmeConfigId, type Values } from "@chancery/engine/managed"
+import { acmeConfigId, type Values } from "@chancery/engine/declared"
 import { lifecycles } from "../kinds.ts"
 import { authoritiesIn } from "./authorities.ts"
 import type { Candidate, Existing } from "./candidate.ts"

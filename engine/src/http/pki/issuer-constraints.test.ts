@@ -4,7 +4,7 @@ import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import { csrFor, localhost, newAcmeWorld, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
 import { certificateRequest } from "../../testing/certificate-requests.ts"
-import { pkiCertificateKind } from "../../managed/pki-certificate.ts"
+import { pkiCertificateResource } from "../../declared/pki-certificate.ts"
 import { openWorld, type World } from "../../testing/world.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import type { Extension } from "../../x509/extension.ts"
@@ -125,7 +125,7 @@ describe("[F-P2] name constraints of the issuer are kept by", () => {
   test("a certificate that a program declares", async () => {
     const spec = { mount: "pki", role: "ec", issuerRef: "narrow", commonName: evil }
     const origin = { marker: "m", adopt: false }
-    await expect(pkiCertificateKind.create(world.engine, spec, origin)).rejects.toMatchObject({
+    await expect(pkiCertificateResource.create(world.engine, spec, origin)).rejects.toMatchObject({
       code: "invalid",
       message: expect.stringContaining('by the name constraints of the certificate of "CN=Narrow"'),
     })

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
-import { pkiRevocationKind } from "../../managed/pki-revocation.ts"
+import { pkiRevocationResource } from "../../declared/pki-revocation.ts"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import { issued, newProvingWorld } from "../../testing/acme-world.ts"
@@ -344,11 +344,11 @@ describe("[F-P3] revoking a certificate that has expired", () => {
   test("leaves a declared revocation as it is", async () => {
     const { own, clock, serialNumber } = await expiredCertificate()
     const spec = { mount: "pki", serialNumber }
-    const { id, observed } = await pkiRevocationKind.create(own.engine, spec, { adopt: false, marker: "test" })
+    const { id, observed } = await pkiRevocationResource.create(own.engine, spec, { adopt: false, marker: "test" })
     expect(observed.revokedAt).toBeNull()
     const known = { before: observed, now: clock.now() }
-    expect(await pkiRevocationKind.observe(own.engine, id, spec, known)).toEqual(observed)
-    expect(pkiRevocationKind.changes(spec, observed).changed).toEqual([])
+    expect(await pkiRevocationResource.observe(own.engine, id, spec, known)).toEqual(observed)
+    expect(pkiRevocationResource.diff(spec, observed).changed).toEqual([])
   })
 
   test("succeeds by ACME", async () => {

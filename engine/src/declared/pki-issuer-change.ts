@@ -1,0 +1,208 @@
+// How an authority is changed: its settings in place, and its certificate for another one of the same key.
+import { invalid, isEngineError, refuseFaults, unprocessable } from "../core/errors.ts"
+import type { Engine } from "../engine.ts"
+import type { SignIntermediateInput } from "../pki/certificates/certificates.ts"
+import type { IssuerInput, IssuerSummary } from "../pki/issuers/issuers.ts"
+import { mountPathOf } from "../pki/mount.ts"
+import type { Pki } from "../pki/pki.ts"
+import { parseCertificate } from "../x509/certificate.ts"
+import { readCertificatePem } from "../x509/certificate-pem.ts"
+import { writePem } from "../x509/pem.ts"
+import { readPublicKey, subjectKeyIdentifier } from "../x509/public-key.ts"
+import { declaredRefusals, requestRules } from "./certificate-members.ts"
+import type { Changes } from "./declared-resource.ts"
+import { issuerPlaceOf, type ObservedPkiAuthority, observedIssuer } from "./pki-issuer-observed.ts"
+import {
+  firstCertificateIn,
+  fixedNames,
+  intermediateInputOf,
+  issuerFaults,
+  issuerShape,
+  isSignedHere,
+  keyNameOf,
+  type PkiIssuerSpec,
+  settingDefaults,
+  settingNames,
+  signedContentOf,
+} from "./pki-issuer-spec.ts"
+import { sameMountPath } from "./pki-words.ts"
+import { differing, sameSet, type SameValue } from "./same-value.ts"
+
+/** Whatever is said, it can be read. */
+const withReading: SameValue = (a, b) => sameSet(readable(a), readable(b))
+const readable = (usage: unknown): readonly string[] => [...(usage as readonly string[]), "read-only"]
+/** Not to be the default is left to whichever issuer is. */
+const atLeast: SameValue = (wanted, is) => wanted !== true || is === true
+
+const rules: Readonly<Record<string, SameValue>> = {
+  ...requestRules,
+  parentMount: sameMountPath,
+  usage: withReading,
+  issuingCertificates: sameSet,
+  crlDistributionPoints: sameSet,
+  deltaCrlDistributionPoints: sameSet,
+  ocspServers: sameSet,
+  isDefault: atLeast,
+}
+
+const withDefaults = (spec: PkiIssuerSpec, dropped: readonly string[]): PkiIssuerSpec => ({
+  ...Object.fromEntries(Object.entries(settingDefaults).filter(([name]) => dropped.includes(name))),
+  ...spec,
+})
+
+export function issuerChanges(
+  spec: PkiIssuerSpec,
+  observed: ObservedPkiAuthority,
+  dropped: readonly string[] = [],
+): Changes {
+  const { bundle, signedCertificate, ...others } = withDefaults(spec, dropped)
+  const isAnother = (pem: string | undefined) =>
+    pem !== undefined && firstCertificateIn(pem) !== (observed.certificate ?? undefined)
+  const fixed = dropped.filter((name) => fixedNames.includes(name))
+  const changed = [
+    ...differing<object>(others, observed, rules),
+    ...fixed,
+    ...(isAnother(bundle) ? ["bundle"] : []),
+    ...(isAnother(signedCertificate) ? ["signedCertificate"] : []),
+  ]
+  const isOpen = observed.issuerId === null
+  const mustReplace = changed.filter(
+    (name) => name === "bundle" || (fixedNames.includes(name) && !(isOpen && name.startsWith("parent"))),
+  )
+  // Two issuers of one name there cannot be.
+  const isSameName = !["mount", "name"].some((name) => changed.includes(name))
+  return { changed, mustReplace, removeFirst: mustReplace.length > 0 && isSameName }
+}
+
+export async function updateIssuer(
+  engine: Engine,
+  id: string,
+  spec: PkiIssuerSpec,
+  observed: ObservedPkiAuthority,
+  dropped: readonly string[] = [],
+): Promise<ObservedPkiAuthority> {
+  refuseFaults(issuerFaults({ ...spec }))
+  const { mount } = issuerPlaceOf(id)
+  const pki = engine.pki(mount)
+  const wanted = withDefaults(spec, dropped)
+  const issuerId = (await signedOf(engine, mount, wanted, observed)) ?? observed.issuerId
+  if (observed.keyId !== null && wanted.keyName !== undefined && wanted.keyName !== observed.keyName)
+    await pki.keys.rename(observed.keyId, wanted.keyName)
+  if (issuerId === null) return { ...observed, name: wanted.name, keyName: keyNameOf(wanted) }
+  const before = issuerId === observed.issuerId ? undefined : await predecessorOf(pki, observed)
+  // The name is free first.
+  if (before !== undefined) await pki.issuers.update(before.id, { issuerName: "" })
+  const isNew = issuerId !== observed.issuerId
+  const changed = isNew ? Object.keys(wanted) : issuerChanges(wanted, observed, dropped).changed
+  const patch = patchOf(wanted, observed.issuerId !== null && isNew ? observed : undefined, changed, issuerId)
+  if (Object.keys(patch).length > 0) await declaredRefusals(issuerShape, () => pki.issuers.update(issuerId, patch))
+  if ((wanted.isDefault === true || observed.isDefault) && (isNew || !observed.isDefault))
+    await pki.settings.changeIssuers({ default: issuerId })
+  // What it has issued is its successor's to answer for, who has the same name and key.
+  if (before !== undefined) await pki.issuers.delete(before.id)
+  const summary = (await pki.issuers.list()).find((one) => one.id === issuerId)
+  if (summary === undefined) throw unprocessable(`issuer ${issuerId} of ${mount} was deleted meanwhile`)
+  return observedIssuer(pki, mount, summary, wanted, observed)
+}
+
+/** The one that another certificate for the same key takes the place of, if it is still there. */
+const predecessorOf = async (pki: Pki, { issuerId }: ObservedPkiAuthority): Promise<IssuerSummary | undefined> =>
+  issuerId === null ? undefined : (await pki.issuers.list()).find(({ id }) => id === issuerId)
+
+/** By whoever is to sign it, unless that is done. The answer is the id of the issuer. */
+async function signedOf(
+  engine: Engine,
+  mount: string,
+  spec: PkiIssuerSpec,
+  observed: ObservedPkiAuthority,
+): Promise<string | undefined> {
+  if (spec.kind !== "intermediate") return undefined
+  const pki = engine.pki(mount)
+  if (spec.signedCertificate !== undefined) {
+    if (firstCertificateIn(spec.signedCertificate) === observed.certificate) return undefined
+    await refuseOtherCertificate(pki, spec.signedCertificate, observed.keyId)
+    return broughtIn(pki, spec.signedCertificate, "intermediate/set-signed")
+  }
+  if (observed.issuerId !== null || !isSignedHere(spec)) return undefined
+  // Signed, and nobody heard of it.
+  const present = (await pki.issuers.list()).find(({ keyId }) => keyId !== null && keyId === observed.keyId)
+  if (present !== undefined) return present.id
+  const csr = observed.csr ?? (await requested(pki, spec, observed.keyId ?? undefined)).csr
+  const parent = engine.pki(spec.parentMount === undefined ? mount : mountPathOf(spec.parentMount))
+  const input: SignIntermediateInput = { ...signedContentOf(spec), csr }
+  const { certificate, caChain } = await declaredRefusals(issuerShape, () =>
+    parent.certificates.signIntermediate(input, { issuerRef: spec.parentIssuerRef ?? "default" }),
+  )
+  const chain = [certificate, ...caChain.filter((der) => Buffer.compare(der, certificate) !== 0)]
+  const bundle = chain.map((der) => writePem("CERTIFICATE", der)).join("\n")
+  return broughtIn(pki, bundle, "intermediate/set-signed")
+}
+
+async function refuseOtherCertificate(pki: Pki, pem: string, keyId: string | null): Promise<void> {
+  const first = firstCertificateIn(pem)
+  if (first === undefined || keyId === null) return
+  const { subjectPublicKeyInfo } = parseCertificate(readCertificatePem(first))
+  const own = await pki.keys.get(keyId)
+  if (Buffer.compare(subjectKeyIdentifier(readPublicKey(subjectPublicKeyInfo)), own.subjectKeyIdentifier) !== 0)
+    throw invalid([
+      { field: ["signedCertificate"], detail: "signedCertificate is for another key than that of the request (csr)" },
+    ])
+}
+
+/** What is declared of what has changed; a successor has everything that the one before it had. */
+function patchOf(
+  spec: PkiIssuerSpec,
+  predecessor: ObservedPkiAuthority | undefined,
+  changed: readonly string[],
+  issuerId: string,
+): IssuerInput {
+  const values = { ...predecessor, ...spec } as Readonly<Record<string, unknown>>
+  const settings = settingNames.filter(
+    (name) => values[name] !== undefined && (changed.includes(name) || predecessor !== undefined),
+  )
+  const chain = spec.manualChain ?? predecessor?.manualChain ?? []
+  return {
+    ...Object.fromEntries(settings.map((name) => [name, values[name]])),
+    ...(settings.includes("manualChain") ? { manualChain: chain.length === 0 ? [] : [issuerId, ...chain] } : {}),
+    ...(changed.includes("name") ? { issuerName: spec.name } : {}),
+  }
+}
+
+/** The request for a certificate, with the key that is there already or with a new one. */
+export async function requested(
+  pki: Pki,
+  spec: PkiIssuerSpec,
+  keyId: string | undefined,
+): Promise<{ readonly keyId: string; readonly csr: string }> {
+  const { keyType, keyBits, ...input } = intermediateInputOf(spec)
+  const madeOf = (reference: string) =>
+    pki.issuers.generateIntermediate({ ...input, keySource: "existing", keyRef: reference })
+  const made = async () => {
+    const key = { ...(keyType === undefined ? {} : { keyType }), ...(keyBits === undefined ? {} : { keyBits }) }
+    try {
+      return await pki.issuers.generateIntermediate({ ...input, ...key, keyName: keyNameOf(spec) })
+    } catch (error) {
+      if (!isEngineError(error, "unavailable")) throw error
+      const left = (await pki.keys.list()).find(({ name }) => name === keyNameOf(spec))
+      if (left === undefined) throw error
+      return madeOf(left.id)
+    }
+  }
+  const { keyId: id, csr } = keyId === undefined ? await made() : await madeOf(keyId)
+  return { keyId: id, csr: writePem("CERTIFICATE REQUEST", csr) }
+}
+
+/** The first certificate of a bundle is that of the issuer; the others complete its chain. */
+export async function broughtIn(
+  pki: Pki,
+  pem: string,
+  endpoint: "issuers/import/bundle" | "intermediate/set-signed",
+): Promise<string> {
+  const { mapping } = await declaredRefusals(issuerShape, () => pki.issuers.import(pem, endpoint))
+  const first = firstCertificateIn(pem)
+  for (const id of mapping.keys()) {
+    const { certificate } = await pki.issuers.certificate(id)
+    if (writePem("CERTIFICATE", certificate) === first) return id
+  }
+  throw new TypeError("a bundle was imported without its first certificate")
+}

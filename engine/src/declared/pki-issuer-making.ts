@@ -1,0 +1,161 @@
+// How an authority comes about. A root is made in one step. An intermediate is made in several, each of which finds again what the
+// one before it has left: its key by its name, and what is signed by the key.
+import { conflict, isEngineError, refuseFaults, unprocessable } from "../core/errors.ts"
+import type { Engine } from "../engine.ts"
+import type { IssuerSummary, IssuerView } from "../pki/issuers/issuers.ts"
+import { mountPathOf } from "../pki/mount.ts"
+import type { Pki } from "../pki/pki.ts"
+import { parseCertificate } from "../x509/certificate.ts"
+import { keyAlgorithm } from "../x509/key-algorithm.ts"
+import { sameName } from "../x509/name.ts"
+import { writePem } from "../x509/pem.ts"
+import { readPublicKey } from "../x509/public-key.ts"
+import { declaredRefusals } from "./certificate-members.ts"
+import { type Created, type Origin, PartlyCreated } from "./declared-resource.ts"
+import { broughtIn, requested, updateIssuer } from "./pki-issuer-change.ts"
+import { hasIssued, type ObservedPkiAuthority, observedIssuer, observeIssuer, unsigned } from "./pki-issuer-observed.ts"
+import {
+  firstCertificateIn,
+  issuerFaults,
+  issuerShape,
+  isSignedHere,
+  keyNameOf,
+  type PkiIssuerSpec,
+  rootInputOf,
+} from "./pki-issuer-spec.ts"
+import { judgeAuthority } from "./request-rules.ts"
+import { sameJson } from "./same-value.ts"
+
+export async function createIssuer(
+  engine: Engine,
+  spec: PkiIssuerSpec,
+  { adopt }: Origin,
+): Promise<Created<ObservedPkiAuthority>> {
+  refuseFaults(issuerFaults({ ...spec }))
+  const mount = mountPathOf(spec.mount)
+  const pki = engine.pki(mount)
+  const present =
+    (await named(pki, spec.name)) ?? (spec.kind === "intermediate" ? await nameless(pki, spec) : undefined)
+  if (present !== undefined) return takenOver(engine, mount, spec, present, adopt)
+  switch (spec.kind) {
+    case "root":
+      return generated(engine, mount, spec)
+    case "intermediate":
+      return intermediate(engine, mount, spec)
+    default:
+      return imported(engine, mount, spec)
+  }
+}
+
+async function named(pki: Pki, name: string): Promise<IssuerSummary | undefined> {
+  return (await pki.issuers.list()).find((one) => one.name === name)
+}
+
+/** Signed, and not named any more before the process ended. */
+async function nameless(pki: Pki, spec: PkiIssuerSpec): Promise<IssuerSummary | undefined> {
+  const key = (await pki.keys.list()).find(({ name }) => name === keyNameOf(spec))
+  return (await pki.issuers.list()).find(({ name, keyId }) => name === null && keyId !== null && keyId === key?.id)
+}
+
+/** One that has issued nothing, and is as declared, is nobody's: it may be what a lost answer left behind. */
+async function takenOver(
+  engine: Engine,
+  mount: string,
+  spec: PkiIssuerSpec,
+  present: IssuerSummary,
+  adopt: boolean,
+): Promise<Created<ObservedPkiAuthority>> {
+  const pki = engine.pki(mount)
+  const view = await pki.issuers.get(present.id)
+  const name = `issuer "${spec.name}" of ${mount}`
+  if (!isAsDeclared(spec, view))
+    throw unprocessable(`${name} has another certificate or key than what is declared; give this one another name`)
+  const isOurs = !(await hasIssued(pki, view))
+  if (!isOurs && !adopt) throw conflict(`${name} is there already, and has issued certificates`)
+  const observed = await observedIssuer(pki, mount, present, spec, {})
+  const id = idOf(mount, spec, observed)
+  return { id, observed: await updateIssuer(engine, id, spec, observed), adopted: !isOurs }
+}
+
+function isAsDeclared(spec: PkiIssuerSpec, { certificate, keyId }: IssuerView): boolean {
+  if (spec.kind === "imported") return firstCertificateIn(spec.bundle ?? "") === writePem("CERTIFICATE", certificate)
+  const { subject, issuer, subjectPublicKeyInfo } = parseCertificate(certificate)
+  const wanted = keyAlgorithm(spec.keyType ?? "rsa", spec.keyBits ?? 0)
+  return (
+    keyId !== null &&
+    sameName(subject, judgeAuthority(rootInputOf(spec), false)) &&
+    sameName(subject, issuer) === (spec.kind === "root") &&
+    sameJson(readPublicKey(subjectPublicKeyInfo).algorithm, wanted)
+  )
+}
+
+async function generated(engine: Engine, mount: string, spec: PkiIssuerSpec): Promise<Created<ObservedPkiAuthority>> {
+  const pki = engine.pki(mount)
+  let id: string
+  try {
+    id = (await declaredRefusals(issuerShape, () => pki.issuers.generateRoot(rootInputOf(spec)))).issuerId
+  } catch (error) {
+    if (!isEngineError(error, "unavailable")) throw error
+    const present = await named(pki, spec.name)
+    if (present === undefined) throw error
+    id = present.id
+  }
+  return settled(engine, mount, spec, id)
+}
+
+async function imported(engine: Engine, mount: string, spec: PkiIssuerSpec): Promise<Created<ObservedPkiAuthority>> {
+  return settled(engine, mount, spec, await broughtIn(engine.pki(mount), spec.bundle ?? "", "issuers/import/bundle"))
+}
+
+async function intermediate(
+  engine: Engine,
+  mount: string,
+  spec: PkiIssuerSpec,
+): Promise<Created<ObservedPkiAuthority>> {
+  const pki = engine.pki(mount)
+  const keyName = keyNameOf(spec)
+  const left = (await pki.keys.list()).find(({ name }) => name === keyName)
+  if (left !== undefined) await refuseOtherKey(pki, spec, left.id)
+  const { keyId, csr } = await declaredRefusals(issuerShape, () => requested(pki, spec, left?.id))
+  const observed = unsigned(mount, { keyId, keyName, csr }, spec)
+  const id = `${mount}/${keyId}`
+  if (!isSignedHere(spec) && spec.signedCertificate === undefined) return { id, observed, adopted: false }
+  try {
+    return { id, observed: await updateIssuer(engine, id, spec, observed), adopted: false }
+  } catch (error) {
+    // It may be signed all the same.
+    const known = { before: observed, now: 0 }
+    const left = await observeIssuer(engine, id, spec, known).catch(() => undefined)
+    throw new PartlyCreated(id, left ?? observed, error)
+  }
+}
+
+/** A key of this name without an issuer is what a lost answer left behind. */
+async function refuseOtherKey(pki: Pki, spec: PkiIssuerSpec, keyId: string): Promise<void> {
+  const isUsed = (await pki.issuers.list()).some((issuer) => issuer.keyId === keyId)
+  const { type } = await pki.keys.get(keyId)
+  if (isUsed || type !== (spec.keyType ?? "rsa"))
+    throw unprocessable(`key "${keyNameOf(spec)}" of ${spec.mount} is another issuer's or of another type; say keyName`)
+}
+
+/** What is there is recorded, whatever becomes of its settings. */
+async function settled(
+  engine: Engine,
+  mount: string,
+  spec: PkiIssuerSpec,
+  issuerId: string,
+): Promise<Created<ObservedPkiAuthority>> {
+  const pki = engine.pki(mount)
+  const id = `${mount}/${issuerId}`
+  const summary = (await pki.issuers.list()).find((one) => one.id === issuerId)
+  if (summary === undefined) throw unprocessable(`issuer ${issuerId} of ${mount} went as soon as it had come`)
+  const observed = await observedIssuer(pki, mount, summary, spec, {})
+  try {
+    return { id, observed: await updateIssuer(engine, id, spec, observed), adopted: false }
+  } catch (error) {
+    throw new PartlyCreated(id, observed, error)
+  }
+}
+
+const idOf = (mount: string, { kind }: PkiIssuerSpec, { issuerId, keyId }: ObservedPkiAuthority): string =>
+  `${mount}/${kind === "intermediate" ? keyId : issuerId}`

@@ -1,0 +1,300 @@
+import { conflict, type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
+import { parseDuration } from "../core/time.ts"
+import type { Engine } from "../engine.ts"
+import { initialMountConfig, type MountConfig, mountFaults, mountPathOf, type MountPatch } from "../pki/mount.ts"
+import type { MountView } from "../pki/mounts.ts"
+import { clusterFaults } from "../pki/settings/cluster-settings.ts"
+import { type ClusterSettings, defaultMountSettings } from "../pki/settings/mount-settings.ts"
+import {
+  type Changes,
+  type Created,
+  type DeclaredResource,
+  type Origin,
+  PartlyCreated,
+  type Removal,
+  type Values,
+} from "./declared-resource.ts"
+import { declaredDuration, declaredFaults, durationFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
+import { differing, sameDuration, sameSet, sameText, type SameValue } from "./same-value.ts"
+import * as shapes from "./spec-shape.ts"
+
+const names = shapes.list(shapes.text()).optional()
+
+const shape = shapes.members({
+  path: shapes.text(),
+  description: shapes.text().optional(),
+  defaultLeaseTtl: shapes.text().nullable().optional(),
+  maxLeaseTtl: shapes.text().nullable().optional(),
+  forceNoCache: shapes.flag().optional(),
+  listingVisibility: shapes.oneOf(["hidden", "unauth"]).optional(),
+  allowedResponseHeaders: names,
+  passthroughRequestHeaders: names,
+  auditNonHmacRequestKeys: names,
+  auditNonHmacResponseKeys: names,
+  clusterPath: shapes.text().optional(),
+  clusterAiaPath: shapes.text().optional(),
+})
+
+/**
+ * A place for certificate authorities, how long what they issue may live, and where it is reached (`config/cluster`). Durations
+ * are text; null is the system's.
+ */
+export type PkiMountSpec = Readonly<shapes.Of<typeof shape>>
+
+/** Every setting as it is in force, and what nobody sets. Its id is its path. */
+export interface ObservedPkiMount extends Readonly<{
+  [Name in Exclude<keyof PkiMountSpec, ClusterMember>]-?: Exclude<PkiMountSpec[Name], undefined>
+}> {
+  /** Only where the spec says where it is reached: it takes a request of its own, and a right. */
+  readonly clusterPath?: string
+  readonly clusterAiaPath?: string
+  /** Names the mount where policies and logs must not follow its path. */
+  readonly accessor: string
+  readonly uuid: string
+}
+
+export const pkiMountResource: DeclaredResource<PkiMountSpec, ObservedPkiMount> = {
+  memberNames: Object.keys(shape.members),
+  validate: pkiMountFaults,
+  diff: changes,
+  observe: found,
+  create,
+  update,
+  delete: remove,
+}
+
+/** Addresses of the mount, by their names in the engine. */
+const clusterFields = { clusterPath: "path", clusterAiaPath: "aiaPath" } as const
+const clusterMembers = ["clusterPath", "clusterAiaPath"] as const
+type ClusterMember = (typeof clusterMembers)[number]
+type Addresses = Pick<PkiMountSpec, ClusterMember>
+
+const memberOf = (inside: string): string | undefined => {
+  const member = inside.replace(/Ms$/, "")
+  return member in shape.members ? member : undefined
+}
+
+function pkiMountFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
+  const faults = [
+    ...shapes.faultsOf(shape, spec, open),
+    ...durationFaults("defaultLeaseTtl", spec["defaultLeaseTtl"]),
+    ...durationFaults("maxLeaseTtl", spec["maxLeaseTtl"]),
+  ]
+  const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
+  // A member of the wrong type is refused already, and no rule can read it.
+  const known = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name))) as Partial<PkiMountSpec>
+  const { path, description = "" } = known
+  const config: MountConfig = { ...initialMountConfig, ...configOf(known) }
+  // No default is too long for a maximum that is not known yet.
+  const bounded = unsaid.has("maxLeaseTtl") ? { ...config, maxLeaseTtlMs: config.defaultLeaseTtlMs } : config
+  return [
+    ...faults,
+    ...(path === undefined ? [] : mountMemberFaults("path", path)),
+    ...declaredFaults(mountFaults({ description, config: bounded }), memberOf).filter(
+      ({ field }) => !unsaid.has(String(field?.[0])),
+    ),
+    ...addressFaults(known),
+  ]
+}
+
+const addressFaults = ({ clusterPath = "", clusterAiaPath = "" }: Addresses): readonly Fault[] =>
+  declaredFaults(clusterFaults({ path: clusterPath, aiaPath: clusterAiaPath }), (inside) =>
+    clusterMembers.find((member) => clusterFields[member] === inside),
+  )
+
+function configOf({
+  path: _path,
+  description: _description,
+  clusterPath: _clusterPath,
+  clusterAiaPath: _clusterAiaPath,
+  defaultLeaseTtl,
+  maxLeaseTtl,
+  ...others
+}: Partial<PkiMountSpec>): Partial<MountConfig> {
+  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
+  return {
+    ...given,
+    ...(defaultLeaseTtl === undefined ? {} : { defaultLeaseTtlMs: lifetimeOf(defaultLeaseTtl) }),
+    ...(maxLeaseTtl === undefined ? {} : { maxLeaseTtlMs: lifetimeOf(maxLeaseTtl) }),
+  }
+}
+
+const lifetimeOf = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null))
+
+/** A slash at its end says nothing. */
+const sameAddress: SameValue = (a, b) => sameText(withoutLastSlashes(a), withoutLastSlashes(b))
+
+const withoutLastSlashes = (value: unknown): unknown => (typeof value === "string" ? value.replace(/\/+$/, "") : value)
+
+const rules: Readonly<Partial<Record<keyof PkiMountSpec, SameValue>>> = {
+  path: sameMountPath,
+  description: sameText,
+  defaultLeaseTtl: sameDuration,
+  maxLeaseTtl: sameDuration,
+  allowedResponseHeaders: sameSet,
+  passthroughRequestHeaders: sameSet,
+  auditNonHmacRequestKeys: sameSet,
+  auditNonHmacResponseKeys: sameSet,
+  clusterPath: sameAddress,
+  clusterAiaPath: sameAddress,
+}
+
+/** What a new mount has where nothing is said. */
+const defaults: Omit<PkiMountSpec, "path"> = {
+  description: "",
+  defaultLeaseTtl: null,
+  maxLeaseTtl: null,
+  forceNoCache: false,
+  listingVisibility: "hidden",
+  allowedResponseHeaders: [],
+  passthroughRequestHeaders: [],
+  auditNonHmacRequestKeys: [],
+  auditNonHmacResponseKeys: [],
+  clusterPath: "",
+  clusterAiaPath: "",
+}
+
+const withDefaults = (spec: PkiMountSpec, dropped: readonly string[]): PkiMountSpec => ({
+  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
+  ...spec,
+})
+
+function changes(spec: PkiMountSpec, observed: ObservedPkiMount, dropped: readonly string[] = []): Changes {
+  const changed = differing(withDefaults(spec, dropped), observed, rules)
+  const mustReplace = changed.filter((name) => name === "path")
+  if (mustReplace.length === 0) return { changed, mustReplace }
+  // Mounts do not nest.
+  const [path, before] = [`${mountPathOf(spec.path)}/`, `${mountPathOf(observed.path)}/`]
+  return { changed, mustReplace, removeFirst: path.startsWith(before) || before.startsWith(path) }
+}
+
+async function create(engine: Engine, spec: PkiMountSpec, { adopt }: Origin): Promise<Created<ObservedPkiMount>> {
+  refuseAddresses(spec)
+  const { path, description } = spec
+  try {
+    const config = configOf(spec)
+    const view = await engine.mounts.create({ path, config, ...(description === undefined ? {} : { description }) })
+    return { id: view.path, observed: await addressed(engine, view, spec), adopted: false }
+  } catch (error) {
+    if (!isEngineError(error, "conflict") && !isEngineError(error, "unavailable")) throw error
+    const id = mountPathOf(path)
+    const observed = await found(engine, id, spec)
+    // In the way is one above it or below it, which nobody can take over as this one.
+    if (observed === undefined)
+      throw isEngineError(error, "conflict") ? unprocessable(`${error.message}, and mounts do not nest`) : error
+    // An empty mount as declared is nobody's: it may be what a lost answer left behind, before it had its addresses.
+    const { changed } = changes(spec, observed)
+    if (
+      changed.every((member) => isAddress(member) && observed[member] === "") &&
+      (await contentsOf(engine, id)).length === 0
+    )
+      return { id, observed: await update(engine, id, spec, observed), adopted: false }
+    if (!adopt) throw error
+    return { id, observed: await update(engine, id, spec, observed), adopted: true }
+  }
+}
+
+/** A new mount gets its addresses by a request of its own. */
+async function addressed(engine: Engine, view: MountView, spec: PkiMountSpec): Promise<ObservedPkiMount> {
+  if (!hasAddresses(spec)) return observedOf(view)
+  try {
+    const { value } = await engine.pki(view.path).settings.changeCluster(clusterOf(spec))
+    return observedOf(view, value)
+  } catch (error) {
+    throw new PartlyCreated(view.path, observedOf(view, defaultMountSettings.cluster), error)
+  }
+}
+
+const isAddress = (member: string): member is ClusterMember => (clusterMembers as readonly string[]).includes(member)
+
+const hasAddresses = (spec: Addresses): boolean => clusterMembers.some((member) => spec[member] !== undefined)
+
+const clusterOf = (spec: Addresses): Partial<ClusterSettings> =>
+  Object.fromEntries(
+    clusterMembers.flatMap((member) => (spec[member] === undefined ? [] : [[clusterFields[member], spec[member]]])),
+  )
+
+/** What only became known since it was checked. */
+function refuseAddresses(spec: Addresses): void {
+  const faults = addressFaults(spec)
+  if (faults.length > 0) throw invalid(faults)
+}
+
+async function update(
+  engine: Engine,
+  id: string,
+  spec: PkiMountSpec,
+  observed: ObservedPkiMount,
+  dropped: readonly string[] = [],
+): Promise<ObservedPkiMount> {
+  refuseAddresses(spec)
+  const wanted = withDefaults(spec, dropped)
+  const { changed } = changes(spec, observed, dropped)
+  if (changed.length === 0) return observed
+  const sent = Object.fromEntries(
+    changed.map((name) => [name, wanted[name as keyof PkiMountSpec]]),
+  ) as Partial<PkiMountSpec>
+  const { description } = sent
+  const patch: MountPatch = { config: configOf(sent), ...(description === undefined ? {} : { description }) }
+  const view = changed.every(isAddress) ? await engine.mounts.get(id) : await engine.mounts.tune(id, patch)
+  const { clusterPath: path = "", clusterAiaPath: aiaPath = "" } = observed
+  const cluster = hasAddresses(sent)
+    ? (await engine.pki(id).settings.changeCluster(clusterOf(sent))).value
+    : { path, aiaPath }
+  return observedOf(view, hasAddresses(spec) ? cluster : undefined)
+}
+
+async function remove(engine: Engine, id: string, _spec: Partial<PkiMountSpec>, removal: Removal): Promise<void> {
+  try {
+    const contents = removal === "safe" ? await contentsOf(engine, id) : []
+    if (contents.length > 0)
+      throw conflict(`mount ${id} has ${contents.join(" and ")}, which would be lost with all that was issued there`)
+    await engine.mounts.delete(id)
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+  }
+}
+
+/** What there is in a mount, by kind. */
+async function contentsOf(engine: Engine, path: string): Promise<readonly string[]> {
+  const { issuers, keys, roles } = engine.pki(path)
+  const one = { limit: 1 }
+  const counts = [
+    ["issuers", await issuers.list(one)],
+    ["keys", await keys.list(one)],
+    ["roles", await roles.list(one)],
+  ] as const
+  return counts.filter(([, items]) => items.length > 0).map(([kind]) => kind)
+}
+
+async function found(engine: Engine, path: string, spec: Addresses): Promise<ObservedPkiMount | undefined> {
+  try {
+    const [view, cluster] = await Promise.all([
+      engine.mounts.get(path),
+      hasAddresses(spec) ? engine.pki(path).settings.cluster() : undefined,
+    ])
+    return observedOf(view, cluster)
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}
+
+const observedOf = (
+  { path, description, config, accessor, uuid }: MountView,
+  cluster?: ClusterSettings,
+): ObservedPkiMount => ({
+  path,
+  description,
+  defaultLeaseTtl: declaredDuration(config.defaultLeaseTtlMs),
+  maxLeaseTtl: declaredDuration(config.maxLeaseTtlMs),
+  forceNoCache: config.forceNoCache,
+  listingVisibility: config.listingVisibility || "hidden",
+  allowedResponseHeaders: [...config.allowedResponseHeaders],
+  passthroughRequestHeaders: [...config.passthroughRequestHeaders],
+  auditNonHmacRequestKeys: [...config.auditNonHmacRequestKeys],
+  auditNonHmacResponseKeys: [...config.auditNonHmacResponseKeys],
+  ...(cluster === undefined ? {} : { clusterPath: cluster.path, clusterAiaPath: cluster.aiaPath }),
+  accessor,
+  uuid,
+})

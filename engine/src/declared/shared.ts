@@ -1,0 +1,15 @@
+// What every kind stands on, for who loads kinds only when they are needed: re-exports only.
+export {
+  type Changes,
+  type Created,
+  type Declarant,
+  type Known,
+  type DeclaredResource,
+  type Origin,
+  originMaximum,
+  PartlyCreated,
+  type Removal,
+  type Values,
+} from "./declared-resource.ts"
+export { ownerMaximum } from "../core/owner.ts"
+export { systemRuntime } from "../core/runtime.ts"

@@ -1,0 +1,188 @@
+import { conflict, type Fault, isEngineError, unprocessable } from "../core/errors.ts"
+import type { Writer } from "../core/owner.ts"
+import { maximumPageSize, type Page, type PageRequest } from "../core/page.ts"
+import type { Engine } from "../engine.ts"
+import { flatTagFaults, foldTag } from "../tags/tag.ts"
+import type { TagView } from "../tags/tags.ts"
+import {
+  type Changes,
+  type Created,
+  type Declarant,
+  type DeclaredResource,
+  type Origin,
+  PartlyCreated,
+  type Removal,
+  type Values,
+} from "./declared-resource.ts"
+import { differing, sameSet, sameText } from "./same-value.ts"
+import * as shapes from "./spec-shape.ts"
+
+const shape = shapes.members({
+  organization: shapes.text().filled(),
+  name: shapes.text(),
+  workspaceIds: shapes.list(shapes.text().filled()).optional(),
+})
+
+/** A flat tag of an organization, and workspaces that carry it; others may carry it as well. */
+export type TagSpec = Readonly<shapes.Of<typeof shape>>
+
+export interface ObservedTag {
+  readonly organization: string
+  readonly name: string
+  /** Those of the spec that carry it. */
+  readonly workspaceIds: readonly string[]
+}
+
+export const tagResource: DeclaredResource<TagSpec, ObservedTag> = {
+  memberNames: Object.keys(shape.members),
+  validate: faults,
+  diff: changes,
+  observe,
+  create,
+  update,
+  delete: remove,
+}
+
+function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
+  const misshapen = shapes.faultsOf(shape, spec, open)
+  if (open.has("name") || misshapen.some(({ field }) => field?.[0] === "name")) return misshapen
+  return [
+    ...misshapen,
+    ...flatTagFaults([(spec as TagSpec).name], []).map(({ detail }) => ({ field: ["name"], detail })),
+  ]
+}
+
+function changes(spec: TagSpec, observed: ObservedTag, dropped: readonly string[] = []): Changes {
+  const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
+  const changed = differing({ ...spec, workspaceIds }, observed, { workspaceIds: sameSet, name: sameText })
+  // A tag that leaves its last workspace is deleted, and the next one of its name has another id.
+  const leavesAll = observed.workspaceIds.length > 0 && !workspaceIds.some((id) => observed.workspaceIds.includes(id))
+  const mustReplace = changed.filter((name) => name !== "workspaceIds" || leavesAll)
+  return { changed, mustReplace, removeFirst: mustReplace.includes("workspaceIds") && mustReplace.length === 1 }
+}
+
+async function observe(engine: Engine, id: string, spec: Partial<TagSpec>): Promise<ObservedTag | undefined> {
+  const { organization = "", name, workspaceIds = [] } = spec
+  const tag = name === undefined ? await tagById(engine, organization, id) : await tagNamed(engine, organization, name)
+  if (tag === undefined || tag.id !== id) return undefined
+  const carrying = new Set(workspaceIds.length === 0 ? [] : await bearersOf(engine, organization, tag.name))
+  return { organization, name: tag.name, workspaceIds: workspaceIds.filter((one) => carrying.has(one)) }
+}
+
+async function create(engine: Engine, spec: TagSpec, { adopt, owner }: Origin): Promise<Created<ObservedTag>> {
+  const { organization, name, workspaceIds = [] } = spec
+  const present = await tagNamed(engine, organization, name)
+  const others = present === undefined ? 0 : await othersOn(engine, organization, present, workspaceIds)
+  // A word that nobody else uses is nobody's: it may be what a lost answer left behind.
+  if (present !== undefined && others > 0 && !adopt)
+    throw conflict(`tag "${present.name}" exists in ${organization}, and ${others} other resources carry it`)
+  const tag = present ?? (await created(engine, organization, name))
+  if (workspaceIds.length > 0) {
+    try {
+      await engine.tags.apply(tag.id, workspaceIds, { owner })
+    } catch (error) {
+      throw new PartlyCreated(tag.id, { organization, name: tag.name, workspaceIds: [] }, error)
+    }
+  }
+  return { id: tag.id, observed: { organization, name: tag.name, workspaceIds }, adopted: others > 0 }
+}
+
+/** How many resources carry it that are not declared to. */
+async function othersOn(
+  engine: Engine,
+  organization: string,
+  { name, instanceCount }: TagView,
+  workspaceIds: readonly string[],
+): Promise<number> {
+  if (instanceCount === 0 || workspaceIds.length === 0) return instanceCount
+  const bearers = await bearersOf(engine, organization, name)
+  return instanceCount - bearers.filter((id) => workspaceIds.includes(id)).length
+}
+
+async function created(engine: Engine, organization: string, name: string): Promise<TagView> {
+  const [tag] = await engine.tags.create(organization, [name])
+  if (tag === undefined) throw unprocessable(`tag "${name}" was not created`)
+  return tag
+}
+
+async function update(
+  engine: Engine,
+  id: string,
+  spec: TagSpec,
+  observed: ObservedTag,
+  dropped: readonly string[] = [],
+  { owner }: Declarant = {},
+): Promise<ObservedTag> {
+  const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
+  const added = workspaceIds.filter((one) => !observed.workspaceIds.includes(one))
+  if (added.length > 0) await engine.tags.apply(id, added, { owner })
+  for (const workspaceId of observed.workspaceIds.filter((one) => !workspaceIds.includes(one)))
+    await takeFrom(engine, workspaceId, id, { owner })
+  return { ...observed, workspaceIds }
+}
+
+async function takeFrom(engine: Engine, workspaceId: string, id: string, writer: Writer): Promise<void> {
+  try {
+    await engine.tags.remove(workspaceId, [{ id }], writer)
+  } catch (error) {
+    // The workspace is gone, and what it carried with it.
+    if (!isEngineError(error, "not-found")) throw error
+  }
+}
+
+async function remove(
+  engine: Engine,
+  id: string,
+  spec: Partial<TagSpec>,
+  removal: Removal,
+  { owner }: Writer,
+): Promise<void> {
+  const { organization = "", name = "", workspaceIds = [] } = spec
+  const tag = await tagNamed(engine, organization, name)
+  if (tag === undefined || tag.id !== id) return
+  const others = removal === "safe" ? await othersOn(engine, organization, tag, workspaceIds) : 0
+  if (others > 0) throw conflict(`tag "${tag.name}" is carried by ${others} resources that are not declared with it`)
+  await engine.tags.delete(organization, [id], removal === "safe" ? { owner } : {})
+}
+
+async function tagNamed(engine: Engine, organization: string, name: string): Promise<TagView | undefined> {
+  const folded = foldTag(name)
+  return firstOf(
+    (page) => engine.tags.list(organization, { search: name }, page),
+    (tag) => foldTag(tag.name) === folded,
+  )
+}
+
+/** The API reads tags by their names only. */
+const tagById = (engine: Engine, organization: string, id: string): Promise<TagView | undefined> =>
+  firstOf(
+    (page) => engine.tags.list(organization, {}, page),
+    (tag) => tag.id === id,
+  )
+
+const bearersOf = async (engine: Engine, organization: string, name: string): Promise<readonly string[]> => {
+  const ids: string[] = []
+  await firstOf(
+    (page) => engine.workspaces.list(organization, { tags: [name] }, page),
+    ({ id }) => {
+      ids.push(id)
+      return false
+    },
+  )
+  return ids
+}
+
+/** A hundred thousand items. */
+const pagesMaximum = 1_000
+
+async function firstOf<T>(
+  list: (page: PageRequest) => Promise<Page<T>>,
+  isMeant: (item: T) => boolean,
+): Promise<T | undefined> {
+  for (let number = 1; number <= pagesMaximum; number += 1) {
+    const { items, totalCount } = await list({ number, size: maximumPageSize })
+    const meant = items.find(isMeant)
+    if (meant !== undefined || items.length === 0 || number * maximumPageSize >= totalCount) return meant
+  }
+  return undefined
+}

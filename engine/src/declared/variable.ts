@@ -1,0 +1,214 @@
+import { type EngineError, type Fault, forbidden, invalid, isEngineError } from "../core/errors.ts"
+import { hourMs, type Instant } from "../core/time.ts"
+import type { Engine } from "../engine.ts"
+import {
+  variableCategories,
+  variableFaults,
+  type VariableInput,
+  type VariablePatch,
+  type VariableView,
+} from "../workspaces/variable.ts"
+import type { Changes, Created, Known, DeclaredResource, Origin, Values } from "./declared-resource.ts"
+import { differing, sameText, type SameValue } from "./same-value.ts"
+import * as shapes from "./spec-shape.ts"
+
+const shape = shapes.members({
+  workspaceId: shapes.text().filled(),
+  key: shapes.text(),
+  category: shapes.oneOf(variableCategories),
+  value: shapes.text().optional(),
+  description: shapes.text().nullable().optional(),
+  hcl: shapes.flag().optional(),
+  sensitive: shapes.flag().optional(),
+})
+
+/** A variable of a workspace (workspace facts 1.10). Nobody reads the value of a sensitive one again. */
+export type VariableSpec = Readonly<shapes.Of<typeof shape>>
+
+export interface ObservedVariable {
+  readonly workspaceId: string
+  readonly key: string
+  readonly category: VariableInput["category"]
+  /** Of a sensitive one what was written last, as long as nobody has changed it since; else null. */
+  readonly value: string | null
+  readonly description: string
+  readonly hcl: boolean
+  readonly sensitive: boolean
+  /** Another one after every change. */
+  readonly versionId: string
+}
+
+/** Its id is `WORKSPACE_ID/VARIABLE_ID`. */
+export const variableResource: DeclaredResource<VariableSpec, ObservedVariable> = {
+  memberNames: Object.keys(shape.members),
+  validate: faults,
+  diff: changes,
+  observe,
+  create,
+  update,
+  delete: remove,
+}
+
+function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
+  const misshapen = shapes.faultsOf(shape, spec, open)
+  const unsaid = new Set([...open, ...misshapen.map(({ field }) => String(field?.[0]))])
+  const readable = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name)))
+  // What is not known, or refused already, is taken to be as it has to be.
+  const harmless = { workspaceId: "", key: "key", category: "terraform" } as const
+  return [...misshapen, ...variableFaults(inputOf({ ...harmless, ...readable }))]
+}
+
+/** What a new one has where the spec says nothing. */
+const defaults = { value: "", description: "", hcl: false, sensitive: false } as const satisfies Partial<VariableSpec>
+
+const inputOf = ({ key, category, value, description, hcl, sensitive }: VariableSpec): VariableInput => ({
+  key,
+  category,
+  value: value ?? defaults.value,
+  description: description ?? defaults.description,
+  hcl: hcl ?? defaults.hcl,
+  sensitive: sensitive ?? defaults.sensitive,
+})
+
+const withDefaults = (spec: VariableSpec, dropped: readonly string[]): VariableSpec => ({
+  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
+  ...spec,
+})
+
+/** An empty value is not one that nobody can read. */
+const rules: Readonly<Partial<Record<keyof VariableSpec, SameValue>>> = { description: sameText, value: Object.is }
+
+function changes(spec: VariableSpec, observed: ObservedVariable, dropped: readonly string[] = []): Changes {
+  const changed = differing(withDefaults(spec, dropped), observed, rules)
+  // Once sensitive it stays so: a readable one takes its place, and a workspace has a key once.
+  const becomesReadable = observed.sensitive && changed.includes("sensitive")
+  const mustReplace = changed.filter((name) => name === "workspaceId" || (name === "sensitive" && becomesReadable))
+  return { changed, mustReplace, removeFirst: becomesReadable && !mustReplace.includes("workspaceId") }
+}
+
+async function observe(
+  engine: Engine,
+  id: string,
+  _spec: Partial<VariableSpec>,
+  { before }: Known<ObservedVariable>,
+): Promise<ObservedVariable | undefined> {
+  const { workspaceId, variableId } = placeOf(id)
+  try {
+    const view = await engine.variables.get({ id: workspaceId }, variableId)
+    const isUntouched = view.versionId === before.versionId
+    return observedVariable(view, isUntouched ? (before.value ?? null) : null)
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+    await mayLook(engine, workspaceId)
+    return undefined
+  }
+}
+
+/** Missing and not permitted answer alike, and there are rights that see a workspace without its variables. */
+async function mayLook({ variables, workspaces }: Engine, workspaceId: string): Promise<void> {
+  try {
+    await variables.list({ id: workspaceId })
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+    const isThere = await workspaces.get({ id: workspaceId }).then(
+      () => true,
+      (refusal: unknown) => {
+        if (isEngineError(refusal, "not-found")) return false
+        throw refusal
+      },
+    )
+    if (isThere) throw forbidden(`the variables of workspace ${workspaceId} take the right to read them`)
+  }
+}
+
+async function create(engine: Engine, spec: VariableSpec, origin: Origin): Promise<Created<ObservedVariable>> {
+  const { workspaceId } = spec
+  const input = inputOf(spec)
+  try {
+    const view = await engine.variables.create({ id: workspaceId }, input)
+    return { id: idOf(view), observed: observedVariable(view, input.value), adopted: false }
+  } catch (error) {
+    if (!mayExist(error)) throw error
+    const view = await namesake(engine, spec)
+    if (view === undefined) throw error
+    const isOurs = isLeftBehind(view, input, origin)
+    if (!isOurs && !origin.adopt) throw error
+    const observed = observedVariable(view, null)
+    return { id: idOf(view), observed: await update(engine, idOf(view), spec, observed), adopted: !isOurs }
+  }
+}
+
+/** The key is taken, or nobody knows what became of the request. */
+const mayExist = (error: unknown): error is EngineError =>
+  isEngineError(error) &&
+  (error.code === "unavailable" ||
+    (error.code === "invalid" &&
+      error.faults.some(({ field, detail }) => field?.[0] === "key" && /taken/.test(detail))))
+
+async function namesake(engine: Engine, { workspaceId, key, category }: VariableSpec) {
+  const all = await engine.variables.list({ id: workspaceId })
+  return all.find((one) => one.key === key && one.category === category)
+}
+
+/** For how long a sensitive one that looks as declared may be what a lost answer left behind: its value tells nobody. */
+const takenUpWithinMs = hourMs
+
+/** As declared, and of no other declaration: taking it up changes nothing that anybody has said. */
+function isLeftBehind(view: VariableView, wanted: VariableInput, { recorded, now }: Origin): boolean {
+  const { hcl, sensitive, description } = wanted
+  if (recorded?.has(idOf(view)) === true) return false
+  if (view.hcl !== hcl || view.sensitive !== sensitive || view.description !== description) return false
+  return sensitive ? isRecent(view.createdAt, now) : view.value === wanted.value
+}
+
+const isRecent = (createdAt: Instant, now: Instant | undefined): boolean =>
+  now !== undefined && now - createdAt < takenUpWithinMs
+
+async function update(
+  engine: Engine,
+  id: string,
+  spec: VariableSpec,
+  observed: ObservedVariable,
+  dropped: readonly string[] = [],
+): Promise<ObservedVariable> {
+  const { workspaceId, variableId } = placeOf(id)
+  const wanted = withDefaults(spec, dropped)
+  const { changed } = changes(spec, observed, dropped)
+  if (changed.length === 0) return observed
+  const input: VariablePatch = inputOf(wanted)
+  const patch = Object.fromEntries(Object.entries(input).filter(([name]) => changed.includes(name)))
+  const view = await engine.variables.update({ id: workspaceId }, variableId, patch)
+  return observedVariable(view, changed.includes("value") ? (wanted.value ?? null) : observed.value)
+}
+
+async function remove(engine: Engine, id: string): Promise<void> {
+  const { workspaceId, variableId } = placeOf(id)
+  try {
+    await engine.variables.delete({ id: workspaceId }, variableId)
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+    if ((await observe(engine, id, {}, { before: {}, now: 0 })) !== undefined)
+      throw forbidden(`variable ${variableId} exists, but its deletion takes the right to change variables`)
+  }
+}
+
+/** `written` is the value as far as whoever asks knows it. */
+export const observedVariable = (view: VariableView, written: string | null): ObservedVariable => ({
+  workspaceId: view.workspaceId,
+  key: view.key,
+  category: view.category,
+  value: view.sensitive ? written : view.value,
+  description: view.description,
+  hcl: view.hcl,
+  sensitive: view.sensitive,
+  versionId: view.versionId,
+})
+
+const idOf = ({ workspaceId, id }: Pick<VariableView, "workspaceId" | "id">): string => `${workspaceId}/${id}`
+
+function placeOf(id: string): { readonly workspaceId: string; readonly variableId: string } {
+  const [, workspaceId, variableId] = /^([^/]+)\/([^/]+)$/.exec(id) ?? []
+  if (workspaceId === undefined || variableId === undefined)
+    throw invalid([{ field: ["id"], detail: `id of a variable must be WORKSPACE_ID/VARIABLE_ID, not "${id}"` }])
+  return { workspaceId, variableId }
+}

@@ -1,0 +1,137 @@
+import { type Fault, isEngineError } from "../core/errors.ts"
+import type { Writer } from "../core/owner.ts"
+import type { Engine } from "../engine.ts"
+import { flatTagFaults, foldTag } from "../tags/tag.ts"
+import { concerning, foldedKeys, type ShownBinding, shownOn } from "./held-tags.ts"
+import { type Changes, type Created, type DeclaredResource, modeWhenRead, type Values } from "./declared-resource.ts"
+import { differing, sameTags } from "./same-value.ts"
+import * as shapes from "./spec-shape.ts"
+
+const shape = shapes.members({
+  workspaceId: shapes.text().filled(),
+  tags: shapes.list(shapes.text()),
+  mode: shapes.oneOf(["additive", "exclusive"]).optional(),
+})
+
+/**
+ * Flat tags of a workspace: `exclusive` are all it has but for those that other owners hold, `additive` (the default) are among
+ * them.
+ */
+export type WorkspaceTagsSpec = Readonly<shapes.Of<typeof shape>>
+
+export interface ObservedWorkspaceTags {
+  readonly workspaceId: string
+  /** All there are but for those that others hold, or with `additive` those of the spec that are there. */
+  readonly tags: readonly string[]
+  readonly mode: "additive" | "exclusive"
+}
+
+/** The id is that of the workspace. */
+export const workspaceTagsResource: DeclaredResource<WorkspaceTagsSpec, ObservedWorkspaceTags> = {
+  memberNames: Object.keys(shape.members),
+  validate: faults,
+  diff: changes,
+  observe,
+  create: async (engine, spec, { owner }): Promise<Created<ObservedWorkspaceTags>> => ({
+    id: spec.workspaceId,
+    observed: await bring(engine, spec, [], { owner }),
+    adopted: false,
+  }),
+  update: (engine, _id, spec, observed, _dropped, { owner } = {}) => bring(engine, spec, observed.tags, { owner }),
+  delete: async (engine, id, { tags = [] }, _removal, { owner }) => {
+    try {
+      await removeTags(engine, id, tags, { owner })
+    } catch (error) {
+      // With the workspace its tags are gone.
+      if (!isEngineError(error, "not-found")) throw error
+    }
+  },
+}
+
+function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
+  const misshapen = shapes.faultsOf(shape, spec, open)
+  if (open.has("tags") || misshapen.some(({ field }) => field?.[0] === "tags")) return misshapen
+  const { tags } = spec as WorkspaceTagsSpec
+  const folded = tags.map(foldTag)
+  return [
+    ...misshapen,
+    ...flatTagFaults(tags, ["tags"]).map(({ field = [], detail }) => ({ field: field.slice(0, 2), detail })),
+    ...tags.flatMap((tag, index) =>
+      folded.indexOf(foldTag(tag)) === index
+        ? []
+        : [{ field: ["tags", index], detail: `tag "${tag}" is given more than once` }],
+    ),
+  ]
+}
+
+function changes(spec: WorkspaceTagsSpec, observed: ObservedWorkspaceTags): Changes {
+  const changed = differing({ ...spec, mode: modeOf(spec) }, observed, { tags: sameTags })
+  return { changed, mustReplace: changed.filter((name) => name === "workspaceId") }
+}
+
+const modeOf = ({ mode = "additive" }: Partial<WorkspaceTagsSpec>) => mode
+
+async function observe(
+  engine: Engine,
+  id: string,
+  spec: Partial<WorkspaceTagsSpec>,
+  writer: Writer,
+): Promise<ObservedWorkspaceTags | undefined> {
+  try {
+    const { tags = [], mode = modeWhenRead(spec.tags) } = spec
+    const present = await shownOn(engine, id)
+    return observedWorkspaceTags({ workspaceId: id, tags, mode }, flatOf(present, tags, writer))
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}
+
+/** `before` are those that this declaration had brought. */
+async function bring(
+  engine: Engine,
+  spec: WorkspaceTagsSpec,
+  before: readonly string[],
+  writer: Writer,
+): Promise<ObservedWorkspaceTags> {
+  const { workspaceId, tags } = spec
+  const wanted = foldedKeys(tags)
+  const present = spec.mode === "exclusive" ? flatOf(await shownOn(engine, workspaceId), tags, writer) : before
+  // Those that are there too: then they are this owner's as well.
+  if (tags.length > 0) {
+    await engine.tags.add(
+      workspaceId,
+      tags.map((name) => ({ name })),
+      writer,
+    )
+  }
+  const gone = present.filter((tag) => !wanted.has(foldTag(tag)))
+  await removeTags(engine, workspaceId, gone, writer)
+  return { workspaceId, tags, mode: modeOf(spec) }
+}
+
+async function removeTags(engine: Engine, workspaceId: string, tags: readonly string[], writer: Writer): Promise<void> {
+  if (tags.length === 0) return
+  await engine.tags.remove(
+    workspaceId,
+    tags.map((name) => ({ name })),
+    writer,
+  )
+}
+
+/** Of the tags that a workspace has, in the spelling of the spec where it names one. */
+export function observedWorkspaceTags(spec: WorkspaceTagsSpec, present: readonly string[]): ObservedWorkspaceTags {
+  const there = new Set(present.map(foldTag))
+  const ours = spec.tags.filter((tag) => there.has(foldTag(tag)))
+  const named = new Set(ours.map(foldTag))
+  const others = spec.mode === "exclusive" ? present.filter((tag) => !named.has(foldTag(tag))) : []
+  return { workspaceId: spec.workspaceId, tags: [...ours, ...others], mode: modeOf(spec) }
+}
+
+/** Names of the flat tags that a declaration of these is about. */
+const flatOf = (bindings: readonly ShownBinding[], tags: readonly string[], writer: Writer): readonly string[] =>
+  concerning(
+    bindings.filter(({ isTag }) => isTag),
+    foldedKeys(tags),
+    writer,
+  ).map(({ key }) => key)
