@@ -28,9 +28,18 @@ module.exports = {
       comment:
         "Rules and services are plain functions over values and ports; how they are stored, sent or run is not theirs.",
       severity: "error",
-      from: { path: `^engine/src/(${domain}|declared|engine\\.ts|stores\\.ts)` },
+      from: { path: `^engine/src/(${domain}|engine\\.ts|stores\\.ts)` },
       to: {
         path: "^engine/src/((contracts|storage|wire|http|client|cli|jobs|telemetry|testing)/|(embedded|open|index|server)\\.ts)",
+      },
+    },
+    {
+      name: "declared-knows-no-transport",
+      comment: "A declared resource is driven through an engine, embedded or remote. Contracts say what its fields mean.",
+      severity: "error",
+      from: { path: "^engine/src/declared/" },
+      to: {
+        path: "^engine/src/((storage|wire|http|client|cli|jobs|telemetry|testing)/|(embedded|open|index|server)\\.ts)",
       },
     },
     {
@@ -125,7 +134,7 @@ module.exports = {
       name: "zod-only-at-the-edge",
       comment: "Documents and configuration are parsed once, at the edge; past it values have the domain's own types.",
       severity: "error",
-      from: { pathNot: "^(engine/src/(contracts|wire|cli)|operator/src/kinds)/" },
+      from: { pathNot: "^(engine/src/(contracts|declared|wire|cli)|operator/src/kinds|provider/scripts)/" },
       to: { path: npm("zod") },
     },
     {

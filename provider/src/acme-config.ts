@@ -1,8 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiAcmeConfig } from "@chancery/engine/declared"
-import type { LifeArgs } from "./life-args.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 type Texts = pulumi.Input<pulumi.Input<string>[]>
 
@@ -10,7 +9,7 @@ type Texts = pulumi.Input<pulumi.Input<string>[]>
  * ACME settings of a mount. A setting that the program never declared is not managed. A setting removed from the program returns
  * to its default.
  */
-export interface AcmeConfigArgs extends LifeArgs {
+export interface AcmeConfigArgs extends LifecycleArgs {
   /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. Changing it forces replacement. */
   mount?: pulumi.Input<string>
   /** Serve ACME. Requires `clusterPath` and the response headers `Location`, `Replay-Nonce` and `Link` on the mount. Default: false. */
@@ -55,7 +54,7 @@ export interface AcmeConfigArgs extends LifeArgs {
 }
 
 /** Outputs of the ACME settings: every setting in force. */
-export interface AcmeConfigState extends Resolved<Omit<AcmeConfigArgs, keyof LifeArgs>> {}
+export interface AcmeConfigState extends Resolved<Omit<AcmeConfigArgs, keyof LifecycleArgs>> {}
 
 const outputs = [
   "mount",
@@ -80,9 +79,8 @@ const outputs = [
 ] as const satisfies readonly (keyof AcmeConfigState)[]
 
 /** ACME settings of a mount. Deleting the resource disables ACME. Its id is `MOUNT/config/acme`. */
-export const AcmeConfig: DeclaredResource<AcmeConfigArgs, AcmeConfigState> = declaredResource<
+export const AcmeConfig: ResourceClass<AcmeConfigArgs, AcmeConfigState> = declaredResource<
   AcmeConfigArgs,
-  AcmeConfigState,
-  ObservedPkiAcmeConfig
+  AcmeConfigState
 >({ kind: "acmeConfig", outputs })
 export type AcmeConfig = InstanceType<typeof AcmeConfig>

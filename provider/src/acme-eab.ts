@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiAcmeEab } from "@chancery/engine/declared"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 /** Directory of the binding. Default: that of the mount. Changing any member forces replacement. */
-export interface AcmeEabArgs extends LifeArgs {
+export interface AcmeEabArgs extends LifecycleArgs {
   /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
   mount?: pulumi.Input<string>
   /** Issuer of the directory, by id or name. */
@@ -58,13 +57,9 @@ const outputs = [
  * An external account binding: lets one ACME client register one account in one directory. Its id is `MOUNT/eab/KEY_ID`. The key
  * is a secret output; it is stored in the state of the stack only.
  */
-export const AcmeEab: DeclaredResource<AcmeEabArgs, AcmeEabState> = declaredResource<
-  AcmeEabArgs,
-  AcmeEabState,
-  ObservedPkiAcmeEab
->({
+export const AcmeEab: ResourceClass<AcmeEabArgs, AcmeEabState> = declaredResource<AcmeEabArgs, AcmeEabState>({
   kind: "acmeEab",
   outputs,
-  secretOutputs: () => ["key"],
+  secretOutputs: { key: true },
 })
 export type AcmeEab = InstanceType<typeof AcmeEab>

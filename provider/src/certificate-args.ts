@@ -1,6 +1,6 @@
 // Arguments and outputs that several kinds of certificates share.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifeArgs } from "./life-args.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
 
 export type Texts = pulumi.Input<pulumi.Input<string>[]>
 
@@ -82,7 +82,7 @@ export interface AuthorityArgs extends NamesArgs, ValidityArgs {
 }
 
 /** Arguments of every issued certificate. */
-export interface IssuanceArgs extends Omit<LifeArgs, "deletionPolicy"> {
+export interface IssuanceArgs extends Omit<LifecycleArgs, "deletionPolicy"> {
   /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
   mount?: pulumi.Input<string>
   /** Issuer that signs, by id or name. Default: that of the role, else the default issuer. */

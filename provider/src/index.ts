@@ -4,7 +4,7 @@ export {
   type DataRetentionPolicyArgs,
   type DataRetentionPolicyState,
 } from "./data-retention-policy.ts"
-export type { LifeArgs } from "./life-args.ts"
+export type { LifecycleArgs as LifeArgs } from "./lifecycle-args.ts"
 export {
   getWorkspace,
   getWorkspaceOutputs,
@@ -29,7 +29,7 @@ export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } fro
 export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./pki-intermediate.ts"
 export { PkiIssuer, type PkiIssuerArgs, type PkiIssuerState } from "./pki-issuer.ts"
 export { PkiMount, type PkiMountArgs, type PkiMountState } from "./pki-mount.ts"
-export { type PolicyIdentifierArgs, PkiRole, type PkiRoleArgs, type PkiRoleState } from "./pki-role.ts"
+export { type PolicyIdentifierArgs, PkiRole, type PkiRoleArgs, type PkiRoleState } from "./resources/pki-role.ts"
 export { PkiRevocation, type PkiRevocationArgs, type PkiRevocationState } from "./pki-revocation.ts"
 export {
   PkiSignedCertificate,

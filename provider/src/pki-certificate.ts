@@ -1,5 +1,4 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiCertificate } from "@chancery/engine/declared"
 import {
   type IssuanceArgs,
   issuanceOutputs,
@@ -8,7 +7,7 @@ import {
   type Texts,
   type ValidityArgs,
 } from "./certificate-args.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 /** Changing any member except `renewBefore` and `onDestroy` forces replacement. */
 export interface PkiCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArgs {
@@ -49,15 +48,13 @@ const outputs = [
  * A certificate with a private key, issued by a role. Its id is `MOUNT/SERIAL`. The private key is a secret output; it is stored
  * in the state of the stack only.
  */
-export const PkiCertificate: DeclaredResource<PkiCertificateArgs, PkiCertificateState> = declaredResource<
+export const PkiCertificate: ResourceClass<PkiCertificateArgs, PkiCertificateState> = declaredResource<
   PkiCertificateArgs,
-  PkiCertificateState,
-  ObservedPkiCertificate
+  PkiCertificateState
 >({
   kind: "pkiCertificate",
   outputs,
   // A bundle contains the private key.
-  secretOutputs: ({ format = "pem" }) =>
-    format === "pem" || format === "der" ? ["privateKey"] : ["privateKey", "certificate"],
+  secretOutputs: { privateKey: true, certificate: { member: "format", values: [undefined, "pem", "der"] } },
 })
 export type PkiCertificate = InstanceType<typeof PkiCertificate>

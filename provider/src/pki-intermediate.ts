@@ -1,7 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedIssuance } from "@chancery/engine/declared"
 import { type AuthorityArgs, type IssuanceArgs, issuanceOutputs, type IssuanceState } from "./certificate-args.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 /** Changing any member except `renewBefore` and `onDestroy` forces replacement. */
 export interface PkiIntermediateArgs extends IssuanceArgs, AuthorityArgs {
@@ -19,10 +18,9 @@ export interface PkiIntermediateArgs extends IssuanceArgs, AuthorityArgs {
 export interface PkiIntermediateState extends IssuanceState {}
 
 /** The certificate of an intermediate authority whose key is elsewhere; `PkiIssuer` keeps its key in a mount. Its id is `MOUNT/SERIAL`. */
-export const PkiIntermediate: DeclaredResource<PkiIntermediateArgs, PkiIntermediateState> = declaredResource<
+export const PkiIntermediate: ResourceClass<PkiIntermediateArgs, PkiIntermediateState> = declaredResource<
   PkiIntermediateArgs,
-  PkiIntermediateState,
-  ObservedIssuance
+  PkiIntermediateState
 >({
   kind: "pkiIntermediate",
   outputs: issuanceOutputs,

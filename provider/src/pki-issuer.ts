@@ -1,8 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiAuthority } from "@chancery/engine/declared"
 import type { AuthorityArgs, Texts } from "./certificate-args.ts"
-import type { Adopted, LifeArgs } from "./life-args.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import type { Adopted, LifecycleArgs } from "./lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 type LeafNotAfterBehavior = "err" | "truncate" | "permit" | "always_enforce_err"
 type IssuerUsage = "read-only" | "issuing-certificates" | "crl-signing" | "ocsp-signing"
@@ -11,7 +10,7 @@ type IssuerUsage = "read-only" | "issuing-certificates" | "crl-signing" | "ocsp-
  * Changing the subject, the extensions or the key forces replacement: the old issuer is deleted first, unless `name` changes too.
  * The members after `bundle` are updated in place and return to their defaults when removed, except `usage` and `isDefault`.
  */
-export interface PkiIssuerArgs extends LifeArgs, AuthorityArgs {
+export interface PkiIssuerArgs extends LifecycleArgs, AuthorityArgs {
   /**
    * `root`: signs itself. `intermediate`: signed by an issuer of this server (`parentMount`, `parentIssuerRef`) or elsewhere
    * (`csr`, then `signedCertificate`). `imported`: comes with its key (`bundle`).
@@ -156,14 +155,10 @@ const outputs = [
  * A certificate authority whose key stays in a mount. `deletionPolicy: "safe"` keeps it while certificates it issued are valid;
  * deleting it deletes its key. Its id is `MOUNT/ISSUER_ID`, that of an intermediate `MOUNT/KEY_ID`.
  */
-export const PkiIssuer: DeclaredResource<PkiIssuerArgs, PkiIssuerState> = declaredResource<
-  PkiIssuerArgs,
-  PkiIssuerState,
-  ObservedPkiAuthority
->({
+export const PkiIssuer: ResourceClass<PkiIssuerArgs, PkiIssuerState> = declaredResource<PkiIssuerArgs, PkiIssuerState>({
   kind: "pkiIssuer",
   outputs,
   named: "name",
-  secretInputs: () => ["bundle"],
+  secretInputs: { bundle: true },
 })
 export type PkiIssuer = InstanceType<typeof PkiIssuer>

@@ -3,7 +3,7 @@ import type { Engine } from "@chancery/engine"
 import type { AcmeConfigState } from "./acme-config.ts"
 import { asking, stackConfiguration } from "./asking.ts"
 import type { PkiIssuerState } from "./pki-issuer.ts"
-import type { PkiRoleState } from "./pki-role.ts"
+import type { PkiRoleState } from "./resources/pki-role.ts"
 
 /** Few programs ask, and each would wait until it is loaded. */
 const certificateKinds = () => import("@chancery/engine/declared/certificates")

@@ -1,14 +1,13 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiMount } from "@chancery/engine/declared"
-import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Adopted, LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 /**
  * Settings of a mount. A setting that the program never declared is not managed. A setting removed from the program returns to
  * its default.
  */
-export interface PkiMountArgs extends LifeArgs {
+export interface PkiMountArgs extends LifecycleArgs {
   /** Path of the mount; mounts do not nest. Default: the resource's name in the program. Changing it forces replacement. */
   path?: pulumi.Input<string>
   /** Description for people. */
@@ -39,7 +38,7 @@ export interface PkiMountArgs extends LifeArgs {
 
 /** Outputs of a mount: every setting in force. */
 export interface PkiMountState
-  extends Resolved<Omit<PkiMountArgs, keyof LifeArgs | "adopt" | "clusterPath" | "clusterAiaPath">>, Adopted {
+  extends Resolved<Omit<PkiMountArgs, keyof LifecycleArgs | "adopt" | "clusterPath" | "clusterAiaPath">>, Adopted {
   /** URL of the mount. Undefined if the program does not declare it. */
   readonly clusterPath?: string
   /** URL of the mount for certificates and CRLs. Undefined if the program does not declare it. */
@@ -69,11 +68,7 @@ const outputs = [
 ] as const satisfies readonly (keyof PkiMountState)[]
 
 /** A mount for certificate authorities. `deletionPolicy: "safe"` keeps it while it has issuers, keys or roles. Its id is its path. */
-export const PkiMount: DeclaredResource<PkiMountArgs, PkiMountState> = declaredResource<
-  PkiMountArgs,
-  PkiMountState,
-  ObservedPkiMount
->({
+export const PkiMount: ResourceClass<PkiMountArgs, PkiMountState> = declaredResource<PkiMountArgs, PkiMountState>({
   kind: "pkiMount",
   outputs,
   named: "path",

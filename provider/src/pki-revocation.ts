@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedPkiRevocation } from "@chancery/engine/declared"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 /** Exactly one of `serialNumber` and `certificate` is required. Changing it forces replacement. */
-export interface PkiRevocationArgs extends Pick<LifeArgs, "timeouts"> {
+export interface PkiRevocationArgs extends Pick<LifecycleArgs, "timeouts"> {
   /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
   mount?: pulumi.Input<string>
   /** Serial number of the certificate: hexadecimal octets joined by ":" or "-". */
@@ -40,13 +39,12 @@ const outputs = [
 ] as const satisfies readonly (keyof PkiRevocationState)[]
 
 /** Revokes a certificate. Revocation is permanent: removing the resource does not undo it. Its id is `MOUNT/SERIAL`. */
-export const PkiRevocation: DeclaredResource<PkiRevocationArgs, PkiRevocationState> = declaredResource<
+export const PkiRevocation: ResourceClass<PkiRevocationArgs, PkiRevocationState> = declaredResource<
   PkiRevocationArgs,
-  PkiRevocationState,
-  ObservedPkiRevocation
+  PkiRevocationState
 >({
   kind: "pkiRevocation",
   outputs,
-  secretInputs: () => ["privateKey"],
+  secretInputs: { privateKey: true },
 })
 export type PkiRevocation = InstanceType<typeof PkiRevocation>

@@ -1,5 +1,4 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedIssuance } from "@chancery/engine/declared"
 import {
   type IssuanceArgs,
   issuanceOutputs,
@@ -8,7 +7,7 @@ import {
   type Texts,
   type ValidityArgs,
 } from "./certificate-args.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 /** Changing any member except `renewBefore` and `onDestroy` forces replacement. */
 export interface PkiSignedCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArgs {
@@ -44,8 +43,8 @@ export interface PkiSignedCertificateArgs extends IssuanceArgs, NamesArgs, Valid
 export interface PkiSignedCertificateState extends IssuanceState {}
 
 /** A certificate for a key that stays with its owner. Its id is `MOUNT/SERIAL`. */
-export const PkiSignedCertificate: DeclaredResource<PkiSignedCertificateArgs, PkiSignedCertificateState> =
-  declaredResource<PkiSignedCertificateArgs, PkiSignedCertificateState, ObservedIssuance>({
+export const PkiSignedCertificate: ResourceClass<PkiSignedCertificateArgs, PkiSignedCertificateState> =
+  declaredResource<PkiSignedCertificateArgs, PkiSignedCertificateState>({
     kind: "pkiSignedCertificate",
     outputs: issuanceOutputs,
   })

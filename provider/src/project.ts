@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedProject } from "@chancery/engine/declared"
-import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Adopted, LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
-export interface ProjectArgs extends LifeArgs {
+export interface ProjectArgs extends LifecycleArgs {
   /** Organization that owns the project. Default: `chancery:organization`. Changing it forces replacement. */
   organization?: pulumi.Input<string>
   /** Name: letters, digits, spaces, `-` and `_`, at most 40 characters. Default: the resource's name in the program. */
@@ -24,17 +23,14 @@ export interface ProjectArgs extends LifeArgs {
 }
 
 /** Outputs of a project: every setting in force. */
-export interface ProjectState extends Resolved<Omit<ProjectArgs, keyof LifeArgs | "adopt" | "tagBindings">>, Adopted {
+export interface ProjectState
+  extends Resolved<Omit<ProjectArgs, keyof LifecycleArgs | "adopt" | "tagBindings">>, Adopted {
   /** Key-value tags of the project. Undefined if the program does not declare any. */
   readonly tagBindings?: Readonly<Record<string, string>>
 }
 
 /** A group of workspaces and the settings they inherit. Its id is `prj-…`. A project with workspaces is not deleted. */
-export const Project: DeclaredResource<ProjectArgs, ProjectState> = declaredResource<
-  ProjectArgs,
-  ProjectState,
-  ObservedProject
->({
+export const Project: ResourceClass<ProjectArgs, ProjectState> = declaredResource<ProjectArgs, ProjectState>({
   kind: "project",
   outputs: [
     "organization",

@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedRemoteStateConsumers } from "@chancery/engine/declared"
-import type { LifeArgs } from "./life-args.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
-export interface RemoteStateConsumersArgs extends LifeArgs {
+export interface RemoteStateConsumersArgs extends LifecycleArgs {
   /** Workspace whose state is read; its `globalRemoteState` must be false. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
   /** Workspaces of the same organization that may read the state, in any order. */
@@ -16,11 +15,11 @@ export interface RemoteStateConsumersArgs extends LifeArgs {
 }
 
 /** Outputs of the remote state consumers of a workspace. */
-export interface RemoteStateConsumersState extends Resolved<Omit<RemoteStateConsumersArgs, keyof LifeArgs>> {}
+export interface RemoteStateConsumersState extends Resolved<Omit<RemoteStateConsumersArgs, keyof LifecycleArgs>> {}
 
 /** Workspaces that may read the state of a workspace. Its id is that of the workspace. */
-export const RemoteStateConsumers: DeclaredResource<RemoteStateConsumersArgs, RemoteStateConsumersState> =
-  declaredResource<RemoteStateConsumersArgs, RemoteStateConsumersState, ObservedRemoteStateConsumers>({
+export const RemoteStateConsumers: ResourceClass<RemoteStateConsumersArgs, RemoteStateConsumersState> =
+  declaredResource<RemoteStateConsumersArgs, RemoteStateConsumersState>({
     kind: "remoteStateConsumers",
     outputs: ["workspaceId", "consumerIds", "mode"],
   })

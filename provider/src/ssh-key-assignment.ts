@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { SshKeyAssignmentSpec } from "@chancery/engine/declared"
-import type { LifeArgs } from "./life-args.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
-export interface SshKeyAssignmentArgs extends LifeArgs {
+export interface SshKeyAssignmentArgs extends LifecycleArgs {
   /** Workspace that uses the key. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
   /** SSH key of the organization (`sshkey-…`) that fetches private modules. */
@@ -12,13 +11,12 @@ export interface SshKeyAssignmentArgs extends LifeArgs {
 }
 
 /** Outputs of an SSH key assignment. */
-export interface SshKeyAssignmentState extends Resolved<Omit<SshKeyAssignmentArgs, keyof LifeArgs>> {}
+export interface SshKeyAssignmentState extends Resolved<Omit<SshKeyAssignmentArgs, keyof LifecycleArgs>> {}
 
 /** The SSH key with which a workspace fetches modules. Its id is that of the workspace. */
-export const SshKeyAssignment: DeclaredResource<SshKeyAssignmentArgs, SshKeyAssignmentState> = declaredResource<
+export const SshKeyAssignment: ResourceClass<SshKeyAssignmentArgs, SshKeyAssignmentState> = declaredResource<
   SshKeyAssignmentArgs,
-  SshKeyAssignmentState,
-  SshKeyAssignmentSpec
+  SshKeyAssignmentState
 >({
   kind: "sshKeyAssignment",
   outputs: ["workspaceId", "sshKeyId"],

@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedTagBindings } from "@chancery/engine/declared"
-import type { LifeArgs } from "./life-args.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
-export interface TagBindingsArgs extends LifeArgs {
+export interface TagBindingsArgs extends LifecycleArgs {
   /** Workspace that has the tags. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
   /** Values by key; at most ten on a workspace. A tag without a value is a flat tag (`WorkspaceTags`). */
@@ -17,13 +16,12 @@ export interface TagBindingsArgs extends LifeArgs {
 }
 
 /** Outputs of the key-value tags of a workspace. */
-export interface TagBindingsState extends Resolved<Omit<TagBindingsArgs, keyof LifeArgs>> {}
+export interface TagBindingsState extends Resolved<Omit<TagBindingsArgs, keyof LifecycleArgs>> {}
 
 /** Key-value tags of one workspace. Its id is that of the workspace. */
-export const TagBindings: DeclaredResource<TagBindingsArgs, TagBindingsState> = declaredResource<
+export const TagBindings: ResourceClass<TagBindingsArgs, TagBindingsState> = declaredResource<
   TagBindingsArgs,
-  TagBindingsState,
-  ObservedTagBindings
+  TagBindingsState
 >({
   kind: "tagBindings",
   outputs: ["workspaceId", "bindings", "mode"],

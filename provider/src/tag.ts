@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedTag } from "@chancery/engine/declared"
-import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Adopted, LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
-export interface TagArgs extends LifeArgs {
+export interface TagArgs extends LifecycleArgs {
   /** Organization that owns the tag. Default: `chancery:organization`. Changing it forces replacement. */
   organization?: pulumi.Input<string>
   /** Name of the tag. Default: the resource's name in the program. Changing it forces replacement. */
@@ -16,10 +15,10 @@ export interface TagArgs extends LifeArgs {
 }
 
 /** Outputs of a tag. */
-export interface TagState extends Resolved<Omit<TagArgs, keyof LifeArgs | "adopt">>, Adopted {}
+export interface TagState extends Resolved<Omit<TagArgs, keyof LifecycleArgs | "adopt">>, Adopted {}
 
 /** A flat tag of an organization. `deletionPolicy: "safe"` keeps it while other workspaces have it. Its id is `tag-…`. */
-export const Tag: DeclaredResource<TagArgs, TagState> = declaredResource<TagArgs, TagState, ObservedTag>({
+export const Tag: ResourceClass<TagArgs, TagState> = declaredResource<TagArgs, TagState>({
   kind: "tag",
   outputs: ["organization", "name", "workspaceIds", "adopted"],
   named: "name",

@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedVariable } from "@chancery/engine/declared"
-import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Adopted, LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
-export interface VariableArgs extends LifeArgs {
+export interface VariableArgs extends LifecycleArgs {
   /** Workspace of the variable. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
   /** Name, at most 128 characters, unique in its category. */
@@ -25,7 +24,7 @@ export interface VariableArgs extends LifeArgs {
 
 /** Outputs of a variable. */
 export interface VariableState
-  extends Resolved<Omit<VariableArgs, keyof LifeArgs | "adopt" | "value" | "description">>, Adopted {
+  extends Resolved<Omit<VariableArgs, keyof LifecycleArgs | "adopt" | "value" | "description">>, Adopted {
   /** Value. Null for a sensitive variable that was changed elsewhere or read with `get`. */
   readonly value: string | null
   /** Description for people. Empty if there is none. */
@@ -47,19 +46,10 @@ const outputs = [
 ] as const satisfies readonly (keyof VariableState)[]
 
 /** A variable of a workspace. Its id is `WORKSPACE_ID/VARIABLE_ID`. */
-export const Variable: DeclaredResource<VariableArgs, VariableState> = declaredResource<
-  VariableArgs,
-  VariableState,
-  ObservedVariable
->({
+export const Variable: ResourceClass<VariableArgs, VariableState> = declaredResource<VariableArgs, VariableState>({
   kind: "variable",
   outputs,
-  secretInputs: secretsOf,
-  secretOutputs: secretsOf,
+  secretInputs: { value: { member: "sensitive", values: [undefined, false] } },
+  secretOutputs: { value: { member: "sensitive", values: [undefined, false] } },
 })
 export type Variable = InstanceType<typeof Variable>
-
-/** Unknown values may turn out to be sensitive. */
-function secretsOf({ sensitive }: VariableArgs): readonly "value"[] {
-  return sensitive === undefined || sensitive === false ? [] : ["value"]
-}

@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedWorkspaceLock } from "@chancery/engine/declared"
-import type { LifeArgs } from "./life-args.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
-export interface WorkspaceLockArgs extends LifeArgs {
+export interface WorkspaceLockArgs extends LifecycleArgs {
   /** Workspace to lock. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
   /** Reason shown to other users. Changing it forces replacement: the workspace is unlocked and locked again. */
@@ -14,13 +13,12 @@ export interface WorkspaceLockArgs extends LifeArgs {
 }
 
 /** Outputs of a workspace lock. */
-export interface WorkspaceLockState extends Resolved<Omit<WorkspaceLockArgs, keyof LifeArgs>> {}
+export interface WorkspaceLockState extends Resolved<Omit<WorkspaceLockArgs, keyof LifecycleArgs>> {}
 
 /** Locks a workspace on behalf of the owner of the token. Its id is that of the workspace. */
-export const WorkspaceLock: DeclaredResource<WorkspaceLockArgs, WorkspaceLockState> = declaredResource<
+export const WorkspaceLock: ResourceClass<WorkspaceLockArgs, WorkspaceLockState> = declaredResource<
   WorkspaceLockArgs,
-  WorkspaceLockState,
-  ObservedWorkspaceLock
+  WorkspaceLockState
 >({
   kind: "workspaceLock",
   outputs: ["workspaceId", "reason", "forceUnlock"],

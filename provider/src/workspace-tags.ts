@@ -1,10 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedWorkspaceTags } from "@chancery/engine/declared"
-import type { LifeArgs } from "./life-args.ts"
+import type { LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
-export interface WorkspaceTagsArgs extends LifeArgs {
+export interface WorkspaceTagsArgs extends LifecycleArgs {
   /** Workspace that has the tags. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
   /** Flat tags, in any order and letter case. */
@@ -17,13 +16,12 @@ export interface WorkspaceTagsArgs extends LifeArgs {
 }
 
 /** Outputs of the flat tags of a workspace. */
-export interface WorkspaceTagsState extends Resolved<Omit<WorkspaceTagsArgs, keyof LifeArgs>> {}
+export interface WorkspaceTagsState extends Resolved<Omit<WorkspaceTagsArgs, keyof LifecycleArgs>> {}
 
 /** Flat tags of one workspace. Its id is that of the workspace. */
-export const WorkspaceTags: DeclaredResource<WorkspaceTagsArgs, WorkspaceTagsState> = declaredResource<
+export const WorkspaceTags: ResourceClass<WorkspaceTagsArgs, WorkspaceTagsState> = declaredResource<
   WorkspaceTagsArgs,
-  WorkspaceTagsState,
-  ObservedWorkspaceTags
+  WorkspaceTagsState
 >({
   kind: "workspaceTags",
   outputs: ["workspaceId", "tags", "mode"],

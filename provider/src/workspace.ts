@@ -1,8 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
-import type { ObservedWorkspace } from "@chancery/engine/declared"
-import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Adopted, LifecycleArgs } from "./lifecycle-args.ts"
 import type { Resolved } from "./resolved.ts"
-import { declaredResource, type DeclaredResource } from "./shell.ts"
+import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
 
 export interface VcsRepoArgs {
   /** Repository as `organization/name`, or as the VCS provider writes it. */
@@ -23,7 +22,7 @@ export interface VcsRepoArgs {
  * Settings of a workspace. A setting that the program never declared is not managed and may be changed elsewhere. A setting
  * removed from the program returns to its default, except `projectId`, `engineVersion` and `globalRemoteState`, which stay.
  */
-export interface WorkspaceArgs extends LifeArgs {
+export interface WorkspaceArgs extends LifecycleArgs {
   /** Organization that owns the workspace. Default: `chancery:organization`. Changing it forces replacement. */
   organization?: pulumi.Input<string>
   /** Name: letters, digits, `-` and `_`, at most 90 characters. Default: the resource's name in the program. */
@@ -102,7 +101,7 @@ export interface VcsRepoState {
 /** Outputs of a workspace: every setting in force. */
 export interface WorkspaceState
   extends
-    Resolved<Omit<WorkspaceArgs, keyof LifeArgs | "adopt" | "settingOverwrites" | "vcsRepo" | "tagBindings">>,
+    Resolved<Omit<WorkspaceArgs, keyof LifecycleArgs | "adopt" | "settingOverwrites" | "vcsRepo" | "tagBindings">>,
     Adopted {
   /** Settings of its own (`true`) or inherited (`false`). */
   readonly settingOverwrites: {
@@ -149,11 +148,7 @@ const outputs = [
 ] as const satisfies readonly (keyof WorkspaceState)[]
 
 /** A workspace. Its id is `ws-…` and stays when the workspace is renamed or moved. */
-export const Workspace: DeclaredResource<WorkspaceArgs, WorkspaceState> = declaredResource<
-  WorkspaceArgs,
-  WorkspaceState,
-  ObservedWorkspace
->({
+export const Workspace: ResourceClass<WorkspaceArgs, WorkspaceState> = declaredResource<WorkspaceArgs, WorkspaceState>({
   kind: "workspace",
   outputs,
   named: "name",

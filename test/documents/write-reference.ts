@@ -111,6 +111,7 @@ import { keys } from "../../engine/src/contracts/vault/key.ts"
 import { ocsp } from "../../engine/src/contracts/vault/ocsp.ts"
 import { revocations } from "../../engine/src/contracts/vault/revocation.ts"
 import { tokenRoles } from "../../engine/src/contracts/vault/token-role.ts"
+import { declaredResources, defaultTextOf, type Definition as Declared } from "../../engine/src/declared/index.ts"
 import { role, roles } from "../../engine/src/contracts/vault/role.ts"
 import { certificateInventory, storedCertificates } from "../../engine/src/contracts/vault/stored-certificate.ts"
 import { tidy } from "../../engine/src/contracts/vault/tidy.ts"
@@ -460,8 +461,60 @@ ${Object.values<AcmeEndpoint>(acme)
 /** Names are unique in a page. */
 const prefixed = (prefix: string, contract: vault.Contract): vault.Contract =>
   Object.fromEntries(Object.entries(contract).map(([name, endpoint]) => [`${prefix} ${name}`, endpoint]))
+const titleOf = ({ name }: Declared): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+const memberRows = ({ members }: Declared): readonly (readonly string[])[] =>
+  Object.entries(members).map(([name, member]) => [
+    `\`${name}\``,
+    member.label,
+    member.providedBy === "name"
+      ? "name of the resource"
+      : (defaultTextOf(member, "markdown") ?? (member.isRequired ? "required" : "")),
+    member.forcesReplacement === true ? "yes" : "",
+    sentence(
+      `${member.description}${member.edition === undefined ? "" : ` Only in the ${member.edition} edition.`}${member.secret === undefined ? "" : " Secret."}`,
+    ),
+    code(member.example),
+  ])
+
+const outputRows = ({ outputs, members, adoption }: Declared): readonly (readonly string[])[] =>
+  [
+    ...Object.entries(outputs),
+    ...Object.entries(members).filter(([name, { isHidden }]) => isHidden !== true && !(name in outputs)),
+    ...(adoption === undefined
+      ? []
+      : [["adopted", { description: "The resource existed before and was adopted." }] as const]),
+  ].map(([name, { description }]) => [`\`${name}\``, sentence(description)])
+
+const declaredPage = (resource: Declared): string => `# ${titleOf(resource)}
+
+Written from the declared resource by \`npm run docs:reference\`; do not edit.
+
+${resource.description}
+
+## Fields
+
+${resource.argsDescription ?? "A field that is not declared is not managed."}
+
+${tableOf(["Field", "Type", "Default", "Forces replacement", "Rule", "Example"], memberRows(resource))}
+
+## Outputs
+
+${resource.outputsDescription}
+
+${tableOf(["Output", "Meaning"], outputRows(resource))}
+`
+
+const declaredPages = declaredResources.map(
+  (resource) =>
+    [
+      `declared/${resource.name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.md`,
+      declaredPage(resource),
+    ] as const,
+)
 
 const pages: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(declaredPages),
   "issuers.md": vaultPages("Issuers", issuers, issuersIntroduction),
   "auth-methods.md": vaultPages("Auth methods", authMethods, authMethodsIntroduction, "/v1"),
   "mounts.md": vaultPages("Mounts", mounts, mountsIntroduction, "/v1"),
@@ -646,7 +699,7 @@ const pages: Readonly<Record<string, string>> = {
   "roles.md": vaultPage("Roles", role, roles, rolesIntroduction),
 }
 
-await mkdir(folder, { recursive: true })
+await mkdir(new URL("declared/", folder), { recursive: true })
 for (const [name, page] of Object.entries(pages)) {
   const target = new URL(name, folder)
   if (!process.argv.includes("--check")) await writeFile(target, page)

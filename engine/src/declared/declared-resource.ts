@@ -5,18 +5,10 @@ import type { Fault } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Instant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
+import type { Members, Output } from "./members.ts"
+import type { Changes, Values } from "./values.ts"
 
-/** Plain JSON: no `undefined`, no instants but as text. */
-export type Values = Readonly<Record<string, unknown>>
-
-export interface Changes {
-  /** Members of the spec that differ from what was observed, and members of that which no spec can leave as they are. */
-  readonly changed: readonly string[]
-  /** Those among them that are part of the identity: another thing has to take the place of this one. */
-  readonly mustReplace: readonly string[]
-  /** Both cannot exist at once. */
-  readonly removeFirst?: boolean
-}
+export type { Changes, Values }
 
 /** As whom tags and bindings are written (`Writer`); a kind that has none does not ask. */
 export interface Declarant extends Writer {
@@ -53,6 +45,22 @@ export interface Created<Observed> {
 
 /** `safe` refuses where something would be lost with it. */
 export type Removal = "safe" | "force"
+
+/** Description of a kind: CRDs, classes of the Pulumi provider and the reference come from it. */
+export interface Definition {
+  /** In type tokens and states of Pulumi. */
+  readonly name: string
+  readonly description: string
+  readonly argsDescription?: string
+  readonly outputsDescription: string
+  readonly members: Members
+  /** Beside the members. */
+  readonly outputs: Readonly<Record<string, Output>>
+  /** Continues "Adopt", if the resource has a name that another owner may have taken: "an existing role of this name". */
+  readonly adoption?: string
+  /** A member of its own says what becomes of it at the end, or nothing can. */
+  readonly endsByItself?: true
+}
 
 export interface DeclaredResource<Spec extends object, Observed extends object> {
   /** Every member that a spec may have. */

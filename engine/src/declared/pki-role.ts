@@ -1,5 +1,6 @@
+import { role as parameters } from "../contracts/vault/role.ts"
 import { conflict, type Fault, invalid, isEngineError } from "../core/errors.ts"
-import { formatDuration, parseDuration, parseInstant } from "../core/time.ts"
+import { formatInstant, type Instant, parseInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import { mountPathOf } from "../pki/mount.ts"
 import { type RoleKeyType, resolveKeyBits, resolveSignatureBits } from "../pki/policy/key-strength.ts"
@@ -11,180 +12,166 @@ import {
   type RoleInput,
   roleNameFaults,
 } from "../pki/roles/role.ts"
-import type { Changes, Created, DeclaredResource, Origin, Values } from "./declared-resource.ts"
+import { z } from "zod"
+import { contractMembers, type DeclaredOf, type NameOf } from "./contract-members.ts"
+import type { Changes, Created, DeclaredResource, Definition, Origin } from "./declared-resource.ts"
+import { diffMembers, type Members, required, validator, withDefaults } from "./members.ts"
+import { declaredFaults, mountMember, mountMemberFaults } from "./pki-words.ts"
+import { sameInstant, sameJson, sameSet, type SameValue } from "./same-value.ts"
 import {
-  declaredFaults,
-  declaredInstant,
-  durationFaults,
-  instantFaults,
-  mountMemberFaults,
-  sameMountPath,
-} from "./pki-words.ts"
-import { differing, sameDuration, sameInstant, sameJson, sameSet, type SameValue } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+  choices,
+  filledText,
+  integerBetween,
+  listOf,
+  type MemberType,
+  objectOf,
+  oneOf,
+  orderedTexts,
+  text,
+  texts,
+  textOr,
+} from "./types.ts"
 
-const texts = shapes.list(shapes.text().filled()).optional()
-const flag = shapes.flag().optional()
-const instant = shapes.text().nullable().optional()
-const policy = shapes.members({ oid: shapes.text(), notice: shapes.text().optional(), cps: shapes.text().optional() })
+/** Lists are named in the plural where they are declared. */
+const renamed = {
+  ttlMs: "ttl",
+  maxTtlMs: "maxTtl",
+  notBeforeDurationMs: "notBeforeDuration",
+  keyUsage: "keyUsages",
+  extKeyUsage: "extKeyUsages",
+  ou: "organizationalUnits",
+  organization: "organizations",
+  country: "countries",
+  locality: "localities",
+  province: "provinces",
+  streetAddress: "streetAddresses",
+  postalCode: "postalCodes",
+} as const
 
-const shape = shapes.members({
-  mount: shapes.text(),
-  name: shapes.text(),
-  ttl: shapes.text().optional(),
-  maxTtl: shapes.text().optional(),
-  notBeforeDuration: shapes.text().optional(),
-  notBefore: instant,
-  notBeforeBound: shapes.text().optional(),
-  notAfter: instant,
-  notAfterBound: shapes.text().optional(),
-  allowLocalhost: flag,
-  allowedDomains: texts,
-  allowedDomainsTemplate: flag,
-  allowBareDomains: flag,
-  allowSubdomains: flag,
-  allowGlobDomains: flag,
-  allowWildcardCertificates: flag,
-  allowPartialWildcards: flag,
-  allowAnyName: flag,
-  enforceHostnames: flag,
-  allowIpSans: flag,
-  allowedIpSansCidr: texts,
-  allowedUriSans: texts,
-  allowedUriSansTemplate: flag,
-  allowGlobsInIdentityTemplates: flag,
-  allowedOtherSans: texts,
-  allowedSerialNumbers: texts,
-  allowedUserIds: texts,
-  serverFlag: flag,
-  clientFlag: flag,
-  codeSigningFlag: flag,
-  emailProtectionFlag: flag,
-  keyUsages: texts,
-  extKeyUsages: texts,
-  extKeyUsageOids: texts,
-  keyType: shapes.oneOf(["rsa", "ec", "ed25519", "any"]).optional(),
-  keyBits: shapes.integer().optional(),
-  signatureBits: shapes.integer().optional(),
-  allowedRsaExponents: shapes.list(shapes.integer()).filled().optional(),
-  usePss: flag,
-  useCsrCommonName: flag,
-  useCsrSans: flag,
-  serialNumberSource: shapes.oneOf(["json", "json-csr"]).optional(),
-  requireCn: flag,
-  cnValidations: shapes
-    .list(shapes.oneOf(["email", "hostname", "disabled"]))
-    .filled()
-    .optional(),
-  organizationalUnits: texts,
-  organizations: texts,
-  countries: texts,
-  localities: texts,
-  provinces: texts,
-  streetAddresses: texts,
-  postalCodes: texts,
-  policyIdentifiers: shapes.list(shapes.textOr(policy)).optional(),
-  basicConstraintsValidForNonCa: flag,
-  issuerRef: shapes.text().filled().optional(),
-  generateLease: flag,
-  noStore: flag,
-  noStoreMetadata: flag,
+const policySchema = objectOf({
+  oid: text.schema.describe("Object identifier of the policy, such as `1.3.6.1.4.1.44947.1.1.1`."),
+  notice: text.schema.optional().describe("Notice to relying parties, at most 200 characters."),
+  cps: text.schema.optional().describe("URI of the certification practice statement."),
+}).meta({
+  title: "PolicyIdentifier",
+  description: "A certificate policy with its qualifiers (RFC 5280, section 4.2.1.4).",
 })
 
-/** Role. Durations are strings such as `720h`, instants ISO 8601. */
-export type PkiRoleSpec = Readonly<shapes.Of<typeof shape>>
+const policyInManifests = z.object({
+  oid: z.string().min(3).max(128).describe("Object identifier of the policy."),
+  notice: z.string().max(1_024).optional().describe("Notice to relying parties."),
+  cps: z.string().max(1_024).optional().describe("URI of the certification practice statement."),
+})
+
+const sameNames: SameValue = (a, b) => sameSet(lowerCased(a), lowerCased(b))
+const lowerCased = (names: unknown): unknown =>
+  Array.isArray(names) ? names.map((name) => String(name).toLowerCase()) : names
+const samePolicies: SameValue = (a, b) => sameSet(policyTexts(a), policyTexts(b))
+const policyTexts = (policies: unknown): unknown =>
+  (policies as readonly (string | PolicyIdentifier)[])
+    .map(wholePolicy)
+    .map(({ oid, notice = "", cps = "" }) => JSON.stringify([oid, notice, cps]))
+
+/** A word, or an instant in its place. */
+const bound: MemberType<string> = {
+  ...text,
+  same: sameInstant,
+  manifest: z.string().min(1).max(64),
+  toEngine: (value) => parseInstant(value) ?? value,
+  fromEngine: (value: string | Instant) => (typeof value === "number" ? formatInstant(value) : value),
+}
+
+/**
+ * Types of parameters that say more than the contract. A parameter that is not here has the type of its parameter: a new boolean needs
+ * no line. The attributes of a subject have an order.
+ */
+const types = {
+  notBeforeBound: bound,
+  notAfterBound: bound,
+  allowedDomains: texts(253),
+  allowedIpSansCidr: texts(64),
+  allowedUriSans: texts(512),
+  allowedOtherSans: texts(512),
+  allowedSerialNumbers: texts(64),
+  allowedUserIds: texts(256),
+  keyUsage: texts(64, { same: sameNames }),
+  extKeyUsage: texts(64, { same: sameNames }),
+  extKeyUsageOids: texts(128),
+  keyType: oneOf("rsa", "ec", "ed25519", "any"),
+  keyBits: integerBetween(0, 16_384),
+  signatureBits: integerBetween(0, 512),
+  allowedRsaExponents: listOf(integerBetween(3, 2_147_483_647).schema, {
+    minimum: 1,
+    maximum: 100,
+    manifestItem: z.int().min(3).max(2_147_483_647),
+    listType: undefined,
+  }),
+  serialNumberSource: oneOf("json", "json-csr"),
+  cnValidations: choices("email", "hostname", "disabled"),
+  ou: orderedTexts(64),
+  organization: orderedTexts(64),
+  country: orderedTexts(2),
+  locality: orderedTexts(128),
+  province: orderedTexts(128),
+  streetAddress: orderedTexts(128),
+  postalCode: orderedTexts(40),
+  policyIdentifiers: listOf(textOr(policySchema), {
+    maximum: 20,
+    same: samePolicies,
+    manifestItem: policyInManifests,
+    listType: { keys: ["oid"] },
+    toEngine: (policies) => policies.map(wholePolicy),
+  }),
+  issuerRef: { ...filledText, manifest: z.string().min(1).max(128) },
+}
+
+const rules = contractMembers(parameters.members, { renamed, types, defaults: roleDefaults })
+const members: Members = {
+  mount: mountMember,
+  name: required(text, "Name of the role.", { providedBy: "name", forcesReplacement: true }),
+  ...rules.members,
+}
 
 /** Every rule as it is in force. */
-export type ObservedPkiRole = Readonly<{ [Name in keyof PkiRoleSpec]-?: Exclude<PkiRoleSpec[Name], undefined> }>
+export type ObservedPkiRole = {
+  readonly [Field in keyof Role as NameOf<Field, typeof renamed>]: DeclaredOf<Field, Role[Field]>
+} & RolePlace
+/** What is declared of a role (specification 2.1). Durations are text such as `720h`, instants ISO 8601. */
+export type PkiRoleSpec = { readonly [Name in keyof ObservedPkiRole]?: ObservedPkiRole[Name] | undefined } & RolePlace
 
-export const pkiRoleResource: DeclaredResource<PkiRoleSpec, ObservedPkiRole> = {
-  memberNames: Object.keys(shape.members),
-  validate: pkiRoleFaults,
-  diff: changes,
+const validate = validator<PkiRoleSpec>(members, ({ mount, name, ...known }, unsaid) => [
+  ...(mount === undefined ? [] : mountMemberFaults("mount", mount)),
+  ...(name === undefined ? [] : declaredFaults(roleNameFaults(name), (field) => field)),
+  ...declaredFaults(ruleFaults(rules.toEngine(known)), rules.nameOf).filter(
+    // A size says nothing without its type.
+    ({ field }) => field?.[0] !== "keyBits" || !unsaid.has("keyType"),
+  ),
+  ...(known.generateLease === true && known.noStore === true
+    ? [{ field: ["generateLease"], detail: "generateLease has no effect with noStore; leave one of them out" }]
+    : []),
+])
+
+export const pkiRoleResource: DeclaredResource<PkiRoleSpec, ObservedPkiRole> & Definition = {
+  name: "pkiRole",
+  description: "A role of a mount. Its id is `MOUNT/roles/NAME`.",
+  argsDescription:
+    "Rules by which a mount issues certificates. A member that the program never declared is not managed and may be changed elsewhere. A member removed from the program returns to its default. Durations are strings: `30m`, `720h`, `90d`.",
+  outputsDescription: "Outputs of a role: every rule in force.",
+  members,
+  outputs: {},
+  adoption: "an existing role of this name",
+  memberNames: Object.keys(members),
+  validate,
+  diff,
   observe: (engine, id) => found(engine, placeOf(id)),
   create,
   update,
   delete: remove,
 }
 
-type Member = Exclude<keyof PkiRoleSpec, "mount" | "name">
-
-const members = Object.keys(shape.members).filter((name): name is Member => name !== "mount" && name !== "name")
-const durations: ReadonlySet<string> = new Set(["ttl", "maxTtl", "notBeforeDuration"])
-const instants: ReadonlySet<string> = new Set(["notBefore", "notAfter"])
-const bounds: ReadonlySet<string> = new Set(["notBeforeBound", "notAfterBound"])
-
-/** Lists are named in the plural where they are declared. */
-const fieldsOfMembers: Readonly<Partial<Record<Member, keyof Role>>> = {
-  ttl: "ttlMs",
-  maxTtl: "maxTtlMs",
-  notBeforeDuration: "notBeforeDurationMs",
-  keyUsages: "keyUsage",
-  extKeyUsages: "extKeyUsage",
-  organizationalUnits: "ou",
-  organizations: "organization",
-  countries: "country",
-  localities: "locality",
-  provinces: "province",
-  streetAddresses: "streetAddress",
-  postalCodes: "postalCode",
-}
-const fieldOf = (member: Member): keyof Role => fieldsOfMembers[member] ?? (member as keyof Role)
-const membersOfFields = new Map<string, Member>(members.map((member) => [fieldOf(member), member]))
-
-function roleInputOf(spec: Partial<PkiRoleSpec>): RoleInput {
-  const given = members.filter((member) => spec[member] !== undefined)
-  return Object.fromEntries(given.map((member) => [fieldOf(member), roleValue(member, spec[member])]))
-}
-
-function roleValue(member: Member, value: unknown): unknown {
-  if (member === "policyIdentifiers") return (value as readonly (string | PolicyIdentifier)[]).map(wholePolicy)
-  if (typeof value !== "string") return value
-  if (durations.has(member)) return parseDuration(value)
-  if (instants.has(member)) return parseInstant(value)
-  return bounds.has(member) ? (parseInstant(value) ?? value) : value
-}
-
-const wholePolicy = (said: string | PolicyIdentifier): PolicyIdentifier =>
-  typeof said === "string" ? { oid: said } : said
-
 /** A role's place, and what stands there. */
 export const observedPkiRole = ({ mount, name }: RolePlace, role: Role): ObservedPkiRole =>
-  ({
-    mount,
-    name,
-    ...Object.fromEntries(members.map((member) => [member, declaredValue(member, role[fieldOf(member)])])),
-  }) as ObservedPkiRole
-
-function declaredValue(member: Member, value: Role[keyof Role]): unknown {
-  if (typeof value === "number" && durations.has(member)) return formatDuration(value)
-  if (typeof value === "number" && (instants.has(member) || bounds.has(member))) return declaredInstant(value)
-  return Array.isArray(value) ? [...value] : value
-}
-
-function pkiRoleFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const faults = [
-    ...shapes.faultsOf(shape, spec, open),
-    ...[...durations].flatMap((member) => durationFaults(member, spec[member])),
-    ...[...instants].flatMap((member) => instantFaults(member, spec[member])),
-  ]
-  const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
-  // A member of the wrong type is refused already, and no rule can read it.
-  const known = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name))) as Partial<PkiRoleSpec>
-  // A size says nothing without its type.
-  if (unsaid.has("keyType")) unsaid.add("keyBits")
-  return [
-    ...faults,
-    ...(known.mount === undefined ? [] : mountMemberFaults("mount", known.mount)),
-    ...(known.name === undefined ? [] : declaredFaults(roleNameFaults(known.name), (name) => name)),
-    ...declaredFaults(ruleFaults(roleInputOf(known)), (field) => membersOfFields.get(field)).filter(
-      ({ field }) => !unsaid.has(String(field?.[0])),
-    ),
-    ...(known.generateLease === true && known.noStore === true
-      ? [{ field: ["generateLease"], detail: "generateLease has no effect with noStore; leave one of them out" }]
-      : []),
-  ]
-}
+  ({ mount, name, ...rules.fromEngine(role) }) as unknown as ObservedPkiRole
 
 function ruleFaults(input: RoleInput): readonly Fault[] {
   try {
@@ -198,53 +185,12 @@ function ruleFaults(input: RoleInput): readonly Fault[] {
 
 /** What only became known since it was checked. */
 function refuse(spec: PkiRoleSpec): void {
-  const faults = pkiRoleFaults(spec)
+  const faults = validate({ ...spec })
   if (faults.length > 0) throw invalid(faults)
 }
 
-const sameNames: SameValue = (a, b) => sameSet(lowerCased(a), lowerCased(b))
-const lowerCased = (names: unknown): unknown =>
-  Array.isArray(names) ? names.map((name) => String(name).toLowerCase()) : names
-
-const sameNumbers: SameValue = (a, b) =>
-  sameSet((a as readonly number[]).map(String), (b as readonly number[]).map(String))
-
-const samePolicies: SameValue = (a, b) => sameSet(policyTexts(a), policyTexts(b))
-const policyTexts = (policies: unknown): unknown =>
-  (policies as readonly (string | PolicyIdentifier)[])
-    .map(wholePolicy)
-    .map(({ oid, notice = "", cps = "" }) => JSON.stringify([oid, notice, cps]))
-
-/** The members of a subject are the exception among lists: their order is that in the certificate. */
-const rules: Readonly<Partial<Record<keyof PkiRoleSpec, SameValue>>> = {
-  mount: sameMountPath,
-  ttl: sameDuration,
-  maxTtl: sameDuration,
-  notBeforeDuration: sameDuration,
-  notBefore: sameInstant,
-  notBeforeBound: sameInstant,
-  notAfter: sameInstant,
-  notAfterBound: sameInstant,
-  allowedDomains: sameSet,
-  allowedIpSansCidr: sameSet,
-  allowedUriSans: sameSet,
-  allowedOtherSans: sameSet,
-  allowedSerialNumbers: sameSet,
-  allowedUserIds: sameSet,
-  keyUsages: sameNames,
-  extKeyUsages: sameNames,
-  extKeyUsageOids: sameSet,
-  cnValidations: sameSet,
-  allowedRsaExponents: sameNumbers,
-  policyIdentifiers: samePolicies,
-}
-
-const defaults: Partial<PkiRoleSpec> = observedPkiRole({ mount: "", name: "" }, roleDefaults)
-
-const withDefaults = (spec: PkiRoleSpec, dropped: readonly string[]): PkiRoleSpec => ({
-  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
-  ...spec,
-})
+const wholePolicy = (policy: string | z.output<typeof policySchema>): PolicyIdentifier =>
+  typeof policy === "string" ? { oid: policy } : (policy as PolicyIdentifier)
 
 /** With sizes as a role of this type keeps them: 0 is the usual one. */
 function settled(spec: PkiRoleSpec, keyType: RoleKeyType): PkiRoleSpec {
@@ -256,21 +202,17 @@ function settled(spec: PkiRoleSpec, keyType: RoleKeyType): PkiRoleSpec {
   }
 }
 
-function changes(spec: PkiRoleSpec, observed: ObservedPkiRole, dropped: readonly string[] = []): Changes {
-  const wanted = withDefaults(spec, dropped)
-  const changed = differing(
-    settled(wanted, wanted.keyType ?? observed.keyType),
-    settled(observed, observed.keyType),
-    rules,
-  )
-  return { changed, mustReplace: changed.filter((name) => name === "mount" || name === "name") }
+function diff(spec: PkiRoleSpec, observed: ObservedPkiRole, dropped: readonly string[] = []): Changes {
+  const wanted = withDefaults(members, spec, dropped)
+  const keyType = wanted.keyType ?? observed.keyType
+  return diffMembers(members, settled(wanted, keyType), settled(observed, observed.keyType))
 }
 
 async function create(engine: Engine, spec: PkiRoleSpec, { adopt }: Origin): Promise<Created<ObservedPkiRole>> {
   refuse(spec)
   const place = { mount: mountPathOf(spec.mount), name: spec.name }
   const id = idOf(place)
-  const input = roleInputOf(spec)
+  const input = rules.toEngine(spec)
   const present = await found(engine, place)
   if (present === undefined) {
     const { role } = await engine.pki(place.mount).roles.save(place.name, input)
@@ -290,14 +232,14 @@ async function update(
   dropped: readonly string[] = [],
 ): Promise<ObservedPkiRole> {
   refuse(spec)
-  const wanted = withDefaults(spec, dropped)
-  const changed: readonly string[] = changes(spec, observed, dropped).changed
+  const wanted = withDefaults(members, spec, dropped)
+  const changed: readonly string[] = diff(spec, observed, dropped).changed
   if (changed.length === 0) return observed
   // Sizes are forgotten with the type they were for.
   const sizes = changed.includes("keyType") ? ["keyBits", "signatureBits"] : []
-  const sent = Object.fromEntries([...changed, ...sizes].map((name) => [name, wanted[name as Member]]))
+  const sent = Object.fromEntries([...changed, ...sizes].map((name) => [name, wanted[name as keyof PkiRoleSpec]]))
   const place = placeOf(id)
-  const { role } = await engine.pki(place.mount).roles.update(place.name, roleInputOf(sent))
+  const { role } = await engine.pki(place.mount).roles.update(place.name, rules.toEngine(sent))
   return observedPkiRole(place, role)
 }
 

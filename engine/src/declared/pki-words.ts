@@ -3,11 +3,20 @@
 import type { Fault } from "../core/errors.ts"
 import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant } from "../core/time.ts"
 import { mountPathFaults, mountPathOf } from "../pki/mount.ts"
+import { required } from "./members.ts"
 import { sameText, type SameValue } from "./same-value.ts"
+import { text } from "./types.ts"
 
 export const sameMountPath: SameValue = (a, b) => sameText(withoutSlashes(a), withoutSlashes(b))
 
 const withoutSlashes = (path: unknown): unknown => (typeof path === "string" ? mountPathOf(path) : path)
+
+export const mountMember = required(text, "Path of the mount.", {
+  same: sameMountPath,
+  forcesReplacement: true,
+  providedBy: "configuration",
+  defaultText: "`chancery:pkiMount`, else `pki`",
+})
 
 export const mountMemberFaults = (member: string, path: string): readonly Fault[] =>
   mountPathFaults(mountPathOf(path)).map(({ detail }) => ({ field: [member], detail: detail.replace("path", member) }))

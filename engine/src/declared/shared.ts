@@ -3,6 +3,7 @@ export {
   type Changes,
   type Created,
   type Declarant,
+  type Definition,
   type Known,
   type DeclaredResource,
   type Origin,
@@ -11,5 +12,6 @@ export {
   type Removal,
   type Values,
 } from "./declared-resource.ts"
+export { defaultTextOf, describe } from "./description.ts"
 export { ownerMaximum } from "../core/owner.ts"
 export { systemRuntime } from "../core/runtime.ts"

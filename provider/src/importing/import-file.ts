@@ -1,7 +1,7 @@
 // What `pulumi import --file` reads. With its outputs beside its inputs Pulumi takes a resource as it stands here, and asks no
 // provider: dynamic resources cannot be read without the address of their code, which is only in the outputs.
 import { writtenState } from "../omitted-settings.ts"
-import { providerText, typeToken } from "../shell.ts"
+import { providerText, typeToken } from "../pulumi-resource.ts"
 import type { Existing } from "./candidate.ts"
 
 export function importFile(resources: readonly Existing[]): string {

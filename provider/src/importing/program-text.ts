@@ -1,5 +1,5 @@
 // A program that declares what was found, as it was found. Ids of what it declares are written as the resources they are of.
-import { typeToken } from "../shell.ts"
+import { typeToken } from "../pulumi-resource.ts"
 import type { Existing } from "./candidate.ts"
 
 /** `organization` is left out where the configuration says it. */

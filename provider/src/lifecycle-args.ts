@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 
 /** Arguments of every resource. */
-export interface LifeArgs {
+export interface LifecycleArgs {
   /**
    * What `pulumi destroy` and removal from the program do. `safe` refuses if data would be lost, `force` deletes anyway,
    * `retain` leaves the resource on the server. Default: `chancery:deletionPolicy`, else `safe`.

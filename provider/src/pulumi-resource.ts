@@ -18,11 +18,19 @@ interface Declaration<Args, State> {
   readonly outputs: readonly (keyof State & string)[]
   /** The argument that is the resource's name in the program where it is left out. */
   readonly named?: keyof Args & NamingMember
-  /** Arguments that are encrypted in the state, whatever the program says of them. */
-  readonly secretInputs?: (args: Args) => readonly (keyof Args & string)[]
-  /** Outputs that are, and that no secret argument has the name of. */
-  readonly secretOutputs?: (args: Args) => readonly string[]
+  /** Arguments that are encrypted in the state. */
+  readonly secretInputs?: Secrets
+  /** Outputs that are encrypted in the state. */
+  readonly secretOutputs?: Secrets
 }
+
+/** By the name of the member: always, or unless another argument has one of these values. An unknown value may be any. */
+type Secrets = Readonly<Record<string, true | { readonly member: string; readonly values: readonly unknown[] }>>
+
+const secretNames = (secrets: Secrets | undefined, args: object): readonly string[] =>
+  Object.entries(secrets ?? {})
+    .filter(([, rule]) => rule === true || !rule.values.includes((args as Record<string, unknown>)[rule.member]))
+    .map(([name]) => name)
 
 /** The arguments may be left out where none is required. */
 type Given<Args> =
@@ -36,23 +44,16 @@ export type ResourceOf<State> = pulumi.CustomResource & {
 }
 
 /** Class of a resource: creates one, or reads an existing one with `get`. */
-export interface DeclaredResource<Args, State> {
+export interface ResourceClass<Args, State> {
   new (name: string, ...given: Given<Args>): ResourceOf<State>
   /** Reads an existing resource by its id, without managing it. */
   get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): ResourceOf<State>
 }
 
-/** Outputs as the engine returns them: the engine's lists are read-only. */
-type Returned<State> = {
-  readonly [Name in keyof State as Exclude<Name, "adopted">]: State[Name] extends readonly (infer Item)[]
-    ? readonly Item[]
-    : State[Name]
-}
-
 /** A class without another one above it: the SDK takes what called the first constructor after its own for the program. */
-export function declaredResource<Args extends object, State extends object, _Observed extends Returned<State>>(
+export function declaredResource<Args extends object, State extends object>(
   declaration: Declaration<Args, State>,
-): DeclaredResource<Args, State> {
+): ResourceClass<Args, State> {
   const { kind, secretOutputs } = declaration
 
   class Declared extends pulumi.CustomResource {
@@ -61,7 +62,7 @@ export function declaredResource<Args extends object, State extends object, _Obs
     }
 
     constructor(name: string, args: Partial<Args> = {}, options: pulumi.CustomResourceOptions = {}) {
-      const secrets = secretOutputs?.(args as Args) ?? []
+      const secrets = secretNames(secretOutputs, args)
       const all =
         secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
       // The SDK keeps a stack trace for each of four promises of each output. Declaring 1,000 workspaces under the SDK's mocks takes 5.2 s
@@ -80,7 +81,7 @@ export function declaredResource<Args extends object, State extends object, _Obs
   Object.defineProperty(Declared, "name", { value: typeToken(kind).split(":").at(-1) })
   if (kind === "workspace")
     for (const [name, value] of Object.entries(omittedSettings)) fillOmitted(Declared.prototype, name, value)
-  return Declared as unknown as DeclaredResource<Args, State>
+  return Declared as unknown as ResourceClass<Args, State>
 }
 
 /**
@@ -129,7 +130,7 @@ function registration<Args extends object, State>(
 ): pulumi.Inputs {
   const names = kind === "workspace" ? [...outputs, foundMember] : outputs
   const unset = Object.fromEntries(names.map((name) => [name, undefined]))
-  const secrets: readonly string[] = secretInputs?.(args as Args) ?? []
+  const secrets = secretNames(secretInputs, args)
   const given = Object.fromEntries(
     Object.entries(args)
       .filter(([, value]) => value !== undefined)

@@ -1,0 +1,155 @@
+// Types of declared members: what a program may write, when two values are the same, and what a manifest may write if that is less.
+// A fault of a schema continues the name of its member: "must be text".
+import { z } from "zod"
+import { formatDuration, formatInstant, parseDuration, parseInstant } from "../core/time.ts"
+import { sameDuration, sameInstant, sameJson, sameSet, type SameValue } from "./same-value.ts"
+
+export interface MemberType<T> {
+  /** In programs. */
+  readonly schema: z.ZodType<T>
+  readonly same: SameValue
+  /** Type of the field in the reference. */
+  readonly label: string
+  /** In manifests, whose values have bounds. By default `schema`. */
+  readonly manifest?: z.ZodType
+  /** In manifests: a set has no item twice, an atomic list is replaced as a whole, and the items of a map have keys. */
+  readonly listType?: ListType
+  /** Text of a form that Kubernetes has a form of its own for. */
+  readonly form?: "duration" | "instant"
+  /** If the value of the engine is another one. Null is the same in both. */
+  toEngine?(this: void, value: T): unknown
+  fromEngine?(this: void, value: unknown): unknown
+}
+
+export type ListType = "set" | "atomic" | { readonly keys: readonly string[] }
+
+type Raw = { readonly input?: unknown }
+const must = (rule: string) => ({ error: ({ input }: Raw) => (input === undefined ? "is required" : `must ${rule}`) })
+
+const plainText = z.string(must("be text"))
+export const text: MemberType<string> = { schema: plainText, same: sameJson, label: "string" }
+const filled = plainText.min(1, "must not be empty")
+export const filledText: MemberType<string> = { ...text, schema: filled }
+export const textUpTo = (length: number): MemberType<string> => ({
+  ...text,
+  schema: plainText.max(length, `must have at most ${length} characters`),
+})
+
+export const flag: MemberType<boolean> = {
+  schema: z.boolean(must("be true or false")),
+  same: sameJson,
+  label: "boolean",
+}
+export const number: MemberType<number> = { schema: z.number(must("be a number")), same: sameJson, label: "number" }
+export const integer: MemberType<number> = {
+  schema: z.int(must("be a whole number")),
+  same: sameJson,
+  label: "integer",
+}
+export const integerBetween = (minimum: number, maximum: number): MemberType<number> => ({
+  ...integer,
+  manifest: z.int().min(minimum).max(maximum),
+})
+
+export const duration: MemberType<string> = {
+  schema: plainText.refine((value) => parseDuration(value) !== undefined, {
+    message: "must be a duration such as 30m, 720h or 90d",
+  }),
+  same: sameDuration,
+  label: "duration",
+  form: "duration",
+  toEngine: parseDuration,
+  fromEngine: (value: number) => formatDuration(value),
+}
+export const instant: MemberType<string> = {
+  schema: plainText.refine((value) => parseInstant(value) !== undefined, {
+    message: "must be an instant such as 2030-01-31T08:00:00Z",
+  }),
+  same: sameInstant,
+  label: "time (ISO 8601)",
+  form: "instant",
+  toEngine: parseInstant,
+  fromEngine: (value: number) => formatInstant(value),
+}
+
+/** `"a", "b" or "c"`. */
+const alternatives = (choices: readonly string[]): string => {
+  const quoted = choices.map((choice) => `"${choice}"`)
+  return [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ")
+}
+export const oneOf = <const T extends string>(...choices: readonly [T, ...T[]]): MemberType<T> => ({
+  schema: z.enum(choices, must(`be ${alternatives(choices)}`)),
+  same: sameJson,
+  label: choices.map((choice) => `\`${choice}\``).join(" or "),
+})
+
+export const orNull = <T>(type: MemberType<T>): MemberType<T | null> => ({
+  ...(type as MemberType<T | null>),
+  schema: type.schema.nullable(),
+  manifest: type.manifest ?? type.schema,
+  label: `${type.label} or null`,
+})
+
+interface ListOptions<T> {
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly same?: SameValue
+  readonly listType?: ListType | undefined
+  readonly manifestItem?: z.ZodType
+  readonly toEngine?: (value: T[]) => unknown
+}
+
+/** By default a set: its order means nothing. */
+export const listOf = <T>(item: z.ZodType<T>, options: ListOptions<T> = {}): MemberType<T[]> => {
+  const { minimum = 0, maximum = 200, same = sameSet, manifestItem = item, toEngine } = options
+  const listType = "listType" in options ? options.listType : "set"
+  const list = z.array(item, must("be a list"))
+  return {
+    schema: minimum === 0 ? list : list.min(minimum, "must not be empty"),
+    same,
+    label: "list",
+    manifest: z.array(manifestItem).min(1).max(maximum),
+    ...(listType === undefined ? {} : { listType }),
+    ...(toEngine === undefined ? {} : { toEngine }),
+  }
+}
+
+/** A set of texts, each of at most so many characters in a manifest. */
+export const texts = (length = 256, options: ListOptions<string> = {}): MemberType<string[]> =>
+  listOf(filled as z.ZodType<string>, { manifestItem: z.string().min(1).max(length), ...options })
+/** Texts in an order that means something. */
+export const orderedTexts = (length = 256, maximum = 20): MemberType<string[]> =>
+  texts(length, { maximum, same: sameJson, listType: "atomic" })
+export const choices = <const T extends string>(...all: readonly [T, ...T[]]): MemberType<T[]> =>
+  listOf(oneOf(...all).schema, { minimum: 1, maximum: all.length })
+
+export const textMap: MemberType<Record<string, string>> = {
+  schema: z.record(z.string(), plainText, must("be an object of texts")),
+  same: sameJson,
+  label: "map",
+}
+
+/** These members and no others. */
+export const objectOf = <S extends z.ZodRawShape>(shape: S) => {
+  const names = Object.keys(shape)
+  return z.strictObject(shape, {
+    error: ({ code, input, ...issue }) =>
+      code === "unrecognized_keys"
+        ? (issue as unknown as { readonly keys: readonly string[] }).keys
+            .map((key) => unknownMember(key, names))
+            .join("\n")
+        : must("be an object").error({ input }),
+  })
+}
+
+export const objectType = <T>(schema: z.ZodType<T>): MemberType<T> => ({ schema, same: sameJson, label: "object" })
+
+export const textOr = <T>(object: z.ZodType<T>): z.ZodType<string | T> =>
+  z.union([plainText, object], must("be text or an object"))
+
+export function unknownMember(key: string, known: readonly string[]): string {
+  const meant = known.find((name) => name.toLowerCase() === key.toLowerCase().replaceAll(/[-_]/g, ""))
+  return meant === undefined
+    ? `${key} is not known; known are ${known.join(", ")}`
+    : `${key} is not known; say ${meant}`
+}
