@@ -123,7 +123,7 @@ function resourceFile(definition: Definition): string {
   const secrets = (entries: readonly (readonly [string, Secret | undefined])[]): string =>
     entries.flatMap(([member, secret]) => (secret === undefined ? [] : [`${member}: ${secretText(secret)}`])).join(", ")
   const secretInputs = secrets(Object.entries(members).map(([member, { secret }]) => [member, secret]))
-  const secretOutputs = secrets(all.map((one) => [one.name, one.secret]))
+  const secretOutputs = secrets(all.map((one) => [one.name, one.secret ?? members[one.name]?.secret]))
   const named = Object.entries(members).find(([, { providedBy }]) => providedBy === "name")?.[0]
   const lifecycle = endsByItself === true ? 'Pick<LifecycleArgs, "timeouts">' : "LifecycleArgs"
   const adopt = `Adopt ${adoption ?? ""}. Destroying the stack then keeps it unless \`deletionPolicy\` is set.`

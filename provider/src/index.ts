@@ -3,7 +3,7 @@ export {
   DataRetentionPolicy,
   type DataRetentionPolicyArgs,
   type DataRetentionPolicyState,
-} from "./data-retention-policy.ts"
+} from "./resources/data-retention-policy.ts"
 export type { LifecycleArgs as LifeArgs } from "./lifecycle-args.ts"
 export {
   getWorkspace,
@@ -22,13 +22,13 @@ export {
   type IssuerLookup,
   type RoleLookup,
 } from "./pki-lookups.ts"
-export { AcmeConfig, type AcmeConfigArgs, type AcmeConfigState } from "./acme-config.ts"
-export { AcmeEab, type AcmeEabArgs, type AcmeEabState } from "./acme-eab.ts"
+export { AcmeConfig, type AcmeConfigArgs, type AcmeConfigState } from "./resources/acme-config.ts"
+export { AcmeEab, type AcmeEabArgs, type AcmeEabState } from "./resources/acme-eab.ts"
 export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./certificate-args.ts"
 export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./pki-certificate.ts"
 export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./pki-intermediate.ts"
 export { PkiIssuer, type PkiIssuerArgs, type PkiIssuerState } from "./pki-issuer.ts"
-export { PkiMount, type PkiMountArgs, type PkiMountState } from "./pki-mount.ts"
+export { PkiMount, type PkiMountArgs, type PkiMountState } from "./resources/pki-mount.ts"
 export { type PolicyIdentifierArgs, PkiRole, type PkiRoleArgs, type PkiRoleState } from "./resources/pki-role.ts"
 export { PkiRevocation, type PkiRevocationArgs, type PkiRevocationState } from "./pki-revocation.ts"
 export {
@@ -36,17 +36,17 @@ export {
   type PkiSignedCertificateArgs,
   type PkiSignedCertificateState,
 } from "./pki-signed-certificate.ts"
-export { Project, type ProjectArgs, type ProjectState } from "./project.ts"
+export { Project, type ProjectArgs, type ProjectState } from "./resources/project.ts"
 export { Provider, type ProviderArgs } from "./provider.ts"
 export {
   RemoteStateConsumers,
   type RemoteStateConsumersArgs,
   type RemoteStateConsumersState,
-} from "./remote-state-consumers.ts"
-export { SshKeyAssignment, type SshKeyAssignmentArgs, type SshKeyAssignmentState } from "./ssh-key-assignment.ts"
-export { Tag, type TagArgs, type TagState } from "./tag.ts"
-export { TagBindings, type TagBindingsArgs, type TagBindingsState } from "./tag-bindings.ts"
-export { Variable, type VariableArgs, type VariableState } from "./variable.ts"
+} from "./resources/remote-state-consumers.ts"
+export { SshKeyAssignment, type SshKeyAssignmentArgs, type SshKeyAssignmentState } from "./resources/ssh-key-assignment.ts"
+export { Tag, type TagArgs, type TagState } from "./resources/tag.ts"
+export { TagBindings, type TagBindingsArgs, type TagBindingsState } from "./resources/tag-bindings.ts"
+export { Variable, type VariableArgs, type VariableState } from "./resources/variable.ts"
 export { type VcsRepoArgs, Workspace, type WorkspaceArgs, type WorkspaceState } from "./workspace.ts"
-export { WorkspaceLock, type WorkspaceLockArgs, type WorkspaceLockState } from "./workspace-lock.ts"
-export { WorkspaceTags, type WorkspaceTagsArgs, type WorkspaceTagsState } from "./workspace-tags.ts"
+export { WorkspaceLock, type WorkspaceLockArgs, type WorkspaceLockState } from "./resources/workspace-lock.ts"
+export { WorkspaceTags, type WorkspaceTagsArgs, type WorkspaceTagsState } from "./resources/workspace-tags.ts"

@@ -1,6 +1,6 @@
 // What a program asks about roles, issuers and ACME that it does not declare.
 import type { Engine } from "@chancery/engine"
-import type { AcmeConfigState } from "./acme-config.ts"
+import type { AcmeConfigState } from "./resources/acme-config.ts"
 import { asking, stackConfiguration } from "./asking.ts"
 import type { PkiIssuerState } from "./pki-issuer.ts"
 import type { PkiRoleState } from "./resources/pki-role.ts"

@@ -1,51 +1,53 @@
-import { type Fault, isEngineError } from "../core/errors.ts"
+import { isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import { retentionFaults } from "../workspaces/retention-policy.ts"
-import type { Changes, DeclaredResource, Values } from "./declared-resource.ts"
-import { differing } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import type { DeclaredResource, Definition } from "./declared-resource.ts"
+import { diffMembers, type InForce, member, type SpecOf, validator } from "./members.ts"
+import { number, orNull } from "./types.ts"
+import { workspaceMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  workspaceId: shapes.text().filled(),
-  deleteOlderThanDays: shapes.number().nullable().optional(),
-})
+const members = {
+  workspaceId: workspaceMember("Workspace of the policy."),
+  deleteOlderThanDays: member(orNull(number), "Age in days after which old states and configurations are deleted.", {
+    default: null,
+    defaultText: "never",
+  }),
+}
 
 /**
  * Data retention policy of a workspace: how long the data of old states and configurations stays. Without a number of days, it
  * is never deleted. For the self-hosted edition.
  */
-export type DataRetentionPolicySpec = Readonly<shapes.Of<typeof shape>>
+export type DataRetentionPolicySpec = SpecOf<typeof members>
 
-export interface ObservedDataRetentionPolicy {
-  readonly workspaceId: string
-  readonly deleteOlderThanDays: number | null
-}
+export type ObservedDataRetentionPolicy = InForce<typeof members>
 
 /** The id is that of the workspace. */
-export const dataRetentionPolicyResource: DeclaredResource<DataRetentionPolicySpec, ObservedDataRetentionPolicy> = {
-  memberNames: Object.keys(shape.members),
-  validate: faults,
-  diff: changes,
+export const dataRetentionPolicyResource: DeclaredResource<DataRetentionPolicySpec, ObservedDataRetentionPolicy> &
+  Definition = {
+  name: "dataRetentionPolicy",
+  description:
+    "Retention of old states and configurations of a workspace (self-hosted edition only). Its id is that of the workspace.",
+  outputsDescription: "Outputs of a data retention policy.",
+  members,
+  outputs: {},
+  memberNames: Object.keys(members),
+  validate: validator<DataRetentionPolicySpec>(members, ({ deleteOlderThanDays: days }) =>
+    typeof days === "number"
+      ? retentionFaults("workspace", { kind: "delete-older", days }).map(({ detail }) => ({
+          field: ["deleteOlderThanDays"],
+          detail,
+        }))
+      : [],
+  ),
+  diff: ({ workspaceId, deleteOlderThanDays = null }, observed) =>
+    diffMembers(members, { workspaceId, deleteOlderThanDays }, observed),
   observe,
   create: async (engine, spec) => ({ id: spec.workspaceId, observed: await put(engine, spec), adopted: false }),
   update: (engine, _id, spec) => put(engine, spec),
   delete: async (engine, id) => {
     if ((await observe(engine, id)) !== undefined) await engine.retentionPolicies.delete({ kind: "workspace", id })
   },
-}
-
-function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapes.faultsOf(shape, spec, open)
-  const { deleteOlderThanDays: days } = spec as Partial<DataRetentionPolicySpec>
-  if (typeof days !== "number") return misshapen
-  const ruled = retentionFaults("workspace", { kind: "delete-older", days })
-  return [...misshapen, ...ruled.map(({ detail }) => ({ field: ["deleteOlderThanDays"], detail }))]
-}
-
-function changes(spec: DataRetentionPolicySpec, observed: ObservedDataRetentionPolicy): Changes {
-  const { workspaceId, deleteOlderThanDays = null } = spec
-  const changed = differing({ workspaceId, deleteOlderThanDays }, observed, {})
-  return { changed, mustReplace: changed.filter((name) => name === "workspaceId") }
 }
 
 async function observe(engine: Engine, id: string): Promise<ObservedDataRetentionPolicy | undefined> {

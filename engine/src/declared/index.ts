@@ -1,10 +1,25 @@
-// The kinds that programs and manifests declare: re-exports only.
+// The kinds that programs and manifests declare, and all of them in one list.
+import type { Definition } from "./declared-resource.ts"
+import * as certificates from "./certificates.ts"
+import * as workspaces from "./workspaces.ts"
+
 export * from "./certificates.ts"
 export * from "./shared.ts"
 export * from "./workspaces.ts"
 
-import { pkiRoleResource } from "./pki-role.ts"
-import type { Definition } from "./declared-resource.ts"
-
 /** In the order of the reference. */
-export const declaredResources: readonly Definition[] = [pkiRoleResource]
+export const declaredResources: readonly Definition[] = [
+  workspaces.projectResource,
+  workspaces.variableResource,
+  workspaces.tagResource,
+  workspaces.tagBindingsResource,
+  workspaces.workspaceTagsResource,
+  workspaces.workspaceLockResource,
+  workspaces.remoteStateConsumersResource,
+  workspaces.sshKeyAssignmentResource,
+  workspaces.dataRetentionPolicyResource,
+  certificates.pkiMountResource,
+  certificates.pkiRoleResource,
+  certificates.pkiAcmeConfigResource,
+  certificates.pkiAcmeEabResource,
+]

@@ -10,105 +10,13 @@ import {
   eabPolicies,
   parseDirectoryPolicy,
 } from "../pki/settings/acme-settings.ts"
-import type { Changes, Created, DeclaredResource, Values } from "./declared-resource.ts"
-import { integer } from "./certificate-members.ts"
-import { declaredFaults, durationFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
-import { differing, sameDuration, sameSet, type SameValue } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
-
-const texts = shapes.list(shapes.text().filled()).optional()
-
-const shape = shapes.members({
-  mount: shapes.text(),
-  enabled: shapes.flag().optional(),
-  allowedIssuers: texts,
-  allowedRoles: texts,
-  allowRoleExtKeyUsage: shapes.flag().optional(),
-  defaultDirectoryPolicy: shapes.text().optional(),
-  dnsResolver: shapes.text().optional(),
-  eabPolicy: shapes.oneOf(eabPolicies).optional(),
-  maxTtl: shapes.text().optional(),
-  challengePermittedIpRanges: texts,
-  challengeExcludedIpRanges: texts,
-  caaIdentities: texts,
-  termsOfService: shapes.text().optional(),
-  website: shapes.text().optional(),
-  ordersPerAccount: integer,
-  ordersPerName: integer,
-  accountsPerAddress: integer,
-  failedValidations: integer,
-  directoryLimits: texts,
-})
-
-/** ACME settings of a mount. `maxTtl` is a duration such as `720h`; `0s` means 90 days. */
-export type PkiAcmeConfigSpec = Readonly<shapes.Of<typeof shape>>
-
-/** Every setting as it is in force. */
-export type ObservedPkiAcmeConfig = Readonly<{
-  [Name in keyof PkiAcmeConfigSpec]-?: Exclude<PkiAcmeConfigSpec[Name], undefined>
-}>
-
-/** Every mount has these settings: they are changed, and in the end go back. Its id is `MOUNT/config/acme`. */
-export const pkiAcmeConfigResource: DeclaredResource<PkiAcmeConfigSpec, ObservedPkiAcmeConfig> = {
-  memberNames: Object.keys(shape.members),
-  validate: pkiAcmeConfigFaults,
-  diff: changes,
-  observe: (engine, id) => found(engine, mountIn(id)),
-  create,
-  update,
-  delete: remove,
-}
-
-const memberOf = (inside: string): string | undefined => {
-  const member = inside.replace(/Ms$/, "")
-  return member in shape.members ? member : undefined
-}
-
-function pkiAcmeConfigFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const faults = [...shapes.faultsOf(shape, spec, open), ...durationFaults("maxTtl", spec["maxTtl"])]
-  const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
-  // A member of the wrong type is refused already, and no rule can read it.
-  const known = Object.fromEntries(
-    Object.entries(spec).filter(([name]) => !unsaid.has(name)),
-  ) as Partial<PkiAcmeConfigSpec>
-  return [
-    ...faults,
-    ...(known.mount === undefined ? [] : mountMemberFaults("mount", known.mount)),
-    ...declaredFaults(settingsFaults({ ...defaultAcmeSettings, ...settingsOf(known) }), memberOf).filter(
-      ({ field }) => !unsaid.has(String(field?.[0])),
-    ),
-  ]
-}
-
-/** Only the mount knows which roles and issuers it has, and whether it can serve ACME. */
-function settingsFaults(settings: AcmeSettings): readonly Fault[] {
-  const policy = parseDirectoryPolicy(settings.defaultDirectoryPolicy)
-  const roles = [...settings.allowedRoles, ...(policy?.kind === "role" ? [policy.role] : [])]
-  return acmeSettingsFaults(settings, {
-    mount: { path: "", config: { ...initialMountConfig, allowedResponseHeaders: ["*"] } },
-    clusterPath: "known",
-    roles: new Map(roles.map((name) => [name, roleDefaults])),
-    hasIssuer: () => true,
-  })
-}
-
-function settingsOf({ mount: _mount, maxTtl, ...others }: Partial<PkiAcmeConfigSpec>): Partial<AcmeSettings> {
-  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
-  return { ...given, ...(maxTtl === undefined ? {} : { maxTtlMs: parseDuration(maxTtl) ?? 0 }) }
-}
-
-const rules: Readonly<Partial<Record<keyof PkiAcmeConfigSpec, SameValue>>> = {
-  mount: sameMountPath,
-  allowedIssuers: sameSet,
-  allowedRoles: sameSet,
-  maxTtl: sameDuration,
-  challengePermittedIpRanges: sameSet,
-  challengeExcludedIpRanges: sameSet,
-  caaIdentities: sameSet,
-}
+import type { Changes, Created, DeclaredResource, Definition } from "./declared-resource.ts"
+import { declaredFaults, mountMember, mountMemberFaults } from "./pki-words.ts"
+import { diffMembers, type InForce, member, type SpecOf, validator, withDefaults } from "./members.ts"
+import { duration, flag, integer, oneOf, orderedTexts, text, texts } from "./types.ts"
 
 /** A mount, and how ACME is served there. */
-export const observedPkiAcmeConfig = (mount: string, settings: AcmeSettings): ObservedPkiAcmeConfig => ({
+export const observedPkiAcmeConfig = (mount: string, settings: AcmeSettings) => ({
   mount,
   enabled: settings.enabled,
   allowedIssuers: [...settings.allowedIssuers],
@@ -132,14 +40,128 @@ export const observedPkiAcmeConfig = (mount: string, settings: AcmeSettings): Ob
 
 const { mount: _none, ...defaults } = observedPkiAcmeConfig("", defaultAcmeSettings)
 
-const withDefaults = (spec: PkiAcmeConfigSpec, dropped: readonly string[]): PkiAcmeConfigSpec => ({
-  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
-  ...spec,
-})
+const members = {
+  mount: mountMember,
+  enabled: member(
+    flag,
+    "Serve ACME. Requires `clusterPath` and the response headers `Location`, `Replay-Nonce` and `Link` on the mount.",
+    { default: defaults.enabled },
+  ),
+  allowedIssuers: member(texts(), "Issuers that directories may name, by id or name. `*` stands for every issuer.", {
+    default: defaults.allowedIssuers,
+  }),
+  allowedRoles: member(texts(), "Roles that directories and profiles may name. `*` stands for every role.", {
+    default: defaults.allowedRoles,
+  }),
+  allowRoleExtKeyUsage: member(flag, "Use the extended key usages of the role instead of `serverAuth` alone.", {
+    default: defaults.allowRoleExtKeyUsage,
+  }),
+  defaultDirectoryPolicy: member(
+    text,
+    "Policy of directories without a role: `sign-verbatim`, `role:NAME`, `external-policy`, `external-policy:POLICY` or `forbid`.",
+    { default: defaults.defaultDirectoryPolicy },
+  ),
+  dnsResolver: member(text, "DNS server for validation, as `address` or `address:port`.", {
+    default: defaults.dnsResolver,
+    defaultText: "the system's resolver",
+  }),
+  eabPolicy: member(oneOf(...eabPolicies), "Accounts that need an external account binding (`AcmeEab`).", {
+    default: defaults.eabPolicy,
+  }),
+  maxTtl: member(duration, "Maximum lifetime of ACME certificates.", {
+    default: defaults.maxTtl,
+    defaultText: "`90d` (also if `0s`)",
+  }),
+  challengePermittedIpRanges: member(texts(), "Non-public address ranges (CIDR) that validation may reach.", {
+    default: defaults.challengePermittedIpRanges,
+    defaultText: "none",
+  }),
+  challengeExcludedIpRanges: member(
+    texts(),
+    "Address ranges (CIDR) that validation may never reach, permitted or not.",
+    { default: defaults.challengeExcludedIpRanges, defaultText: "none" },
+  ),
+  caaIdentities: member(texts(), "Names of this authority in CAA records.", {
+    default: defaults.caaIdentities,
+    defaultText: "none, CAA records are not checked",
+  }),
+  termsOfService: member(text, "URL of the terms of service that new accounts must agree to.", {
+    default: defaults.termsOfService,
+    defaultText: "none",
+  }),
+  website: member(text, "URL of a page about this authority.", { default: defaults.website, defaultText: "none" }),
+  ordersPerAccount: member(integer, "Limit of new orders for one account in 3 hours. 0: no limit.", {
+    default: defaults.ordersPerAccount,
+  }),
+  ordersPerName: member(integer, "Limit of certificates for one name in 7 days, across all accounts. 0: no limit.", {
+    default: defaults.ordersPerName,
+  }),
+  accountsPerAddress: member(integer, "Limit of new accounts from one address in 3 hours. 0: no limit.", {
+    default: defaults.accountsPerAddress,
+  }),
+  failedValidations: member(integer, "Limit of failed validations of one account and name in an hour. 0: no limit.", {
+    default: defaults.failedValidations,
+  }),
+  directoryLimits: member(
+    orderedTexts(),
+    "Limits of single directories, such as `roles/web/acme orders_per_account=100`; `*` matches one path segment.",
+    { default: defaults.directoryLimits },
+  ),
+}
 
-function changes(spec: PkiAcmeConfigSpec, observed: ObservedPkiAcmeConfig, dropped: readonly string[] = []): Changes {
-  const changed = differing(withDefaults(spec, dropped), observed, rules)
-  return { changed, mustReplace: changed.filter((name) => name === "mount") }
+/** How a mount serves ACME (specification 2.4). `maxTtl` is text such as `720h`; `0s` is 90 days. */
+export type PkiAcmeConfigSpec = SpecOf<typeof members>
+
+/** Every setting as it is in force. */
+export type ObservedPkiAcmeConfig = InForce<typeof members>
+
+/** Every mount has these settings: they are changed, and in the end go back. Its id is `MOUNT/config/acme`. */
+export const pkiAcmeConfigResource: DeclaredResource<PkiAcmeConfigSpec, ObservedPkiAcmeConfig> & Definition = {
+  name: "acmeConfig",
+  description: "ACME settings of a mount. Deleting the resource disables ACME. Its id is `MOUNT/config/acme`.",
+  argsDescription:
+    "ACME settings of a mount. A setting that the program never declared is not managed. A setting removed from the program returns to its default.",
+  outputsDescription: "Outputs of the ACME settings: every setting in force.",
+  members,
+  outputs: {},
+  memberNames: Object.keys(members),
+  validate: (spec, open) => validate(spec, open),
+  diff,
+  observe: (engine, id) => found(engine, mountIn(id)),
+  create,
+  update,
+  delete: remove,
+}
+
+const memberOf = (inside: string): string | undefined => {
+  const member = inside.replace(/Ms$/, "")
+  return member in members ? member : undefined
+}
+
+const validate = validator<PkiAcmeConfigSpec>(members, (known) => [
+  ...(known.mount === undefined ? [] : mountMemberFaults("mount", known.mount)),
+  ...declaredFaults(settingsFaults({ ...defaultAcmeSettings, ...settingsOf(known) }), memberOf),
+])
+
+function diff(spec: PkiAcmeConfigSpec, observed: ObservedPkiAcmeConfig, dropped: readonly string[] = []): Changes {
+  return diffMembers(members, spec, observed, dropped)
+}
+
+/** Only the mount knows which roles and issuers it has, and whether it can serve ACME. */
+function settingsFaults(settings: AcmeSettings): readonly Fault[] {
+  const policy = parseDirectoryPolicy(settings.defaultDirectoryPolicy)
+  const roles = [...settings.allowedRoles, ...(policy?.kind === "role" ? [policy.role] : [])]
+  return acmeSettingsFaults(settings, {
+    mount: { path: "", config: { ...initialMountConfig, allowedResponseHeaders: ["*"] } },
+    clusterPath: "known",
+    roles: new Map(roles.map((name) => [name, roleDefaults])),
+    hasIssuer: () => true,
+  })
+}
+
+function settingsOf({ mount: _mount, maxTtl, ...others }: Partial<PkiAcmeConfigSpec>): Partial<AcmeSettings> {
+  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
+  return { ...given, ...(maxTtl === undefined ? {} : { maxTtlMs: parseDuration(maxTtl) ?? 0 }) }
 }
 
 async function create(engine: Engine, spec: PkiAcmeConfigSpec): Promise<Created<ObservedPkiAcmeConfig>> {
@@ -156,8 +178,8 @@ async function update(
   dropped: readonly string[] = [],
 ): Promise<ObservedPkiAcmeConfig> {
   refuse(spec)
-  const wanted = withDefaults(spec, dropped)
-  const { changed } = changes(spec, observed, dropped)
+  const wanted = withDefaults(members, spec, dropped)
+  const { changed } = diff(spec, observed, dropped)
   if (changed.length === 0) return observed
   const sent = Object.fromEntries(changed.map((name) => [name, wanted[name as keyof PkiAcmeConfigSpec]]))
   return saved(engine, mountIn(id), settingsOf(sent))
@@ -176,7 +198,7 @@ async function remove(engine: Engine, id: string, spec: Partial<PkiAcmeConfigSpe
 
 /** What only became known since it was checked. */
 function refuse(spec: PkiAcmeConfigSpec): void {
-  const faults = pkiAcmeConfigFaults(spec)
+  const faults = validate({ ...spec })
   if (faults.length > 0) throw invalid(faults)
 }
 
@@ -188,7 +210,7 @@ async function saved(engine: Engine, mount: string, patch: Partial<AcmeSettings>
     if (isEngineError(error, "invalid")) throw invalid(declaredFaults(error.faults, memberOf))
     throw error
   }
-  // The answer to a change lacks some settings.
+  // The answer to a change leaves settings out (specification 4.2).
   return observedPkiAcmeConfig(mount, await settings.acme())
 }
 

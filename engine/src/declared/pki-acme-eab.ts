@@ -1,26 +1,34 @@
 import { type AccountBindings, type AccountBindingView, bindingTtlMaximumMs } from "../acme/account-bindings.ts"
-import { type Fault, invalid, isEngineError } from "../core/errors.ts"
+import { invalid, isEngineError } from "../core/errors.ts"
 import { dayMs, formatInstant, parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import { mountPathOf } from "../pki/mount.ts"
-import type { Changes, Created, Known, DeclaredResource, Values } from "./declared-resource.ts"
-import { durationFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
-import { differing, sameDuration } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import type { Created, Known, DeclaredResource, Definition } from "./declared-resource.ts"
+import { mountMember, mountMemberFaults } from "./pki-words.ts"
+import { diffMembers, member, output, type SpecOf, validator } from "./members.ts"
+import { duration, filledText, flag, orNull, text } from "./types.ts"
 
-const shape = shapes.members({
-  mount: shapes.text(),
-  issuerRef: shapes.text().filled().optional(),
-  role: shapes.text().filled().optional(),
-  externalPolicy: shapes.text().optional(),
-  ttl: shapes.text().optional(),
-})
+const members = {
+  mount: mountMember,
+  issuerRef: member(filledText, "Issuer of the directory, by id or name.", { default: null, forcesReplacement: true }),
+  role: member(filledText, "Role of the directory.", { default: null, forcesReplacement: true }),
+  externalPolicy: member(
+    text,
+    "External policy of the directory, instead of a role. Empty: the policy that the external service selects.",
+    { default: null, forcesReplacement: true },
+  ),
+  ttl: member(duration, "Time in which the binding must be used, such as `24h`.", {
+    default: null,
+    defaultText: "no limit (also if `0s`)",
+    forcesReplacement: true,
+  }),
+}
 
 /**
  * External account binding: lets a client register one account in one directory, by default the mount's own (RFC 8555, section
  * 7.3.4). An empty `externalPolicy` leaves the choice to the service. Without `ttl`, or with `0s`, it does not expire.
  */
-export type PkiAcmeEabSpec = Readonly<shapes.Of<typeof shape>>
+export type PkiAcmeEabSpec = SpecOf<typeof members>
 
 export interface ObservedPkiAcmeEab {
   readonly mount: string
@@ -41,25 +49,40 @@ export interface ObservedPkiAcmeEab {
 }
 
 /** One that has been used has done what it was for, and stays. Its id is `MOUNT/eab/KEY_ID`. */
-export const pkiAcmeEabResource: DeclaredResource<PkiAcmeEabSpec, ObservedPkiAcmeEab> = {
-  memberNames: Object.keys(shape.members),
-  validate: pkiAcmeEabFaults,
-  diff: changes,
+export const pkiAcmeEabResource: DeclaredResource<PkiAcmeEabSpec, ObservedPkiAcmeEab> & Definition = {
+  name: "acmeEab",
+  description:
+    "An external account binding: lets one ACME client register one account in one directory. Its id is `MOUNT/eab/KEY_ID`. The key is a secret output; it is stored in the state of the stack only.",
+  argsDescription: "Changing any member forces replacement. Default directory: that of the mount.",
+  outputsDescription: "Outputs of an external account binding.",
+  members,
+  outputs: {
+    issuerRef: output(orNull(text).schema, "Issuer of the directory. Null: none was named."),
+    role: output(orNull(text).schema, "Role of the directory. Null: none was named."),
+    externalPolicy: output(orNull(text).schema, "External policy of the directory. Null: none was named."),
+    ttl: output(orNull(text).schema, "Time in which the binding must be used, as declared. Null: no limit."),
+    keyId: output(text.schema, "Key identifier for the ACME client."),
+    key: output(
+      text.schema,
+      "HMAC key for the ACME client (base64url), a secret. The server returns it once, so `get` has none.",
+      { secret: true },
+    ),
+    acmeDirectory: output(text.schema, "Path of the directory below the mount, such as `roles/web/acme/directory`."),
+    createdAt: output(text.schema, "Time of creation (ISO 8601)."),
+    isWaiting: output(flag.schema, "The binding is unused, not expired and not deleted."),
+  },
+  memberNames: Object.keys(members),
+  validate: (spec, open) => validate(spec, open),
+  diff: (spec, observed, dropped) => diffMembers(members, spec, observed, dropped),
   observe,
   create,
   update: async (_engine, _id, _spec, observed) => observed,
   delete: remove,
 }
 
-function pkiAcmeEabFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const faults = [...shapes.faultsOf(shape, spec, open), ...durationFaults("ttl", spec["ttl"])]
-  const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
-  const { mount, role, externalPolicy, ttl } = Object.fromEntries(
-    Object.entries(spec).filter(([name]) => !unsaid.has(name)),
-  ) as Partial<PkiAcmeEabSpec>
+const validate = validator<PkiAcmeEabSpec>(members, ({ mount, role, externalPolicy, ttl }) => {
   const ttlMs = parseDuration(ttl ?? "0s") ?? 0
   return [
-    ...faults,
     ...(mount === undefined ? [] : mountMemberFaults("mount", mount)),
     ...(role === undefined || externalPolicy === undefined
       ? []
@@ -68,19 +91,12 @@ function pkiAcmeEabFaults(spec: Values, open: ReadonlySet<string> = new Set()): 
       ? []
       : [{ field: ["ttl"], detail: `ttl must be from 0s to ${bindingTtlMaximumMs / dayMs}d` }]),
   ]
-}
+})
 
 const unsaid = { issuerRef: null, role: null, externalPolicy: null, ttl: null }
 
-/** Another one in everything: nothing about a token can be changed. */
-function changes(spec: PkiAcmeEabSpec, observed: ObservedPkiAcmeEab, dropped: readonly string[] = []): Changes {
-  const wanted = { ...Object.fromEntries(Object.entries(unsaid).filter(([name]) => dropped.includes(name))), ...spec }
-  const changed = differing<PkiAcmeEabSpec>(wanted, observed, { mount: sameMountPath, ttl: sameDuration })
-  return { changed, mustReplace: changed }
-}
-
 async function create(engine: Engine, spec: PkiAcmeEabSpec): Promise<Created<ObservedPkiAcmeEab>> {
-  const faults = pkiAcmeEabFaults(spec)
+  const faults = validate({ ...spec })
   if (faults.length > 0) throw invalid(faults)
   const { mount: path, issuerRef, role, externalPolicy, ttl } = spec
   const mount = mountPathOf(path)

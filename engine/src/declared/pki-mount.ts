@@ -9,42 +9,75 @@ import {
   type Changes,
   type Created,
   type DeclaredResource,
+  type Definition,
   type Origin,
   PartlyCreated,
   type Removal,
-  type Values,
 } from "./declared-resource.ts"
-import { declaredDuration, declaredFaults, durationFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
-import { differing, sameDuration, sameSet, sameText, type SameValue } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { declaredDuration, declaredFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
+import { sameText, type SameValue } from "./same-value.ts"
+import { diffMembers, type InForce, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
+import { duration, flag, listOf, oneOf, orNull, text } from "./types.ts"
 
-const names = shapes.list(shapes.text()).optional()
+/** A slash at its end says nothing. */
+const sameAddress: SameValue = (a, b) => sameText(withoutLastSlashes(a), withoutLastSlashes(b))
 
-const shape = shapes.members({
-  path: shapes.text(),
-  description: shapes.text().optional(),
-  defaultLeaseTtl: shapes.text().nullable().optional(),
-  maxLeaseTtl: shapes.text().nullable().optional(),
-  forceNoCache: shapes.flag().optional(),
-  listingVisibility: shapes.oneOf(["hidden", "unauth"]).optional(),
-  allowedResponseHeaders: names,
-  passthroughRequestHeaders: names,
-  auditNonHmacRequestKeys: names,
-  auditNonHmacResponseKeys: names,
-  clusterPath: shapes.text().optional(),
-  clusterAiaPath: shapes.text().optional(),
-})
+const withoutLastSlashes = (value: unknown): unknown => (typeof value === "string" ? value.replace(/\/+$/, "") : value)
+
+const names = listOf(text.schema)
+
+const members = {
+  path: required(text, "Path of the mount; mounts do not nest.", {
+    same: sameMountPath,
+    providedBy: "name",
+    forcesReplacement: true,
+  }),
+  description: member(text, "Description for people.", { default: "", same: sameText }),
+  defaultLeaseTtl: member(orNull(duration), "Lifetime of certificates that request none.", {
+    default: null,
+    defaultText: "768 hours (also if null)",
+    example: "720h",
+  }),
+  maxLeaseTtl: member(orNull(duration), "Maximum lifetime of certificates, unless a role sets its own.", {
+    default: null,
+    defaultText: "768 hours (also if null)",
+    example: "8760h",
+  }),
+  forceNoCache: member(flag, "Disable caching of the mount.", { default: false }),
+  listingVisibility: member(oneOf("hidden", "unauth"), "List the mount for requests without a token (`unauth`).", {
+    default: "hidden",
+  }),
+  allowedResponseHeaders: member(
+    names,
+    "Response headers the mount may set. ACME needs `Last-Modified`, `Location`, `Replay-Nonce` and `Link`.",
+    { default: [] },
+  ),
+  passthroughRequestHeaders: member(names, "Request headers passed to the mount.", { default: [] }),
+  auditNonHmacRequestKeys: member(names, "Request members that the audit log records in plain text.", { default: [] }),
+  auditNonHmacResponseKeys: member(names, "Response members that the audit log records in plain text.", {
+    default: [],
+  }),
+  clusterPath: member(text, "URL of the mount. Required by ACME; replaces `{{cluster_path}}` in URLs.", {
+    default: "",
+    example: "https://ca.example.com/v1/pki",
+    same: sameAddress,
+    isOutputIfDeclared: true,
+  }),
+  clusterAiaPath: member(
+    text,
+    "URL of the mount for certificates and CRLs, often plain HTTP; replaces `{{cluster_aia_path}}` in URLs.",
+    { default: "", same: sameAddress, isOutputIfDeclared: true },
+  ),
+}
 
 /**
  * A place for certificate authorities, how long what they issue may live, and where it is reached (`config/cluster`). Durations
  * are text; null is the system's.
  */
-export type PkiMountSpec = Readonly<shapes.Of<typeof shape>>
+export type PkiMountSpec = SpecOf<typeof members>
 
 /** Every setting as it is in force, and what nobody sets. Its id is its path. */
-export interface ObservedPkiMount extends Readonly<{
-  [Name in Exclude<keyof PkiMountSpec, ClusterMember>]-?: Exclude<PkiMountSpec[Name], undefined>
-}> {
+export interface ObservedPkiMount extends Omit<InForce<typeof members>, ClusterMember> {
   /** Only where the spec says where it is reached: it takes a request of its own, and a right. */
   readonly clusterPath?: string
   readonly clusterAiaPath?: string
@@ -53,9 +86,31 @@ export interface ObservedPkiMount extends Readonly<{
   readonly uuid: string
 }
 
-export const pkiMountResource: DeclaredResource<PkiMountSpec, ObservedPkiMount> = {
-  memberNames: Object.keys(shape.members),
-  validate: pkiMountFaults,
+export const pkiMountResource: DeclaredResource<PkiMountSpec, ObservedPkiMount> & Definition = {
+  name: "pkiMount",
+  description:
+    'A mount for certificate authorities. `deletionPolicy: "safe"` keeps it while it has issuers, keys or roles. Its id is its path.',
+  argsDescription:
+    "Settings of a mount. A setting that the program never declared is not managed. A setting removed from the program returns to its default.",
+  outputsDescription: "Outputs of a mount: every setting in force.",
+  members,
+  outputs: {
+    accessor: output(text.schema, "Accessor, which policies and logs may use instead of the path."),
+    uuid: output(text.schema, "UUID of the mount."),
+  },
+  adoption: "an existing mount at this path",
+  memberNames: Object.keys(members),
+  validate: validator<PkiMountSpec>(members, (known, unsaid) => {
+    const { path, description = "" } = known
+    const config: MountConfig = { ...initialMountConfig, ...configOf(known) }
+    // No default is too long for a maximum that is not known yet.
+    const bounded = unsaid.has("maxLeaseTtl") ? { ...config, maxLeaseTtlMs: config.defaultLeaseTtlMs } : config
+    return [
+      ...(path === undefined ? [] : mountMemberFaults("path", path)),
+      ...declaredFaults(mountFaults({ description, config: bounded }), memberOf),
+      ...addressFaults(known),
+    ]
+  }),
   diff: changes,
   observe: found,
   create,
@@ -71,30 +126,7 @@ type Addresses = Pick<PkiMountSpec, ClusterMember>
 
 const memberOf = (inside: string): string | undefined => {
   const member = inside.replace(/Ms$/, "")
-  return member in shape.members ? member : undefined
-}
-
-function pkiMountFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const faults = [
-    ...shapes.faultsOf(shape, spec, open),
-    ...durationFaults("defaultLeaseTtl", spec["defaultLeaseTtl"]),
-    ...durationFaults("maxLeaseTtl", spec["maxLeaseTtl"]),
-  ]
-  const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
-  // A member of the wrong type is refused already, and no rule can read it.
-  const known = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name))) as Partial<PkiMountSpec>
-  const { path, description = "" } = known
-  const config: MountConfig = { ...initialMountConfig, ...configOf(known) }
-  // No default is too long for a maximum that is not known yet.
-  const bounded = unsaid.has("maxLeaseTtl") ? { ...config, maxLeaseTtlMs: config.defaultLeaseTtlMs } : config
-  return [
-    ...faults,
-    ...(path === undefined ? [] : mountMemberFaults("path", path)),
-    ...declaredFaults(mountFaults({ description, config: bounded }), memberOf).filter(
-      ({ field }) => !unsaid.has(String(field?.[0])),
-    ),
-    ...addressFaults(known),
-  ]
+  return member in members ? member : undefined
 }
 
 const addressFaults = ({ clusterPath = "", clusterAiaPath = "" }: Addresses): readonly Fault[] =>
@@ -121,47 +153,8 @@ function configOf({
 
 const lifetimeOf = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null))
 
-/** A slash at its end says nothing. */
-const sameAddress: SameValue = (a, b) => sameText(withoutLastSlashes(a), withoutLastSlashes(b))
-
-const withoutLastSlashes = (value: unknown): unknown => (typeof value === "string" ? value.replace(/\/+$/, "") : value)
-
-const rules: Readonly<Partial<Record<keyof PkiMountSpec, SameValue>>> = {
-  path: sameMountPath,
-  description: sameText,
-  defaultLeaseTtl: sameDuration,
-  maxLeaseTtl: sameDuration,
-  allowedResponseHeaders: sameSet,
-  passthroughRequestHeaders: sameSet,
-  auditNonHmacRequestKeys: sameSet,
-  auditNonHmacResponseKeys: sameSet,
-  clusterPath: sameAddress,
-  clusterAiaPath: sameAddress,
-}
-
-/** What a new mount has where nothing is said. */
-const defaults: Omit<PkiMountSpec, "path"> = {
-  description: "",
-  defaultLeaseTtl: null,
-  maxLeaseTtl: null,
-  forceNoCache: false,
-  listingVisibility: "hidden",
-  allowedResponseHeaders: [],
-  passthroughRequestHeaders: [],
-  auditNonHmacRequestKeys: [],
-  auditNonHmacResponseKeys: [],
-  clusterPath: "",
-  clusterAiaPath: "",
-}
-
-const withDefaults = (spec: PkiMountSpec, dropped: readonly string[]): PkiMountSpec => ({
-  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
-  ...spec,
-})
-
 function changes(spec: PkiMountSpec, observed: ObservedPkiMount, dropped: readonly string[] = []): Changes {
-  const changed = differing(withDefaults(spec, dropped), observed, rules)
-  const mustReplace = changed.filter((name) => name === "path")
+  const { changed, mustReplace } = diffMembers(members, spec, observed, dropped)
   if (mustReplace.length === 0) return { changed, mustReplace }
   // Mounts do not nest.
   const [path, before] = [`${mountPathOf(spec.path)}/`, `${mountPathOf(observed.path)}/`]
@@ -228,7 +221,7 @@ async function update(
   dropped: readonly string[] = [],
 ): Promise<ObservedPkiMount> {
   refuseAddresses(spec)
-  const wanted = withDefaults(spec, dropped)
+  const wanted = withDefaults(members, spec, dropped)
   const { changed } = changes(spec, observed, dropped)
   if (changed.length === 0) return observed
   const sent = Object.fromEntries(

@@ -1,4 +1,4 @@
-import { type Fault, isEngineError } from "../core/errors.ts"
+import { isEngineError } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import { firstPage } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
@@ -10,40 +10,81 @@ import {
 } from "../organizations/project.ts"
 import type { ProjectView } from "../organizations/projects.ts"
 import { concerning, foldedKeys, replacement, valuesOf } from "./held-tags.ts"
-import type { Changes, Created, Declarant, DeclaredResource, Origin, Values } from "./declared-resource.ts"
-import { differing, sameDuration, type SameValue, sameText } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import type { Changes, Created, Declarant, DeclaredResource, Definition, Origin } from "./declared-resource.ts"
+import { sameDuration, sameText } from "./same-value.ts"
 import { bindingsFaults } from "./workspace.ts"
+import {
+  defaultsOf,
+  diffMembers,
+  type InForce,
+  member,
+  required,
+  type SpecOf,
+  validator,
+  withDefaults,
+} from "./members.ts"
+import { oneOf, orNull, text, textMap } from "./types.ts"
+import { organizationMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  organization: shapes.text().filled(),
-  name: shapes.text(),
-  description: shapes.text().optional(),
-  autoDestroyActivityDuration: shapes.text().nullable().optional(),
-  defaultExecutionMode: shapes.oneOf(["remote", "local", "agent"]).nullable().optional(),
-  defaultAgentPoolId: shapes.text().nullable().optional(),
-  tagBindings: shapes.texts().optional(),
-})
+const members = {
+  organization: organizationMember("Organization that owns the project."),
+  name: required(text, "Name: letters, digits, spaces, `-` and `_`, at most 40 characters.", { providedBy: "name" }),
+  description: member(text, "Description for people.", { default: "", same: sameText }),
+  autoDestroyActivityDuration: member(
+    orNull(text),
+    "Inactivity before its workspaces are destroyed: 1 to 9999 days or hours, such as `14d` or `24h`.",
+    { default: null, defaultText: "never", same: sameDuration },
+  ),
+  defaultExecutionMode: member(
+    orNull(oneOf("remote", "local", "agent")),
+    "Execution mode that its workspaces inherit.",
+    {
+      default: null,
+      defaultText: "that of the organization",
+    },
+  ),
+  defaultAgentPoolId: member(
+    orNull(text),
+    'Agent pool that its workspaces inherit. Requires `defaultExecutionMode: "agent"`.',
+    { default: null, same: sameText },
+  ),
+  tagBindings: member(
+    textMap,
+    "Every key-value tag of the project, at most ten; its workspaces inherit them. Tags of other owners stay.",
+    { default: {}, isOutputIfDeclared: true },
+  ),
+}
 
 /** A group of workspaces in an organization, and what they inherit. Null inherits from the organization. */
-export type ProjectSpec = Readonly<shapes.Of<typeof shape>>
+export type ProjectSpec = SpecOf<typeof members>
 
-export interface ObservedProject {
-  readonly organization: string
-  readonly name: string
-  readonly description: string
-  readonly autoDestroyActivityDuration: string | null
-  /** The project's own; null where it inherits. */
-  readonly defaultExecutionMode: "remote" | "local" | "agent" | null
-  readonly defaultAgentPoolId: string | null
+export type ObservedProject = Omit<InForce<typeof members>, "tagBindings"> & {
   /** Only where the spec has them: they take a request of their own. */
   readonly tagBindings?: Readonly<Record<string, string>>
 }
 
-export const projectResource: DeclaredResource<ProjectSpec, ObservedProject> = {
-  memberNames: Object.keys(shape.members),
-  validate: faults,
-  diff: changes,
+export const projectResource: DeclaredResource<ProjectSpec, ObservedProject> & Definition = {
+  name: "project",
+  description:
+    "A group of workspaces and the settings they inherit. Its id is `prj-…`. A project with workspaces is not deleted.",
+  outputsDescription: "Outputs of a project: every setting in force.",
+  members,
+  outputs: {},
+  adoption: "an existing project of this name",
+  memberNames: Object.keys(members),
+  validate: validator<ProjectSpec>(members, (known) => {
+    const { name, description = "", autoDestroyActivityDuration: duration, defaultExecutionMode: mode } = known
+    return [
+      ...(name === undefined ? [] : projectNameFaults(name)),
+      ...projectDescriptionFaults(description),
+      ...(typeof duration === "string" ? activityDurationFaults(duration) : []),
+      ...(typeof known.defaultAgentPoolId === "string" && typeof mode === "string" && mode !== "agent"
+        ? [{ field: ["defaultAgentPoolId"], detail: `defaultAgentPoolId needs defaultExecutionMode "agent"` }]
+        : []),
+      ...bindingsFaults(known.tagBindings ?? {}, "tagBindings"),
+    ]
+  }),
+  diff,
   observe,
   create,
   update,
@@ -56,46 +97,8 @@ export const projectResource: DeclaredResource<ProjectSpec, ObservedProject> = {
   },
 }
 
-function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapes.faultsOf(shape, spec, open)
-  const wrong = new Set([...open, ...misshapen.map(({ field }) => String(field?.[0]))])
-  const readable = Object.fromEntries(Object.entries(spec).filter(([name]) => !wrong.has(name))) as Partial<ProjectSpec>
-  const { name, description = "", autoDestroyActivityDuration: duration, defaultExecutionMode: mode } = readable
-  return [
-    ...misshapen,
-    ...(name === undefined ? [] : projectNameFaults(name)),
-    ...projectDescriptionFaults(description),
-    ...(typeof duration === "string" ? activityDurationFaults(duration) : []),
-    ...(typeof readable.defaultAgentPoolId === "string" && typeof mode === "string" && mode !== "agent"
-      ? [{ field: ["defaultAgentPoolId"], detail: `defaultAgentPoolId needs defaultExecutionMode "agent"` }]
-      : []),
-    ...bindingsFaults(readable.tagBindings ?? {}, "tagBindings"),
-  ]
-}
-
-const rules: Readonly<Partial<Record<keyof ProjectSpec, SameValue>>> = {
-  description: sameText,
-  autoDestroyActivityDuration: sameDuration,
-  defaultAgentPoolId: sameText,
-}
-
-/** What a new project has where the spec says nothing. */
-const defaults: Partial<ProjectSpec> = {
-  description: "",
-  autoDestroyActivityDuration: null,
-  defaultExecutionMode: null,
-  defaultAgentPoolId: null,
-  tagBindings: {},
-}
-
-const withDefaults = (spec: ProjectSpec, dropped: readonly string[]): ProjectSpec => ({
-  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
-  ...spec,
-})
-
-function changes(spec: ProjectSpec, observed: ObservedProject, dropped: readonly string[] = []): Changes {
-  const changed = differing(withDefaults(spec, dropped), observed, rules)
-  return { changed, mustReplace: changed.filter((name) => name === "organization") }
+function diff(spec: ProjectSpec, observed: ObservedProject, dropped: readonly string[] = []): Changes {
+  return diffMembers(members, spec, observed, dropped)
 }
 
 async function observe(
@@ -123,7 +126,7 @@ async function create(engine: Engine, spec: ProjectSpec, { adopt, owner }: Origi
     const { id } = view
     const observed = (await observe(engine, id, { tagBindings: {} }, {})) ?? observedOf(view)
     // An empty project as declared is nobody's: it may be what a lost answer left behind.
-    if (view.counts.workspaces === 0 && changes(spec, observed, Object.keys(defaults)).changed.length === 0)
+    if (view.counts.workspaces === 0 && diff(spec, observed, Object.keys(defaultsOf(members))).changed.length === 0)
       return { id, observed: observedOf(view, spec.tagBindings), adopted: false }
     if (!adopt) throw error
     return { id, observed: await update(engine, id, spec, observed, [], { owner }), adopted: true }
@@ -138,8 +141,8 @@ async function update(
   dropped: readonly string[] = [],
   declarant: Declarant = {},
 ): Promise<ObservedProject> {
-  const wanted = withDefaults(spec, dropped)
-  const { changed } = changes(spec, observed, dropped)
+  const wanted = withDefaults(members, spec, dropped)
+  const { changed } = diff(spec, observed, dropped)
   const sent = Object.fromEntries(Object.entries(wanted).filter(([name]) => changed.includes(name)))
   // A pool and its mode are one setting.
   if (changed.includes("defaultAgentPoolId") && wanted.defaultAgentPoolId && wanted.defaultExecutionMode)

@@ -1,18 +1,21 @@
-import { type Fault, isEngineError } from "../core/errors.ts"
+import { isEngineError } from "../core/errors.ts"
 import { maximumPageSize } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
-import { type Changes, type DeclaredResource, modeWhenRead, type Values } from "./declared-resource.ts"
-import { differing, sameSet } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { type DeclaredResource, type Definition, modeWhenRead } from "./declared-resource.ts"
+import { diffMembers, required, type SpecOf, validator } from "./members.ts"
+import { texts } from "./types.ts"
+import { modeMember, workspaceMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  workspaceId: shapes.text().filled(),
-  consumerIds: shapes.list(shapes.text().filled()),
-  mode: shapes.oneOf(["additive", "exclusive"]).optional(),
-})
+const members = {
+  workspaceId: workspaceMember("Workspace whose state is read; its `globalRemoteState` must be false."),
+  consumerIds: required(texts(), "Workspaces of the same organization that may read the state, in any order."),
+  mode: modeMember(
+    "`additive`: keep consumers that are not listed. `exclusive`: remove them; the token must see all of them.",
+  ),
+}
 
-/** Remote state consumers of a workspace. `exclusive` replaces the whole list, `additive` (the default) adds to it. */
-export type RemoteStateConsumersSpec = Readonly<shapes.Of<typeof shape>>
+/** Who may read the state of a workspace: `exclusive` are all, `additive` (the default) are among them (specification 4.9). */
+export type RemoteStateConsumersSpec = SpecOf<typeof members>
 
 export interface ObservedRemoteStateConsumers {
   readonly workspaceId: string
@@ -22,10 +25,22 @@ export interface ObservedRemoteStateConsumers {
 }
 
 /** The id is that of the workspace. */
-export const remoteStateConsumersResource: DeclaredResource<RemoteStateConsumersSpec, ObservedRemoteStateConsumers> = {
-  memberNames: Object.keys(shape.members),
-  validate: faults,
-  diff: changes,
+export const remoteStateConsumersResource: DeclaredResource<RemoteStateConsumersSpec, ObservedRemoteStateConsumers> &
+  Definition = {
+  name: "remoteStateConsumers",
+  description: "Workspaces that may read the state of a workspace. Its id is that of the workspace.",
+  outputsDescription: "Outputs of the remote state consumers of a workspace.",
+  members,
+  outputs: {},
+  memberNames: Object.keys(members),
+  validate: validator<RemoteStateConsumersSpec>(members, ({ consumerIds = [], workspaceId }) =>
+    consumerIds.flatMap((id, index) => {
+      const field = ["consumerIds", index]
+      if (id === workspaceId) return [{ field, detail: "a workspace reads its own state anyway; leave it out" }]
+      return consumerIds.indexOf(id) === index ? [] : [{ field, detail: `${id} is given more than once` }]
+    }),
+  ),
+  diff: (spec, observed) => diffMembers(members, { ...spec, mode: modeOf(spec) }, observed),
   observe,
   create: async (engine, spec) => ({ id: spec.workspaceId, observed: await bring(engine, spec, []), adopted: false }),
   update: (engine, _id, spec, observed) => bring(engine, spec, observed.consumerIds),
@@ -39,26 +54,7 @@ export const remoteStateConsumersResource: DeclaredResource<RemoteStateConsumers
   },
 }
 
-function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapes.faultsOf(shape, spec, open)
-  if (open.has("consumerIds") || misshapen.some(({ field }) => field?.[0] === "consumerIds")) return misshapen
-  const { consumerIds, workspaceId } = spec as RemoteStateConsumersSpec
-  return [
-    ...misshapen,
-    ...consumerIds.flatMap((id, index) => {
-      const field = ["consumerIds", index]
-      if (id === workspaceId) return [{ field, detail: "a workspace reads its own state anyway; leave it out" }]
-      return consumerIds.indexOf(id) === index ? [] : [{ field, detail: `${id} is given more than once` }]
-    }),
-  ]
-}
-
 const modeOf = ({ mode = "additive" }: Partial<RemoteStateConsumersSpec>) => mode
-
-function changes(spec: RemoteStateConsumersSpec, observed: ObservedRemoteStateConsumers): Changes {
-  const changed = differing({ ...spec, mode: modeOf(spec) }, observed, { consumerIds: sameSet })
-  return { changed, mustReplace: changed.filter((name) => name === "workspaceId") }
-}
 
 async function observe(
   engine: Engine,

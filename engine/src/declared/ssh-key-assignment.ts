@@ -1,19 +1,28 @@
 import { isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import type { Changes, DeclaredResource } from "./declared-resource.ts"
-import { differing } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import type { DeclaredResource, Definition } from "./declared-resource.ts"
+import { diffMembers, required, type SpecOf, validator } from "./members.ts"
+import { filledText } from "./types.ts"
+import { workspaceMember } from "./workspace-words.ts"
 
-const shape = shapes.members({ workspaceId: shapes.text().filled(), sshKeyId: shapes.text().filled() })
+const members = {
+  workspaceId: workspaceMember("Workspace that uses the key."),
+  sshKeyId: required(filledText, "SSH key of the organization (`sshkey-…`) that fetches private modules."),
+}
 
-/** SSH key with which a workspace fetches modules. */
-export type SshKeyAssignmentSpec = Readonly<shapes.Of<typeof shape>>
+/** The SSH key that a workspace fetches modules with (specification 4.8). */
+export type SshKeyAssignmentSpec = SpecOf<typeof members>
 
 /** The id is that of the workspace. */
-export const sshKeyAssignmentResource: DeclaredResource<SshKeyAssignmentSpec, SshKeyAssignmentSpec> = {
-  memberNames: Object.keys(shape.members),
-  validate: (spec, open = new Set()) => shapes.faultsOf(shape, spec, open),
-  diff: changes,
+export const sshKeyAssignmentResource: DeclaredResource<SshKeyAssignmentSpec, SshKeyAssignmentSpec> & Definition = {
+  name: "sshKeyAssignment",
+  description: "The SSH key with which a workspace fetches modules. Its id is that of the workspace.",
+  outputsDescription: "Outputs of an SSH key assignment.",
+  members,
+  outputs: {},
+  memberNames: Object.keys(members),
+  validate: validator(members),
+  diff: (spec, observed) => diffMembers(members, spec, observed),
   observe,
   create: async (engine, spec) => ({ id: spec.workspaceId, observed: await assign(engine, spec), adopted: false }),
   update: (engine, _id, spec) => assign(engine, spec),
@@ -22,11 +31,6 @@ export const sshKeyAssignmentResource: DeclaredResource<SshKeyAssignmentSpec, Ss
     // Another one has been put in its place.
     if (observed !== undefined && observed.sshKeyId === sshKeyId) await engine.workspaces.assignSshKey({ id }, null)
   },
-}
-
-function changes(spec: SshKeyAssignmentSpec, observed: SshKeyAssignmentSpec): Changes {
-  const changed = differing(spec, observed, {})
-  return { changed, mustReplace: changed.filter((name) => name === "workspaceId") }
 }
 
 async function observe(engine: Engine, id: string): Promise<SshKeyAssignmentSpec | undefined> {

@@ -1,24 +1,30 @@
-import { type Fault, isEngineError } from "../core/errors.ts"
+import { isEngineError } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { foldTag } from "../tags/tag.ts"
 import { concerning, foldedKeys, replacement, replacementOn, shownOn, valuesOf } from "./held-tags.ts"
-import { type Changes, type Declarant, type DeclaredResource, modeWhenRead, type Values } from "./declared-resource.ts"
-import { differing } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { type Declarant, type DeclaredResource, type Definition, modeWhenRead } from "./declared-resource.ts"
 import { bindingsFaults } from "./workspace.ts"
+import { diffMembers, required, type SpecOf, validator } from "./members.ts"
+import { textMap } from "./types.ts"
+import { modeMember, workspaceMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  workspaceId: shapes.text().filled(),
-  bindings: shapes.texts(),
-  mode: shapes.oneOf(["additive", "exclusive"]).optional(),
-})
+const members = {
+  workspaceId: workspaceMember("Workspace that has the tags."),
+  bindings: required(
+    textMap,
+    "Values by key; at most ten on a workspace. A tag without a value is a flat tag (`WorkspaceTags`).",
+  ),
+  mode: modeMember(
+    "`additive`: keep bindings that are not listed. `exclusive`: remove them, except those of other owners (docs/tag-owners.md).",
+  ),
+}
 
 /**
  * Key-value tags of a workspace: `exclusive` are all it has but for those that other owners hold, `additive` (the default) are
  * among them.
  */
-export type TagBindingsSpec = Readonly<shapes.Of<typeof shape>>
+export type TagBindingsSpec = SpecOf<typeof members>
 
 export interface ObservedTagBindings {
   readonly workspaceId: string
@@ -28,10 +34,15 @@ export interface ObservedTagBindings {
 }
 
 /** The id is that of the workspace. */
-export const tagBindingsResource: DeclaredResource<TagBindingsSpec, ObservedTagBindings> = {
-  memberNames: Object.keys(shape.members),
-  validate: faults,
-  diff: changes,
+export const tagBindingsResource: DeclaredResource<TagBindingsSpec, ObservedTagBindings> & Definition = {
+  name: "tagBindings",
+  description: "Key-value tags of one workspace. Its id is that of the workspace.",
+  outputsDescription: "Outputs of the key-value tags of a workspace.",
+  members,
+  outputs: {},
+  memberNames: Object.keys(members),
+  validate: validator<TagBindingsSpec>(members, ({ bindings = {} }) => bindingsFaults(bindings, "bindings")),
+  diff: (spec, observed) => diffMembers(members, { ...spec, mode: modeOf(spec) }, observed),
   observe,
   create: async (engine, spec, { owner }) => ({
     id: spec.workspaceId,
@@ -47,17 +58,6 @@ export const tagBindingsResource: DeclaredResource<TagBindingsSpec, ObservedTagB
       if (!isEngineError(error, "not-found")) throw error
     }
   },
-}
-
-function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapes.faultsOf(shape, spec, open)
-  if (open.has("bindings") || misshapen.some(({ field }) => field?.[0] === "bindings")) return misshapen
-  return [...misshapen, ...bindingsFaults((spec as TagBindingsSpec).bindings, "bindings")]
-}
-
-function changes(spec: TagBindingsSpec, observed: ObservedTagBindings): Changes {
-  const changed = differing({ ...spec, mode: modeOf(spec) }, observed, {})
-  return { changed, mustReplace: changed.filter((name) => name === "workspaceId") }
 }
 
 const modeOf = ({ mode = "additive" }: Partial<TagBindingsSpec>) => mode

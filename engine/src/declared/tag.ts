@@ -1,4 +1,4 @@
-import { conflict, type Fault, isEngineError, unprocessable } from "../core/errors.ts"
+import { conflict, isEngineError, unprocessable } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import { maximumPageSize, type Page, type PageRequest } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
@@ -9,22 +9,27 @@ import {
   type Created,
   type Declarant,
   type DeclaredResource,
+  type Definition,
   type Origin,
   PartlyCreated,
   type Removal,
-  type Values,
 } from "./declared-resource.ts"
-import { differing, sameSet, sameText } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { sameText } from "./same-value.ts"
+import { diffMembers, member, required, type SpecOf, validator } from "./members.ts"
+import { text, texts } from "./types.ts"
+import { organizationMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  organization: shapes.text().filled(),
-  name: shapes.text(),
-  workspaceIds: shapes.list(shapes.text().filled()).optional(),
-})
+const members = {
+  organization: organizationMember("Organization that owns the tag."),
+  name: required(text, "Name of the tag.", { same: sameText, providedBy: "name", forcesReplacement: true }),
+  workspaceIds: member(
+    texts(),
+    "Workspaces to tag; others may have the tag as well. A tag that leaves its last workspace is replaced by a new one.",
+  ),
+}
 
 /** A flat tag of an organization, and workspaces that carry it; others may carry it as well. */
-export type TagSpec = Readonly<shapes.Of<typeof shape>>
+export type TagSpec = SpecOf<typeof members>
 
 export interface ObservedTag {
   readonly organization: string
@@ -33,9 +38,18 @@ export interface ObservedTag {
   readonly workspaceIds: readonly string[]
 }
 
-export const tagResource: DeclaredResource<TagSpec, ObservedTag> = {
-  memberNames: Object.keys(shape.members),
-  validate: faults,
+export const tagResource: DeclaredResource<TagSpec, ObservedTag> & Definition = {
+  name: "tag",
+  description:
+    'A flat tag of an organization. `deletionPolicy: "safe"` keeps it while other workspaces have it. Its id is `tag-…`.',
+  outputsDescription: "Outputs of a tag.",
+  members,
+  outputs: {},
+  adoption: "an existing tag of this name",
+  memberNames: Object.keys(members),
+  validate: validator<TagSpec>(members, ({ name }) =>
+    name === undefined ? [] : flatTagFaults([name], []).map(({ detail }) => ({ field: ["name"], detail })),
+  ),
   diff: changes,
   observe,
   create,
@@ -43,19 +57,10 @@ export const tagResource: DeclaredResource<TagSpec, ObservedTag> = {
   delete: remove,
 }
 
-function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapes.faultsOf(shape, spec, open)
-  if (open.has("name") || misshapen.some(({ field }) => field?.[0] === "name")) return misshapen
-  return [
-    ...misshapen,
-    ...flatTagFaults([(spec as TagSpec).name], []).map(({ detail }) => ({ field: ["name"], detail })),
-  ]
-}
-
 function changes(spec: TagSpec, observed: ObservedTag, dropped: readonly string[] = []): Changes {
   const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
-  const changed = differing({ ...spec, workspaceIds }, observed, { workspaceIds: sameSet, name: sameText })
-  // A tag that leaves its last workspace is deleted, and the next one of its name has another id.
+  const { changed } = diffMembers(members, { ...spec, workspaceIds }, observed)
+  // A tag that leaves its last workspace is gone (specification 4.10), and the next of its name is another one.
   const leavesAll = observed.workspaceIds.length > 0 && !workspaceIds.some((id) => observed.workspaceIds.includes(id))
   const mustReplace = changed.filter((name) => name !== "workspaceIds" || leavesAll)
   return { changed, mustReplace, removeFirst: mustReplace.includes("workspaceIds") && mustReplace.length === 1 }

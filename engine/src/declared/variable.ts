@@ -1,4 +1,4 @@
-import { type EngineError, type Fault, forbidden, invalid, isEngineError } from "../core/errors.ts"
+import { type EngineError, forbidden, invalid, isEngineError } from "../core/errors.ts"
 import { hourMs, type Instant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import {
@@ -8,22 +8,35 @@ import {
   type VariablePatch,
   type VariableView,
 } from "../workspaces/variable.ts"
-import type { Changes, Created, Known, DeclaredResource, Origin, Values } from "./declared-resource.ts"
-import { differing, sameText, type SameValue } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import type { Changes, Created, Known, DeclaredResource, Definition, Origin } from "./declared-resource.ts"
+import { sameText } from "./same-value.ts"
+import { diffMembers, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
+import { flag, oneOf, orNull, text } from "./types.ts"
+import { workspaceMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  workspaceId: shapes.text().filled(),
-  key: shapes.text(),
-  category: shapes.oneOf(variableCategories),
-  value: shapes.text().optional(),
-  description: shapes.text().nullable().optional(),
-  hcl: shapes.flag().optional(),
-  sensitive: shapes.flag().optional(),
-})
+const members = {
+  workspaceId: workspaceMember("Workspace of the variable."),
+  key: required(text, "Name, at most 128 characters, unique in its category."),
+  category: required(
+    oneOf(...variableCategories),
+    "`terraform` for an input variable of the configuration, `env` for an environment variable.",
+  ),
+  // An empty value is not one that no caller can read.
+  value: member(text, "Value, at most 256 KiB. A secret in the state of the stack if `sensitive` is true.", {
+    default: "",
+    defaultText: "empty",
+    same: Object.is,
+    secret: { member: "sensitive", values: [undefined, false] },
+  }),
+  description: member(orNull(text), "Description for people, at most 512 characters.", { default: "", same: sameText }),
+  hcl: member(flag, "Read the value as an HCL expression instead of a string.", { default: false }),
+  sensitive: member(flag, "Never return the value from the API. Changing it back to false forces replacement.", {
+    default: false,
+  }),
+}
 
 /** A variable of a workspace (workspace facts 1.10). Nobody reads the value of a sensitive one again. */
-export type VariableSpec = Readonly<shapes.Of<typeof shape>>
+export type VariableSpec = SpecOf<typeof members>
 
 export interface ObservedVariable {
   readonly workspaceId: string
@@ -39,9 +52,22 @@ export interface ObservedVariable {
 }
 
 /** Its id is `WORKSPACE_ID/VARIABLE_ID`. */
-export const variableResource: DeclaredResource<VariableSpec, ObservedVariable> = {
-  memberNames: Object.keys(shape.members),
-  validate: faults,
+export const variableResource: DeclaredResource<VariableSpec, ObservedVariable> & Definition = {
+  name: "variable",
+  description: "A variable of a workspace. Its id is `WORKSPACE_ID/VARIABLE_ID`.",
+  outputsDescription: "Outputs of a variable.",
+  members,
+  outputs: {
+    value: output(
+      orNull(text).schema,
+      "Value. Null for a sensitive variable that was changed elsewhere or read with `get`.",
+    ),
+    description: output(text.schema, "Description for people. Empty if there is none."),
+    versionId: output(text.schema, "Version, which changes with every update."),
+  },
+  adoption: "an existing variable of this key",
+  memberNames: Object.keys(members),
+  validate: validator<VariableSpec>(members, (known) => variableFaults(inputOf({ ...harmless, ...known }))),
   diff: changes,
   observe,
   create,
@@ -49,37 +75,20 @@ export const variableResource: DeclaredResource<VariableSpec, ObservedVariable> 
   delete: remove,
 }
 
-function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapes.faultsOf(shape, spec, open)
-  const unsaid = new Set([...open, ...misshapen.map(({ field }) => String(field?.[0]))])
-  const readable = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name)))
-  // What is not known, or refused already, is taken to be as it has to be.
-  const harmless = { workspaceId: "", key: "key", category: "terraform" } as const
-  return [...misshapen, ...variableFaults(inputOf({ ...harmless, ...readable }))]
-}
-
-/** What a new one has where the spec says nothing. */
-const defaults = { value: "", description: "", hcl: false, sensitive: false } as const satisfies Partial<VariableSpec>
+/** What is not known, or refused already, is taken to be as it has to be. */
+const harmless = { workspaceId: "", key: "key", category: "terraform" } as const
 
 const inputOf = ({ key, category, value, description, hcl, sensitive }: VariableSpec): VariableInput => ({
   key,
   category,
-  value: value ?? defaults.value,
-  description: description ?? defaults.description,
-  hcl: hcl ?? defaults.hcl,
-  sensitive: sensitive ?? defaults.sensitive,
+  value: value ?? "",
+  description: description ?? "",
+  hcl: hcl ?? false,
+  sensitive: sensitive ?? false,
 })
-
-const withDefaults = (spec: VariableSpec, dropped: readonly string[]): VariableSpec => ({
-  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
-  ...spec,
-})
-
-/** An empty value is not one that nobody can read. */
-const rules: Readonly<Partial<Record<keyof VariableSpec, SameValue>>> = { description: sameText, value: Object.is }
 
 function changes(spec: VariableSpec, observed: ObservedVariable, dropped: readonly string[] = []): Changes {
-  const changed = differing(withDefaults(spec, dropped), observed, rules)
+  const { changed } = diffMembers(members, spec, observed, dropped)
   // Once sensitive it stays so: a readable one takes its place, and a workspace has a key once.
   const becomesReadable = observed.sensitive && changed.includes("sensitive")
   const mustReplace = changed.filter((name) => name === "workspaceId" || (name === "sensitive" && becomesReadable))
@@ -172,7 +181,7 @@ async function update(
   dropped: readonly string[] = [],
 ): Promise<ObservedVariable> {
   const { workspaceId, variableId } = placeOf(id)
-  const wanted = withDefaults(spec, dropped)
+  const wanted = withDefaults(members, spec, dropped)
   const { changed } = changes(spec, observed, dropped)
   if (changed.length === 0) return observed
   const input: VariablePatch = inputOf(wanted)

@@ -1,31 +1,42 @@
 import { isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import type { Lock } from "../workspaces/workspace.ts"
-import type { Changes, Created, DeclaredResource } from "./declared-resource.ts"
-import { differing, sameText } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import type { Changes, Created, DeclaredResource, Definition } from "./declared-resource.ts"
+import { sameText } from "./same-value.ts"
+import { diffMembers, type InForce, member, type SpecOf, validator } from "./members.ts"
+import { flag, textUpTo } from "./types.ts"
+import { workspaceMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  workspaceId: shapes.text().filled(),
-  reason: shapes.text().max(10_000).optional(),
-  forceUnlock: shapes.flag().optional(),
-})
+const members = {
+  workspaceId: workspaceMember("Workspace to lock."),
+  reason: member(textUpTo(10_000), "Reason shown to other users. A change unlocks the workspace and locks it again.", {
+    default: "",
+    same: sameText,
+    forcesReplacement: true,
+  }),
+  forceUnlock: member(
+    flag,
+    "Unlock on destroy even if another user holds the lock; discards a pending state. Requires administrator rights.",
+    { default: false },
+  ),
+}
 
 /**
  * Lock of a workspace, held by the token's owner. `forceUnlock` ends it whoever holds it.
  */
-export type WorkspaceLockSpec = Readonly<shapes.Of<typeof shape>>
+export type WorkspaceLockSpec = SpecOf<typeof members>
 
-export interface ObservedWorkspaceLock {
-  readonly workspaceId: string
-  readonly reason: string
-  readonly forceUnlock: boolean
-}
+export type ObservedWorkspaceLock = InForce<typeof members>
 
 /** The id is that of the workspace. */
-export const workspaceLockResource: DeclaredResource<WorkspaceLockSpec, ObservedWorkspaceLock> = {
-  memberNames: Object.keys(shape.members),
-  validate: (spec, open = new Set()) => shapes.faultsOf(shape, spec, open),
+export const workspaceLockResource: DeclaredResource<WorkspaceLockSpec, ObservedWorkspaceLock> & Definition = {
+  name: "workspaceLock",
+  description: "Locks a workspace on behalf of the owner of the token. Its id is that of the workspace.",
+  outputsDescription: "Outputs of a workspace lock.",
+  members,
+  outputs: {},
+  memberNames: Object.keys(members),
+  validate: validator(members),
   diff: changes,
   observe,
   create,
@@ -39,8 +50,7 @@ export const workspaceLockResource: DeclaredResource<WorkspaceLockSpec, Observed
 
 function changes(spec: WorkspaceLockSpec, observed: ObservedWorkspaceLock): Changes {
   const { workspaceId, reason = "", forceUnlock = false } = spec
-  const changed = differing({ workspaceId, reason, forceUnlock }, observed, { reason: sameText })
-  const mustReplace = changed.filter((name) => name !== "forceUnlock")
+  const { changed, mustReplace } = diffMembers(members, { workspaceId, reason, forceUnlock }, observed)
   // There is one lock, which has to be opened before it is closed with another reason.
   return { changed, mustReplace, removeFirst: mustReplace.length > 0 && !mustReplace.includes("workspaceId") }
 }

@@ -3,21 +3,25 @@ import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { flatTagFaults, foldTag } from "../tags/tag.ts"
 import { concerning, foldedKeys, type ShownBinding, shownOn } from "./held-tags.ts"
-import { type Changes, type Created, type DeclaredResource, modeWhenRead, type Values } from "./declared-resource.ts"
-import { differing, sameTags } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { type Created, type DeclaredResource, type Definition, modeWhenRead } from "./declared-resource.ts"
+import { sameTags } from "./same-value.ts"
+import { diffMembers, required, type SpecOf, validator } from "./members.ts"
+import { listOf, text } from "./types.ts"
+import { modeMember, workspaceMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  workspaceId: shapes.text().filled(),
-  tags: shapes.list(shapes.text()),
-  mode: shapes.oneOf(["additive", "exclusive"]).optional(),
-})
+const members = {
+  workspaceId: workspaceMember("Workspace that has the tags."),
+  tags: required(listOf(text.schema, { same: sameTags }), "Flat tags, in any order and letter case."),
+  mode: modeMember(
+    "`additive`: keep tags that are not listed. `exclusive`: remove them, except those of other owners (docs/tag-owners.md).",
+  ),
+}
 
 /**
  * Flat tags of a workspace: `exclusive` are all it has but for those that other owners hold, `additive` (the default) are among
  * them.
  */
-export type WorkspaceTagsSpec = Readonly<shapes.Of<typeof shape>>
+export type WorkspaceTagsSpec = SpecOf<typeof members>
 
 export interface ObservedWorkspaceTags {
   readonly workspaceId: string
@@ -27,10 +31,15 @@ export interface ObservedWorkspaceTags {
 }
 
 /** The id is that of the workspace. */
-export const workspaceTagsResource: DeclaredResource<WorkspaceTagsSpec, ObservedWorkspaceTags> = {
-  memberNames: Object.keys(shape.members),
-  validate: faults,
-  diff: changes,
+export const workspaceTagsResource: DeclaredResource<WorkspaceTagsSpec, ObservedWorkspaceTags> & Definition = {
+  name: "workspaceTags",
+  description: "Flat tags of one workspace. Its id is that of the workspace.",
+  outputsDescription: "Outputs of the flat tags of a workspace.",
+  members,
+  outputs: {},
+  memberNames: Object.keys(members),
+  validate: validator<WorkspaceTagsSpec>(members, ({ tags = [] }) => tagFaults(tags)),
+  diff: (spec, observed) => diffMembers(members, { ...spec, mode: modeOf(spec) }, observed),
   observe,
   create: async (engine, spec, { owner }): Promise<Created<ObservedWorkspaceTags>> => ({
     id: spec.workspaceId,
@@ -48,13 +57,9 @@ export const workspaceTagsResource: DeclaredResource<WorkspaceTagsSpec, Observed
   },
 }
 
-function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapes.faultsOf(shape, spec, open)
-  if (open.has("tags") || misshapen.some(({ field }) => field?.[0] === "tags")) return misshapen
-  const { tags } = spec as WorkspaceTagsSpec
+function tagFaults(tags: readonly string[]): readonly Fault[] {
   const folded = tags.map(foldTag)
   return [
-    ...misshapen,
     ...flatTagFaults(tags, ["tags"]).map(({ field = [], detail }) => ({ field: field.slice(0, 2), detail })),
     ...tags.flatMap((tag, index) =>
       folded.indexOf(foldTag(tag)) === index
@@ -62,11 +67,6 @@ function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly F
         : [{ field: ["tags", index], detail: `tag "${tag}" is given more than once` }],
     ),
   ]
-}
-
-function changes(spec: WorkspaceTagsSpec, observed: ObservedWorkspaceTags): Changes {
-  const changed = differing({ ...spec, mode: modeOf(spec) }, observed, { tags: sameTags })
-  return { changed, mustReplace: changed.filter((name) => name === "workspaceId") }
 }
 
 const modeOf = ({ mode = "additive" }: Partial<WorkspaceTagsSpec>) => mode

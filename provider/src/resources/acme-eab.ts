@@ -1,8 +1,9 @@
+// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifecycleArgs } from "./lifecycle-args.ts"
-import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
+import type { LifecycleArgs } from "../lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
 
-/** Directory of the binding. Default: that of the mount. Changing any member forces replacement. */
+/** Changing any member forces replacement. Default directory: that of the mount. */
 export interface AcmeEabArgs extends LifecycleArgs {
   /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
   mount?: pulumi.Input<string>
@@ -12,7 +13,7 @@ export interface AcmeEabArgs extends LifecycleArgs {
   role?: pulumi.Input<string>
   /** External policy of the directory, instead of a role. Empty: the policy that the external service selects. */
   externalPolicy?: pulumi.Input<string>
-  /** Time in which the binding must be used, such as `24h`. Default (or `0s`): no limit. */
+  /** Time in which the binding must be used, such as `24h`. Default: no limit (also if `0s`). */
   ttl?: pulumi.Input<string>
 }
 
@@ -40,26 +41,13 @@ export interface AcmeEabState {
   readonly isWaiting: boolean
 }
 
-const outputs = [
-  "mount",
-  "issuerRef",
-  "role",
-  "externalPolicy",
-  "ttl",
-  "keyId",
-  "key",
-  "acmeDirectory",
-  "createdAt",
-  "isWaiting",
-] as const satisfies readonly (keyof AcmeEabState)[]
-
 /**
  * An external account binding: lets one ACME client register one account in one directory. Its id is `MOUNT/eab/KEY_ID`. The key
  * is a secret output; it is stored in the state of the stack only.
  */
 export const AcmeEab: ResourceClass<AcmeEabArgs, AcmeEabState> = declaredResource<AcmeEabArgs, AcmeEabState>({
   kind: "acmeEab",
-  outputs,
+  outputs: ["mount", "issuerRef", "role", "externalPolicy", "ttl", "keyId", "key", "acmeDirectory", "createdAt", "isWaiting"],
   secretOutputs: { key: true },
 })
 export type AcmeEab = InstanceType<typeof AcmeEab>

@@ -1,7 +1,7 @@
+// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { Adopted, LifecycleArgs } from "./lifecycle-args.ts"
-import type { Resolved } from "./resolved.ts"
-import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
+import type { Adopted, LifecycleArgs } from "../lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
 
 export interface TagArgs extends LifecycleArgs {
   /** Organization that owns the tag. Default: `chancery:organization`. Changing it forces replacement. */
@@ -15,7 +15,14 @@ export interface TagArgs extends LifecycleArgs {
 }
 
 /** Outputs of a tag. */
-export interface TagState extends Resolved<Omit<TagArgs, keyof LifecycleArgs | "adopt">>, Adopted {}
+export interface TagState extends Adopted {
+  /** Organization that owns the tag. */
+  readonly organization: string
+  /** Name of the tag. */
+  readonly name: string
+  /** Workspaces to tag; others may have the tag as well. A tag that leaves its last workspace is replaced by a new one. */
+  readonly workspaceIds: string[]
+}
 
 /** A flat tag of an organization. `deletionPolicy: "safe"` keeps it while other workspaces have it. Its id is `tag-…`. */
 export const Tag: ResourceClass<TagArgs, TagState> = declaredResource<TagArgs, TagState>({

@@ -1,7 +1,7 @@
+// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { Adopted, LifecycleArgs } from "./lifecycle-args.ts"
-import type { Resolved } from "./resolved.ts"
-import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
+import type { Adopted, LifecycleArgs } from "../lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
 
 export interface VariableArgs extends LifecycleArgs {
   /** Workspace of the variable. Changing it forces replacement. */
@@ -23,8 +23,17 @@ export interface VariableArgs extends LifecycleArgs {
 }
 
 /** Outputs of a variable. */
-export interface VariableState
-  extends Resolved<Omit<VariableArgs, keyof LifecycleArgs | "adopt" | "value" | "description">>, Adopted {
+export interface VariableState extends Adopted {
+  /** Workspace of the variable. */
+  readonly workspaceId: string
+  /** Name, at most 128 characters, unique in its category. */
+  readonly key: string
+  /** `terraform` for an input variable of the configuration, `env` for an environment variable. */
+  readonly category: "terraform" | "env"
+  /** Read the value as an HCL expression instead of a string. */
+  readonly hcl: boolean
+  /** Never return the value from the API. Changing it back to false forces replacement. */
+  readonly sensitive: boolean
   /** Value. Null for a sensitive variable that was changed elsewhere or read with `get`. */
   readonly value: string | null
   /** Description for people. Empty if there is none. */
@@ -33,22 +42,10 @@ export interface VariableState
   readonly versionId: string
 }
 
-const outputs = [
-  "workspaceId",
-  "key",
-  "category",
-  "value",
-  "description",
-  "hcl",
-  "sensitive",
-  "versionId",
-  "adopted",
-] as const satisfies readonly (keyof VariableState)[]
-
 /** A variable of a workspace. Its id is `WORKSPACE_ID/VARIABLE_ID`. */
 export const Variable: ResourceClass<VariableArgs, VariableState> = declaredResource<VariableArgs, VariableState>({
   kind: "variable",
-  outputs,
+  outputs: ["workspaceId", "key", "category", "hcl", "sensitive", "value", "description", "versionId", "adopted"],
   secretInputs: { value: { member: "sensitive", values: [undefined, false] } },
   secretOutputs: { value: { member: "sensitive", values: [undefined, false] } },
 })

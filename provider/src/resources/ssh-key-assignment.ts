@@ -1,7 +1,7 @@
+// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifecycleArgs } from "./lifecycle-args.ts"
-import type { Resolved } from "./resolved.ts"
-import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
+import type { LifecycleArgs } from "../lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
 
 export interface SshKeyAssignmentArgs extends LifecycleArgs {
   /** Workspace that uses the key. Changing it forces replacement. */
@@ -11,13 +11,15 @@ export interface SshKeyAssignmentArgs extends LifecycleArgs {
 }
 
 /** Outputs of an SSH key assignment. */
-export interface SshKeyAssignmentState extends Resolved<Omit<SshKeyAssignmentArgs, keyof LifecycleArgs>> {}
+export interface SshKeyAssignmentState {
+  /** Workspace that uses the key. */
+  readonly workspaceId: string
+  /** SSH key of the organization (`sshkey-…`) that fetches private modules. */
+  readonly sshKeyId: string
+}
 
 /** The SSH key with which a workspace fetches modules. Its id is that of the workspace. */
-export const SshKeyAssignment: ResourceClass<SshKeyAssignmentArgs, SshKeyAssignmentState> = declaredResource<
-  SshKeyAssignmentArgs,
-  SshKeyAssignmentState
->({
+export const SshKeyAssignment: ResourceClass<SshKeyAssignmentArgs, SshKeyAssignmentState> = declaredResource<SshKeyAssignmentArgs, SshKeyAssignmentState>({
   kind: "sshKeyAssignment",
   outputs: ["workspaceId", "sshKeyId"],
 })

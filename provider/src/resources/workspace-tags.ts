@@ -1,7 +1,7 @@
+// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifecycleArgs } from "./lifecycle-args.ts"
-import type { Resolved } from "./resolved.ts"
-import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
+import type { LifecycleArgs } from "../lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
 
 export interface WorkspaceTagsArgs extends LifecycleArgs {
   /** Workspace that has the tags. Changing it forces replacement. */
@@ -16,13 +16,17 @@ export interface WorkspaceTagsArgs extends LifecycleArgs {
 }
 
 /** Outputs of the flat tags of a workspace. */
-export interface WorkspaceTagsState extends Resolved<Omit<WorkspaceTagsArgs, keyof LifecycleArgs>> {}
+export interface WorkspaceTagsState {
+  /** Workspace that has the tags. */
+  readonly workspaceId: string
+  /** Flat tags, in any order and letter case. */
+  readonly tags: string[]
+  /** `additive`: keep tags that are not listed. `exclusive`: remove them, except those of other owners (docs/tag-owners.md). */
+  readonly mode: "additive" | "exclusive"
+}
 
 /** Flat tags of one workspace. Its id is that of the workspace. */
-export const WorkspaceTags: ResourceClass<WorkspaceTagsArgs, WorkspaceTagsState> = declaredResource<
-  WorkspaceTagsArgs,
-  WorkspaceTagsState
->({
+export const WorkspaceTags: ResourceClass<WorkspaceTagsArgs, WorkspaceTagsState> = declaredResource<WorkspaceTagsArgs, WorkspaceTagsState>({
   kind: "workspaceTags",
   outputs: ["workspaceId", "tags", "mode"],
 })

@@ -1,7 +1,7 @@
+// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifecycleArgs } from "./lifecycle-args.ts"
-import type { Resolved } from "./resolved.ts"
-import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
+import type { LifecycleArgs } from "../lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
 
 export interface TagBindingsArgs extends LifecycleArgs {
   /** Workspace that has the tags. Changing it forces replacement. */
@@ -16,13 +16,19 @@ export interface TagBindingsArgs extends LifecycleArgs {
 }
 
 /** Outputs of the key-value tags of a workspace. */
-export interface TagBindingsState extends Resolved<Omit<TagBindingsArgs, keyof LifecycleArgs>> {}
+export interface TagBindingsState {
+  /** Workspace that has the tags. */
+  readonly workspaceId: string
+  /** Values by key; at most ten on a workspace. A tag without a value is a flat tag (`WorkspaceTags`). */
+  readonly bindings: Readonly<Record<string, string>>
+  /**
+   * `additive`: keep bindings that are not listed. `exclusive`: remove them, except those of other owners (docs/tag-owners.md).
+   */
+  readonly mode: "additive" | "exclusive"
+}
 
 /** Key-value tags of one workspace. Its id is that of the workspace. */
-export const TagBindings: ResourceClass<TagBindingsArgs, TagBindingsState> = declaredResource<
-  TagBindingsArgs,
-  TagBindingsState
->({
+export const TagBindings: ResourceClass<TagBindingsArgs, TagBindingsState> = declaredResource<TagBindingsArgs, TagBindingsState>({
   kind: "tagBindings",
   outputs: ["workspaceId", "bindings", "mode"],
 })

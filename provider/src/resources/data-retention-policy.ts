@@ -1,7 +1,7 @@
+// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifecycleArgs } from "./lifecycle-args.ts"
-import type { Resolved } from "./resolved.ts"
-import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
+import type { LifecycleArgs } from "../lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
 
 export interface DataRetentionPolicyArgs extends LifecycleArgs {
   /** Workspace of the policy. Changing it forces replacement. */
@@ -11,13 +11,15 @@ export interface DataRetentionPolicyArgs extends LifecycleArgs {
 }
 
 /** Outputs of a data retention policy. */
-export interface DataRetentionPolicyState extends Resolved<Omit<DataRetentionPolicyArgs, keyof LifecycleArgs>> {}
+export interface DataRetentionPolicyState {
+  /** Workspace of the policy. */
+  readonly workspaceId: string
+  /** Age in days after which old states and configurations are deleted. */
+  readonly deleteOlderThanDays: number | null
+}
 
 /** Retention of old states and configurations of a workspace (self-hosted edition only). Its id is that of the workspace. */
-export const DataRetentionPolicy: ResourceClass<DataRetentionPolicyArgs, DataRetentionPolicyState> = declaredResource<
-  DataRetentionPolicyArgs,
-  DataRetentionPolicyState
->({
+export const DataRetentionPolicy: ResourceClass<DataRetentionPolicyArgs, DataRetentionPolicyState> = declaredResource<DataRetentionPolicyArgs, DataRetentionPolicyState>({
   kind: "dataRetentionPolicy",
   outputs: ["workspaceId", "deleteOlderThanDays"],
 })
