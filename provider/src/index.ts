@@ -25,17 +25,17 @@ export {
 export { AcmeConfig, type AcmeConfigArgs, type AcmeConfigState } from "./resources/acme-config.ts"
 export { AcmeEab, type AcmeEabArgs, type AcmeEabState } from "./resources/acme-eab.ts"
 export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./certificate-args.ts"
-export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./pki-certificate.ts"
-export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./pki-intermediate.ts"
-export { PkiIssuer, type PkiIssuerArgs, type PkiIssuerState } from "./pki-issuer.ts"
+export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./resources/pki-certificate.ts"
+export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./resources/pki-intermediate.ts"
+export { PkiIssuer, type PkiIssuerArgs, type PkiIssuerState } from "./resources/pki-issuer.ts"
 export { PkiMount, type PkiMountArgs, type PkiMountState } from "./resources/pki-mount.ts"
 export { type PolicyIdentifierArgs, PkiRole, type PkiRoleArgs, type PkiRoleState } from "./resources/pki-role.ts"
-export { PkiRevocation, type PkiRevocationArgs, type PkiRevocationState } from "./pki-revocation.ts"
+export { PkiRevocation, type PkiRevocationArgs, type PkiRevocationState } from "./resources/pki-revocation.ts"
 export {
   PkiSignedCertificate,
   type PkiSignedCertificateArgs,
   type PkiSignedCertificateState,
-} from "./pki-signed-certificate.ts"
+} from "./resources/pki-signed-certificate.ts"
 export { Project, type ProjectArgs, type ProjectState } from "./resources/project.ts"
 export { Provider, type ProviderArgs } from "./provider.ts"
 export {
@@ -43,10 +43,14 @@ export {
   type RemoteStateConsumersArgs,
   type RemoteStateConsumersState,
 } from "./resources/remote-state-consumers.ts"
-export { SshKeyAssignment, type SshKeyAssignmentArgs, type SshKeyAssignmentState } from "./resources/ssh-key-assignment.ts"
+export {
+  SshKeyAssignment,
+  type SshKeyAssignmentArgs,
+  type SshKeyAssignmentState,
+} from "./resources/ssh-key-assignment.ts"
 export { Tag, type TagArgs, type TagState } from "./resources/tag.ts"
 export { TagBindings, type TagBindingsArgs, type TagBindingsState } from "./resources/tag-bindings.ts"
 export { Variable, type VariableArgs, type VariableState } from "./resources/variable.ts"
-export { type VcsRepoArgs, Workspace, type WorkspaceArgs, type WorkspaceState } from "./workspace.ts"
+export { type VcsRepoArgs, Workspace, type WorkspaceArgs, type WorkspaceState } from "./resources/workspace.ts"
 export { WorkspaceLock, type WorkspaceLockArgs, type WorkspaceLockState } from "./resources/workspace-lock.ts"
 export { WorkspaceTags, type WorkspaceTagsArgs, type WorkspaceTagsState } from "./resources/workspace-tags.ts"

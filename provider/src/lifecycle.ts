@@ -9,6 +9,7 @@ import {
   type Declarant,
   type Known,
   type DeclaredResource,
+  type Definition,
   PartlyCreated,
   type Values,
 } from "@chancery/engine/declared/shared"
@@ -105,30 +106,45 @@ export interface Lifecycle {
   ): Promise<void>
 }
 
-export interface Declared<Spec extends object, Observed extends object> {
-  readonly kind: DeclaredResource<Spec, Observed>
-  /** Members whose change makes it another thing. */
-  readonly identity: readonly string[]
-  /** It has a name that somebody else may have taken. */
-  readonly adoptable: boolean
-  /** Where it belongs when the program does not say: the member `organization`. */
-  readonly inOrganization: boolean
-  /** The same of the member `mount`. */
-  readonly inMount?: boolean
+/** What the definition of a resource does not say. */
+interface Extras<Observed extends object> {
+  /** Members whose change makes it another thing. By default those that force replacement. */
+  readonly identity?: readonly string[]
   /** What a program would say for members that were found, where it would say it otherwise. */
   readonly asDeclared?: (found: Values, observed: Observed) => Values
   /** What one has to see all of to know that it is gone; nothing where missing and not permitted are told apart. */
   readonly sight?: Sight
-  /** Members that only the hosted edition has. */
-  readonly hostedOnly?: readonly string[]
   /** The hosted edition has none of it. */
   readonly selfHostedOnly?: boolean
-  /** What becomes of it at the end is said by a member of its own, or by nobody. */
-  readonly endsByItself?: boolean
   /** The member that takes the bindings that everything gets. */
   readonly bindingsMember?: string
+}
+
+interface Declared {
+  readonly identity: readonly string[]
+  readonly adoptable: boolean
+  /** The configuration has a value of the member `organization`. */
+  readonly inOrganization: boolean
+  /** The configuration has a value of the member `mount`. */
+  readonly inMount: boolean
+  readonly hostedOnly: readonly string[]
+  readonly endsByItself: boolean
   /** Secret members that no state has beside the inputs: what was found says whether they are another's. */
-  readonly unkept?: readonly string[]
+  readonly unkept: readonly string[]
+}
+
+function declaredBy({ members, adoption, endsByItself }: Definition): Declared {
+  const namesOf = (holds: (member: Definition["members"][string]) => boolean) =>
+    Object.keys(members).filter((name) => members[name] !== undefined && holds(members[name]))
+  return {
+    identity: namesOf(({ forcesReplacement }) => forcesReplacement === true),
+    adoptable: adoption !== undefined,
+    inOrganization: "organization" in members,
+    inMount: "mount" in members,
+    hostedOnly: namesOf(({ edition }) => edition === "hosted"),
+    endsByItself: endsByItself === true,
+    unkept: namesOf(({ secret, isHidden }) => secret !== undefined && isHidden === true),
+  }
 }
 
 const deletionPolicies: readonly unknown[] = ["safe", "force", "retain"] satisfies readonly DeletionPolicy[]
@@ -137,10 +153,12 @@ const phases = ["create", "update", "delete"]
 export const lifeMembers: readonly string[] = ["adopt", "deletionPolicy", "timeouts", "__marker", "__defaulted"]
 
 export function lifecycleOf<Spec extends object, Observed extends object>(
-  declared: Declared<Spec, Observed>,
+  kind: DeclaredResource<Spec, Observed> & Definition,
   clock: Clock,
+  extras: Extras<Observed> = {},
 ): Lifecycle {
-  const { kind, unkept = [], bindingsMember = "" } = declared
+  const declared = { ...declaredBy(kind), ...extras }
+  const { unkept, bindingsMember = "" } = declared
 
   const knownOf = (olds: Values, owner?: string): Known<Observed> => ({
     // Most kinds never look.
@@ -313,7 +331,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     async delete(engine, id, olds, defaults, owner) {
       const chosen = olds["deletionPolicy"] as DeletionPolicy | undefined
       const otherwise = olds["adopted"] === true ? "retain" : defaults.deletionPolicy
-      const policy = declared.endsByItself === true ? "safe" : (chosen ?? otherwise)
+      const policy = declared.endsByItself ? "safe" : (chosen ?? otherwise)
       if (policy === "retain") return
       const spec = pick(olds, managedIn(olds)) as Partial<Spec>
       // What is gone counts as removed, and what is hidden looks as if it were gone.
@@ -339,11 +357,7 @@ function withDefaults(
   news: Values,
   open: Open,
   defaults: Defaults,
-  {
-    inOrganization,
-    inMount = false,
-    bindingsMember,
-  }: Pick<Declared<object, object>, "inOrganization" | "inMount" | "bindingsMember">,
+  { inOrganization, inMount, bindingsMember }: Declared & Extras<never>,
 ): Values {
   const inputs: Record<string, unknown> = { ...news }
   if (inOrganization && news["organization"] === undefined && defaults.organization !== undefined)
@@ -369,11 +383,7 @@ function split(inputs: Values, open: Open): { readonly spec: Values; readonly li
 function editionFaults(
   spec: Values,
   { edition }: Defaults,
-  {
-    identity,
-    hostedOnly = [],
-    selfHostedOnly = false,
-  }: Pick<Declared<object, object>, "identity" | "hostedOnly" | "selfHostedOnly">,
+  { identity, hostedOnly, selfHostedOnly = false }: Declared & Extras<never>,
 ): { field: readonly string[]; detail: string }[] {
   const [place = ""] = identity
   if (edition === "hosted" && selfHostedOnly)
@@ -387,7 +397,7 @@ function editionFaults(
 function lifeFaults(
   life: Values,
   open: Open,
-  { adoptable, endsByItself = false }: Pick<Declared<object, object>, "adoptable" | "endsByItself">,
+  { adoptable, endsByItself }: Declared,
 ): { field: readonly string[]; detail: string }[] {
   const { adopt, deletionPolicy, timeouts } = life
   const faults: { field: readonly string[]; detail: string }[] = []

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi"
 import type { Engine, Page, PageRequest, TagView, WorkspaceView } from "@chancery/engine"
 import { asking, stackConfiguration } from "./asking.ts"
 import { isRefusal } from "./refusal.ts"
-import type { WorkspaceState } from "./workspace.ts"
+import type { WorkspaceState } from "./resources/workspace.ts"
 
 /** A workspace and its settings. */
 export interface WorkspaceLookup extends Omit<WorkspaceState, "adopted"> {

@@ -2,7 +2,7 @@
 import type { Engine } from "@chancery/engine"
 import type { AcmeConfigState } from "./resources/acme-config.ts"
 import { asking, stackConfiguration } from "./asking.ts"
-import type { PkiIssuerState } from "./pki-issuer.ts"
+import type { PkiIssuerState } from "./resources/pki-issuer.ts"
 import type { PkiRoleState } from "./resources/pki-role.ts"
 
 /** Few programs ask, and each would wait until it is loaded. */

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi"
 import { beforeAll, expect, test } from "vitest"
-import { Workspace } from "./workspace.ts"
+import { Workspace } from "./resources/workspace.ts"
 
 const mocks: pulumi.runtime.Mocks = {
   call: ({ inputs }) => inputs,

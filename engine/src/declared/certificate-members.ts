@@ -1,60 +1,94 @@
 // What is asked of a certificate, as it is declared: the members of the certificate API's requests in the words of programs.
 import { type Fault, invalid, isEngineError } from "../core/errors.ts"
-import { parseDuration, parseInstant } from "../core/time.ts"
-import type { Values } from "./declared-resource.ts"
-import { declaredFaults, durationFaults, instantFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
-import { sameDuration, sameInstant, sameSet, sameText, type SameValue } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { type Member, member, type Members, type Optional, required, type Required, validator } from "./members.ts"
+import { declaredFaults, mountMemberFaults } from "./pki-words.ts"
+import { sameText } from "./same-value.ts"
+import { duration, filledText, flag, instant, integer, type MemberType, orderedTexts, text, texts } from "./types.ts"
 
-export const text = shapes.text().optional()
-export const texts = shapes.list(shapes.text().filled()).optional()
-export const flag = shapes.flag().optional()
-export const integer = shapes.integer().optional()
+const content = { isHidden: true, forcesReplacement: true } as const
+
+/** A part of a request: another value makes another certificate, and no output has it. */
+export const requestMember = <T>(
+  type: MemberType<T>,
+  description: string,
+  facts: Partial<Member<T>> = {},
+): Optional<T> => member(type, description, { ...content, ...facts })
+export const requiredMember = <T>(
+  type: MemberType<T>,
+  description: string,
+  facts: Partial<Member<T>> = {},
+): Required<T> => required(type, description, { ...content, ...facts })
 
 /** When it begins and ends. */
-export const validityMembers = { ttl: text, notBefore: text, notAfter: text }
+export const validityMembers = {
+  ttl: requestMember(
+    duration,
+    "Lifetime, such as `720h` or `30d`. Cut to the maximum of the role, else of the mount; the output `expiration` is the end issued.",
+    { defaultText: "that of the role, else of the mount" },
+  ),
+  notBefore: requestMember(instant, "Start of validity (ISO 8601).", {
+    defaultText: "the time of issuance, backdated by the role",
+  }),
+  notAfter: requestMember(instant, "End of validity (ISO 8601). Excludes `ttl`."),
+}
 
 /** Whom it names. */
 export const nameMembers = {
-  commonName: text,
-  altNames: texts,
-  ipSans: texts,
-  uriSans: texts,
-  otherSans: texts,
-  excludeCnFromSans: flag,
-  /** Of the subject; the certificate's own is nobody's to say. */
-  subjectSerialNumber: text,
+  commonName: requestMember(text, "Common name (CN) of the subject.", { same: sameText }),
+  altNames: requestMember(texts(), "DNS and e-mail SANs."),
+  ipSans: requestMember(texts(), "IP SANs."),
+  uriSans: requestMember(texts(), "URI SANs."),
+  otherSans: requestMember(texts(), "Other SANs as `<oid>;UTF8:<value>`."),
+  excludeCnFromSans: requestMember(flag, "Do not add the common name to the SANs.", { defaultText: "false" }),
+  subjectSerialNumber: requestMember(
+    text,
+    "Serial number in the subject; that of the certificate is the output `serialNumber`.",
+  ),
 }
 
-/** Further members of a CA certificate. */
+/** What else there is about an authority (specification, section 4.8). The order of the subject is that in the certificate. */
 export const authorityMembers = {
   ...nameMembers,
   ...validityMembers,
-  organizationalUnits: texts,
-  organizations: texts,
-  countries: texts,
-  localities: texts,
-  provinces: texts,
-  streetAddresses: texts,
-  postalCodes: texts,
-  notBeforeDuration: text,
-  maxPathLength: integer,
-  permittedDnsDomains: texts,
-  excludedDnsDomains: texts,
-  permittedEmailAddresses: texts,
-  excludedEmailAddresses: texts,
-  permittedIpRanges: texts,
-  excludedIpRanges: texts,
-  permittedUriDomains: texts,
-  excludedUriDomains: texts,
-  keyUsages: texts,
-  signatureBits: integer,
-  usePss: flag,
-  skid: text,
+  organizationalUnits: requestMember(orderedTexts(), "Organizational units (OU) of the subject."),
+  organizations: requestMember(orderedTexts(), "Organizations (O) of the subject."),
+  countries: requestMember(orderedTexts(), "Countries (C) of the subject, as codes of two letters."),
+  localities: requestMember(orderedTexts(), "Localities (L) of the subject."),
+  provinces: requestMember(orderedTexts(), "States or provinces (ST) of the subject."),
+  streetAddresses: requestMember(orderedTexts(), "Street addresses of the subject."),
+  postalCodes: requestMember(orderedTexts(), "Postal codes of the subject."),
+  notBeforeDuration: requestMember(duration, "How far the certificate is backdated.", { defaultText: "`30s`" }),
+  maxPathLength: requestMember(integer, "Maximum number of authorities below it. -1: what its issuer allows.", {
+    defaultText: "-1",
+  }),
+  permittedDnsDomains: requestMember(
+    texts(),
+    'Name constraints: permitted DNS domains; a leading "." means subdomains only.',
+  ),
+  excludedDnsDomains: requestMember(texts(), "Name constraints: excluded DNS domains."),
+  permittedEmailAddresses: requestMember(texts(), "Name constraints: permitted e-mail addresses or domains."),
+  excludedEmailAddresses: requestMember(texts(), "Name constraints: excluded e-mail addresses or domains."),
+  permittedIpRanges: requestMember(texts(), "Name constraints: permitted IP ranges (CIDR)."),
+  excludedIpRanges: requestMember(texts(), "Name constraints: excluded IP ranges (CIDR)."),
+  permittedUriDomains: requestMember(texts(), "Name constraints: permitted URI domains."),
+  excludedUriDomains: requestMember(texts(), "Name constraints: excluded URI domains."),
+  keyUsages: requestMember(texts(), "Key usages besides `CertSign` and `CRLSign`."),
+  signatureBits: requestMember(
+    integer,
+    "Bits of the signature's hash: 256, 384 or 512. 0: chosen by the issuer's key.",
+    {
+      defaultText: "0",
+    },
+  ),
+  usePss: requestMember(flag, "Sign with RSASSA-PSS if the issuer's key is RSA.", { defaultText: "false" }),
+  skid: requestMember(text, "Subject key identifier (hexadecimal).", { defaultText: "computed from the key" }),
 }
 
-const durations: readonly string[] = ["ttl", "notBeforeDuration", "renewBefore"]
-const instants: readonly string[] = ["notBefore", "notAfter"]
+/** White space in PEM means nothing. */
+export const csrMember = requiredMember(filledText, "Certificate signing request (PKCS #10, PEM).", {
+  same: (a, b) => blankless(a) === blankless(b),
+})
+const blankless = (value: unknown): string => (typeof value === "string" ? value.replaceAll(/\s/g, "") : "")
 
 const fieldsOfMembers: Readonly<Record<string, string>> = {
   ttl: "ttlMs",
@@ -73,96 +107,49 @@ const fieldsOfMembers: Readonly<Record<string, string>> = {
 const membersOfFields = new Map(Object.entries(fieldsOfMembers).map(([member, field]) => [field, member]))
 
 /** The engine's fields for those of the members that are given. */
-export const requestOf = <Input extends object>(spec: object, members: readonly string[]): Input =>
+export const requestOf = <Input extends object>(spec: object, members: Members): Input =>
   Object.fromEntries(
     Object.entries(spec)
-      .filter(([name, value]) => value !== undefined && members.includes(name))
-      .map(([name, value]) => [fieldsOfMembers[name] ?? name, fieldValue(name, value)]),
+      .filter(([name, value]) => value !== undefined && name in members)
+      .map(([name, value]) => {
+        const { toEngine } = members[name] ?? {}
+        return [fieldsOfMembers[name] ?? name, toEngine === undefined ? value : toEngine(value)]
+      }),
   ) as Input
 
-function fieldValue(name: string, value: unknown): unknown {
-  if (typeof value !== "string") return value
-  if (durations.includes(name)) return parseDuration(value)
-  return instants.includes(name) ? parseInstant(value) : value
-}
-
-/** The subject's lists are the exception: their order is that in the certificate. */
-export const requestRules: Readonly<Record<string, SameValue>> = {
-  mount: sameMountPath,
-  ttl: sameDuration,
-  notBeforeDuration: sameDuration,
-  renewBefore: sameDuration,
-  notBefore: sameInstant,
-  notAfter: sameInstant,
-  commonName: sameText,
-  altNames: sameSet,
-  ipSans: sameSet,
-  uriSans: sameSet,
-  otherSans: sameSet,
-  userIds: sameSet,
-  keyUsages: sameSet,
-  extKeyUsages: sameSet,
-  extKeyUsageOids: sameSet,
-  permittedDnsDomains: sameSet,
-  excludedDnsDomains: sameSet,
-  permittedEmailAddresses: sameSet,
-  excludedEmailAddresses: sameSet,
-  permittedIpRanges: sameSet,
-  excludedIpRanges: sameSet,
-  permittedUriDomains: sameSet,
-  excludedUriDomains: sameSet,
-  csr: (a, b) => blankless(a) === blankless(b),
-}
-
-/** Of PEM, in which white space says nothing. */
-const blankless = (value: unknown): string => (typeof value === "string" ? value.replaceAll(/\s/g, "") : "")
-
-/** What is wrong with a spec before anything is asked: its shape, and then what `rules` refuse of members that are known. */
-export function requestFaults<Spec extends object>(
-  shape: shapes.SpecShape,
-  spec: Values,
-  open: ReadonlySet<string>,
+/** `validate` of a kind in a mount. */
+export const requestValidator = <Spec extends { readonly mount: string }>(
+  members: Members,
   rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>) => readonly Fault[],
-): readonly Fault[] {
-  const faults = [
-    ...shapes.faultsOf(shape, spec, open),
-    ...durations.flatMap((member) => durationFaults(member, spec[member])),
-    ...instants.flatMap((member) => instantFaults(member, spec[member])),
-  ]
-  const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
-  // A member of the wrong type is refused already, and no rule can read it.
-  const known = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name)))
-  const { mount } = known
-  return [
-    ...faults,
-    ...(typeof mount === "string" ? mountMemberFaults("mount", mount) : []),
-    ...rules(known as Partial<Spec>, unsaid).filter(({ field }) => !unsaid.has(String(field?.[0]))),
-  ]
-}
+) =>
+  validator<Spec>(members, (known, unsaid) => [
+    ...(known.mount === undefined ? [] : mountMemberFaults("mount", known.mount)),
+    ...rules(known, unsaid),
+  ])
 
 /** What a rule of the engine refuses, in declared words. */
-export function refusedBy(shape: shapes.SpecShape, rule: () => void): readonly Fault[] {
+export function refusedBy(members: object, rule: () => void): readonly Fault[] {
   try {
     rule()
     return []
   } catch (error) {
-    if (isEngineError(error, "invalid")) return inDeclaredWords(shape, error.faults)
+    if (isEngineError(error, "invalid")) return inDeclaredWords(members, error.faults)
     throw error
   }
 }
 
 /** What the engine refuses of a request. */
-export async function declaredRefusals<T>(shape: shapes.SpecShape, work: () => Promise<T>): Promise<T> {
+export async function declaredRefusals<T>(members: object, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!isEngineError(error, "invalid")) throw error
-    throw invalid(inDeclaredWords(shape, error.faults))
+    throw invalid(inDeclaredWords(members, error.faults))
   }
 }
 
-const inDeclaredWords = (shape: shapes.SpecShape, faults: readonly Fault[]): readonly Fault[] =>
+const inDeclaredWords = (members: object, faults: readonly Fault[]): readonly Fault[] =>
   declaredFaults(faults, (field) => {
     const member = membersOfFields.get(field) ?? field
-    return member in shape.members ? member : undefined
+    return member in members ? member : undefined
   })

@@ -9,6 +9,7 @@ export * from "./workspaces.ts"
 
 /** In the order of the reference. */
 export const declaredResources: readonly Definition[] = [
+  workspaces.workspaceResource,
   workspaces.projectResource,
   workspaces.variableResource,
   workspaces.tagResource,
@@ -20,6 +21,11 @@ export const declaredResources: readonly Definition[] = [
   workspaces.dataRetentionPolicyResource,
   certificates.pkiMountResource,
   certificates.pkiRoleResource,
+  certificates.pkiIssuerResource,
+  certificates.pkiIntermediateResource,
+  certificates.pkiCertificateResource,
+  certificates.pkiSignedCertificateResource,
+  certificates.pkiRevocationResource,
   certificates.pkiAcmeConfigResource,
   certificates.pkiAcmeEabResource,
 ]

@@ -1,48 +1,80 @@
 import type { IssueInput, IssuedCertificate } from "../pki/certificates/certificates.ts"
 import {
-  flag,
-  integer,
   nameMembers,
   refusedBy,
+  requestMember,
   requestOf,
-  text,
-  texts,
+  requiredMember,
   validityMembers,
 } from "./certificate-members.ts"
-import { issuanceKind, issuanceMembers, leavings, type ObservedIssuance, type ObservedKey } from "./pki-issuance.ts"
+import { output, type SpecOf } from "./members.ts"
+import {
+  issuanceKind,
+  issuanceMembers,
+  leavings,
+  type ObservedIssuance,
+  type ObservedKey,
+  onDestroyMember,
+} from "./pki-issuance.ts"
 import { judgeIssue } from "./request-rules.ts"
-import * as shapes from "./spec-shape.ts"
+import { filledText, integer, oneOf, orNull, text, texts } from "./types.ts"
 
 const requestMembers = {
   ...nameMembers,
   ...validityMembers,
-  userIds: texts,
-  certMetadata: text,
-  removeRootsFromChain: flag,
-  keyType: shapes.oneOf(["rsa", "ec", "ed25519"]).optional(),
-  keyBits: integer,
+  userIds: requestMember(texts(), "User IDs (UID) of the subject."),
+  certMetadata: requestMember(text, "Metadata stored with the certificate (base64).", {
+    defaultText: "the stack's name and the time, unless the role stores none",
+  }),
+  removeRootsFromChain: issuanceMembers.removeRootsFromChain,
+  keyType: requestMember(oneOf("rsa", "ec", "ed25519"), "Type of the key, if the role allows any."),
+  keyBits: requestMember(integer, "Size of the key in bits. 0: that of the role, else 2048 for RSA and 256 for EC.", {
+    defaultText: "0",
+  }),
 }
 
-const shape = shapes.members({
+const members = {
   ...issuanceMembers,
   ...requestMembers,
-  role: shapes.text().filled(),
-  issuerRef: shapes.text().filled().optional(),
-  privateKeyFormat: shapes.oneOf(["der", "pkcs8"]).optional(),
-  onDestroy: shapes.oneOf(leavings).optional(),
-})
+  role: requiredMember(filledText, "Role that issues the certificate."),
+  privateKeyFormat: requestMember(
+    oneOf("der", "pkcs8"),
+    "Encoding of the private key: `der` (the usual form of the key type) or `pkcs8` (PEM).",
+    { defaultText: "`der`" },
+  ),
+  onDestroy: onDestroyMember(
+    "What happens to the certificate when it is removed or replaced. `revokeWithKey` is for tokens that may revoke only with the private key.",
+    ...leavings,
+  ),
+}
 
-/** A certificate with a new key, issued under a role. */
-export type PkiCertificateSpec = Readonly<shapes.Of<typeof shape>>
+/** A certificate with a key of its own, issued under a role (specification 4.4). */
+export type PkiCertificateSpec = SpecOf<typeof members>
 
 export type ObservedPkiCertificate = ObservedIssuance & ObservedKey
 
-const inputOf = (spec: Partial<PkiCertificateSpec>): IssueInput => requestOf(spec, Object.keys(requestMembers))
+const inputOf = (spec: Partial<PkiCertificateSpec>): IssueInput => requestOf(spec, requestMembers)
 
 /** Its id is `MOUNT/SERIAL`. */
 export const pkiCertificateResource = issuanceKind<PkiCertificateSpec, ObservedPkiCertificate>({
-  shape,
-  rules: (known) => refusedBy(shape, () => judgeIssue(inputOf(known))),
+  name: "pkiCertificate",
+  description:
+    "A certificate with a private key, issued by a role. Its id is `MOUNT/SERIAL`. The private key is a secret output; it is stored in the state of the stack only.",
+  outputsDescription: "Outputs of a certificate.",
+  members,
+  outputs: {
+    // A bundle contains the private key.
+    certificate: output(text.schema, "The certificate, in the declared format.", {
+      secret: { member: "format", values: [undefined, "pem", "der"] },
+    }),
+    privateKey: output(
+      orNull(text).schema,
+      "Private key (PEM, or base64 of DER), a secret. The server returns it once, so it is null after `get`.",
+      { secret: true },
+    ),
+    privateKeyType: output(orNull(text).schema, "Type of the private key: `rsa`, `ec` or `ed25519`. Null after `get`."),
+  },
+  rules: (known) => refusedBy(members, () => judgeIssue(inputOf(known))),
   issue: (pki, spec, certMetadata) =>
     pki.certificates.issue(
       spec.role,
@@ -57,7 +89,7 @@ export const pkiCertificateResource = issuanceKind<PkiCertificateSpec, ObservedP
   }),
 })
 
-/** Returns the key as text. `der` is the usual form for the key type; `pkcs8` is PEM, whatever the format. */
+/** `der` is the form that is usual for the type of key; `pkcs8` is PEM, whatever the format (specification 4.4). */
 function keyText(
   issued: IssuedCertificate | undefined,
   { format = "pem", privateKeyFormat = "der" }: Partial<PkiCertificateSpec>,

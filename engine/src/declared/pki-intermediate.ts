@@ -1,36 +1,42 @@
 import type { SignIntermediateInput } from "../pki/certificates/certificates.ts"
-import { authorityMembers, flag, refusedBy, requestOf } from "./certificate-members.ts"
-import { issuanceKind, issuanceMembers, type ObservedIssuance } from "./pki-issuance.ts"
+import { authorityMembers, csrMember, refusedBy, requestMember, requestOf } from "./certificate-members.ts"
+import type { SpecOf } from "./members.ts"
+import { issuanceKind, issuanceMembers, type ObservedIssuance, onDestroyMember } from "./pki-issuance.ts"
+import { enforceLeafNotAfterMember } from "./pki-signed-certificate.ts"
 import { judgeIntermediate } from "./request-rules.ts"
-import * as shapes from "./spec-shape.ts"
+import { flag } from "./types.ts"
 
 const requestMembers = {
   ...authorityMembers,
-  csr: shapes.text().filled(),
-  useCsrValues: flag,
-  enforceLeafNotAfterBehavior: flag,
-  removeRootsFromChain: flag,
+  csr: csrMember,
+  useCsrValues: requestMember(flag, "Use the subject, names and extensions of the CSR instead of the declared ones.", {
+    defaultText: "false",
+  }),
+  enforceLeafNotAfterBehavior: enforceLeafNotAfterMember,
+  removeRootsFromChain: issuanceMembers.removeRootsFromChain,
 }
 
-const shape = shapes.members({
+const members = {
   ...issuanceMembers,
   ...requestMembers,
-  issuerRef: shapes.text().filled().optional(),
-  onDestroy: shapes.oneOf(["retain", "revoke"]).optional(),
-})
+  onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
+}
 
-/** CA certificate for a CSR whose key is outside of the mount. */
-export type PkiIntermediateSpec = Readonly<shapes.Of<typeof shape>>
+/** The certificate of an authority whose key is elsewhere, by its request for it (specification 4.8). */
+export type PkiIntermediateSpec = SpecOf<typeof members>
 
-const inputOf = (spec: Partial<PkiIntermediateSpec>): SignIntermediateInput =>
-  requestOf(spec, Object.keys(requestMembers))
+const inputOf = (spec: Partial<PkiIntermediateSpec>): SignIntermediateInput => requestOf(spec, requestMembers)
 
 /** Its id is `MOUNT/SERIAL`. */
 export const pkiIntermediateResource = issuanceKind<PkiIntermediateSpec, ObservedIssuance>({
-  shape,
+  name: "pkiIntermediate",
+  description:
+    "The certificate of an intermediate authority whose key is elsewhere; `PkiIssuer` keeps its key in a mount. Its id is `MOUNT/SERIAL`.",
+  outputsDescription: "Outputs of an intermediate certificate.",
+  members,
   rules: (known, unsaid) => {
     const isNameKnown = !unsaid.has("commonName") && !unsaid.has("useCsrValues")
-    return refusedBy(shape, () => judgeIntermediate(inputOf(known), isNameKnown))
+    return refusedBy(members, () => judgeIntermediate(inputOf(known), isNameKnown))
   },
   issue: ({ certificates }, spec) =>
     certificates.signIntermediate(inputOf(spec), spec.issuerRef === undefined ? {} : { issuerRef: spec.issuerRef }),

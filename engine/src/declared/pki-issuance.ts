@@ -12,20 +12,48 @@ import { parseExtensionValues } from "../x509/extensions.ts"
 import { sameName } from "../x509/name.ts"
 import { readPem, writePem } from "../x509/pem.ts"
 import { readPrivateKey } from "../x509/private-key.ts"
-import { declaredRefusals, requestFaults, requestRules, text } from "./certificate-members.ts"
-import type { Changes, Created, Known, DeclaredResource, Origin, Values } from "./declared-resource.ts"
-import { declaredInstant } from "./pki-words.ts"
+import { declaredRefusals, requestMember, requestValidator } from "./certificate-members.ts"
+import type { Changes, Created, DeclaredResource, Definition, Known, Origin } from "./declared-resource.ts"
+import { member, type Members, output, rulesOf } from "./members.ts"
+import { declaredInstant, mountMember } from "./pki-words.ts"
 import { differing } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { duration, filledText, flag, oneOf, orNull, text } from "./types.ts"
 
 /** What is done with a certificate that nobody declares any more, or that another one has taken the place of. */
 export const leavings = ["retain", "revoke", "revokeWithKey"] as const
 export type Leaving = (typeof leavings)[number]
 
 export const issuanceMembers = {
-  mount: shapes.text(),
-  format: shapes.oneOf(["pem", "der", "pem_bundle"]).optional(),
-  renewBefore: text,
+  mount: mountMember,
+  issuerRef: requestMember(filledText, "Issuer that signs, by id or name.", {
+    defaultText: "that of the role, else the default issuer",
+  }),
+  format: requestMember(
+    oneOf("pem", "der", "pem_bundle"),
+    "Encoding of the outputs: `pem`, `der` (base64), or `pem_bundle` with the chain in `certificate`.",
+    { defaultText: "`pem`" },
+  ),
+  removeRootsFromChain: requestMember(flag, "Leave the root out of `caChain`.", { defaultText: "false" }),
+  renewBefore: member(
+    duration,
+    "Time before expiry from which `pulumi up` replaces the certificate, such as `168h`; shorter than its lifetime.",
+    { defaultText: "never" },
+  ),
+}
+
+export const onDestroyMember = <const T extends Leaving>(description: string, ...choices: readonly [T, ...T[]]) =>
+  member(oneOf(...choices), description, { defaultText: "`retain`" })
+
+const issuanceOutputs = {
+  mount: output(text.schema, "Path of the mount."),
+  serialNumber: output(text.schema, 'Serial number of the certificate: hexadecimal octets joined by ":".'),
+  certificate: output(text.schema, "The certificate, in the declared format."),
+  issuingCa: output(orNull(text).schema, "Certificate of the issuer. Null if the mount no longer has it."),
+  caChain: output(text.schema.array().readonly(), "Chain from the issuer's certificate up."),
+  expiration: output(text.schema, "End of validity (ISO 8601)."),
+  revokedAt: output(orNull(text).schema, "Time of revocation (ISO 8601). Null if the certificate is not revoked."),
+  renewBefore: output(orNull(text).schema, "Time before expiry from which the certificate is replaced. Null: never."),
+  onDestroy: output(oneOf(...leavings).schema, "What happens to the certificate when it is removed or replaced."),
 }
 
 interface IssuanceSpec {
@@ -60,8 +88,12 @@ export interface ObservedKey {
   readonly privateKeyType: string | null
 }
 
-interface Issuing<Spec extends IssuanceSpec, Observed extends ObservedIssuance> {
-  readonly shape: shapes.SpecShape
+interface Issuing<Spec extends IssuanceSpec, Observed extends ObservedIssuance> extends Pick<
+  Definition,
+  "name" | "description" | "outputsDescription" | "members"
+> {
+  /** Beside those of every certificate. */
+  readonly outputs?: Definition["outputs"]
   readonly rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>) => readonly Fault[]
   /** `metadata` is base64, where the program has none of its own. */
   readonly issue: (pki: Pki, spec: Spec, metadata: string | undefined) => Promise<IssuedCertificate>
@@ -75,17 +107,14 @@ interface Issuing<Spec extends IssuanceSpec, Observed extends ObservedIssuance> 
 
 const lifeMembers: readonly string[] = ["renewBefore", "onDestroy"]
 
-export interface IssuanceKind<Spec extends object, Observed extends object> extends DeclaredResource<Spec, Observed> {
-  /** Members whose change makes another certificate: nearly all. */
-  readonly identity: readonly string[]
-}
-
 export function issuanceKind<Spec extends IssuanceSpec, Observed extends ObservedIssuance>(
   issuing: Issuing<Spec, Observed>,
-): IssuanceKind<Spec, Observed> {
-  const { shape, rules } = issuing
-  const faults = (spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] =>
-    requestFaults<Spec>(shape, spec, open, (known, unsaid) => [...renewalFaults(known), ...rules(known, unsaid)])
+): DeclaredResource<Spec, Observed> & Definition {
+  const { members, rules, outputs = {} } = issuing
+  const validate = requestValidator<Spec>(members, (known, unsaid) => [
+    ...renewalFaults(known),
+    ...rules(known, unsaid),
+  ])
 
   const observedOf = (spec: Spec, issued: IssuedCertificate): Observed =>
     ({
@@ -100,19 +129,24 @@ export function issuanceKind<Spec extends IssuanceSpec, Observed extends Observe
       onDestroy: spec.onDestroy ?? "retain",
     }) as unknown as Observed
 
-  const members = Object.keys(shape.members)
   return {
-    memberNames: members,
-    identity: members.filter((name) => !lifeMembers.includes(name)),
-    validate: faults,
-    diff: changes,
+    name: issuing.name,
+    description: issuing.description,
+    argsDescription: "Changing any member except `renewBefore` and `onDestroy` forces replacement.",
+    outputsDescription: issuing.outputsDescription,
+    members,
+    outputs: { ...issuanceOutputs, ...outputs },
+    endsByItself: true,
+    memberNames: Object.keys(members),
+    validate,
+    diff: (spec, observed, dropped, now) => diff(members, spec, observed, dropped, now),
     observe: (engine, id, spec, known) => observe(engine, id, spec, known, issuing.own(undefined, spec)),
     async create(engine, spec, origin) {
-      const wrong = faults({ ...(spec as object) })
+      const wrong = validate({ ...(spec as object) })
       // What only became known since it was checked.
       if (wrong.length > 0) throw invalid(wrong)
       const mount = mountPathOf(spec.mount)
-      const issued = await declaredRefusals(shape, () => heard(engine.pki(mount), spec, origin, issuing))
+      const issued = await declaredRefusals(members, () => heard(engine.pki(mount), spec, origin, issuing))
       assertRenewalAhead(spec, issued, origin.now)
       return {
         id: `${mount}/${issued.serialNumber}`,
@@ -152,7 +186,8 @@ function assertRenewalAhead(
   throw invalid([{ field: ["renewBefore"], detail }])
 }
 
-function changes(
+function diff(
+  members: Members,
   spec: IssuanceSpec,
   observed: ObservedIssuance,
   dropped: readonly string[] = [],
@@ -164,7 +199,7 @@ function changes(
     ...spec,
   }
   const changed = [
-    ...differing<object>(wanted, observed, requestRules),
+    ...differing<object>(wanted, observed, rulesOf(members)),
     ...dropped.filter((name) => !lifeMembers.includes(name)),
   ]
   const due = now === undefined ? [] : dueOf(spec, observed, now)

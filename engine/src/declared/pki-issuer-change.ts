@@ -9,7 +9,7 @@ import { parseCertificate } from "../x509/certificate.ts"
 import { readCertificatePem } from "../x509/certificate-pem.ts"
 import { writePem } from "../x509/pem.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../x509/public-key.ts"
-import { declaredRefusals, requestRules } from "./certificate-members.ts"
+import { declaredRefusals } from "./certificate-members.ts"
 import type { Changes } from "./declared-resource.ts"
 import { issuerPlaceOf, type ObservedPkiAuthority, observedIssuer } from "./pki-issuer-observed.ts"
 import {
@@ -17,50 +17,26 @@ import {
   fixedNames,
   intermediateInputOf,
   issuerFaults,
-  issuerShape,
+  issuerMembers,
   isSignedHere,
   keyNameOf,
   type PkiIssuerSpec,
-  settingDefaults,
   settingNames,
   signedContentOf,
 } from "./pki-issuer-spec.ts"
-import { sameMountPath } from "./pki-words.ts"
-import { differing, sameSet, type SameValue } from "./same-value.ts"
-
-/** Whatever is said, it can be read. */
-const withReading: SameValue = (a, b) => sameSet(readable(a), readable(b))
-const readable = (usage: unknown): readonly string[] => [...(usage as readonly string[]), "read-only"]
-/** Not to be the default is left to whichever issuer is. */
-const atLeast: SameValue = (wanted, is) => wanted !== true || is === true
-
-const rules: Readonly<Record<string, SameValue>> = {
-  ...requestRules,
-  parentMount: sameMountPath,
-  usage: withReading,
-  issuingCertificates: sameSet,
-  crlDistributionPoints: sameSet,
-  deltaCrlDistributionPoints: sameSet,
-  ocspServers: sameSet,
-  isDefault: atLeast,
-}
-
-const withDefaults = (spec: PkiIssuerSpec, dropped: readonly string[]): PkiIssuerSpec => ({
-  ...Object.fromEntries(Object.entries(settingDefaults).filter(([name]) => dropped.includes(name))),
-  ...spec,
-})
+import { diffMembers, withDefaults } from "./members.ts"
 
 export function issuerChanges(
   spec: PkiIssuerSpec,
   observed: ObservedPkiAuthority,
   dropped: readonly string[] = [],
 ): Changes {
-  const { bundle, signedCertificate, ...others } = withDefaults(spec, dropped)
+  const { bundle, signedCertificate, ...others } = withDefaults(issuerMembers, spec, dropped)
   const isAnother = (pem: string | undefined) =>
     pem !== undefined && firstCertificateIn(pem) !== (observed.certificate ?? undefined)
   const fixed = dropped.filter((name) => fixedNames.includes(name))
   const changed = [
-    ...differing<object>(others, observed, rules),
+    ...diffMembers(issuerMembers, others, observed).changed,
     ...fixed,
     ...(isAnother(bundle) ? ["bundle"] : []),
     ...(isAnother(signedCertificate) ? ["signedCertificate"] : []),
@@ -84,7 +60,7 @@ export async function updateIssuer(
   refuseFaults(issuerFaults({ ...spec }))
   const { mount } = issuerPlaceOf(id)
   const pki = engine.pki(mount)
-  const wanted = withDefaults(spec, dropped)
+  const wanted = withDefaults(issuerMembers, spec, dropped)
   const issuerId = (await signedOf(engine, mount, wanted, observed)) ?? observed.issuerId
   if (observed.keyId !== null && wanted.keyName !== undefined && wanted.keyName !== observed.keyName)
     await pki.keys.rename(observed.keyId, wanted.keyName)
@@ -95,7 +71,7 @@ export async function updateIssuer(
   const isNew = issuerId !== observed.issuerId
   const changed = isNew ? Object.keys(wanted) : issuerChanges(wanted, observed, dropped).changed
   const patch = patchOf(wanted, observed.issuerId !== null && isNew ? observed : undefined, changed, issuerId)
-  if (Object.keys(patch).length > 0) await declaredRefusals(issuerShape, () => pki.issuers.update(issuerId, patch))
+  if (Object.keys(patch).length > 0) await declaredRefusals(issuerMembers, () => pki.issuers.update(issuerId, patch))
   if ((wanted.isDefault === true || observed.isDefault) && (isNew || !observed.isDefault))
     await pki.settings.changeIssuers({ default: issuerId })
   // What it has issued is its successor's to answer for, who has the same name and key.
@@ -130,7 +106,7 @@ async function signedOf(
   const csr = observed.csr ?? (await requested(pki, spec, observed.keyId ?? undefined)).csr
   const parent = engine.pki(spec.parentMount === undefined ? mount : mountPathOf(spec.parentMount))
   const input: SignIntermediateInput = { ...signedContentOf(spec), csr }
-  const { certificate, caChain } = await declaredRefusals(issuerShape, () =>
+  const { certificate, caChain } = await declaredRefusals(issuerMembers, () =>
     parent.certificates.signIntermediate(input, { issuerRef: spec.parentIssuerRef ?? "default" }),
   )
   const chain = [certificate, ...caChain.filter((der) => Buffer.compare(der, certificate) !== 0)]
@@ -198,7 +174,7 @@ export async function broughtIn(
   pem: string,
   endpoint: "issuers/import/bundle" | "intermediate/set-signed",
 ): Promise<string> {
-  const { mapping } = await declaredRefusals(issuerShape, () => pki.issuers.import(pem, endpoint))
+  const { mapping } = await declaredRefusals(issuerMembers, () => pki.issuers.import(pem, endpoint))
   const first = firstCertificateIn(pem)
   for (const id of mapping.keys()) {
     const { certificate } = await pki.issuers.certificate(id)

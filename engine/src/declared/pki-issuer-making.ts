@@ -17,7 +17,7 @@ import { hasIssued, type ObservedPkiAuthority, observedIssuer, observeIssuer, un
 import {
   firstCertificateIn,
   issuerFaults,
-  issuerShape,
+  issuerMembers,
   isSignedHere,
   keyNameOf,
   type PkiIssuerSpec,
@@ -93,7 +93,7 @@ async function generated(engine: Engine, mount: string, spec: PkiIssuerSpec): Pr
   const pki = engine.pki(mount)
   let id: string
   try {
-    id = (await declaredRefusals(issuerShape, () => pki.issuers.generateRoot(rootInputOf(spec)))).issuerId
+    id = (await declaredRefusals(issuerMembers, () => pki.issuers.generateRoot(rootInputOf(spec)))).issuerId
   } catch (error) {
     if (!isEngineError(error, "unavailable")) throw error
     const present = await named(pki, spec.name)
@@ -116,7 +116,7 @@ async function intermediate(
   const keyName = keyNameOf(spec)
   const left = (await pki.keys.list()).find(({ name }) => name === keyName)
   if (left !== undefined) await refuseOtherKey(pki, spec, left.id)
-  const { keyId, csr } = await declaredRefusals(issuerShape, () => requested(pki, spec, left?.id))
+  const { keyId, csr } = await declaredRefusals(issuerMembers, () => requested(pki, spec, left?.id))
   const observed = unsigned(mount, { keyId, keyName, csr }, spec)
   const id = `${mount}/${keyId}`
   if (!isSignedHere(spec) && spec.signedCertificate === undefined) return { id, observed, adopted: false }

@@ -1,6 +1,6 @@
 // What is declared of an authority whose key is in a mount, and what of it can be judged before anything is asked.
 import type { Fault } from "../core/errors.ts"
-import type { AuthorityUrls } from "../pki/issuers/issuer.ts"
+import type { AuthorityUrls, IssuerSettings } from "../pki/issuers/issuer.ts"
 import { urlFaults } from "../pki/issuers/authority-urls.ts"
 import { leafNotAfterBehaviors, noDisabledChecks, noUrls } from "../pki/issuers/issuer.ts"
 import type { IntermediateInput, RootInput } from "../pki/issuers/issuers.ts"
@@ -8,114 +8,172 @@ import { referenceNameProblem } from "../pki/names/reference-name.ts"
 import { type PemBlock, readPem, writePem } from "../x509/pem.ts"
 import { parseSignatureAlgorithm } from "../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../x509/unacceptable-input.ts"
-import {
-  authorityMembers,
-  flag,
-  integer,
-  refusedBy,
-  requestFaults,
-  requestOf,
-  text,
-  texts,
-} from "./certificate-members.ts"
-import type { Values } from "./declared-resource.ts"
-import { mountMemberFaults } from "./pki-words.ts"
+import { authorityMembers, refusedBy, requestMember, requestOf, requestValidator } from "./certificate-members.ts"
+import { defaultsOf, member, required, type SpecOf } from "./members.ts"
+import { mountMember, mountMemberFaults, sameMountPath } from "./pki-words.ts"
 import { judgeAuthority } from "./request-rules.ts"
-import * as shapes from "./spec-shape.ts"
+import { sameSet, type SameValue } from "./same-value.ts"
+import { filledText, flag, integer, listOf, oneOf, orderedTexts, text, texts } from "./types.ts"
 
-const keyMembers = { keyType: shapes.oneOf(["rsa", "ec", "ed25519"]).optional(), keyBits: integer }
+const keyMembers = {
+  keyType: requestMember(oneOf("rsa", "ec", "ed25519"), "Type of the key.", { defaultText: "`rsa`" }),
+  keyBits: requestMember(integer, "Size of the key in bits. 0: 2048 for RSA, 256 for EC.", { defaultText: "0" }),
+}
 
 /** Of those that are made in the mount. */
-const madeMembers = { ...authorityMembers, ...keyMembers, keyName: shapes.text().filled().optional() }
+const madeMembers = {
+  ...authorityMembers,
+  ...keyMembers,
+  keyName: member(filledText, "Name of the key, unique in the mount.", { defaultText: "the name of the issuer" }),
+}
 
 /** Of intermediates. */
 const signedMembers = {
-  parentMount: shapes.text().optional(),
-  parentIssuerRef: shapes.text().filled().optional(),
-  signedCertificate: shapes.text().filled().optional(),
-  addBasicConstraints: flag,
+  parentMount: requestMember(text, "Mount of the issuer that signs.", {
+    defaultText: "this mount",
+    same: sameMountPath,
+  }),
+  parentIssuerRef: requestMember(filledText, "Issuer that signs, by id or name.", {
+    defaultText: "`default`, if `parentMount` is declared",
+  }),
+  signedCertificate: member(
+    filledText,
+    "Certificate that another authority signed for `csr`, followed by its chain (PEM). A later one replaces it under its name.",
+    { isHidden: true },
+  ),
+  addBasicConstraints: requestMember(flag, "Add basicConstraints CA:TRUE to `csr`. Some authorities require it.", {
+    defaultText: "false",
+  }),
 }
+
+/** The server adds `read-only`. */
+const withReading: SameValue = (a, b) => sameSet(readable(a), readable(b))
+const readable = (usage: unknown): readonly string[] => [...(usage as readonly string[]), "read-only"]
+/** Not to be the default is left to whichever issuer is. */
+const atLeast: SameValue = (wanted, is) => wanted !== true || is === true
+const usages = oneOf("read-only", "issuing-certificates", "crl-signing", "ocsp-signing")
 
 /** What can be set at any time. */
 const settingMembers = {
-  leafNotAfterBehavior: shapes.oneOf(leafNotAfterBehaviors).optional(),
-  usage: shapes.list(shapes.oneOf(["read-only", "issuing-certificates", "crl-signing", "ocsp-signing"])).optional(),
-  manualChain: texts,
-  revocationSignatureAlgorithm: text,
-  disableNameConstraintChecks: flag,
-  disableNameChecks: flag,
-  disablePathLengthChecks: flag,
-  disableCriticalExtensionChecks: flag,
-  issuingCertificates: texts,
-  crlDistributionPoints: texts,
-  deltaCrlDistributionPoints: texts,
-  ocspServers: texts,
-  enableTemplating: flag,
+  leafNotAfterBehavior: member(
+    oneOf(...leafNotAfterBehaviors),
+    "What happens if a certificate would outlive the issuer.",
+    { default: "err" },
+  ),
+  usage: member(
+    listOf(usages.schema, { same: withReading }),
+    "Allowed uses; `read-only` is always included. Default: all that its certificate allows.",
+  ),
+  manualChain: member(
+    orderedTexts(),
+    "Ids of the issuers above it, nearest first. Empty: the chain that the server finds.",
+    { default: [] },
+  ),
+  revocationSignatureAlgorithm: member(
+    text,
+    "Signature algorithm of CRLs and OCSP responses, such as `SHA256WithRSAPSS`. Empty: chosen by the key.",
+    { default: "" },
+  ),
+  disableNameConstraintChecks: member(
+    flag,
+    "Issue names that the name constraints of the issuer or of its chain forbid.",
+    { default: noDisabledChecks.disableNameConstraintChecks },
+  ),
+  disableNameChecks: member(
+    flag,
+    "Issue although a certificate in `manualChain` has signed one that names another issuer.",
+    { default: noDisabledChecks.disableNameChecks },
+  ),
+  disablePathLengthChecks: member(flag, "Issue although a certificate of the chain limits the path length to less.", {
+    default: noDisabledChecks.disablePathLengthChecks,
+  }),
+  disableCriticalExtensionChecks: member(
+    flag,
+    "Issue although the certificate or its chain has a critical extension that verifiers do not process.",
+    { default: noDisabledChecks.disableCriticalExtensionChecks },
+  ),
+  issuingCertificates: member(texts(), "URLs of its certificate. Empty: those of the mount.", { default: [] }),
+  crlDistributionPoints: member(texts(), "URLs of its CRL. Empty: those of the mount.", { default: [] }),
+  deltaCrlDistributionPoints: member(texts(), "URLs of its delta CRL. Empty: those of the mount.", { default: [] }),
+  ocspServers: member(texts(), "URLs of its OCSP responder. Empty: those of the mount.", { default: [] }),
+  enableTemplating: member(
+    flag,
+    "Expand `{{issuer_id}}`, `{{cluster_path}}` and `{{cluster_aia_path}}` in these URLs.",
+    { default: noUrls.enableTemplating },
+  ),
 }
 
-const shape = shapes.members({
-  mount: shapes.text(),
-  name: shapes.text(),
-  kind: shapes.oneOf(["root", "intermediate", "imported"]),
+export const issuerMembers = {
+  mount: mountMember,
+  name: required(text, "Name, unique in the mount.", { providedBy: "name" }),
+  kind: required(
+    oneOf("root", "intermediate", "imported"),
+    "`root`: signs itself. `intermediate`: signed by an issuer of this server (`parentMount`, `parentIssuerRef`) or elsewhere (`csr`, then `signedCertificate`). `imported`: comes with its key (`bundle`).",
+    { forcesReplacement: true, isHidden: true },
+  ),
   ...madeMembers,
   ...signedMembers,
-  bundle: shapes.text().filled().optional(),
+  bundle: member(
+    filledText,
+    "Certificate of the issuer, its chain and its private key (PEM). A secret; it is in no output.",
+    { forcesReplacement: true, secret: true, isHidden: true },
+  ),
   ...settingMembers,
-  isDefault: flag,
-})
+  isDefault: member(flag, "Make it the default issuer of the mount. False does not change the default issuer.", {
+    same: atLeast,
+  }),
+}
 
 /**
  * Issuer with its key in a mount: a root, an intermediate that an issuer of the engine or an outside authority signs, or an imported
  * issuer.
  */
-export type PkiIssuerSpec = Readonly<shapes.Of<typeof shape>>
+export type PkiIssuerSpec = SpecOf<typeof issuerMembers>
 
-export const issuerShape = shape
 export const settingNames: readonly string[] = Object.keys(settingMembers)
 /** What a certificate and its key cannot be other than. */
 export const fixedNames: readonly string[] = [
   "mount",
   "kind",
-  ...Object.keys({ ...authorityMembers, ...keyMembers }),
+  ...Object.keys(authorityMembers),
+  ...Object.keys(keyMembers),
   "parentMount",
   "parentIssuerRef",
   "addBasicConstraints",
 ]
 
-const contentNames = Object.keys({ ...authorityMembers, ...keyMembers })
+const contentMembers = { ...authorityMembers, ...keyMembers }
 
 /** The key has the issuer's name unless it is given one. */
 export const keyNameOf = ({ name, keyName }: Pick<PkiIssuerSpec, "name" | "keyName">): string => keyName ?? name
 
 export const rootInputOf = (spec: PkiIssuerSpec): RootInput => ({
-  ...requestOf<RootInput>(spec, contentNames),
+  ...requestOf<RootInput>(spec, contentMembers),
   keyName: keyNameOf(spec),
   issuerName: spec.name,
 })
 
 /** Of the request; when the certificate begins and ends is the signer's to say. */
 export const intermediateInputOf = (spec: PkiIssuerSpec): IntermediateInput =>
-  requestOf(spec, [...contentNames.filter((name) => !signersNames.includes(name)), "addBasicConstraints"])
+  requestOf(spec, { ...ownMembers, addBasicConstraints: signedMembers.addBasicConstraints })
 
-const signersNames = ["ttl", "notBefore", "notAfter", "notBeforeDuration"]
+const { ttl: _ttl, notBefore: _start, notAfter: _end, notBeforeDuration: _early, ...ownMembers } = contentMembers
 
 /** Of the signature, without the request. */
-export const signedContentOf = (spec: PkiIssuerSpec): object => requestOf(spec, Object.keys(authorityMembers))
+export const signedContentOf = (spec: PkiIssuerSpec): object => requestOf(spec, authorityMembers)
 
 export const isSignedHere = ({ parentIssuerRef, parentMount }: Partial<PkiIssuerSpec>): boolean =>
   parentIssuerRef !== undefined || parentMount !== undefined
 
-export function issuerFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  return requestFaults<PkiIssuerSpec>(shape, spec, open, (known, unsaid) => [
-    ...nameFaults("name", known.name),
-    ...nameFaults("keyName", known.keyName),
-    ...(known.parentMount === undefined ? [] : mountMemberFaults("parentMount", known.parentMount)),
-    ...settingFaults(known),
-    ...(unsaid.has("kind") ? [] : kindFaults(known, unsaid)),
-    ...pemFaults("bundle", known.bundle),
-    ...pemFaults("signedCertificate", known.signedCertificate),
-  ])
-}
+export const issuerFaults = requestValidator<PkiIssuerSpec>(issuerMembers, (known, unsaid) => [
+  ...nameFaults("name", known.name),
+  ...nameFaults("keyName", known.keyName),
+  ...(known.parentMount === undefined ? [] : mountMemberFaults("parentMount", known.parentMount)),
+  ...settingFaults(known),
+  ...(unsaid.has("kind") ? [] : kindFaults(known, unsaid)),
+  ...pemFaults("bundle", known.bundle),
+  ...pemFaults("signedCertificate", known.signedCertificate),
+])
 
 function nameFaults(field: string, name: string | undefined): readonly Fault[] {
   const problem = name === undefined ? undefined : referenceNameProblem(name)
@@ -150,7 +208,7 @@ function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): 
     intermediate: Object.keys({ ...madeMembers, ...signedMembers }),
     imported: ["bundle"],
   }[spec.kind ?? "root"]
-  const idle = Object.keys({ ...madeMembers, ...signedMembers, bundle: text }).filter(
+  const idle = Object.keys({ ...madeMembers, ...signedMembers, bundle: issuerMembers.bundle }).filter(
     (name) => name in spec && !allowed.includes(name),
   )
   const faults = idle.map((name) => ({ field: [name], detail: `${name} does nothing with kind "${spec.kind ?? ""}"` }))
@@ -163,10 +221,11 @@ function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): 
   return [
     ...faults,
     ...(isTwice ? [{ field: ["signedCertificate"], detail: twice }] : []),
-    ...refusedBy(shape, () => {
+    ...refusedBy(issuerMembers, () => {
       // A size says nothing without its type.
-      const names = contentNames.filter((name) => name !== "keyBits" || !unsaid.has("keyType"))
-      judgeAuthority(requestOf<RootInput>(spec, names), unsaid.has("commonName"))
+      const { keyBits, ...others } = spec
+      const judged = unsaid.has("keyType") || keyBits === undefined ? others : spec
+      judgeAuthority(requestOf<RootInput>(judged, contentMembers), unsaid.has("commonName"))
     }),
   ]
 }
@@ -192,11 +251,6 @@ export function firstCertificateIn(pem: string): string | undefined {
 
 const isCertificate = ({ label }: PemBlock): boolean => label === "CERTIFICATE" || label === "X509 CERTIFICATE"
 
-/** What it does when nobody has said anything; the usages that its certificate allows stay. */
-export const settingDefaults = {
-  leafNotAfterBehavior: "err",
-  manualChain: [],
-  revocationSignatureAlgorithm: "",
-  ...noDisabledChecks,
-  ...noUrls,
-} as const
+/** Of a new issuer; the usages that its certificate allows stay. */
+export const settingDefaults = defaultsOf(settingMembers) as unknown as Omit<IssuerSettings, "urls" | "usage"> &
+  AuthorityUrls

@@ -4,26 +4,43 @@ import { mountPathOf } from "../pki/mount.ts"
 import { meantBy, reasonGiven, refuseOtherKey } from "../pki/revoke/revocable.ts"
 import type { RevokeInput } from "../pki/revoke/revocations.ts"
 import { parseSerialNumber } from "../x509/serial-number.ts"
-import { declaredRefusals, refusedBy, requestFaults } from "./certificate-members.ts"
-import type { Changes, Created, Known, DeclaredResource, Values } from "./declared-resource.ts"
+import { declaredRefusals, refusedBy, requestValidator } from "./certificate-members.ts"
+import type { Changes, Created, Known, DeclaredResource, Definition } from "./declared-resource.ts"
 import { certificatePlaceOf, isThere } from "./pki-issuance.ts"
-import { declaredInstant, sameMountPath } from "./pki-words.ts"
-import { differing, sameJson, type SameValue } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { declaredInstant, mountMember } from "./pki-words.ts"
+import { sameJson, type SameValue } from "./same-value.ts"
+import { diffMembers, member, output, type SpecOf } from "./members.ts"
+import { filledText, orNull, text } from "./types.ts"
 
-const shape = shapes.members({
-  mount: shapes.text(),
-  serialNumber: shapes.text().filled().optional(),
-  certificate: shapes.text().filled().optional(),
-  reason: shapes.text().filled().optional(),
-  privateKey: shapes.text().filled().optional(),
-})
+const sameSerial: SameValue = (a, b) => sameJson(a, b) || serialOf(a) === serialOf(b)
+const serialOf = (value: unknown) => (typeof value === "string" ? parseSerialNumber(value) : undefined)
+
+const members = {
+  mount: mountMember,
+  serialNumber: member(filledText, 'Serial number of the certificate: hexadecimal octets joined by ":" or "-".', {
+    same: sameSerial,
+    forcesReplacement: true,
+  }),
+  certificate: member(
+    filledText,
+    "The certificate (PEM). It need not be stored in the mount if one of the mount's issuers signed it.",
+    { forcesReplacement: true },
+  ),
+  reason: member(filledText, "Reason, such as `keyCompromise` or `superseded`. It cannot be changed later.", {
+    defaultText: "`unspecified`",
+  }),
+  privateKey: member(
+    filledText,
+    "Private key of the certificate (PEM), for tokens that may revoke only with it. A secret; it is in no output.",
+    { secret: true, isHidden: true },
+  ),
+}
 
 /**
  * Revocation of a certificate. It cannot be undone. `privateKey`, the certificate's own key, is for callers without another right to
  * revoke it.
  */
-export type PkiRevocationSpec = Readonly<shapes.Of<typeof shape>>
+export type PkiRevocationSpec = SpecOf<typeof members>
 
 export interface ObservedPkiRevocation {
   readonly mount: string
@@ -38,9 +55,22 @@ export interface ObservedPkiRevocation {
 }
 
 /** Its id is `MOUNT/SERIAL`. */
-export const pkiRevocationResource: DeclaredResource<PkiRevocationSpec, ObservedPkiRevocation> = {
-  memberNames: Object.keys(shape.members),
-  validate: faults,
+export const pkiRevocationResource: DeclaredResource<PkiRevocationSpec, ObservedPkiRevocation> & Definition = {
+  name: "pkiRevocation",
+  description:
+    "Revokes a certificate. Revocation is permanent: removing the resource does not undo it. Its id is `MOUNT/SERIAL`.",
+  argsDescription: "Exactly one of `serialNumber` and `certificate` is required.",
+  outputsDescription: "Outputs of a revocation.",
+  members,
+  outputs: {
+    serialNumber: output(text.schema, 'Serial number of the certificate: hexadecimal octets joined by ":".'),
+    certificate: output(orNull(text).schema, "The certificate as declared. Null if only its serial number was."),
+    reason: output(text.schema, "Reason, as declared."),
+    revokedAt: output(orNull(text).schema, "Time of revocation (ISO 8601)."),
+  },
+  endsByItself: true,
+  memberNames: Object.keys(members),
+  validate: (spec, open) => validate(spec, open),
   diff: changes,
   observe,
   create,
@@ -53,23 +83,21 @@ export const pkiRevocationResource: DeclaredResource<PkiRevocationSpec, Observed
   delete: async () => undefined,
 }
 
-function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  return requestFaults<PkiRevocationSpec>(shape, spec, open, (known, unsaid) => {
-    const isMeantKnown = !unsaid.has("serialNumber") && !unsaid.has("certificate")
-    return [
-      ...(isMeantKnown ? targetFaults(known) : []),
-      ...refusedBy(shape, () => reasonGiven(known.reason)),
-      ...(known.privateKey === undefined || known.certificate === undefined ? [] : keyFaults(known)),
-    ]
-  })
-}
+const validate = requestValidator<PkiRevocationSpec>(members, (known, unsaid) => {
+  const isMeantKnown = !unsaid.has("serialNumber") && !unsaid.has("certificate")
+  return [
+    ...(isMeantKnown ? targetFaults(known) : []),
+    ...refusedBy(members, () => reasonGiven(known.reason)),
+    ...(known.privateKey === undefined || known.certificate === undefined ? [] : keyFaults(known)),
+  ]
+})
 
 function targetFaults({ serialNumber, certificate }: Partial<PkiRevocationSpec>): readonly Fault[] {
   if (serialNumber === undefined && certificate === undefined)
     return [{ field: ["serialNumber"], detail: "serialNumber or certificate is required" }]
   if (serialNumber !== undefined && certificate !== undefined)
     return [{ field: ["certificate"], detail: "certificate must be left out where serialNumber says which is meant" }]
-  return refusedBy(shape, () => meantBy(inputOf({ serialNumber, certificate })))
+  return refusedBy(members, () => meantBy(inputOf({ serialNumber, certificate })))
 }
 
 function keyFaults({ certificate, privateKey }: Partial<PkiRevocationSpec>): readonly Fault[] {
@@ -91,15 +119,12 @@ const inputOf = ({ serialNumber, certificate, reason }: Partial<PkiRevocationSpe
   ...(reason === undefined ? {} : { reason }),
 })
 
-const sameSerial: SameValue = (a, b) => sameJson(a, b) || serialOf(a) === serialOf(b)
-const serialOf = (value: unknown) => (typeof value === "string" ? parseSerialNumber(value) : undefined)
-
 function changes(spec: PkiRevocationSpec, observed: ObservedPkiRevocation): Changes {
   // The key proves the right to revoke, and says nothing about what is revoked.
   const { privateKey: _key, certificate, ...others } = spec
   const serialNumber = certificate === undefined ? undefined : meantBy({ certificate }).serialNumber
   const changed = [
-    ...differing<object>(others, observed, { mount: sameMountPath, serialNumber: sameSerial }),
+    ...diffMembers(members, others, observed).changed,
     ...(serialNumber === undefined || serialNumber === observed.serialNumber ? [] : ["certificate"]),
   ]
   return { changed, mustReplace: changed.filter((name) => name !== "reason") }
@@ -127,14 +152,14 @@ async function observe(
 }
 
 async function create(engine: Engine, spec: PkiRevocationSpec): Promise<Created<ObservedPkiRevocation>> {
-  const wrong = faults({ ...spec })
+  const wrong = validate({ ...spec })
   if (wrong.length > 0) throw invalid(wrong)
   const mount = mountPathOf(spec.mount)
   const { revocations } = engine.pki(mount)
   const { privateKey, certificate = null, reason = "unspecified" } = spec
   const input = inputOf(spec)
   // Repeating it changes nothing, so that a lost answer does no harm.
-  const { serialNumber, revokedAt } = await declaredRefusals(shape, () =>
+  const { serialNumber, revokedAt } = await declaredRefusals(members, () =>
     privateKey === undefined ? revocations.revoke(input) : revocations.revokeWithKey({ ...input, privateKey }),
   )
   return {

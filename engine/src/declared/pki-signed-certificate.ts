@@ -1,61 +1,77 @@
 import type { Fault } from "../core/errors.ts"
 import type { SignInput, SignVerbatimInput } from "../pki/certificates/certificates.ts"
 import {
-  flag,
-  integer,
+  authorityMembers,
+  csrMember,
   nameMembers,
   refusedBy,
+  requestMember,
   requestOf,
-  text,
-  texts,
   validityMembers,
 } from "./certificate-members.ts"
-import { issuanceKind, issuanceMembers, type ObservedIssuance } from "./pki-issuance.ts"
+import type { SpecOf } from "./members.ts"
+import { issuanceKind, issuanceMembers, type ObservedIssuance, onDestroyMember } from "./pki-issuance.ts"
 import { judgeSign, judgeVerbatim } from "./request-rules.ts"
-import * as shapes from "./spec-shape.ts"
+import { filledText, flag, text, texts } from "./types.ts"
 
 const bothMembers = {
   ...validityMembers,
-  csr: shapes.text().filled(),
-  userIds: texts,
-  certMetadata: text,
-  removeRootsFromChain: flag,
+  csr: csrMember,
+  userIds: requestMember(texts(), "User IDs (UID) of the subject."),
+  certMetadata: requestMember(text, "Metadata stored with the certificate (base64).", {
+    defaultText: "the stack's name and the time, unless the role stores none",
+  }),
+  removeRootsFromChain: issuanceMembers.removeRootsFromChain,
 }
+export const enforceLeafNotAfterMember = requestMember(
+  flag,
+  "Apply the issuer's `leafNotAfterBehavior` to certificates that outlive it, instead of truncating them.",
+  { defaultText: "false" },
+)
 const verbatimMembers = {
-  keyUsages: texts,
-  extKeyUsages: texts,
-  extKeyUsageOids: texts,
-  signatureBits: integer,
-  usePss: flag,
-  basicConstraintsValidForNonCa: flag,
-  enforceLeafNotAfterBehavior: flag,
+  keyUsages: requestMember(texts(), "Key usages, if `verbatim` and the CSR has none."),
+  extKeyUsages: requestMember(texts(), "Extended key usages by name, if `verbatim` and the CSR has none."),
+  extKeyUsageOids: requestMember(
+    texts(),
+    "Extended key usages by object identifier, if `verbatim` and the CSR has none.",
+  ),
+  signatureBits: authorityMembers.signatureBits,
+  usePss: authorityMembers.usePss,
+  basicConstraintsValidForNonCa: requestMember(flag, "Add basicConstraints CA:FALSE; the role may do so as well.", {
+    defaultText: "false",
+  }),
+  enforceLeafNotAfterBehavior: enforceLeafNotAfterMember,
 }
 
-const shape = shapes.members({
+const members = {
   ...issuanceMembers,
   ...bothMembers,
   ...nameMembers,
   ...verbatimMembers,
-  role: shapes.text().filled().optional(),
-  issuerRef: shapes.text().filled().optional(),
-  verbatim: flag,
-  onDestroy: shapes.oneOf(["retain", "revoke"]).optional(),
-})
+  role: requestMember(filledText, "Role that signs. Required unless `verbatim`, where a role supplies lifetimes only."),
+  verbatim: requestMember(flag, "Sign the names of the CSR as they are, without the rules of a role.", {
+    defaultText: "false",
+  }),
+  onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
+}
 
-/** A certificate for a CSR, by a role or verbatim. */
-export type PkiSignedCertificateSpec = Readonly<shapes.Of<typeof shape>>
+/** A certificate for a key that somebody else has, by their request for it (specification 4.6, and verbatim 4.11). */
+export type PkiSignedCertificateSpec = SpecOf<typeof members>
 
 const signInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignInput =>
-  requestOf(spec, Object.keys({ ...bothMembers, ...nameMembers }))
+  requestOf(spec, { ...bothMembers, ...nameMembers })
 const verbatimInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignVerbatimInput =>
-  requestOf(spec, Object.keys({ ...bothMembers, ...verbatimMembers }))
+  requestOf(spec, { ...bothMembers, ...verbatimMembers })
 
 /** Its id is `MOUNT/SERIAL`. */
 export const pkiSignedCertificateResource = issuanceKind<PkiSignedCertificateSpec, ObservedIssuance>({
-  shape,
+  name: "pkiSignedCertificate",
+  description: "A certificate for a key that stays with its owner. Its id is `MOUNT/SERIAL`.",
+  outputsDescription: "Outputs of a signed certificate.",
+  members,
   rules: (known, unsaid) => [
     ...(unsaid.has("verbatim") ? [] : modeFaults(known, unsaid)),
-    ...refusedBy(shape, () =>
+    ...refusedBy(members, () =>
       known.verbatim === true
         ? judgeVerbatim(verbatimInputOf(known), { hasRole: known.role !== undefined || unsaid.has("role") })
         : judgeSign(signInputOf(known), known.csr),

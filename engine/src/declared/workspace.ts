@@ -16,70 +16,131 @@ import {
   type Created,
   type Declarant,
   type DeclaredResource,
+  type Definition,
   type Origin,
   PartlyCreated,
   type Removal,
   type Values,
 } from "./declared-resource.ts"
-import { differing, sameDuration, sameInstant, sameJson, sameText, type SameValue } from "./same-value.ts"
-import * as shapes from "./spec-shape.ts"
+import { sameDuration, sameJson, sameText, type SameValue } from "./same-value.ts"
+import { diffMembers, type InForce, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
+import { filledText, flag, instant, listOf, objectOf, objectType, oneOf, orNull, text, textMap } from "./types.ts"
+import { organizationMember } from "./workspace-words.ts"
 
-const shape = shapes.members({
-  organization: shapes.text().filled(),
-  name: shapes.text(),
-  projectId: shapes.text().filled().optional(),
-  description: shapes.text().nullable().optional(),
-  executionMode: shapes.oneOf(["remote", "local", "agent"]).optional(),
-  agentPoolId: shapes.text().nullable().optional(),
-  settingOverwrites: shapes
-    .members({ executionMode: shapes.flag().optional(), agentPool: shapes.flag().optional() })
-    .optional(),
-  allowDestroyPlan: shapes.flag().optional(),
-  assessmentsEnabled: shapes.flag().optional(),
-  autoApply: shapes.flag().optional(),
-  autoApplyRunTrigger: shapes.flag().optional(),
-  autoDestroyAt: shapes.text().nullable().optional(),
-  autoDestroyActivityDuration: shapes.text().nullable().optional(),
-  inheritsProjectAutoDestroy: shapes.flag().optional(),
-  fileTriggersEnabled: shapes.flag().optional(),
-  globalRemoteState: shapes.flag().optional(),
-  projectRemoteState: shapes.flag().optional(),
-  queueAllRuns: shapes.flag().optional(),
-  speculativeEnabled: shapes.flag().optional(),
-  structuredRunOutputEnabled: shapes.flag().optional(),
-  engineVersion: shapes.text().optional(),
-  triggerPatterns: shapes.list(shapes.text()).optional(),
-  triggerPrefixes: shapes.list(shapes.text()).optional(),
-  vcsRepo: shapes
-    .members({
-      identifier: shapes.text(),
-      oauthTokenId: shapes.text().optional(),
-      githubAppInstallationId: shapes.text().optional(),
-      branch: shapes.text().optional(),
-      ingressSubmodules: shapes.flag().optional(),
-      tagsRegex: shapes.text().optional(),
-    })
-    .nullable()
-    .optional(),
-  workingDirectory: shapes.text().nullable().optional(),
-  tagBindings: shapes.texts().optional(),
+const vcsRepo = objectOf({
+  identifier: text.schema.describe("Repository as `organization/name`, or as the VCS provider writes it."),
+  oauthTokenId: text.schema
+    .optional()
+    .describe("Token of the OAuth connection. Exactly one of this and `githubAppInstallationId` is required."),
+  githubAppInstallationId: text.schema.optional().describe("GitHub App installation that connects the repository."),
+  branch: text.schema.optional().describe("Branch to read. Default: the default branch of the repository."),
+  ingressSubmodules: flag.schema.optional().describe("Fetch submodules with the repository. Default: false."),
+  tagsRegex: text.schema.optional().describe("Regular expression of Git tags that start runs, such as `^v\\d+`."),
+}).meta({ title: "VcsRepo", description: "A connected repository." })
+
+/** An object of a repository is whole: what it leaves out has its default. */
+const wholeRepo = (repo: VcsRepoInput): Required<VcsRepoInput> => ({
+  identifier: repo.identifier ?? null,
+  oauthTokenId: repo.oauthTokenId ?? null,
+  githubAppInstallationId: repo.githubAppInstallationId ?? null,
+  branch: repo.branch ?? "",
+  ingressSubmodules: repo.ingressSubmodules ?? false,
+  tagsRegex: repo.tagsRegex || null,
 })
 
-/** Workspace. Instants are ISO 8601, durations such as `14d` or `24h`. */
-export type WorkspaceSpec = Readonly<shapes.Of<typeof shape>>
+const sameRepo: SameValue = (a, b) => (!a || !b ? !a === !b : sameJson(wholeRepo(a), wholeRepo(b)))
+
+const paths = listOf(text.schema, { same: sameJson })
+
+const members = {
+  organization: organizationMember("Organization that owns the workspace."),
+  name: required(text, "Name: letters, digits, `-` and `_`, at most 90 characters.", { providedBy: "name" }),
+  projectId: member(filledText, "Project of the workspace. Changing it moves the workspace.", {
+    defaultText: "the organization's default project",
+  }),
+  description: member(orNull(text), "Description for people.", { default: null, same: sameText }),
+  executionMode: member(oneOf("remote", "local", "agent"), "Where runs execute: `remote`, `local` or `agent`.", {
+    defaultText: "inherited from the project or organization",
+  }),
+  agentPoolId: member(orNull(text), 'Agent pool of the runs. Requires `executionMode: "agent"`.', { same: sameText }),
+  settingOverwrites: member(
+    objectType(objectOf({ executionMode: flag.schema.optional(), agentPool: flag.schema.optional() })),
+    "Settings of its own (`true`) or inherited (`false`).",
+    { defaultText: "`true` for each setting that is declared" },
+  ),
+  allowDestroyPlan: member(flag, "Allow destroy plans to be queued.", { default: true }),
+  assessmentsEnabled: member(flag, "Run health assessments.", { default: false, edition: "hosted" }),
+  autoApply: member(flag, "Apply successful plans without confirmation.", { default: false }),
+  autoApplyRunTrigger: member(flag, "Apply runs that a run trigger started without confirmation.", { default: false }),
+  autoDestroyAt: member(orNull(instant), "Time of an automatic destroy run (ISO 8601).", { default: null }),
+  autoDestroyActivityDuration: member(
+    orNull(text),
+    "Inactivity before an automatic destroy run: 1 to 9999 days or hours, such as `14d` or `24h`.",
+    { default: null, same: sameDuration },
+  ),
+  inheritsProjectAutoDestroy: member(flag, "Inherit `autoDestroyActivityDuration` from the project.", {
+    default: true,
+  }),
+  fileTriggersEnabled: member(
+    flag,
+    "Start runs only when files below the working directory or the trigger paths change.",
+    { default: true },
+  ),
+  globalRemoteState: member(
+    flag,
+    "Let every workspace of the organization read the state. The default depends on the edition.",
+  ),
+  projectRemoteState: member(flag, "Let every workspace of the project read the state. Excludes `globalRemoteState`.", {
+    default: false,
+  }),
+  queueAllRuns: member(flag, "Queue runs before the first configuration was uploaded.", { default: false }),
+  speculativeEnabled: member(flag, "Run speculative plans for pull requests.", { default: true }),
+  structuredRunOutputEnabled: member(flag, "Show structured output of runs.", { default: true }),
+  engineVersion: member(
+    text,
+    "Version of Terraform or OpenTofu: a version, a constraint such as `~> 1.9`, or `latest`.",
+  ),
+  triggerPatterns: member(paths, "Glob patterns of files whose changes start runs. Excludes `triggerPrefixes`.", {
+    default: [],
+  }),
+  triggerPrefixes: member(paths, "Folders whose changes start runs. Excludes `triggerPatterns`.", { default: [] }),
+  vcsRepo: member(
+    orNull(objectType(vcsRepo)),
+    "Repository of the configuration. `null`, or removal from the program, disconnects it.",
+    { default: null, same: sameRepo },
+  ),
+  workingDirectory: member(orNull(text), "Folder of the configuration, relative to the root of the repository.", {
+    default: null,
+    same: sameText,
+  }),
+  tagBindings: member(
+    textMap,
+    "Every key-value tag of the workspace, at most ten, together with `chancery:defaultTagBindings`. Tags of other owners stay (docs/tag-owners.md). Leave it out if `TagBindings` resources declare the tags of this workspace.",
+    { default: {}, isOutputIfDeclared: true },
+  ),
+}
+
+/** What is declared of a workspace (specification 4.2 and 4.3). Instants are ISO 8601, durations `14d` or `24h`. */
+export type WorkspaceSpec = SpecOf<typeof members>
 
 /** Every setting as it is in force, and what nobody sets. */
-export interface ObservedWorkspace extends Readonly<{
-  [Name in Exclude<keyof WorkspaceSpec, "tagBindings">]-?: Exclude<WorkspaceSpec[Name], undefined>
-}> {
+export interface ObservedWorkspace extends Omit<InForce<typeof members>, "tagBindings"> {
   /** Only where the spec has them: they take a request of their own. */
   readonly tagBindings?: Readonly<Record<string, string>>
   readonly createdAt: string
 }
 
-export const workspaceResource: DeclaredResource<WorkspaceSpec, ObservedWorkspace> = {
-  memberNames: Object.keys(shape.members),
-  validate: workspaceFaults,
+export const workspaceResource: DeclaredResource<WorkspaceSpec, ObservedWorkspace> & Definition = {
+  name: "workspace",
+  description: "A workspace. Its id is `ws-…` and stays when the workspace is renamed or moved.",
+  argsDescription:
+    "Settings of a workspace. A setting that the program never declared is not managed and may be changed elsewhere. A setting removed from the program returns to its default, except `projectId`, `engineVersion` and `globalRemoteState`, which stay.",
+  outputsDescription: "Outputs of a workspace: every setting in force.",
+  members,
+  outputs: { createdAt: output(text.schema, "Time of creation (ISO 8601).") },
+  adoption: "an existing workspace of this name",
+  memberNames: Object.keys(members),
+  validate,
   diff: changes,
   observe,
   create,
@@ -87,33 +148,16 @@ export const workspaceResource: DeclaredResource<WorkspaceSpec, ObservedWorkspac
   delete: remove,
 }
 
-function workspaceFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const { operations: isOperations, ...known } = spec
-  const misshapen = [
-    ...(isOperations === undefined
-      ? []
-      : [{ field: ["operations"], detail: `operations is not known; say executionMode "remote" or "local"` }]),
-    ...shapes.faultsOf(shape, known, open),
-  ]
-  const wrong = new Set(misshapen.map(({ field }) => String(field?.[0])))
-  // A member of the wrong type is refused already, and no rule can read it.
-  const readable = Object.fromEntries(Object.entries(known).filter(([name]) => !wrong.has(name))) as WorkspaceSpec
-  const { autoDestroyAt, engineVersion, tagBindings, ...rest } = readable
-  const unsaid = (name: string) => open.has(name) || wrong.has(name)
-  const ruled = settingFaults(inputOf(rest), surroundingsUnknown(rest)).filter(
-    ({ field }) =>
-      !unsaid(String(field?.[0])) &&
-      // Whether there are assessments is for the engine to say.
-      field?.[0] !== "assessmentsEnabled" &&
-      // Whether the pool is the workspace's own or inherited is one of the overwrites.
-      !(field?.[0] === "agentPoolId" && rest.agentPoolId === undefined && unsaid("settingOverwrites")),
-  )
+const validateMembers = validator<WorkspaceSpec>(members, (known, unsaid) => {
+  const { engineVersion, tagBindings, autoDestroyAt: _instant, ...rest } = known as WorkspaceSpec
   return [
-    ...misshapen,
-    ...ruled,
-    ...(typeof autoDestroyAt === "string" && parseInstant(autoDestroyAt) === undefined
-      ? [{ field: ["autoDestroyAt"], detail: "autoDestroyAt must be an instant such as 2030-01-31T08:00:00Z" }]
-      : []),
+    ...settingFaults(inputOf(rest), surroundingsUnknown(rest)).filter(
+      ({ field }) =>
+        // Whether there are assessments is for the engine to say.
+        field?.[0] !== "assessmentsEnabled" &&
+        // Whether the pool is the workspace's own or inherited is one of the overwrites.
+        !(field?.[0] === "agentPoolId" && rest.agentPoolId === undefined && unsaid.has("settingOverwrites")),
+    ),
     ...(engineVersion !== undefined && !isEngineVersion(engineVersion)
       ? [
           {
@@ -123,6 +167,15 @@ function workspaceFaults(spec: Values, open: ReadonlySet<string> = new Set()): r
         ]
       : []),
     ...bindingsFaults(tagBindings ?? {}, "tagBindings"),
+  ]
+})
+
+function validate({ operations, ...spec }: Values, open?: ReadonlySet<string>): readonly Fault[] {
+  return [
+    ...(operations === undefined
+      ? []
+      : [{ field: ["operations"], detail: `operations is not known; say executionMode "remote" or "local"` }]),
+    ...validateMembers(spec, open),
   ]
 }
 
@@ -169,52 +222,9 @@ function inputOf(spec: Partial<WorkspaceSpec>): WorkspaceInput {
   }
 }
 
-/** An object of a repository is whole: what it leaves out has its default. */
-const wholeRepo = (repo: VcsRepoInput): Required<VcsRepoInput> => ({
-  identifier: repo.identifier ?? null,
-  oauthTokenId: repo.oauthTokenId ?? null,
-  githubAppInstallationId: repo.githubAppInstallationId ?? null,
-  branch: repo.branch ?? "",
-  ingressSubmodules: repo.ingressSubmodules ?? false,
-  tagsRegex: repo.tagsRegex || null,
-})
-
-const sameRepo: SameValue = (a, b) => (!a || !b ? !a === !b : sameJson(wholeRepo(a), wholeRepo(b)))
-
-const rules: Readonly<Partial<Record<keyof WorkspaceSpec, SameValue>>> = {
-  description: sameText,
-  agentPoolId: sameText,
-  workingDirectory: sameText,
-  autoDestroyAt: sameInstant,
-  autoDestroyActivityDuration: sameDuration,
-  vcsRepo: sameRepo,
-}
-
-/** What a new workspace has where the spec says nothing; members that are not here stay as they are. */
-const defaults: Partial<WorkspaceSpec> = {
-  description: null,
-  allowDestroyPlan: true,
-  assessmentsEnabled: false,
-  autoApply: false,
-  autoApplyRunTrigger: false,
-  autoDestroyAt: null,
-  autoDestroyActivityDuration: null,
-  inheritsProjectAutoDestroy: true,
-  fileTriggersEnabled: true,
-  projectRemoteState: false,
-  queueAllRuns: false,
-  speculativeEnabled: true,
-  structuredRunOutputEnabled: true,
-  triggerPatterns: [],
-  triggerPrefixes: [],
-  vcsRepo: null,
-  workingDirectory: null,
-  tagBindings: {},
-}
-
 function changes(spec: WorkspaceSpec, observed: ObservedWorkspace, dropped: readonly string[] = []): Changes {
-  const wanted = withDefaults(spec, dropped)
-  const changed = differing(wanted, observed, rules)
+  const wanted = restored(spec, dropped)
+  const changed = [...diffMembers(members, wanted, observed).changed]
   // The same mode, but inherited, and so not the workspace's own any more.
   const inherits = observed.settingOverwrites.executionMode === false
   if (
@@ -228,16 +238,12 @@ function changes(spec: WorkspaceSpec, observed: ObservedWorkspace, dropped: read
 }
 
 /** A mode that is declared no longer is inherited again. */
-function withDefaults(spec: WorkspaceSpec, dropped: readonly string[]): WorkspaceSpec {
+function restored(spec: WorkspaceSpec, dropped: readonly string[]): WorkspaceSpec {
   if (dropped.length === 0) return spec
-  const restored = Object.fromEntries(
-    Object.entries(defaults).filter(([name]) => dropped.includes(name) && !(name in spec)),
-  )
   const inheriting =
     dropped.includes("executionMode") && spec.executionMode === undefined && spec.settingOverwrites === undefined
   return {
-    ...spec,
-    ...restored,
+    ...withDefaults(members, spec, dropped),
     ...(inheriting ? { settingOverwrites: { executionMode: false, agentPool: false } } : {}),
   }
 }
@@ -294,7 +300,7 @@ async function update(
   dropped: readonly string[] = [],
   declarant: Declarant = {},
 ): Promise<ObservedWorkspace> {
-  const wanted = withDefaults(spec, dropped)
+  const wanted = restored(spec, dropped)
   const { changed } = changes(spec, observed, dropped)
   const sent: Record<string, unknown> = {}
   for (const name of changed) sent[name] = wanted[name as keyof WorkspaceSpec]
@@ -316,7 +322,7 @@ async function update(
   return observedWorkspace(view, spec.tagBindings)
 }
 
-/** Returns whether the server ignored the member: the self-hosted edition accepts it without effect, and does not show it. */
+/** An installation of the self-hosted edition takes the member, does nothing, and does not show it (specification 1, item 5). */
 const wasIgnored = (spec: WorkspaceSpec, view: WorkspaceView): boolean =>
   spec.assessmentsEnabled === true && view.assessmentsEnabled === undefined
 

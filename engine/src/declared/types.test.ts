@@ -1,28 +1,33 @@
 import { describe, expect, expectTypeOf, test } from "vitest"
-import * as shapes from "./spec-shape.ts"
+import { member, required, type SpecOf, typeFaults } from "./members.ts"
+import * as types from "./types.ts"
 
-const shape = shapes.members({
-  name: shapes.text().filled(),
-  reason: shapes.text().max(3).optional(),
-  mode: shapes.oneOf(["remote", "local", "agent"]).optional(),
-  only: shapes.oneOf(["one"]).optional(),
-  isLocked: shapes.flag().optional(),
-  count: shapes.integer().optional(),
-  days: shapes.number().nullable().optional(),
-  patterns: shapes.list(shapes.text().filled()).optional(),
-  checks: shapes
-    .list(shapes.oneOf(["a", "b"]))
-    .filled()
-    .optional(),
-  bindings: shapes.texts().optional(),
-  repository: shapes.members({ identifier: shapes.text(), branch: shapes.text().optional() }).nullable().optional(),
-  policies: shapes.list(shapes.textOr(shapes.members({ oid: shapes.text() }))).optional(),
-})
+const members = {
+  name: required(types.filledText, "Name."),
+  reason: member(types.textUpTo(3), "Reason."),
+  mode: member(types.oneOf("remote", "local", "agent"), "Mode."),
+  only: member(types.oneOf("one"), "Only one."),
+  isLocked: member(types.flag, "Locked."),
+  count: member(types.integer, "Count."),
+  days: member(types.orNull(types.number), "Days."),
+  patterns: member(types.texts(), "Patterns."),
+  checks: member(types.choices("a", "b"), "Checks."),
+  bindings: member(types.textMap, "Bindings."),
+  repository: member(
+    types.orNull(
+      types.objectType(types.objectOf({ identifier: types.text.schema, branch: types.text.schema.optional() })),
+    ),
+    "Repository.",
+  ),
+  policies: member(types.listOf(types.textOr(types.objectOf({ oid: types.text.schema }))), "Policies."),
+  ttl: member(types.duration, "Lifetime."),
+  at: member(types.orNull(types.instant), "Time."),
+}
 
 const detailsOf = (spec: object, open: readonly string[] = []) =>
-  shapes.faultsOf(shape, { name: "api", ...spec }, new Set(open)).map(({ detail }) => detail)
+  typeFaults(members, { name: "api", ...spec }, new Set(open)).map(({ detail }) => detail)
 
-describe("the shape of a spec", () => {
+describe("the types of a spec", () => {
   test.each<{ spec: object; detail: string }>([
     { spec: { name: undefined }, detail: "name is required" },
     { spec: { name: 7 }, detail: "name must be text" },
@@ -47,15 +52,17 @@ describe("the shape of a spec", () => {
     { spec: { repository: { identifier: "a/b", Branch: "x" } }, detail: "Branch is not known; say branch" },
     { spec: { policies: [{ oid: 1 }] }, detail: "policies.0.oid must be text" },
     { spec: { policies: [1] }, detail: "policies.0 must be text or an object" },
+    { spec: { ttl: "soon" }, detail: "ttl must be a duration such as 30m, 720h or 90d" },
+    { spec: { at: "2030" }, detail: "at must be an instant such as 2030-01-31T08:00:00Z" },
     { spec: { "is-locked": true }, detail: "is-locked is not known; say isLocked" },
   ])("refuses $spec: $detail", ({ spec, detail }) => expect(detailsOf(spec)).toEqual([detail]))
 
   test("takes nothing from a prototype", () => {
-    expect(shapes.faultsOf(shape, Object.create({ name: "api" }) as shapes.Of<typeof shape>, new Set())).toHaveLength(1)
+    expect(typeFaults(members, Object.create({ name: "api" }) as Record<string, unknown>, new Set())).toHaveLength(1)
   })
 
   test("tells every fault at once, each on its field", () => {
-    const faults = shapes.faultsOf(shape, { name: 1, repository: { identifier: 2 } }, new Set())
+    const faults = typeFaults(members, { name: 1, repository: { identifier: 2 } }, new Set())
     expect(faults.map(({ field }) => field)).toEqual([["name"], ["repository", "identifier"]])
   })
 
@@ -76,7 +83,7 @@ describe("the shape of a spec", () => {
   ])("takes $spec", ({ spec }) => expect(detailsOf(spec)).toEqual([]))
 
   test("has the type of what passes", () => {
-    expectTypeOf<shapes.Of<typeof shape>>().toExtend<{
+    expectTypeOf<SpecOf<typeof members>>().toExtend<{
       name: string
       mode?: "remote" | "local" | "agent" | undefined
       days?: number | null | undefined

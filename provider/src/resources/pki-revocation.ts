@@ -1,14 +1,18 @@
+// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifecycleArgs } from "./lifecycle-args.ts"
-import { declaredResource, type ResourceClass } from "./pulumi-resource.ts"
+import type { LifecycleArgs } from "../lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
 
-/** Exactly one of `serialNumber` and `certificate` is required. Changing it forces replacement. */
+/** Exactly one of `serialNumber` and `certificate` is required. */
 export interface PkiRevocationArgs extends Pick<LifecycleArgs, "timeouts"> {
-  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
+  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. Changing it forces replacement. */
   mount?: pulumi.Input<string>
-  /** Serial number of the certificate: hexadecimal octets joined by ":" or "-". */
+  /** Serial number of the certificate: hexadecimal octets joined by ":" or "-". Changing it forces replacement. */
   serialNumber?: pulumi.Input<string>
-  /** The certificate (PEM). It need not be stored in the mount if one of the mount's issuers signed it. */
+  /**
+   * The certificate (PEM). It need not be stored in the mount if one of the mount's issuers signed it. Changing it forces
+   * replacement.
+   */
   certificate?: pulumi.Input<string>
   /** Reason, such as `keyCompromise` or `superseded`. It cannot be changed later. Default: `unspecified`. */
   reason?: pulumi.Input<string>
@@ -30,21 +34,10 @@ export interface PkiRevocationState {
   readonly revokedAt: string | null
 }
 
-const outputs = [
-  "mount",
-  "serialNumber",
-  "certificate",
-  "reason",
-  "revokedAt",
-] as const satisfies readonly (keyof PkiRevocationState)[]
-
 /** Revokes a certificate. Revocation is permanent: removing the resource does not undo it. Its id is `MOUNT/SERIAL`. */
-export const PkiRevocation: ResourceClass<PkiRevocationArgs, PkiRevocationState> = declaredResource<
-  PkiRevocationArgs,
-  PkiRevocationState
->({
+export const PkiRevocation: ResourceClass<PkiRevocationArgs, PkiRevocationState> = declaredResource<PkiRevocationArgs, PkiRevocationState>({
   kind: "pkiRevocation",
-  outputs,
+  outputs: ["mount", "serialNumber", "certificate", "reason", "revokedAt"],
   secretInputs: { privateKey: true },
 })
 export type PkiRevocation = InstanceType<typeof PkiRevocation>
