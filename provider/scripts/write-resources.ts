@@ -83,7 +83,6 @@ const argumentComment = (member: Member, isWholeReplaced: boolean): string =>
       member.providedBy === "name" ? { ...member, defaultText: "the resource's name in the program" } : member,
       "markdown",
     ),
-    member.edition === undefined ? undefined : `Only in the ${member.edition} edition.`,
     member.forcesReplacement === true && !isWholeReplaced ? "Changing it forces replacement." : undefined,
   )
 

@@ -46,7 +46,7 @@ export const nameMembers = {
   ),
 }
 
-/** What else there is about an authority (specification, section 4.8). The order of the subject is that in the certificate. */
+/** What else there is about an authority. The order of the subject is that in the certificate. */
 export const authorityMembers = {
   ...nameMembers,
   ...validityMembers,

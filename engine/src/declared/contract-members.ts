@@ -20,6 +20,7 @@ export type DeclaredOf<Field, Value> = Field extends `${string}Ms`
           ? number
           : string
 
+/** Types of contracts that say it all. */
 const memberTypes = new Map<unknown, MemberType<unknown>>([
   [parameterTypes.flag, flag],
   [parameterTypes.text, text],

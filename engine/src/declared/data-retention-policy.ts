@@ -15,8 +15,8 @@ const members = {
 }
 
 /**
- * Data retention policy of a workspace: how long the data of old states and configurations stays. Without a number of days, it
- * is never deleted. For the self-hosted edition.
+ * How long the data of old states and configurations of a workspace is kept; for ever without a number of
+ * days. The self-hosted edition has such policies.
  */
 export type DataRetentionPolicySpec = SpecOf<typeof members>
 

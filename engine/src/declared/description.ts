@@ -24,11 +24,12 @@ export function defaultTextOf({ default: preset, defaultText }: Documentation, s
 
 /** Returns what a member does, its default and an example. */
 export function describe(documentation: Documentation, style: Style = "plain"): string {
-  const { description, example } = documentation
+  const { description, example, edition } = documentation
   const preset = defaultTextOf(documentation, style)
   return [
     style === "plain" ? description.replaceAll("`", "") : description,
     ...(preset === undefined ? [] : [`Default: ${preset}.`]),
+    ...(edition === undefined ? [] : [`Only in the ${edition} edition.`]),
     ...(example === undefined ? [] : [`Example: ${asText(example, style)}.`]),
   ].join(" ")
 }

@@ -13,6 +13,8 @@ export interface Documentation {
   /** In words, if it is no value. */
   readonly defaultText?: string
   readonly example?: unknown
+  /** The only edition that has it. */
+  readonly edition?: "hosted"
 }
 
 export interface Member<T> extends MemberType<T>, Documentation {
@@ -21,7 +23,6 @@ export interface Member<T> extends MemberType<T>, Documentation {
   readonly forcesReplacement?: true
   /** Programs may leave it out: the value comes from the name of the resource in the program, or from the configuration. */
   readonly providedBy?: "name" | "configuration"
-  readonly edition?: "hosted"
   /** Encrypted in states: always, or unless another member has one of these values. */
   readonly secret?: true | SecretUnless
   /** In no output. */

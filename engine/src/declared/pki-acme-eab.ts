@@ -25,8 +25,8 @@ const members = {
 }
 
 /**
- * External account binding: lets a client register one account in one directory, by default the mount's own (RFC 8555, section
- * 7.3.4). An empty `externalPolicy` leaves the choice to the service. Without `ttl`, or with `0s`, it does not expire.
+ * What lets one client register one account in one directory: the mount's own where nothing else is said.
+ * An empty `externalPolicy` is the service's own choice. Without `ttl`, or with `0s`, it waits for ever.
  */
 export type PkiAcmeEabSpec = SpecOf<typeof members>
 

@@ -48,7 +48,7 @@ const members = {
   ),
 }
 
-/** A certificate with a key of its own, issued under a role (specification 4.4). */
+/** A certificate with a key of its own, issued under a role. */
 export type PkiCertificateSpec = SpecOf<typeof members>
 
 export type ObservedPkiCertificate = ObservedIssuance & ObservedKey
@@ -89,7 +89,7 @@ export const pkiCertificateResource = issuanceKind<PkiCertificateSpec, ObservedP
   }),
 })
 
-/** `der` is the form that is usual for the type of key; `pkcs8` is PEM, whatever the format (specification 4.4). */
+/** `der` is the form that is usual for the type of key; `pkcs8` is PEM, whatever the format. */
 function keyText(
   issued: IssuedCertificate | undefined,
   { format = "pem", privateKeyFormat = "der" }: Partial<PkiCertificateSpec>,

@@ -22,7 +22,7 @@ const members = {
   onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
 }
 
-/** The certificate of an authority whose key is elsewhere, by its request for it (specification 4.8). */
+/** The certificate of an authority whose key is elsewhere, by its request for it. */
 export type PkiIntermediateSpec = SpecOf<typeof members>
 
 const inputOf = (spec: Partial<PkiIntermediateSpec>): SignIntermediateInput => requestOf(spec, requestMembers)

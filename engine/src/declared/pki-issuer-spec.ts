@@ -125,8 +125,8 @@ export const issuerMembers = {
 }
 
 /**
- * Issuer with its key in a mount: a root, an intermediate that an issuer of the engine or an outside authority signs, or an imported
- * issuer.
+ * An authority whose key is in a mount: a root, an intermediate that another issuer of the engine signs, or somebody elsewhere,
+ * and one that is brought along.
  */
 export type PkiIssuerSpec = SpecOf<typeof issuerMembers>
 

@@ -37,8 +37,8 @@ const members = {
 }
 
 /**
- * Revocation of a certificate. It cannot be undone. `privateKey`, the certificate's own key, is for callers without another right to
- * revoke it.
+ * That a certificate is revoked, which nothing takes back. `privateKey`, the certificate's own, is for
+ * whoever has no other right to revoke it.
  */
 export type PkiRevocationSpec = SpecOf<typeof members>
 

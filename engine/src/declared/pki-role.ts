@@ -136,7 +136,7 @@ const members: Members = {
 export type ObservedPkiRole = {
   readonly [Field in keyof Role as NameOf<Field, typeof renamed>]: DeclaredOf<Field, Role[Field]>
 } & RolePlace
-/** What is declared of a role (specification 2.1). Durations are text such as `720h`, instants ISO 8601. */
+/** What is declared of a role. Durations are text such as `720h`, instants ISO 8601. */
 export type PkiRoleSpec = { readonly [Name in keyof ObservedPkiRole]?: ObservedPkiRole[Name] | undefined } & RolePlace
 
 const validate = validator<PkiRoleSpec>(members, ({ mount, name, ...known }, unsaid) => [

@@ -55,7 +55,7 @@ const members = {
   onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
 }
 
-/** A certificate for a key that somebody else has, by their request for it (specification 4.6, and verbatim 4.11). */
+/** A certificate for a key that somebody else has, by their request for it. */
 export type PkiSignedCertificateSpec = SpecOf<typeof members>
 
 const signInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignInput =>

@@ -14,7 +14,7 @@ const members = {
   ),
 }
 
-/** Who may read the state of a workspace: `exclusive` are all, `additive` (the default) are among them (specification 4.9). */
+/** Who may read the state of a workspace: `exclusive` are all, `additive` (the default) are among them. */
 export type RemoteStateConsumersSpec = SpecOf<typeof members>
 
 export interface ObservedRemoteStateConsumers {

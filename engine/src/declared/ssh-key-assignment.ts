@@ -10,7 +10,7 @@ const members = {
   sshKeyId: required(filledText, "SSH key of the organization (`sshkey-…`) that fetches private modules."),
 }
 
-/** The SSH key that a workspace fetches modules with (specification 4.8). */
+/** The SSH key that a workspace fetches modules with. */
 export type SshKeyAssignmentSpec = SpecOf<typeof members>
 
 /** The id is that of the workspace. */

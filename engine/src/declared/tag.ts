@@ -60,7 +60,7 @@ export const tagResource: DeclaredResource<TagSpec, ObservedTag> & Definition = 
 function changes(spec: TagSpec, observed: ObservedTag, dropped: readonly string[] = []): Changes {
   const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
   const { changed } = diffMembers(members, { ...spec, workspaceIds }, observed)
-  // A tag that leaves its last workspace is gone (specification 4.10), and the next of its name is another one.
+  // A tag that leaves its last workspace is gone, and the next of its name is another one.
   const leavesAll = observed.workspaceIds.length > 0 && !workspaceIds.some((id) => observed.workspaceIds.includes(id))
   const mustReplace = changed.filter((name) => name !== "workspaceIds" || leavesAll)
   return { changed, mustReplace, removeFirst: mustReplace.includes("workspaceIds") && mustReplace.length === 1 }

@@ -22,7 +22,7 @@ const members = {
 }
 
 /**
- * Lock of a workspace, held by the token's owner. `forceUnlock` ends it whoever holds it.
+ * That a workspace is locked. The token's owner holds the lock; `forceUnlock` ends it whoever does.
  */
 export type WorkspaceLockSpec = SpecOf<typeof members>
 

@@ -120,7 +120,7 @@ const members = {
   ),
 }
 
-/** What is declared of a workspace (specification 4.2 and 4.3). Instants are ISO 8601, durations `14d` or `24h`. */
+/** What is declared of a workspace. Instants are ISO 8601, durations `14d` or `24h`. */
 export type WorkspaceSpec = SpecOf<typeof members>
 
 /** Every setting as it is in force, and what nobody sets. */
@@ -322,7 +322,7 @@ async function update(
   return observedWorkspace(view, spec.tagBindings)
 }
 
-/** An installation of the self-hosted edition takes the member, does nothing, and does not show it (specification 1, item 5). */
+/** An installation of the self-hosted edition takes the member, does nothing, and does not show it. */
 const wasIgnored = (spec: WorkspaceSpec, view: WorkspaceView): boolean =>
   spec.assessmentsEnabled === true && view.assessmentsEnabled === undefined
 

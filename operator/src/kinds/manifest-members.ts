@@ -24,3 +24,14 @@ const metaOf = (listType: Members[string]["listType"]): Readonly<Record<string, 
   if (typeof listType === "string") return { "x-kubernetes-list-type": listType }
   return { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": listType.keys }
 }
+
+/** The fields of booleans. */
+export const flagFields = <const Name extends string>(members: Members, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, flagField(members[name])])) as {
+    readonly [name in Name]: z.ZodOptional<z.ZodBoolean>
+  }
+
+function flagField(member: Members[string] | undefined): z.ZodType {
+  if (!(member?.schema instanceof z.ZodBoolean)) throw new TypeError("no such boolean is declared")
+  return member.schema.optional().describe(`${describe(member)} Not managed unless given.`)
+}

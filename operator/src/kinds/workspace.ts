@@ -1,7 +1,9 @@
+import { workspaceResource } from "@chancery/engine/declared/workspaces"
 import { z } from "zod"
 import { goDuration, parseGoDuration } from "../go-duration.ts"
 import { connectionRef, dataKey, objectName, organizationName } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
+import { flagFields } from "./manifest-members.ts"
 import { immutable, type Rule, ruled } from "./rules.ts"
 
 const engineId = z
@@ -32,8 +34,6 @@ const named = (what: string, words: string) =>
     }),
     oneOf(what, "id", "name"),
   )
-
-const setting = (words: string) => z.boolean().optional().describe(`${words} Not managed unless given.`)
 
 /** A set that server-side apply empties is gone, and with it that it is managed: where none must be sayable it is atomic. */
 const list = (item: z.ZodString, type: "atomic" | "set", words: string) =>
@@ -198,16 +198,19 @@ const shape = z.object({
     })
     .optional()
     .describe("Which of these settings are the workspace's own. Not managed unless given."),
-  autoApply: setting("Applies plans that succeed."),
-  autoApplyRunTrigger: setting("Applies plans of runs that another workspace has triggered."),
-  allowDestroyPlan: setting("Whether everything may be destroyed by a plan."),
-  queueAllRuns: setting("Runs begin before the first configuration was chosen by somebody."),
-  speculativeEnabled: setting("Plans pull requests."),
-  fileTriggersEnabled: setting("Only changes of files that matter begin runs."),
-  structuredRunOutputEnabled: setting("Shows runs in a structured form."),
-  assessmentsEnabled: setting("Assesses the health of what was made, where the engine's edition has that."),
-  globalRemoteState: setting("Every workspace of the organization may read the state."),
-  projectRemoteState: setting("Every workspace of the project may read the state."),
+  ...flagFields(
+    workspaceResource.members,
+    "autoApply",
+    "autoApplyRunTrigger",
+    "allowDestroyPlan",
+    "queueAllRuns",
+    "speculativeEnabled",
+    "fileTriggersEnabled",
+    "structuredRunOutputEnabled",
+    "assessmentsEnabled",
+    "globalRemoteState",
+    "projectRemoteState",
+  ),
   remoteStateConsumers: z
     .array(consumer)
     .max(500)
