@@ -125,9 +125,6 @@ export const validator =
 const valuesOf = <K extends keyof Member<unknown>>(members: Members, key: K): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(members).flatMap(([name, one]) => (key in one ? [[name, one[key]]] : [])))
 
-export const namesWith = (members: Members, key: keyof Member<unknown>): readonly string[] =>
-  Object.keys(valuesOf(members, key))
-
 export const rulesOf = (members: Members): Readonly<Record<string, SameValue>> =>
   valuesOf(members, "same") as Readonly<Record<string, SameValue>>
 

@@ -1,7 +1,7 @@
 // The certificate API's words as they are declared: durations are text such as `720h`, instants ISO 8601, and rules that speak of
 // `"max_ttl"` mean `maxTtl`.
 import type { Fault } from "../core/errors.ts"
-import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant } from "../core/time.ts"
+import { formatDuration, formatInstant, type Instant } from "../core/time.ts"
 import { mountPathFaults, mountPathOf } from "../pki/mount.ts"
 import { required } from "./members.ts"
 import { sameText, type SameValue } from "./same-value.ts"
@@ -25,16 +25,6 @@ export const declaredInstant = (instant: Instant | null): string | null =>
   instant === null ? null : formatInstant(instant)
 
 export const declaredDuration = (ms: number | null): string | null => (ms === null ? null : formatDuration(ms))
-
-export const durationFaults = (member: string, value: unknown): readonly Fault[] =>
-  typeof value !== "string" || parseDuration(value) !== undefined
-    ? []
-    : [{ field: [member], detail: `${member} must be a duration such as 30m, 720h or 90d` }]
-
-export const instantFaults = (member: string, value: unknown): readonly Fault[] =>
-  typeof value !== "string" || parseInstant(value) !== undefined
-    ? []
-    : [{ field: [member], detail: `${member} must be an instant such as 2030-01-31T08:00:00Z` }]
 
 /** Faults of a rule about members named otherwise inside: at the declared member, in declared words. */
 export const declaredFaults = (
