@@ -1,5 +1,5 @@
-// Missing and not permitted answer alike. Before a state forgets something, whoever asked has to be one
-// who would have seen it.
+// The API answers 404 for missing and for forbidden resources alike. A resource is dropped from the state only if the token could see
+// it.
 import type { Engine } from "@chancery/engine"
 import { isRefusal } from "./refusal.ts"
 
