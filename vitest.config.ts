@@ -1,20 +1,18 @@
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
+import { matchesGlob } from "node:path"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { packageSources } from "./test/toolchain/imports.ts"
 import { findPostgresBinaries, postgresVariable } from "./test/toolchain/postgres.ts"
+import { unitTests } from "./test/toolchain/unit-tests.ts"
 import { filesOnUsualStore } from "./test/toolchain/usual-store.ts"
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** Sources, also where one package asks for another by its name. */
+/** Sources, also where one package imports another by its name. */
 export const resolve = {
-  alias: [
-    { find: /^@chancery\/engine$/, replacement: source("engine/src/index.ts") },
-    { find: /^@chancery\/pulumi$/, replacement: source("provider/src/index.ts") },
-    { find: /^@chancery\/engine\/declared\/(\w+)$/, replacement: source("engine/src/declared/$1.ts") },
-    { find: /^@chancery\/engine\/(cli|declared|testing|x509)$/, replacement: source("engine/src/$1/index.ts") },
-  ],
+  alias: packageSources.map(({ find, replacement }) => ({ find, replacement: source(replacement) })),
 }
 
 /** Whether it answers is asked where that is needed; a run of something else asks nobody. */
@@ -24,9 +22,19 @@ const dockerSeemsThere = process.env["DOCKER_HOST"] !== undefined || existsSync(
 const postgresSeemsThere =
   (process.env[postgresVariable] ?? "") !== "" || dockerSeemsThere || (await findPostgresBinaries()) !== undefined
 
-const engineTests = ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"]
+const tests = ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"]
 /** The long ones take minutes and have a configuration of their own. */
-const notEngineTests = ["**/node_modules/**", "test/long/**", "test/operator/**"]
+const excluded = ["**/node_modules/**", "test/long/**", "test/operator/**"]
+/** Public clients, the Pulumi engine, programs that check certificates, and hostile input. */
+const systemTests = ["test/{clients,hostile,judges,manifests,monitoring,pulumi}/**/*.test.ts"]
+const unit = unitTests(source("."), tests, excluded)
+const onPostgres = filesOnUsualStore(source("."), tests, excluded)
+const isSystem = (file: string): boolean => systemTests.some((pattern) => matchesGlob(file, pattern))
+
+/** Files share what they load, a third of what the small ones take; none of them changes what it shares. */
+const shared = { isolate: false, globalSetup: ["test/toolchain/global-setup.ts"] }
+/** A test that does not say what store it is on is on SQLite; here it is on PostgreSQL. */
+const postgres = { ...shared, env: { CHANCERY_TEST_STORAGE: "postgres" } }
 
 export default defineConfig({
   resolve,
@@ -40,30 +48,28 @@ export default defineConfig({
     // that two cores have work for three.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
+      { extends: true, test: { name: "unit", isolate: false, include: unit } },
       {
         extends: true,
-        test: {
-          name: "engine",
-          // Files share what they load, a third of what the small ones take; none of them changes what it shares.
-          isolate: false,
-          include: engineTests,
-          exclude: notEngineTests,
-          globalSetup: ["test/toolchain/global-setup.ts"],
-        },
+        test: { ...shared, name: "engine", include: tests, exclude: [...excluded, ...systemTests, ...unit] },
       },
-      // A test that does not say what store it is on is on SQLite; here it is on PostgreSQL.
+      {
+        extends: true,
+        test: { ...shared, name: "system", include: systemTests, exclude: [...excluded, ...unit] },
+      },
       ...(postgresSeemsThere
         ? [
             {
               extends: true as const,
               test: {
+                ...postgres,
                 name: "engine on PostgreSQL",
-                isolate: false,
-                include: filesOnUsualStore(source("."), engineTests),
-                exclude: notEngineTests,
-                globalSetup: ["test/toolchain/global-setup.ts"],
-                env: { CHANCERY_TEST_STORAGE: "postgres" },
+                include: onPostgres.filter((file) => !isSystem(file)),
               },
+            },
+            {
+              extends: true as const,
+              test: { ...postgres, name: "system on PostgreSQL", include: onPostgres.filter(isSystem) },
             },
           ]
         : []),

@@ -47,7 +47,7 @@ describe("a test that opens a store", () => {
   // The long ones are on both by what they do, each in its own way; the operator's are about a cluster.
   const exclude = ["**/node_modules/**", "test/long/**", "test/operator/**", ...onServersOfTheirOwn]
   const files = globSync(patterns, { cwd: root, exclude }).filter((file) => join(root, file) !== own)
-  const onBoth = new Set(filesOnUsualStore(root, patterns))
+  const onBoth = new Set(filesOnUsualStore(root, patterns, exclude))
 
   test("is part of both runs, names the kinds of store itself, or has a reason for SQLite alone", () => {
     const strays = files.filter(

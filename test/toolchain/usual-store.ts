@@ -1,15 +1,10 @@
 // Which test files open the store that is usual for the run, most by a world: they run on SQLite and on PostgreSQL. It shows
 // in what they import, so that a new one does without a line anywhere.
-import { globSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { globSync } from "node:fs"
+import { type Import, importReader } from "./imports.ts"
 
 /** Where the store is chosen, and by which names. */
 const source = { file: "engine/src/storage/temporary-database.ts", names: ["usualKind", "usualSharedKind"] }
-
-/** What packages other than the engine import it by. */
-const packages: Readonly<Record<string, string>> = {
-  "@chancery/engine/testing": "engine/src/testing/index.ts",
-}
 
 /** Every world they open is on a database that they name, of each kind where that matters. */
 export const onEveryKindThemselves: readonly string[] = [
@@ -50,52 +45,27 @@ const onSqliteOnce: readonly string[] = [
 ]
 
 /** The test files among `patterns` to run on PostgreSQL again, as paths below `root`. */
-export function filesOnUsualStore(root: string, patterns: readonly string[]): string[] {
-  const read = new Map<string, readonly Import[]>()
-  const importsOf = (file: string) => {
-    const imports = read.get(file) ?? importsIn(readFileSync(join(root, file), "utf8"), file)
-    read.set(file, imports)
-    return imports
-  }
+export function filesOnUsualStore(root: string, patterns: readonly string[], excluded: readonly string[]): string[] {
+  const importsOf = importReader(root)
   // Of a file that only hands on what others export, nothing matters but where the named things come from.
-  const targetsOf = ({ names, file }: Import): readonly string[] => {
-    const handedOn = importsOf(file).filter((one) => one.isExport && one.names.some((name) => names.includes(name)))
+  const targetsOf = ({ names, module }: Import): readonly string[] => {
+    const handedOn = importsOf(module).filter((one) => one.isExport && one.names.some((name) => names.includes(name)))
     const known = new Set(handedOn.flatMap((one) => one.names))
     return names.length > 0 && names.every((name) => known.has(name))
       ? handedOn.flatMap((one) => targetsOf({ ...one, names: one.names.filter((name) => names.includes(name)) }))
-      : [file]
+      : [module]
   }
   const opensUsualStore = (test: string) => {
     const reached = new Set([test])
     for (const file of reached) for (const target of importsOf(file).flatMap(targetsOf)) reached.add(target)
     return [...reached].some((file) =>
-      importsOf(file).some((one) => one.file === source.file && one.names.some((name) => source.names.includes(name))),
+      importsOf(file).some(
+        (one) => one.module === source.file && one.names.some((name) => source.names.includes(name)),
+      ),
     )
   }
-  const exclude = ["**/node_modules/**", ...onEveryKindThemselves, ...onServersOfTheirOwn, ...onSqliteOnce]
+  const exclude = [...excluded, ...onEveryKindThemselves, ...onServersOfTheirOwn, ...onSqliteOnce]
   return globSync([...patterns], { cwd: root, exclude })
     .filter(opensUsualStore)
     .toSorted()
-}
-
-interface Import {
-  /** Empty where all is meant. */
-  readonly names: readonly string[]
-  readonly file: string
-  readonly isExport: boolean
-}
-
-const statement = /^(import|export) (?!type )(?:(\*[^"]*|\w+|\{[^}]*\}) from )?"([^"]+)"/gm
-
-/** Types are none: they are gone when a test runs. */
-function importsIn(text: string, from: string): readonly Import[] {
-  return [...text.matchAll(statement)].flatMap(([, word, clause = "", specifier = ""]) => {
-    const file = specifier.startsWith(".") ? join(dirname(from), specifier) : packages[specifier]
-    if (file?.endsWith(".ts") !== true) return []
-    const members = clause.startsWith("{") ? clause.slice(1, -1).split(",") : []
-    const all = members.map((member) => member.trim()).filter((member) => member !== "")
-    const values = all.filter((member) => !member.startsWith("type "))
-    if (all.length > 0 && values.length === 0) return []
-    return [{ names: values.map((value) => value.split(" as ")[0] ?? value), file, isExport: word === "export" }]
-  })
 }
