@@ -35,7 +35,8 @@ module.exports = {
     },
     {
       name: "declared-knows-no-transport",
-      comment: "A declared resource is driven through an engine, embedded or remote. Contracts say what its fields mean.",
+      comment:
+        "A declared resource is driven through an engine, embedded or remote. Contracts say what its fields mean.",
       severity: "error",
       from: { path: "^engine/src/declared/" },
       to: {

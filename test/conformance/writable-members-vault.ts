@@ -6,8 +6,8 @@ import { appRoleParts } from "../../engine/src/pki/logins/app-role.ts"
 import { expect } from "vitest"
 import type { Answer, World } from "../../engine/src/testing/world.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
-import { crlSettingsParameters } from "../../engine/src/contracts/vault/crl.ts"
-import { externalPolicyParameters } from "../../engine/src/contracts/vault/external-policy.ts"
+import { crls } from "../../engine/src/contracts/vault/crl.ts"
+import { externalPolicy } from "../../engine/src/contracts/vault/external-policy.ts"
 import * as appRole from "../../engine/src/contracts/vault/app-role.ts"
 import { blockedKeys as blockedKeyContract } from "../../engine/src/contracts/vault/blocked-key.ts"
 import {
@@ -26,7 +26,7 @@ import { revokeParameters, revokeWithKeyParameters } from "../../engine/src/cont
 import { role } from "../../engine/src/contracts/vault/role.ts"
 import { serviceTokens } from "../../engine/src/contracts/vault/service-token.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
-import { autoTidyParameters, tidyParameters } from "../../engine/src/contracts/vault/tidy.ts"
+import { tidy } from "../../engine/src/contracts/vault/tidy.ts"
 import { renewalSignalParameters } from "../../engine/src/contracts/vault/acme-management.ts"
 import { tokenRoles as tokenRoleContract } from "../../engine/src/contracts/vault/token-role.ts"
 import { testTlsPem } from "../../engine/src/testing/policy-server.ts"
@@ -496,7 +496,7 @@ const settings: readonly VaultResource[] = [
       { name: "enable_delta", value: true, beside: { auto_rebuild: true } },
       ...refusing({ cross_cluster_revocation: true, unified_crl: true, unified_crl_on_existing_paths: true }),
     ],
-    namesOf(crlSettingsParameters),
+    namesOf(crls.configure.body.table),
   ),
   setting(
     "acme",
@@ -563,7 +563,7 @@ const settings: readonly VaultResource[] = [
       }),
       shownBy("tidy_revocation_list", true, { tidy_revoked_certs: true }),
     ],
-    namesOf(autoTidyParameters),
+    namesOf(tidy.changeAutomatic.body.table),
   ),
   externalPolicySetting(),
 ]
@@ -587,7 +587,7 @@ function externalPolicySetting(): VaultResource {
           },
         },
       ],
-      namesOf(externalPolicyParameters),
+      namesOf(externalPolicy.configure.body.table),
     ),
     readOnly: [
       nameMember,
@@ -1114,7 +1114,7 @@ export const documentedParameters: readonly {
   },
   {
     operation: "tidy",
-    parsed: namesOf(tidyParameters),
+    parsed: namesOf(tidy.start.body.table),
     documented: [
       ...["tidy_cert_store", "tidy_revoked_certs", "tidy_revoked_cert_issuer_associations", "tidy_expired_issuers"],
       ...["tidy_move_legacy_ca_bundle", "tidy_acme", "tidy_revocation_queue", "tidy_cross_cluster_revoked_certs"],

@@ -165,7 +165,6 @@ const settings = record(
   },
   { defaults: { ...defaults, ...unified } },
 )
-export const crlSettingsParameters = settings.table
 const settingsView = data<CrlSettingsView>({
   table: settings.table,
   encode: (view, dialect) => settings.encode({ ...view, ...unified }, dialect),

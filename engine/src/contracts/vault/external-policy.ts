@@ -49,7 +49,6 @@ const settingsTable = fields({
   }),
   ...settingsMembers,
 })
-export const externalPolicyParameters = settingsTable
 
 const part = enumOf("", "@")
 const viewTable = fields({

@@ -42,7 +42,6 @@ const optionMembers = {
 }
 const { revokedSafetyBufferMs: _, ...optionDefaults } = defaultTidyOptions
 const options = record(optionMembers, { defaults: optionDefaults })
-export const tidyParameters = options.change.table
 
 const automatic = record(
   {
@@ -58,7 +57,6 @@ const automatic = record(
   },
   { defaults: autoTidyView(defaultAutoTidySettings) },
 )
-export const autoTidyParameters = automatic.change.table
 
 const countMembers = {
   certificates: parameter(integer, "Deleted certificates.", { wireName: "cert_store_deleted_count" }),
