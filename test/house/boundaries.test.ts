@@ -30,7 +30,9 @@ const breaches: readonly Breach[] = [
   { rule: "domain-knows-no-outside", from: "engine/src/tags/c.ts", to: "engine/src/http/target.ts" },
   { rule: "domain-knows-no-outside", from: "engine/src/pki/d.ts", to: "engine/src/client/target.ts" },
   { rule: "domain-knows-no-outside", from: "engine/src/acme/e.ts", to: "engine/src/jobs/target.ts" },
-  { rule: "domain-knows-no-outside", from: "engine/src/declared/f.ts", to: "engine/src/embedded.ts" },
+  { rule: "domain-knows-no-outside", from: "engine/src/stores.ts", to: "engine/src/embedded.ts" },
+  { rule: "declared-knows-no-transport", from: "engine/src/declared/f.ts", to: "engine/src/embedded.ts" },
+  { rule: "declared-knows-no-transport", from: "engine/src/declared/g.ts", to: "engine/src/wire/target.ts" },
   { rule: "domain-uses-no-platform", from: "engine/src/workspaces/g.ts", to: "node:crypto" },
   { rule: "x509-knows-no-policy", from: "engine/src/x509/a.ts", to: "engine/src/pki/target.ts" },
   { rule: "x509-knows-no-policy", from: "engine/src/x509/b.ts", to: "node:fs" },
@@ -78,6 +80,7 @@ const breaches: readonly Breach[] = [
 /** What the rules must let through: a check that refuses everything would pass the cases above. */
 const allowed: readonly Omit<Breach, "rule">[] = [
   { from: "engine/src/workspaces/good.ts", to: "engine/src/core/good.ts" },
+  { from: "engine/src/declared/good.ts", to: "engine/src/contracts/good.ts" },
   { from: "engine/src/core/good.ts", to: "@opentelemetry/api" },
   { from: "engine/src/core/better.ts", to: "lru-cache" },
   { from: "engine/src/storage/good.ts", to: "kysely" },
