@@ -25,8 +25,11 @@ const postgresSeemsThere =
 const tests = ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"]
 /** The long ones take minutes and have a configuration of their own. */
 const excluded = ["**/node_modules/**", "test/long/**", "test/operator/**"]
-/** Public clients, the Pulumi engine, programs that check certificates, and hostile input. */
-const systemTests = ["test/{clients,hostile,judges,manifests,monitoring,pulumi}/**/*.test.ts"]
+/** Public clients, processes, the Pulumi engine, programs that check certificates, and every endpoint with every kind of caller or input. */
+const systemTests = [
+  "test/{cli,clients,conformance,examples,fuzz,hostile,judges,manifests,monitoring,permissions}/**/*.test.ts",
+  "test/{postgres,pulumi,simulation,x509}/**/*.test.ts",
+]
 const unit = unitTests(source("."), tests, excluded)
 const onPostgres = filesOnUsualStore(source("."), tests, excluded)
 const isSystem = (file: string): boolean => systemTests.some((pattern) => matchesGlob(file, pattern))
