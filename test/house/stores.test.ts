@@ -40,7 +40,7 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
 }
 
 const opens = /\bsqlite:|\bopen(Embedded|Engine|Database)\(/
-const namesKinds = /\b(databaseKinds|sharedDatabaseKinds|temporaryDatabase|storedMount)\b/
+const namesKinds = /\b(databaseKinds|sharedDatabaseKinds|temporaryDatabase|newPostgresDatabase|storedMount)\b/
 
 describe("a test that opens a store", () => {
   const own = fileURLToPath(import.meta.url)

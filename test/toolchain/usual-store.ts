@@ -22,7 +22,9 @@ export const onEveryKindThemselves: readonly string[] = [
   "engine/src/storage/statement-counts.test.ts",
   "engine/src/storage/store-copy.test.ts",
   "engine/src/storage/workspace-records.test.ts",
+  "test/postgres/independent-pki-writes.test.ts",
   "test/postgres/independent-writes.test.ts",
+  "test/postgres/one-organization.test.ts",
   // In test/long they send all they have to both kinds.
   "test/hostile/hostile-input.test.ts",
   "test/hostile/hostile-pki-input.test.ts",

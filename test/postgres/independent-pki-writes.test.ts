@@ -1,0 +1,45 @@
+// The same as `independent-writes.test.ts`, below `/v1`.
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
+import { openPkiCast, type PkiCast } from "../permissions/pki/cast.ts"
+import { askPki, preparePki } from "../permissions/pki/matrix.ts"
+import {
+  clients,
+  isServerFault,
+  kind,
+  newPostgresDatabase,
+  pkiWrites,
+  retriesOf,
+  retriesPerWrite,
+  rounds,
+} from "./retries.ts"
+import { sharedRows } from "./shared-rows.ts"
+
+/** A server has at most 1000 auth methods, and each request to one has a method of its own. */
+const endpointsPerStore = Math.floor(1000 / (clients * rounds))
+const opened = new AsyncDisposableStack()
+afterAll(() => opened.disposeAsync())
+
+describe.runIf(kind?.available)("16 clients that write different objects", () => {
+  const independent = pkiWrites.filter((endpoint) => sharedRows[`/v1 ${endpoint}`] === undefined)
+  const shares = Array.from({ length: Math.ceil(independent.length / endpointsPerStore) }, (_, share) =>
+    independent.slice(share * endpointsPerStore, (share + 1) * endpointsPerStore),
+  )
+
+  describe.each(shares)("below /v1, share %#", (...endpoints) => {
+    const metrics = recordedMetrics()
+    let cast: PkiCast
+    beforeAll(async () => {
+      cast = opened.use(await openPkiCast({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
+    })
+
+    test.each(endpoints)("[F-R3] make less than one in twenty transactions run again: %s", async (endpoint) => {
+      const { retries, writes, statuses } = await retriesOf(metrics, async () => {
+        const ready = await preparePki(endpoint, await cast.newSubject(), "root")
+        return () => askPki(cast, ready, "root")
+      })
+      expect(statuses.filter(isServerFault)).toEqual([])
+      expect(retries).toBeLessThan(writes * retriesPerWrite)
+    })
+  })
+})

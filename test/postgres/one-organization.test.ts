@@ -1,0 +1,120 @@
+// Clients that write in one organization at once, on PostgreSQL: nothing runs again needlessly, and nothing is lost.
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
+import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { clients, isServerFault, kind, newPostgresDatabase, retriesPerWrite, retryCount } from "./retries.ts"
+
+const opened = new AsyncDisposableStack()
+afterAll(() => opened.disposeAsync())
+
+describe.runIf(kind?.available)("16 clients in one organization", () => {
+  const writesEach = 12
+  const metrics = recordedMetrics()
+  let world: World
+  const send = async (method: string, path: string, body?: unknown) => {
+    const answer = await world.request(method, path, body === undefined ? {} : { body })
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const newWorkspace = async (name: string): Promise<string> => {
+    const body = { data: { type: "workspaces", attributes: { name } } }
+    return (await send("POST", "/organizations/busy/workspaces", body)).data.id
+  }
+  const everyone = <T>(work: (client: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: clients }, (_, client) => work(client)))
+  const retriesIn = async (work: () => Promise<unknown>) => {
+    const before = retryCount(metrics)
+    await work()
+    return retryCount(metrics) - before
+  }
+
+  beforeAll(async () => {
+    world = opened.use(await openWorld({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
+    const attributes = { name: "busy", email: "busy@example.com" }
+    await send("POST", "/organizations", { data: { type: "organizations", attributes } })
+  })
+
+  test("[F-R1] create workspaces of different names without a transaction that runs again", async () => {
+    const retries = await retriesIn(() =>
+      everyone(async (client) => {
+        for (let index = 0; index < writesEach; index += 1) await newWorkspace(`made-${client}-${index}`)
+      }),
+    )
+    expect(retries).toBeLessThan(clients * writesEach * retriesPerWrite)
+  })
+
+  test("[F-R1] of those who create one name at once one does", async () => {
+    const body = { data: { type: "workspaces", attributes: { name: "contended" } } }
+    const answers = await everyone(() => world.request("POST", "/organizations/busy/workspaces", { body }))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 422)).toHaveLength(clients - 1)
+  })
+
+  test("[F-R2] add tags of a pool to different workspaces without a transaction that runs again", async () => {
+    const pool = Array.from({ length: 50 }, (_, index) => `pool-${index}`)
+    const tag = (name: string) => ({ type: "tags", attributes: { name } })
+    await send("POST", "/organizations/busy/tags", { data: pool.map(tag) })
+    const ids = await everyone((client) => newWorkspace(`tagged-${client}`))
+    const retries = await retriesIn(() =>
+      everyone(async (client) => {
+        for (let index = 0; index < writesEach; index += 1) {
+          const name = pool[(client * 7 + index * 3) % pool.length] ?? ""
+          await send("POST", `/workspaces/${ids[client]}/relationships/tags`, { data: [tag(name)] })
+        }
+      }),
+    )
+    expect(retries).toBeLessThan(clients * writesEach * retriesPerWrite)
+  })
+
+  test("[F-R2] a tag that all of them take from their workspaces at once leaves the pool, and none that one still carries", async () => {
+    const data = [{ type: "tags", attributes: { name: "shared" } }]
+    const path = (id: string | undefined) => `/workspaces/${id}/relationships/tags`
+    const ids = await everyone((client) => newWorkspace(`shared-${client}`))
+    const pool = async () => (await send("GET", "/organizations/busy/tags?q=shared")).data
+    for (let round = 0; round < 5; round += 1) {
+      await everyone((client) => send("POST", path(ids[client]), { data }))
+      expect((await pool())[0].attributes["instance-count"]).toBe(clients)
+      await everyone((client) => (client === 0 ? Promise.resolve() : send("DELETE", path(ids[client]), { data })))
+      expect((await pool())[0].attributes["instance-count"]).toBe(1)
+      await everyone((client) => send("POST", path(ids[client]), { data }))
+      await everyone((client) => send("DELETE", path(ids[client]), { data }))
+      expect(await pool()).toEqual([])
+    }
+  })
+
+  test("[F-R3] a tag that one holder takes while another deletes it from the pool is carried afterwards", async () => {
+    const data = (one: object) => ({ data: [{ type: "tags", ...one }] })
+    const as = (holder: string) => ({ "x-chancery-owner": holder })
+    const id = await newWorkspace("held")
+    const path = `/workspaces/${id}/relationships/tags`
+    for (let round = 0; round < 20; round += 1) {
+      const name = { attributes: { name: `held-${round}` } }
+      const made = await send("POST", "/organizations/busy/tags", data(name))
+      const [taken, deleted] = await Promise.all([
+        world.request("POST", path, { body: data(name), headers: as("taker") }),
+        world.request("DELETE", "/organizations/busy/tags", {
+          body: data({ id: made.data[0].id }),
+          headers: as("deleter"),
+        }),
+      ])
+      expect(taken.status).toBe(204)
+      expect([204, 409]).toContain(deleted.status)
+      expect((await send("GET", `${path}?q=held-${round}`)).data).toHaveLength(1)
+      await world.request("DELETE", path, { body: data(name), headers: as("taker") })
+    }
+  })
+
+  test("[F-R3] of changes of one workspace at once each holds: no limit is passed, and no binding is lost", async () => {
+    const id = await newWorkspace("one")
+    const bind = (key: string) => ({ data: [{ type: "tag-bindings", attributes: { key, value: "v" } }] })
+    const answers = await everyone((client) =>
+      world.request("PATCH", `/workspaces/${id}/tag-bindings`, { body: bind(`key-${client}`) }),
+    )
+    const done = answers.filter(({ status }) => status === 200)
+    expect(answers.filter(({ status }) => isServerFault(status))).toEqual([])
+    expect(done).toHaveLength(10)
+    expect((await send("GET", `/workspaces/${id}/tag-bindings`)).data).toHaveLength(10)
+  })
+})

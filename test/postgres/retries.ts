@@ -1,0 +1,44 @@
+// Counts transactions that run again while many clients write different objects on PostgreSQL.
+import {
+  databaseKinds,
+  temporaryDatabase,
+  type TemporaryDatabase,
+} from "../../engine/src/storage/temporary-database.ts"
+import type { RecordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
+import { endpoints } from "../permissions/matrix.ts"
+import { pkiEndpoints } from "../permissions/pki/matrix.ts"
+
+export const clients = 16
+export const rounds = 2
+export const retriesPerWrite = 1 / 20
+export const apiWrites = endpoints.filter((endpoint) => !endpoint.startsWith("GET "))
+export const pkiWrites = pkiEndpoints.filter((endpoint) => !/^(GET|LIST) /.test(endpoint))
+
+export const kind = databaseKinds.find(({ name }) => name === "PostgreSQL")
+
+export async function newPostgresDatabase(opened: AsyncDisposableStack): Promise<TemporaryDatabase> {
+  if (kind === undefined) throw new Error("no PostgreSQL to test on")
+  return opened.use(await temporaryDatabase(kind))
+}
+
+export const retryCount = (metrics: RecordedMetrics): number => metrics.value("chancery_storage_retries_total")
+
+/** How often transactions ran again for so many requests, all clients at once, and what they were answered. */
+export async function retriesOf(
+  metrics: RecordedMetrics,
+  prepared: () => Promise<() => Promise<{ readonly status: number }>>,
+): Promise<{ readonly retries: number; readonly writes: number; readonly statuses: readonly number[] }> {
+  const statuses: number[] = []
+  let retries = 0
+  for (let round = 0; round < rounds; round += 1) {
+    const requests: (() => Promise<{ readonly status: number }>)[] = []
+    for (let client = 0; client < clients; client += 1) requests.push(await prepared())
+    const before = retryCount(metrics)
+    const answers = await Promise.all(requests.map((request) => request()))
+    retries += retryCount(metrics) - before
+    statuses.push(...answers.map(({ status }) => status))
+  }
+  return { retries, writes: statuses.length, statuses }
+}
+
+export const isServerFault = (status: number): boolean => status >= 500
