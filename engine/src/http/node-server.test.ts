@@ -69,13 +69,14 @@ test("an answer carries the app's headers, and its length", async () => {
 /** Pieces that the socket takes one after another, since together they are more than it holds. */
 const pieces = Array.from({ length: 64 }, (_, index) => Buffer.alloc(256 * 1024, index))
 
-test("content goes out as the socket takes it, and none of it for a HEAD", async () => {
-  let givenCount = 0
+test("content goes out as the socket takes it, and the memory of each chunk goes with it; none goes for a HEAD", async () => {
+  const given: Uint8Array[] = []
   const { url } = await listening(async () => {
     async function* content() {
       for (const piece of pieces) {
-        givenCount += 1
-        yield piece
+        const chunk = Uint8Array.from(piece)
+        given.push(chunk)
+        yield chunk
       }
     }
     return respond(content(), { headers: { "content-type": "text/plain" } })
@@ -83,8 +84,9 @@ test("content goes out as the socket takes it, and none of it for a HEAD", async
   const { headers, body } = await request(url)
   expect(headers["content-type"]).toBe("text/plain")
   expect(Buffer.concat(pieces).equals(Buffer.from(await body.arrayBuffer()))).toBe(true)
+  expect(given.map(({ length }) => length)).toEqual(pieces.map(() => 0))
   const head = await request(url, { method: "HEAD" })
-  expect([head.statusCode, await head.body.text(), givenCount]).toEqual([200, "", pieces.length])
+  expect([head.statusCode, await head.body.text(), given.length]).toEqual([200, "", pieces.length])
 })
 
 test("content that fails half-way is cut off, and content that nobody takes any more is left", async () => {

@@ -32,7 +32,7 @@ export interface ApiResponse {
   readonly text?: string
   /** Anything else, with its content type in `headers`. */
   readonly stream?: AsyncIterable<Uint8Array>
-  /** The same of what may be very long. */
+  /** The same of what may be very long. Its pieces are given away, so that nobody else may have them: each goes once it is sent. */
   readonly download?: AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
 }

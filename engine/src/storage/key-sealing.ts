@@ -4,6 +4,7 @@
 // The first key of the ring seals and every key opens, so that keys rotate while servers run.
 import { createCipheriv, createDecipheriv, hash } from "node:crypto"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import { giveBack } from "../core/pieces.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Sealer } from "../core/sealing.ts"
 import { UnusableStore } from "./unusable-store.ts"
@@ -117,7 +118,9 @@ function seal(key: SealKey, path: string, plain: Uint8Array, random: RandomSourc
   const cipher = createCipheriv("aes-256-gcm", key.secret, nonce)
   cipher.setAAD(Buffer.concat([header, Buffer.from(path)]))
   const encrypted = cipher.update(plain)
-  return Buffer.concat([header, nonce, encrypted, cipher.final(), cipher.getAuthTag()])
+  const sealed = Buffer.concat([header, nonce, encrypted, cipher.final(), cipher.getAuthTag()])
+  giveBack(encrypted)
+  return sealed
 }
 
 function open(ring: KeyRing, path: string, sealed: Uint8Array): Uint8Array {

@@ -6,6 +6,7 @@ import {
   zstdCompressSync,
   zstdDecompressSync,
 } from "node:zlib"
+import { giveBack, giveBackAll } from "../core/pieces.ts"
 import type { Sealer } from "../core/sealing.ts"
 import {
   type ChunkSource,
@@ -64,6 +65,7 @@ async function* sealStream(
         length += part.length
         at += part.length
       }
+    for (const piece of block) giveBackAll(piece)
   }
   yield sealer.seal(pathOf(place, index, true), chunk.subarray(0, length))
 }
@@ -110,6 +112,7 @@ async function* openedChunks(sealer: Sealer, stored: StoredDocument, chunk: Chun
   for (let index = 0; index < stored.chunkCount; index += 1) {
     const sealed = await chunk(index)
     const opened = sealer.open(storedPath(stored, index), sealed)
+    giveBack(sealed)
     yield opened
   }
 }
@@ -130,6 +133,7 @@ async function feed(decompress: ZstdDecompress, opened: AsyncIterable<Uint8Array
   try {
     for await (const compressed of opened) {
       await taken(decompress, compressed)
+      giveBack(compressed)
     }
     decompress.end()
   } catch (error) {

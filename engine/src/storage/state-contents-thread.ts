@@ -3,6 +3,7 @@
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { createZstdDecompress } from "node:zlib"
+import { giveBack } from "../core/pieces.ts"
 import { stateContentsReader } from "../workspaces/state-reader.ts"
 import type { ContentsAnswer, ContentsPiece } from "./state-contents.ts"
 
@@ -26,7 +27,10 @@ const answer = (message: ContentsAnswer): void => parentPort?.postMessage(messag
 function beginState() {
   const reader = stateContentsReader()
   const decompress = createZstdDecompress({ chunkSize: openedPieceBytes })
-  decompress.on("data", (piece: Uint8Array) => reader.write(piece))
+  decompress.on("data", (piece: Uint8Array) => {
+    reader.write(piece)
+    giveBack(piece)
+  })
   decompress.on("end", () => answer(reader.end()))
   return decompress
 }
@@ -35,7 +39,10 @@ let reading: ReturnType<typeof beginState> | undefined
 parentPort?.on("message", (piece: ContentsPiece) => {
   reading ??= beginState()
   if (piece !== "end") {
-    reading.write(piece, () => answer("taken"))
+    reading.write(piece, () => {
+      giveBack(piece)
+      answer("taken")
+    })
     return
   }
   reading.end()

@@ -3,6 +3,7 @@ import { isEngineError, notFound, pending as notYet, refuseFaults } from "../cor
 import type { Edition } from "../core/edition.ts"
 import { newId, type StateVersionId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf, offsetOf } from "../core/page.ts"
+import { oneAtATime } from "../core/pieces.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
@@ -170,8 +171,8 @@ export class StateVersionService implements StateVersions {
     const versionId = pending.id
     const open = (document: StateDocument) => openStateDocument(storage, tools.archive, targetId, document)
     const reader = stateHeaderReader()
-    for await (const piece of await open("state")) reader.write(piece)
-    const rewritten = withSerial(await open("state"), reader.end().serialPlaces, pending.serial)
+    for await (const piece of oneAtATime(await open("state"))) reader.write(piece)
+    const rewritten = withSerial(oneAtATime(await open("state")), reader.end().serialPlaces, pending.serial)
     const place = { versionId, document: "state", reading: readingState, storage } as const
     const state = await receive(tools, runtime, place, rewritten)
     const json = await open("json-state").catch((error: unknown) => {
@@ -179,7 +180,7 @@ export class StateVersionService implements StateVersions {
       throw error
     })
     const jsonPlace = { versionId, document: "json-state", reading: readingJson, storage } as const
-    const jsonState = json && (await receive(tools, runtime, jsonPlace, json))
+    const jsonState = json && (await receive(tools, runtime, jsonPlace, oneAtATime(json)))
     await finish(storage, state, async (stores) => {
       await jsonState?.keep(stores)
       return finishState(stores, runtime, versionId, state, state.md5)

@@ -2,6 +2,7 @@
 // somebody does, once, and what has become of each since the last time is stored.
 import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf } from "../core/page.ts"
+import { oneAtATime } from "../core/pieces.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
@@ -54,7 +55,7 @@ async function listAnew(
   { id: stateVersionId, workspaceId, createdAt }: StateVersion,
 ): Promise<void> {
   const reader = stateInstancesReader((text) => signer.sign(`workspace-resource/${workspaceId}/${text}`))
-  for await (const piece of await openStateDocument(storage, archive, stateVersionId, "state")) {
+  for await (const piece of oneAtATime(await openStateDocument(storage, archive, stateVersionId, "state"))) {
     reader.write(piece)
     await nextTurn()
   }
