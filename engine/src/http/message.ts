@@ -20,7 +20,10 @@ export interface HttpRequest {
   stream(): AsyncIterable<Uint8Array>
 }
 
-/** A stream is read as fast as the client reads it. Where it throws, the connection is cut, since the head has been sent. */
+/**
+ * A stream is read as fast as the client reads it, and the memory of its chunks is released once they are sent. Where it throws, the
+ * connection is cut, since the head has been sent.
+ */
 export type ResponseBody = string | Uint8Array | AsyncIterable<Uint8Array> | null
 
 export interface HttpResponse {
