@@ -150,7 +150,7 @@ import { WorkspaceService } from "./workspaces/workspace-service.ts"
 
 export interface EmbeddedOptions {
   readonly runtime?: Runtime
-  /** What this engine counts, and what its server exposes at `/metrics`; without it nothing is counted. */
+  /** Metrics of this engine, which its server exposes at `/metrics`. Without them nothing is recorded. */
   readonly metrics?: Metrics | undefined
   readonly edition?: Edition
   /** Where the keys are that seal secrets; the file `seal-key` beside an embedded database when left out. */

@@ -155,7 +155,7 @@ export interface ServedEngine extends ServingEngine {
   authMethodTable(requestSnapshot?: RequestSnapshot): Promise<AuthMethodTable>
   /** Resolves when the store answers. */
   ready(): Promise<void>
-  /** What it was opened with, for its server to record on and to expose. */
+  /** Metrics that the engine was opened with, for its server to record and expose. */
   readonly metrics: Metrics | undefined
   /** Asks whoever follows events to go on elsewhere: the server that they are connected to stops. */
   endEventStreams(): void

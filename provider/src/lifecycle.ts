@@ -106,7 +106,7 @@ export interface Lifecycle {
   ): Promise<void>
 }
 
-/** What the definition of a resource does not say. */
+/** Parts of a lifecycle that the definition of its resource lacks. */
 interface Extras<Observed extends object> {
   /** Members whose change makes it another thing. By default those that force replacement. */
   readonly identity?: readonly string[]

@@ -159,7 +159,7 @@ function attributeRows(definition: Definition, create: tfe.Endpoint["body"]): re
 }
 const data = ["properties", "data", "properties"] as const
 
-/** Of attributes that are objects. */
+/** Members of attributes that are objects. */
 const memberLists = (definition: Definition): readonly string[] =>
   Object.entries(memberOf(resourceSchema(definition), "properties", "attributes", "properties")).flatMap(
     ([name, { properties }]) =>

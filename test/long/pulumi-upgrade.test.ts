@@ -77,7 +77,7 @@ describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack th
     await expect(project.pulumi("up", "--yes", "--skip-preview", "--target", urn)).rejects.toMatchObject({
       stdout: expect.stringContaining("is of an earlier build; run pulumi up or pulumi refresh without --target once"),
     })
-    // Those that stay the same are not in it.
+    // Unchanged members are not in it.
     const { steps } = JSON.parse(await project.pulumi("preview", "--json")) as Preview
     const shown = steps.filter(({ urn }) => urn.includes("chancery")).map(({ op, urn }) => [urn.split("::").at(-1), op])
     expect(Object.fromEntries(shown)).toEqual({ api: "update", web: "update" })

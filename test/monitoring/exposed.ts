@@ -77,7 +77,7 @@ const requests = [
   ["GET", "/workspaces/ws-1/state-versions"],
 ] as const
 
-/** Of a server with a standby, which takes a PostgreSQL, and with ACME clients: histograms begin with their first duration. */
+/** Metrics of a server with a standby on PostgreSQL and with ACME clients, since histograms appear with their first value. */
 export async function busyExposition(): Promise<string> {
   const metrics = createServerMetrics()
   createReplicaMetrics(metrics.meter, [{ name: "db-2/app", isUp: true, lagMs: 5 }])

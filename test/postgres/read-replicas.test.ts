@@ -53,7 +53,7 @@ async function follow(primary: string, replica: string, { waitMs: patience = wai
   await database.migrate()
   const up = () => metrics.series("chancery_storage_read_replica_up")[0]
   const name = up()?.labels["replica"]
-  if (typeof name !== "string") throw new Error("no replica is told of")
+  if (typeof name !== "string") throw new Error("no replica has an address")
   const reads = (target: string) => metrics.value("chancery_storage_read_replica_reads_total", { target })
   return {
     database,

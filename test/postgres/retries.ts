@@ -23,7 +23,7 @@ export async function newPostgresDatabase(opened: AsyncDisposableStack): Promise
 
 export const retryCount = (metrics: RecordedMetrics): number => metrics.value("chancery_storage_retries_total")
 
-/** How often transactions ran again for so many requests, all clients at once, and what they were answered. */
+/** Sends requests of all clients at once; returns the number of transactions that ran again, and the statuses of the answers. */
 export async function retriesOf(
   metrics: RecordedMetrics,
   prepared: () => Promise<() => Promise<{ readonly status: number }>>,

@@ -1,4 +1,4 @@
-// What is packed runs: nothing is missing in it that is loaded later.
+// The packed provider runs, and misses no module that it loads later.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

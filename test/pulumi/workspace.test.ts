@@ -144,7 +144,7 @@ const resourcesOf = async (stack: TestStack): Promise<Deployment["deployment"]["
 
 const isWorkspace = ({ type }: { readonly type: string }): boolean => type.endsWith(":Workspace")
 
-/** Of the workspace. A secret is encrypted anew each time. */
+/** State of the workspace. Secrets are encrypted anew each time. */
 async function outputsIn(stack: TestStack): Promise<Outputs> {
   const { deployment } = await deploymentOf(stack)
   const { description: _secret, ...others } = deployment.resources.find(isWorkspace)?.outputs ?? {}

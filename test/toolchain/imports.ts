@@ -1,4 +1,4 @@
-// What a source file imports, read from its text: by this, test files are divided among the commands that run them.
+// Reads imports from the text of source files; test files are divided among the test commands by their imports.
 import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 

@@ -5,7 +5,7 @@ import { mountPathOf } from "../pki/mount.ts"
 import { addressablePath, type PkiCalls } from "./pki-calls.ts"
 import { remote } from "./remote-vault-contract.ts"
 
-/** What is enabled or tuned is read back, because those answers are empty: the caller must be allowed to read it. */
+/** Reads an auth method after it is enabled or tuned, because those answers are empty. The caller needs the right to read it. */
 export function remoteAuthMethods(calls: PkiCalls): AuthMethods {
   const { enable, list, tune, disable, ...contract } = remote(authMethods, calls)
   const get = async (text: string) => {

@@ -4,7 +4,7 @@ import type { Mounts } from "../pki/mounts.ts"
 import { addressablePath, type PkiCalls } from "./pki-calls.ts"
 import { remote } from "./remote-vault-contract.ts"
 
-/** What is created, tuned or moved is read back, because those answers are empty: the caller must be allowed to read it. */
+/** Reads a mount after it is created, tuned or moved, because those answers are empty. The caller needs the right to read it. */
 export function remoteMounts(calls: PkiCalls): Mounts {
   const { create, list, tune, delete: remove, move, moved, ...contract } = remote(mounts, calls)
   const get = async (text: string) => {

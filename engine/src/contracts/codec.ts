@@ -107,36 +107,36 @@ const instantOr = (problem: string) =>
 export const instant = instantOr("a timestamp")
 export const instantInput = instantOr("must be an ISO 8601 timestamp with a time zone")
 
-/** Of answers: a member that is left out is null in the domain. */
+/** For answers: an absent member is null in the domain. */
 export const absentAsNull = <T>(schema: z.ZodType<T>) =>
   z.codec(schema.optional(), z.custom<T | null>(), {
     decode: (value) => value ?? null,
     encode: (value) => value ?? undefined,
   })
 
-/** Of a request: null, or a member that is left out, is this value. */
+/** For requests: null or an absent member is this value. */
 export const orDefault = <T, const D>(schema: z.ZodType<T>, value: D) =>
   z.codec(schema.nullish(), z.custom<T | D>(), { decode: (sent) => sent ?? value, encode: (given) => given as T })
 
-/** Of a request: null is the same as a member that is left out. */
+/** For requests: null is the same as an absent member. */
 export const nullAsAbsent = <T>(schema: z.ZodType<T>) =>
   z.codec(schema.nullable(), z.custom<T | undefined>(), {
     decode: (value) => value ?? undefined,
     encode: (value) => value ?? null,
   })
 
-/** Of a request: null is the empty string. */
+/** For requests: null is the empty string. */
 export const nullAsEmpty = (schema: z.ZodType<string>) =>
   z.codec(schema.nullable(), z.custom<string>(), { decode: (value) => value ?? "", encode: (value) => value })
 
-/** Of a request: the empty string is null. */
+/** For requests: the empty string is null. */
 export const emptyAsNull = (schema: z.ZodType<string>) =>
   z.codec(schema.nullable(), z.custom<string | null>(), {
     decode: (value) => (value === "" ? null : value),
     encode: (value) => value,
   })
 
-/** Of an answer: the empty string is null on the wire. */
+/** For answers: the empty string is null on the wire. */
 export const nullIfEmpty = z.codec(z.string().nullable(), z.custom<string>(), {
   decode: (value) => value ?? "",
   encode: (value) => (value === "" ? null : value),

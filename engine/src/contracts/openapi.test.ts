@@ -199,7 +199,7 @@ test.each(endpoints)("$row has its row in the permission table and its operation
   const inPath = parameters.filter((parameter) => parameter["in"] === "path")
   const names = (marks: RegExp) => [...path.matchAll(marks)].map(([, name]) => name)
   expect(inPath.map(({ name }) => name)).toEqual([...above, ...names(/[:*](\w+)/g)])
-  // Of an address that is read and listed, the query says which is meant.
+  // At an address with read and list, the query `list` selects the operation.
   const [list] = parameters.filter(({ name }) => name === "list")
   expect(list !== undefined).toBe(
     verb === "LIST" || endpoints.some((one) => one.path === path && one.verb === "LIST" && verb === "GET"),

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache"
 
 export interface Versioned {
-  /** Of the facts that it was made of (`cache-versions.ts`). */
+  /** Version of the cached facts (`cache-versions.ts`). */
   readonly version: number
 }
 
@@ -18,7 +18,7 @@ export class VersionedCache<Key extends {}, Value extends Versioned> {
     return this.#values.get(key)
   }
 
-  /** Returns the value if `version`, which is not called without one, is its own. */
+  /** Returns the value if `version` returns its version. Does not call `version` if there is no value. */
   async current(key: Key, version: () => Promise<number>): Promise<Value | undefined> {
     const value = this.#values.get(key)
     return value !== undefined && value.version === (await version()) ? value : undefined
@@ -31,8 +31,8 @@ export class VersionedCache<Key extends {}, Value extends Versioned> {
   }
 
   /**
-   * Keeps a value unless a newer one is there. To be called once the read that showed the value is over: before, it may show a commit
-   * that is not on disk yet, and whoever finds it here returns it to a client at once.
+   * Stores a value unless a newer one is stored. Call it when the read that returned the value has ended: until then the value may come
+   * from a commit that is not on disk yet, and other requests would return it to clients.
    */
   keep(key: Key, value: Value): void {
     const kept = this.#values.get(key)

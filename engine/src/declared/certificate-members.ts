@@ -1,4 +1,4 @@
-// What is asked of a certificate, as it is declared: the members of the certificate API's requests in the words of programs.
+// Declared members of certificates: the parameters of the certificate API under the names that programs use.
 import { type Fault, invalid, isEngineError } from "../core/errors.ts"
 import { type Member, member, type Members, type Optional, required, type Required, validator } from "./members.ts"
 import { declaredFaults, mountMemberFaults } from "./pki-words.ts"
@@ -46,7 +46,7 @@ export const nameMembers = {
   ),
 }
 
-/** What else there is about an authority. The order of the subject is that in the certificate. */
+/** Further members of a CA certificate. Subject members are in the order of the certificate. */
 export const authorityMembers = {
   ...nameMembers,
   ...validityMembers,
@@ -127,7 +127,7 @@ export const requestValidator = <Spec extends { readonly mount: string }>(
     ...rules(known, unsaid),
   ])
 
-/** What a rule of the engine refuses, in declared words. */
+/** Faults of a rule of the engine, with the names of declared members. */
 export function refusedBy(members: object, rule: () => void): readonly Fault[] {
   try {
     rule()
@@ -138,7 +138,7 @@ export function refusedBy(members: object, rule: () => void): readonly Fault[] {
   }
 }
 
-/** What the engine refuses of a request. */
+/** Faults of a request. */
 export async function declaredRefusals<T>(members: object, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -15,7 +15,7 @@ const members = {
 }
 
 /**
- * How long the data of old states and configurations of a workspace is kept; for ever without a number of
+ * How long the data of old states and configurations of a workspace is kept; without limit if there is no number of
  * days. The self-hosted edition has such policies.
  */
 export type DataRetentionPolicySpec = SpecOf<typeof members>

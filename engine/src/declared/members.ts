@@ -97,7 +97,7 @@ function faultsOf(issue: z.core.$ZodIssue, at: Field): readonly { field: Field; 
     const details = issue.message.split("\n")
     return issue.keys.map((key, index) => ({ field: [...field, key], detail: details[index] ?? issue.message }))
   }
-  // Of the alternatives the object, if there is one.
+  // The object among the alternatives of a union, if there is one.
   if (issue.code === "invalid_union" && isObject(issue.input))
     return (issue.errors.at(-1) ?? []).flatMap((inner) => faultsOf(inner, field))
   return [{ field, detail: `${field.join(".")} ${issue.message}` }]

@@ -109,7 +109,7 @@ async function remove(engine: Engine, id: string, spec: Partial<PkiAcmeConfigSpe
   }
 }
 
-/** What only became known since it was checked. */
+/** Checks members whose values were unknown at the first check. */
 function refuse(spec: PkiAcmeConfigSpec): void {
   const faults = validate({ ...spec })
   if (faults.length > 0) throw invalid(faults)

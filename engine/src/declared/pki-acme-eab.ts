@@ -25,7 +25,7 @@ const members = {
 }
 
 /**
- * What lets one client register one account in one directory: the mount's own where nothing else is said.
+ * An external account binding: lets one client register one account in one directory. Default: the directory of the mount.
  * An empty `externalPolicy` is the service's own choice. Without `ttl`, or with `0s`, it waits for ever.
  */
 export type PkiAcmeEabSpec = SpecOf<typeof members>

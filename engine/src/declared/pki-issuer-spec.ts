@@ -1,4 +1,4 @@
-// What is declared of an authority whose key is in a mount, and what of it can be judged before anything is asked.
+// Declared members of an issuer whose key is in a mount, and the checks that need no request.
 import type { Fault } from "../core/errors.ts"
 import type { AuthorityUrls, IssuerSettings } from "../pki/issuers/issuer.ts"
 import { urlFaults } from "../pki/issuers/authority-urls.ts"
@@ -20,14 +20,14 @@ const keyMembers = {
   keyBits: requestMember(integer, "Size of the key in bits. 0: 2048 for RSA, 256 for EC.", { defaultText: "0" }),
 }
 
-/** Of those that are made in the mount. */
+/** Members of issuers that are generated in the mount. */
 const madeMembers = {
   ...authorityMembers,
   ...keyMembers,
   keyName: member(filledText, "Name of the key, unique in the mount.", { defaultText: "the name of the issuer" }),
 }
 
-/** Of intermediates. */
+/** Members of intermediates. */
 const signedMembers = {
   parentMount: requestMember(text, "Mount of the issuer that signs.", {
     defaultText: "this mount",
@@ -53,7 +53,7 @@ const readable = (usage: unknown): readonly string[] => [...(usage as readonly s
 const atLeast: SameValue = (wanted, is) => wanted !== true || is === true
 const usages = oneOf("read-only", "issuing-certificates", "crl-signing", "ocsp-signing")
 
-/** What can be set at any time. */
+/** Members that can change at any time. */
 const settingMembers = {
   leafNotAfterBehavior: member(
     oneOf(...leafNotAfterBehaviors),
@@ -125,13 +125,13 @@ export const issuerMembers = {
 }
 
 /**
- * An authority whose key is in a mount: a root, an intermediate that another issuer of the engine signs, or somebody elsewhere,
+ * An authority whose key is in a mount: a root, an intermediate that another issuer of the engine signs, or an issuer elsewhere,
  * and one that is brought along.
  */
 export type PkiIssuerSpec = SpecOf<typeof issuerMembers>
 
 export const settingNames: readonly string[] = Object.keys(settingMembers)
-/** What a certificate and its key cannot be other than. */
+/** Members that are fixed with the certificate and its key. */
 export const fixedNames: readonly string[] = [
   "mount",
   "kind",

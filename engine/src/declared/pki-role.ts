@@ -136,7 +136,7 @@ const members: Members = {
 export type ObservedPkiRole = {
   readonly [Field in keyof Role as NameOf<Field, typeof renamed>]: DeclaredOf<Field, Role[Field]>
 } & RolePlace
-/** What is declared of a role. Durations are text such as `720h`, instants ISO 8601. */
+/** Declared members of a role. Durations are strings such as `720h`, instants ISO 8601. */
 export type PkiRoleSpec = { readonly [Name in keyof ObservedPkiRole]?: ObservedPkiRole[Name] | undefined } & RolePlace
 
 const validate = validator<PkiRoleSpec>(members, ({ mount, name, ...known }, unsaid) => [
@@ -183,7 +183,7 @@ function ruleFaults(input: RoleInput): readonly Fault[] {
   }
 }
 
-/** What only became known since it was checked. */
+/** Checks members whose values were unknown at the first check. */
 function refuse(spec: PkiRoleSpec): void {
   const faults = validate({ ...spec })
   if (faults.length > 0) throw invalid(faults)

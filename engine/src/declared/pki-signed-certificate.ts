@@ -55,7 +55,7 @@ const members = {
   onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
 }
 
-/** A certificate for a key that somebody else has, by their request for it. */
+/** A certificate for a key that the engine does not have, signed by its CSR. */
 export type PkiSignedCertificateSpec = SpecOf<typeof members>
 
 const signInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignInput =>

@@ -35,7 +35,7 @@ const members = {
   }),
 }
 
-/** A variable of a workspace. Nobody reads the value of a sensitive one again. */
+/** A variable of a workspace. The value of a sensitive variable cannot be read. */
 export type VariableSpec = SpecOf<typeof members>
 
 export interface ObservedVariable {

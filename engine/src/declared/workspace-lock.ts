@@ -22,7 +22,7 @@ const members = {
 }
 
 /**
- * That a workspace is locked. The token's owner holds the lock; `forceUnlock` ends it whoever does.
+ * The lock of a workspace. The token's owner holds it; `forceUnlock` ends it for any holder.
  */
 export type WorkspaceLockSpec = SpecOf<typeof members>
 

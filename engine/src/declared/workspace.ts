@@ -120,7 +120,7 @@ const members = {
   ),
 }
 
-/** What is declared of a workspace. Instants are ISO 8601, durations `14d` or `24h`. */
+/** Declared members of a workspace. Instants are ISO 8601, durations `14d` or `24h`. */
 export type WorkspaceSpec = SpecOf<typeof members>
 
 /** Every setting as it is in force, and what nobody sets. */
@@ -153,9 +153,9 @@ const validateMembers = validator<WorkspaceSpec>(members, (known, unsaid) => {
   return [
     ...settingFaults(inputOf(rest), surroundingsUnknown(rest)).filter(
       ({ field }) =>
-        // Whether there are assessments is for the engine to say.
+        // The engine decides whether its edition has assessments.
         field?.[0] !== "assessmentsEnabled" &&
-        // Whether the pool is the workspace's own or inherited is one of the overwrites.
+        // The overwrites tell whether the pool is the workspace's own or inherited.
         !(field?.[0] === "agentPoolId" && rest.agentPoolId === undefined && unsaid.has("settingOverwrites")),
     ),
     ...(engineVersion !== undefined && !isEngineVersion(engineVersion)

@@ -106,7 +106,7 @@ function servedRoutes(options: AppOptions): readonly ServedRoute[] {
   return [...authorized, ...open, ...uploads]
 }
 
-/** A token opens the same address to whoever may read the state, however old its credential is. */
+/** A caller with a token who may read the state needs no credential in the address; an expired one does not matter. */
 const isSigned = ({ url, headers }: HttpRequest): boolean =>
   queryOf(url).has("credential") && !headers.has("authorization")
 

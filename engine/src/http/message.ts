@@ -12,7 +12,7 @@ export interface HttpRequest {
   /** Absolute. */
   readonly url: string
   readonly headers: RequestHeaders
-  /** Of the socket's peer; undefined on a unix socket, and without a socket. */
+  /** Address of the socket's peer; undefined on a unix socket or without a socket. */
   readonly remoteAddress: string | undefined
   /** Returns the body if it has arrived with the head and was not read before. */
   arrived(): Uint8Array | undefined

@@ -28,7 +28,7 @@ export interface ApiResponse {
   readonly status: number
   /** JSON:API document; absent, unless there is `text`, means no body. */
   readonly document?: unknown
-  /** Of another content type, which `headers` names. */
+  /** A body of the content type in `headers`. */
   readonly text?: string
   /** Anything else, with its content type in `headers`. */
   readonly stream?: AsyncIterable<Uint8Array>

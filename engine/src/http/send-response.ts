@@ -93,7 +93,7 @@ export function unreadResponses(
       if (sent === undefined) continue
       watched.add(outgoing)
       outgoing.setTimeout(timeoutMs, () => {
-        // Where nothing is left, what is awaited is the rest of the body.
+        // Without unsent bytes, the rest of the body is awaited.
         if (outgoing.writableLength === 0) return
         // Node itself sees only whether anything goes out over a plain connection.
         const before = sent

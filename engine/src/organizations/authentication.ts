@@ -17,7 +17,7 @@ const cachedCallersMaximum = 10_000
 /** A token that was made by another ends with it; more of them in a row than this are never made. */
 export const tokenAncestorsMaximum = 16
 
-/** What a token stands for, for as long as the identity version stands still. */
+/** The caller of a token, cached under the identity version. */
 export interface ResolvedToken {
   readonly tokenId: string
   /** When it, or one of the tokens that it ends with, does. A renewal may move it without a new version. */

@@ -27,7 +27,7 @@ export interface HeldPolicy {
   readonly rules: readonly PathRule[]
 }
 
-/** What turning a token into a caller needs; every write to what it reads bumps the `identity` version. */
+/** Reads a token's caller. Every write to these rows increments the `identity` version. */
 export interface IdentityStore {
   cacheVersion(): Promise<number>
   bumpCacheVersion(): Promise<void>

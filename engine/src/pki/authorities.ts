@@ -18,7 +18,7 @@ export class Authorities {
     return held?.mount === mount ? held : undefined
   }
 
-  /** As it was when somebody looked last, for whoever finds out otherwise whether it still is. */
+  /** The cached value, which may be outdated: the caller compares its version otherwise. */
   held(mount: Mount): Authority | undefined {
     const held = this.#held.peek(mount.id)
     return held?.mount === mount ? held : undefined

@@ -1,4 +1,4 @@
-// Pages of a list by key, as OpenBao's `after` and `limit`. The key that a page starts after may be deleted meanwhile
+// Pages of a list by key, as OpenBao's `after` and `limit`. The key that a page starts after may have been deleted
 // (docs/compatibility.md, "Requests to the certificate API").
 
 export interface KeyPage {

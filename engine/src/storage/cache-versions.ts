@@ -11,7 +11,7 @@ export const mountsFamily = "mounts"
 export const authorityFamily = (mountId: string): string => `authority/${mountId}`
 export const revocationsFamily = (mountId: string): string => `revocations/${mountId}`
 
-/** 0 for a family that nobody has bumped yet. */
+/** Returns 0 for a family that has not changed yet. */
 export async function readCacheVersion(session: Session, family: string): Promise<number> {
   return (await session.first(read, { family }))?.number ?? 0
 }
@@ -19,17 +19,17 @@ export async function readCacheVersion(session: Session, family: string): Promis
 interface FrontVersions {
   readonly identity: number
   readonly mounts: number
-  /** Of the family that was asked for as well. */
+  /** Version of the third family of the query. */
   readonly also: { readonly family: string; readonly number: number }
 }
 
-/** Those that nearly every request asks for, and one more, in one query. */
+/** Reads the versions that nearly every request needs, and that of one more family, in one query. */
 async function readFrontVersions(session: Session, family: string): Promise<FrontVersions> {
   const row = await session.first(readFront, { family })
   return { identity: row?.identity ?? 0, mounts: row?.mounts ?? 0, also: { family, number: row?.also ?? 0 } }
 }
 
-/** Of all mounts and of one of them, in one query. */
+/** Reads the version of the table of mounts and that of one mount, in one query. */
 export async function readMountVersions(
   session: Session,
   mountId: MountId,
@@ -42,7 +42,7 @@ export async function bumpCacheVersion(session: Session, family: string): Promis
   await session.run(bump, { family })
 }
 
-/** Bumps it, and says to which number. */
+/** Increments the version and returns it. */
 export async function nextCacheVersion(session: Session, family: string): Promise<number> {
   const row = await session.first(bumpReturning, { family })
   if (row === undefined) throw new Error(`the version of ${family} was not written`)
@@ -83,18 +83,18 @@ const bumpReturning = statement<{ family: string }, { number: number }>((db, { f
     .returning("number"),
 )
 
-/** No family is called so. */
+/** Not the name of a family. */
 const frontKey = ""
 
 /**
- * Cache versions as they stand now. Every request asks, so requests that are dealt with in one turn of the event loop share the
- * answer: all of them came before it was read, and a commit of this process ends it.
+ * Reads current cache versions. Every request needs them, so requests in one turn of the event loop share one read: all of them came
+ * before it, and a commit of this process ends the sharing.
  */
 export const currentCacheVersions = (database: Database): CacheVersions => {
-  // A new one each time, and not the same one emptied: V8 keeps what an old table of a map was followed by, for as long as that.
+  // Replaced instead of cleared: V8 retains the table of a cleared map for as long as its predecessor is referenced.
   let known = new Map<string, Promise<unknown>>()
   let knownSince = -1
-  /** Of the mount that was asked for last, which the next request mostly asks for as well. */
+  /** Family of the last mount; the next request is probably for the same mount. */
   let likely = ""
 
   const shared = <T>(key: string, read: (session: Session) => Promise<T>): Promise<T> => {

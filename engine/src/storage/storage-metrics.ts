@@ -54,9 +54,9 @@ export const noStorageMetrics = createStorageMetrics(noopMeter)
 export interface ReplicaState {
   /** Its host and port, and its database. */
   readonly name: string
-  /** Whether reads are sent there. */
+  /** True if reads are sent to the replica. */
   readonly isUp: boolean
-  /** How long ago the primary was where the replica is now; undefined until that is known. */
+  /** Replication lag in milliseconds; undefined until it is known. */
   readonly lagMs: number | undefined
 }
 

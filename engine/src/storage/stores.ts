@@ -88,7 +88,7 @@ class SessionStores implements Stores {
     this.#sealer = sealer
     this.#clock = clock
     this.#recording = recording
-    // That a lock expires is no caller's doing, whoever has found it.
+    // The expiry of a lock is no caller's action, although a caller's request found it.
     this.#expireLocks = writes
       ? async (ids, now) => {
           const system = new SessionStores(session, sealer, clock, { ...recording, origin: ownOrigin }, true)

@@ -75,7 +75,7 @@ test("deliveries to webhooks are counted by outcome, and so is what was given up
   expect((await samples()).at(-1)).toBe("chancery_webhooks_disabled_total 1")
 })
 
-test("the process is told of under the names that Prometheus has for it, with its type", async () => {
+test("metrics of the process have the names and types that Prometheus gives them", async () => {
   const { contentType, text } = await createMetrics().expose()
   expect(contentType).toBe("text/plain; version=0.0.4; charset=utf-8")
   expect(text).toMatch(/^# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total \d/m)

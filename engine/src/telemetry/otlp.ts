@@ -118,7 +118,7 @@ function collector(source: CollectedMetrics, resource: Resource, log: Log): () =
       return { resourceMetrics: { ...resourceMetrics, resource }, errors: [] }
     } catch (error) {
       warn(error)
-      // Where there is no scope nothing is sent: an empty one would say that there are no metrics any more.
+      // Without a scope nothing is sent: an empty message would mean that there are no metrics any more.
       return { resourceMetrics: { resource, scopeMetrics: [] }, errors: [] }
     }
   }

@@ -4,7 +4,7 @@ import { type Metrics, noopMeter } from "../core/metrics.ts"
 
 interface Series {
   readonly labels: Attributes
-  /** Of a histogram: how many durations were recorded. */
+  /** Number of recorded values of a histogram. */
   value: number
 }
 

@@ -85,7 +85,7 @@ function readCsr(csr: unknown): Uint8Array {
   return readBase64url(csr, `"csr"`)
 }
 
-/** What is final; a hold could be lifted (RFC 5280, section 5.3.1). */
+/** Reasons that are final; a hold could be lifted (RFC 5280, section 5.3.1). */
 const reasons = (Object.entries(revocationReasons) as [RevocationReason, number][]).filter(
   ([name]) => name !== "certificateHold" && name !== "removeFromCrl",
 )
@@ -125,7 +125,7 @@ const accountChange = payload({
     { const: "deactivated" },
     (value, name) => {
       const status = text(value, name)
-      // What else clients send back of the document counts for nothing (RFC 8555, section 7.3.2).
+      // Other members of the document that clients send back are ignored (RFC 8555, section 7.3.2).
       if (status !== null && status !== "valid" && status !== "deactivated")
         throw malformed(`"status" of an account is changed to "deactivated", and to nothing else.`)
       return status

@@ -21,7 +21,7 @@ import { definedMembers, type Documentation, encode, orDefault } from "../codec.
 /** An attribute or a relationship. */
 export interface Member extends Documentation {
   readonly schema: z.ZodType
-  /** Of requests; absent if they cannot set it. */
+  /** Schema in requests; absent if they cannot set the member. */
   readonly input?: z.ZodType
   /** At creation; if it has a default, `input` fills it in. */
   readonly required?: boolean
@@ -37,7 +37,7 @@ export interface Member extends Documentation {
   readonly compute?: (view: never) => unknown
   /** Member that requests mean by this one, unless they have both. */
   readonly alias?: string
-  /** Of a relationship: address of the resources, beside their ids. */
+  /** Address of the related resources, returned with their ids. */
   readonly related?: (view: never) => string | null
 }
 type Members = Readonly<Record<string, Member>>
@@ -140,7 +140,7 @@ export const oneInput = <Id extends string>(type: string) =>
     decode: (linkage) => relatedId(linkage) as Id | null,
     encode: (id) => linkageOfOne(type, id),
   })
-/** Of requests that must name a resource. */
+/** A relationship that requests must set. */
 export const requiredOneInput = <Id extends string>(type: string) =>
   z.codec(z.object({ data: z.object({ id: z.string() }) }), z.custom<Id>(), {
     decode: ({ data }) => data.id as Id,
@@ -202,7 +202,7 @@ interface Parts<Id extends string, A extends Members, R extends Members> {
   readonly self?: (id: string, view: Readonly<Record<string, unknown>>) => string
   /** Requests may have null in the place of their attributes, or of optional relationships. */
   readonly nullableAttributes?: true
-  /** Of requests, if they are not the type of answers alone; `optional` if some clients send none. */
+  /** Accepted types of requests, if they differ from the type of answers; `optional` if some clients send none. */
   readonly sentTypes?: { readonly names?: readonly string[]; readonly optional?: true }
   readonly attributes: A
   readonly relationships: R
@@ -272,7 +272,7 @@ export function document<Id extends string, A extends Members, R extends Members
 
 export const wireNameOf = (name: string, { wireName }: Pick<Member, "wireName">): string => wireName ?? dashed(name)
 
-/** Of members that requests set, which faults are about. */
+/** Names of members that requests set, for the pointers of faults. */
 const namesOf = (members: Members): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(members).flatMap(([name, { input, wireName, alias: of }]) =>

@@ -49,7 +49,7 @@ export interface Endpoint {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
   /** Relative to `/api/v2`; parameters as `:team_id`. */
   readonly path: string
-  /** What it does, and who may. */
+  /** A sentence for help and reference. */
   readonly summary: string
   readonly rights: string
   readonly query?: Query
@@ -144,7 +144,7 @@ export const filledText = z.codec(z.string(), z.custom<string | undefined>(), {
   decode: (value) => value || undefined,
   encode: (value) => value ?? "",
 })
-/** Of a required parameter. */
+/** Schema of a required parameter. */
 export const requiredText = (parameter: string) => z.string().min(1, { error: `${parameter} is required` })
 /** `a,b`; absent if it is empty. */
 export const commaList = z.codec(z.string(), z.custom<readonly string[] | undefined>(), {

@@ -128,7 +128,7 @@ export const events = contract({
 
 export const eventStreamType = "text/event-stream"
 
-/** How long clients wait before they connect again. */
+/** Time that clients wait before they reconnect. */
 export const streamBeginning = "retry: 2000\n: following\n\n"
 
 /** A block without data changes nothing but where a client goes on. */

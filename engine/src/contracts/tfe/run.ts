@@ -64,7 +64,7 @@ import {
 
 const path = (id: string) => `/api/v2/runs/${id}`
 const aTime = "2026-11-26T12:00:00.000Z"
-/** Of a version, or of a constraint. */
+/** A Terraform version or a constraint. */
 const versionMaximum = 255
 
 const strings: z.ZodType<readonly string[]> = z.array(z.string())
@@ -370,7 +370,7 @@ export const runStep: Body<RunStep> = {
   describes: { schema: stepDocument },
 }
 
-/** Those that are left out are 0, if any is there. */
+/** Absent counts are 0 if at least one is present. */
 function countsIn(step: z.infer<typeof stepSchema>): ResourceChanges | undefined {
   const sent = resourceCounts.map((name) => [name, step[`resource-${name}`] ?? undefined] as const)
   if (sent.every(([, number]) => number === undefined)) return undefined

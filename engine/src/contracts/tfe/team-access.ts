@@ -1,4 +1,4 @@
-// What teams were given: on workspaces and on projects.
+// Access of teams to workspaces and projects.
 import { z } from "zod"
 import type { ProjectId, TeamId, WorkspaceId } from "../../core/ids.ts"
 import {

@@ -20,6 +20,17 @@ import {
   unsupported,
 } from "./types.ts"
 
+/** Parameters of the subject that roles and CA certificates share. */
+export const subject = {
+  ou: parameter(texts, "Organizational units (OU) of the subject.", { example: ["Platform"] }),
+  organization: parameter(texts, "Organizations (O) of the subject.", { example: ["Example Ltd"] }),
+  country: parameter(texts, "Countries (C) of the subject, as codes of two letters.", { example: ["NO"] }),
+  locality: parameter(texts, "Localities (L) of the subject.", { example: ["Oslo"] }),
+  province: parameter(texts, "States or provinces (ST) of the subject.", { example: ["Oslo"] }),
+  streetAddress: parameter(texts, "Street addresses of the subject.", { example: ["Main Street 1"] }),
+  postalCode: parameter(texts, "Postal codes of the subject.", { example: ["0150"] }),
+}
+
 /** A certificate with all the names that it may have is longer than other texts. */
 export const certificateText = textUpTo(importMaximumBytes)
 export const certificateTexts = textsUpTo(importMaximumBytes)
@@ -94,7 +105,7 @@ export const signatureBits = parameter(
 export const usePss = parameter(flag, "Sign with PSS if the issuer has an RSA key.", { default: false, example: true })
 export const serialNumber = parameter(text, "Serial number attribute of the subject.", { example: "host-7" })
 
-/** Of the certificate of an authority. */
+/** Parameters of a CA certificate. */
 export const authority = {
   ...names,
   ...validity,
@@ -103,13 +114,7 @@ export const authority = {
     default: -1,
     example: 0,
   }),
-  ou: parameter(texts, "Organizational units (OU) of the subject.", { example: ["Platform"] }),
-  organization: parameter(texts, "Organizations (O) of the subject.", { example: ["Example Ltd"] }),
-  country: parameter(texts, "Countries (C) of the subject, as codes of two letters.", { example: ["NO"] }),
-  locality: parameter(texts, "Localities (L) of the subject.", { example: ["Oslo"] }),
-  province: parameter(texts, "States or provinces (ST) of the subject.", { example: ["Oslo"] }),
-  streetAddress: parameter(texts, "Street addresses of the subject.", { example: ["Main Street 1"] }),
-  postalCode: parameter(texts, "Postal codes of the subject.", { example: ["0150"] }),
+  ...subject,
   serialNumber,
   permittedDnsDomains: parameter(texts, "Name constraints: permitted domains. A leading dot: subdomains only.", {
     example: ["example.com"],
@@ -147,7 +152,7 @@ export const newKey = {
   managedKeyId: parameter(managedKey, "Not supported; must be empty."),
 }
 
-/** Of answers: a private key that was to be exported. */
+/** Members of answers with an exported private key. */
 export const exportedKey = {
   privateKey: parameter(certificateText, "Private key, if it was to be exported. It is not returned again.", {
     optional: true,

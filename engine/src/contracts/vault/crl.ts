@@ -33,7 +33,7 @@ import { anything, duration, durationText, enumOf, flag, integer, nullable, text
 const pemOf = derived((der: Uint8Array): Uint8Array => Buffer.from(writePem("X509 CRL", der)))
 const pemText = (der: Uint8Array): string => Buffer.from(pemOf(der)).toString("latin1")
 
-/** Of addresses of issuers: DER, but for Vault's clients, which read the list in an envelope. */
+/** Answer of an issuer's addresses: DER, or the list in an envelope for Vault clients. */
 export type CrlForm = "der" | "pem" | "json" | "by dialect"
 
 const crlType = "application/pkix-crl"

@@ -37,7 +37,7 @@ export interface Answer<Sent, Received = Sent> {
   readonly mediaTypes?: readonly string[]
   /** Vault clients expect the members of the data beside it as well. */
   readonly repeated?: true
-  /** Of keys: the longest list. */
+  /** Maximum length of a list of keys. */
   readonly maximum?: number
   /** Sent is `Versioned`. "by dialect": both dialects have forms of their own. */
   readonly conditional?: true | "by dialect"
@@ -161,7 +161,7 @@ const keyPageParameters = fields({
   after: parameter(text, "Returns only keys behind this one.", { example: "web" }),
   limit: parameter(integer, "Maximum number of keys.", { example: 100 }),
 })
-/** How every list is read in parts. */
+/** Parameters of paged lists. */
 export const keyPage: Body<KeyPage | undefined> = {
   ...bodyOf(keyPageParameters),
   encode: (page = {}) => bodyOf(keyPageParameters).encode(page),

@@ -21,7 +21,7 @@ const timeOr = (none: string): ParameterType<Instant | null> => ({
   expected: "a time",
   type: "string",
 })
-/** What Go writes for no time at all. */
+/** Go's zero time. */
 const never = "0001-01-01T00:00:00Z"
 
 const members = {

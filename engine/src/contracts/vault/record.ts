@@ -58,7 +58,7 @@ function fieldsOfAny(members: AnyMembers, defaults: object): Parameters<Record<s
 /** Parameters of a request, as the server reads and the client sends them. */
 export interface Body<T, Given = T> {
   readonly table: Table
-  /** Of parameters that are objects. */
+  /** Members of a parameter that is an object. */
   readonly nested?: readonly Table[]
   readonly decode: (request: ParameterReader) => T
   readonly encode: (value: Given) => Document
@@ -80,7 +80,7 @@ export const bodyOf = <T extends object>(table: Parameters<T>): Body<Partial<T>>
 export type RecordInput<T> = Partial<T> & { readonly faults?: readonly Fault[] }
 
 interface Parts<View, Answered, Sent> {
-  /** Of parameters left out, in the domain. */
+  /** Domain values of absent parameters. */
   readonly defaults?: Partial<View>
   /** Members of answers that never change; requests cannot set them. */
   readonly constants?: Document
@@ -125,7 +125,7 @@ export function record<
   }
   const encodeGiven = ({ faults: _, ...value }: RecordInput<T & Sent>): Document =>
     encodeMembers(inputTable, value as unknown as Partial<T & Sent>, "native")
-  /** What is left out has its default. */
+  /** An absent parameter has its default. */
   const input: Body<RecordInput<T & Sent>> = {
     table: inputTable,
     decode(request) {
@@ -134,7 +134,7 @@ export function record<
     },
     encode: encodeGiven,
   }
-  /** What is null has its default again (RFC 7396). */
+  /** Null restores the default of a parameter (RFC 7396). */
   const patch: Body<RecordInput<T & Sent>> = {
     table: inputTable,
     decode(request) {
@@ -144,7 +144,7 @@ export function record<
     },
     encode: encodeGiven,
   }
-  /** What is left out stays; the request is refused if a parameter cannot be read. */
+  /** An absent parameter keeps its value. The request is refused if a parameter cannot be read. */
   const change: Body<Partial<T & Sent>> = {
     table: inputTable,
     decode: (request) => valueOf(request.decode(inputTable)),

@@ -6,6 +6,7 @@ import { type PolicyIdentifier, roleDefaults } from "../../pki/roles/role.ts"
 import { isDocument } from "../../wire/pki/parameters.ts"
 import { encode } from "../codec.ts"
 import { contract, data, keyPage, keys, nothing, warned } from "./endpoint.ts"
+import { subject } from "./certificate-parameters.ts"
 import { parameter, record } from "./record.ts"
 import {
   duration,
@@ -187,13 +188,7 @@ export const role = record(
       "Allowed forms of the common name: email, hostname, or disabled alone, which skips their checks.",
       { example: ["hostname"] },
     ),
-    ou: parameter(texts, "Organizational units (OU) of the subject.", { example: ["Platform"] }),
-    organization: parameter(texts, "Organizations (O) of the subject.", { example: ["Example Ltd"] }),
-    country: parameter(texts, "Countries (C) of the subject, as codes of two letters.", { example: ["NO"] }),
-    locality: parameter(texts, "Localities (L) of the subject.", { example: ["Oslo"] }),
-    province: parameter(texts, "States or provinces (ST) of the subject.", { example: ["Oslo"] }),
-    streetAddress: parameter(texts, "Street addresses of the subject.", { example: ["Main Street 1"] }),
-    postalCode: parameter(texts, "Postal codes of the subject.", { example: ["0150"] }),
+    ...subject,
     policyIdentifiers: parameter(
       policyIdentifiers,
       "Certificate policies: object identifiers, or objects with oid, notice and cps.",

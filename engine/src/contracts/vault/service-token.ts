@@ -195,7 +195,7 @@ const shownToken: Answer<ShownToken, ServiceTokenView> = {
 
 const granted = someOf("create", "read", "update", "patch", "delete", "list", "sudo", "deny", "root")
 
-/** By path, and those of the first path under `capabilities` as well. */
+/** Capabilities by path; those of the first path are repeated under `capabilities`. */
 const capabilities: Answer<readonly PathCapabilities[], (paths: readonly string[]) => readonly PathCapabilities[]> = {
   kind: "data",
   repeated: true,
@@ -217,7 +217,7 @@ const capabilities: Answer<readonly PathCapabilities[], (paths: readonly string[
     },
 }
 
-/** How a request names a token. */
+/** Reference of a request to a token. */
 interface Naming {
   readonly token?: string
   readonly accessor?: string

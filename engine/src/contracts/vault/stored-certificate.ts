@@ -61,7 +61,7 @@ export function serialNumberIn(given: unknown): SerialNumber {
   return serialNumber
 }
 
-/** Of a certificate that is not revoked: 0 and an empty string. */
+/** Revocation members; 0 and an empty string if the certificate is not revoked. */
 export const revocationTime = {
   revocationTime: parameter(integer, "Time of the revocation in seconds since 1970. 0: not revoked."),
   revocationTimeRfc3339: parameter(text, "The same as RFC 3339. Empty: not revoked.", {

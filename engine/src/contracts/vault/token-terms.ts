@@ -39,7 +39,7 @@ export const policyNames = mapped(
   (names): readonly string[] => [...new Set(names.map(policyNameOf))].toSorted(),
   (names) => names,
 )
-/** Of `TokenTerms`, for records of roles. */
+/** Parameters of `TokenTerms`, for records of roles. */
 export const tokenTermsMembers = {
   ttlMs: parameter(optionalDuration, "Lifetime of tokens. 0: that of the auth method.", {
     wireName: "token_ttl",

@@ -10,7 +10,7 @@ import { implement } from "../implement-vault.ts"
 import { bare, type SystemRequest } from "../pki-route.ts"
 import { release } from "../release.ts"
 
-/** Whether the server is there, for any caller. */
+/** Health of the server, for any caller. */
 export const healthRoutes = implement(health, {
   health: async ({ server, query }: SystemRequest) => {
     const [up, down] = [healthStatus(query, "activecode", 200), healthStatus(query, "sealedcode", 503)]

@@ -192,7 +192,7 @@ describe("the parameters of issue:", () => {
       const { certificate, lease_duration } = await issued("web", { ...www, ...body })
       // Validity includes its last second; the beginning is 30 seconds back.
       const seconds = (certificate.notAfter - certificate.notBefore) / 1_000 + 1 - 30
-      // What is left of it when the answer is written.
+      // The remaining lifetime when the answer is written.
       expect([seconds - 1, seconds]).toContain(lease_duration)
       return seconds
     }

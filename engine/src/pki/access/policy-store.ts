@@ -1,6 +1,6 @@
 import type { Policy, PolicyHolder } from "./policy.ts"
 
-/** Whoever changes what is here bumps the identity version, because callers are made of it. */
+/** Every change increments the identity version, because cached callers contain policies. */
 export interface PolicyStore {
   /** By name, `default` and `root` among them. */
   names(): Promise<readonly string[]>

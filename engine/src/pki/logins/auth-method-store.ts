@@ -1,6 +1,6 @@
 import type { AuthMethod, AuthMethodId } from "./auth-method.ts"
 
-/** What changes here makes a new version of mounts, with which every replica keeps methods as well. */
+/** Every change increments the version of mounts, under which replicas cache auth methods too. */
 export interface AuthMethodStore {
   /** By path. */
   list(): Promise<readonly AuthMethod[]>

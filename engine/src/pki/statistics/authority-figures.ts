@@ -62,7 +62,7 @@ export class FigureBoard {
   readonly #context: Context
   #held: { readonly at: Instant; readonly figures: AuthorityFigures } | undefined
   #coming: Promise<AuthorityFigures> | undefined
-  /** Of mounts as they stood at a version, so that none is loaded again for being looked at. */
+  /** Cached snapshots of mounts, so that a scrape loads none again. */
   #facts: ReadonlyMap<MountId, MountFacts> = new Map()
 
   constructor(context: Context) {

@@ -1,4 +1,4 @@
-// What there is to watch of certificate authorities. Labels come from what administrators have named, never from certificates,
+// Metrics of certificate authorities. Labels come from what administrators have named, never from certificates,
 // and there is a most of each (`authority-figures.ts`).
 import type { Attributes, Meter } from "@opentelemetry/api"
 import { secondMs } from "../../core/time.ts"

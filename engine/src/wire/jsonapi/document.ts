@@ -194,7 +194,7 @@ const articles: Record<string, string> = {
 }
 const article = (expected: string): string => articles[expected] ?? expected
 
-/** What an answer should have had in the place of an issue. */
+/** Returns the type that an answer should have at the place of an issue. */
 export const expectedType = (issue: z.core.$ZodIssue): string => {
   if (issue.code === "invalid_value") return `one of ${issue.values.join(", ")}`
   return issue.code === "invalid_type" ? article(issue.expected) : issue.message
