@@ -2,7 +2,13 @@
 import type { Writer } from "../core/owner.ts"
 import type { PageRequest } from "../core/page.ts"
 import { encode } from "../contracts/codec.ts"
-import { type ArgumentsOf, type Contract, type Endpoint, type ReceivedFrom } from "../contracts/tfe/endpoint.ts"
+import {
+  type ArgumentsOf,
+  type Contract,
+  type Endpoint,
+  type Query,
+  type ReceivedFrom,
+} from "../contracts/tfe/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
 import { encodePageRequest } from "../wire/jsonapi/query.ts"
 import { encodeWriter } from "../wire/jsonapi/writer.ts"
@@ -54,8 +60,9 @@ export function filled(pattern: string, values: readonly string[]): string {
   })
 }
 
-export const parametersOf = (query: NonNullable<Endpoint["query"]>, given: object) =>
-  Object.entries(query).map(
-    ([name, { parameter, schema }]) =>
-      [parameter, encode(schema, (given as Readonly<Record<string, unknown>>)[name]) as string | undefined] as const,
-  )
+export const parametersOf = (query: Query, given: object): readonly (readonly [string, string | undefined])[] =>
+  Object.entries(query).flatMap(([name, { parameter, schema, several }]): ReturnType<typeof parametersOf> => {
+    const encoded = encode(schema, (given as Readonly<Record<string, unknown>>)[name])
+    if (several === undefined) return [[parameter, encoded as string | undefined]]
+    return encoded === undefined ? [] : several.write(encoded as never)
+  })

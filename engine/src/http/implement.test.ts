@@ -27,6 +27,16 @@ const boxes = contract({
       room: { parameter: "filter[room]", schema: requiredText("filter[room]"), required: true, rule },
       search: { parameter: "q", schema: filledText, rule },
       include: { parameter: "include", schema: inclusionOfParts("own_shelf"), rule },
+      sizes: {
+        parameter: "size",
+        schema: z.array(z.string()).max(2, { error: "size has more than 2 values" }),
+        several: {
+          read: (query: URLSearchParams) =>
+            query.has("size[0]") ? ["0", "1", "2"].flatMap((at) => query.getAll(`size[${at}]`)) : undefined,
+          write: (sizes: readonly string[]) => sizes.map((size, at) => [`size[${at}]`, size] as const),
+        },
+        rule,
+      },
     },
     answers: pageOrAll(box),
   },
@@ -80,6 +90,14 @@ test("an empty parameter is absent, and parts of an inclusion may have dashes", 
   const query = new URLSearchParams({ "filter[hall]": "west", "filter[room]": "1", q: "", include: "own-shelf" })
   await send({ method: "GET", path: "/boxes", query })
   expect(calls.pop()).toEqual([{ ...where, include: ["own_shelf"] }, undefined])
+})
+
+test("a value in several parameters is written and read, and refused as one", async () => {
+  await list({ ...where, sizes: ["s", "m"] }, undefined)
+  expect(calls.pop()).toEqual([{ ...where, sizes: ["s", "m"] }, undefined])
+  expect(await faultsOf(list({ ...where, sizes: ["s", "m", "l"] }, undefined))).toEqual([
+    ["size", "size has more than 2 values"],
+  ])
 })
 
 test("a query is refused with every fault at once", async () => {

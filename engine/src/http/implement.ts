@@ -5,6 +5,8 @@ import {
   type Contract,
   type BytesBody,
   type Endpoint,
+  type Query,
+  type QueryOf,
   type SentBy,
 } from "../contracts/tfe/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
@@ -78,19 +80,16 @@ export function bytesAnswer(
   }
 }
 
-export function decodeQuery(
-  query: NonNullable<Endpoint["query"]>,
-  sent: URLSearchParams,
-): Readonly<Record<string, unknown>> {
+export function decodeQuery<const Q extends Query>(query: Q, sent: URLSearchParams): QueryOf<Q> {
   const given: [string, unknown][] = []
   const faults: Fault[] = []
-  for (const [name, { parameter, schema, required }] of Object.entries(query)) {
-    const text = sent.get(parameter) ?? (required === true ? "" : null)
-    if (text === null) continue
-    const parsed = schema.safeParse(text)
+  for (const [name, { parameter, schema, required, several }] of Object.entries(query)) {
+    const value = several === undefined ? sent.get(parameter) : several.read(sent)
+    if (value === undefined || (value === null && required !== true)) continue
+    const parsed = schema.safeParse(value ?? "")
     if (!parsed.success) faults.push(...parsed.error.issues.map(({ message }) => ({ detail: message, parameter })))
     else if (parsed.data !== undefined) given.push([name, parsed.data])
   }
   if (faults.length > 0) throw badRequest("The query is not valid.", faults)
-  return Object.fromEntries(given)
+  return Object.fromEntries(given) as QueryOf<Q>
 }

@@ -397,6 +397,23 @@ describe("a document whose requests differ from its answers", () => {
   })
 })
 
+test("a request that is salvaged has what is valid, and the faults of the rest", () => {
+  const { patch } = document("lids", {
+    id: z.custom<string>(),
+    salvaged: true,
+    attributes: { name: writable(z.string(), { rule }), wide: writable(z.boolean(), { rule }) },
+    relationships: {},
+  })
+  expect(patch.decode({ data: { type: "lids", attributes: { name: "A", wide: true } } })).toEqual({
+    name: "A",
+    wide: true,
+  })
+  expect(patch.decode({ data: { type: "lids", attributes: { name: "A", wide: 1 } } })).toEqual({
+    name: "A",
+    faults: [{ detail: "wide must be a boolean", pointer: "/data/attributes/wide" }],
+  })
+})
+
 test("a list of resources with members has the index of each fault", () => {
   const body = elements("pairs", z.object({ attributes: z.object({ key: z.string() }) }))
   const pairs = [{ attributes: { key: "a" } }, { attributes: { key: "b" } }]

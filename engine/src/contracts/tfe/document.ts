@@ -10,6 +10,7 @@ import {
   encodeIdentifiers,
   expectedType,
   type Resource,
+  salvageDocument,
   toMany as linkageOfMany,
   toOne as linkageOfOne,
 } from "../../wire/jsonapi/document.ts"
@@ -204,13 +205,15 @@ interface Parts<Id extends string, A extends Members, R extends Members> {
   readonly nullableAttributes?: true
   /** Accepted types of requests, if they differ from the type of answers; `optional` if some clients send none. */
   readonly sentTypes?: { readonly names?: readonly string[]; readonly optional?: true }
+  /** Requests are read without the members that are not valid; their `faults` are for rules that find more. */
+  readonly salvaged?: true
   readonly attributes: A
   readonly relationships: R
 }
 
 export function document<Id extends string, A extends Members, R extends Members>(
   type: string,
-  { id: _, self, nullableAttributes, sentTypes = {}, attributes, relationships }: Parts<Id, A, R>,
+  { id: _, self, nullableAttributes, sentTypes = {}, salvaged, attributes, relationships }: Parts<Id, A, R>,
 ) {
   type View = { readonly id: Id } & AnsweredOf<A> & AnsweredOf<R>
   type Patch = PatchOf<A> & PatchOf<R>
@@ -242,7 +245,11 @@ export function document<Id extends string, A extends Members, R extends Members
       ...(Object.keys(related.shape).length > 0 && { relationships: requiresOne ? related : orNothing(related) }),
     }) as z.ZodType<Groups>
     return {
-      decode: (sent) => domainOf(decodeDocument(sent, schema, types), definition) as T,
+      decode(sent) {
+        if (salvaged !== true) return domainOf(decodeDocument(sent, schema, types), definition) as T
+        const { value, faults } = salvageDocument(sent, schema, types)
+        return { ...domainOf(value, definition), ...(faults.length > 0 && { faults }) } as object as T
+      },
       encode: (value) => encodeDocument(type, inputsOf(attributes, value), inputsOf(relationships, value)),
       pointers: renamedPointers(attributePointers(linked), names),
       names,

@@ -30,13 +30,18 @@ export interface Answer<Sent, Received = Sent> {
 export interface QueryParameter<T = unknown> extends Documentation {
   /** Name on the wire. */
   readonly parameter: string
-  readonly schema: z.ZodType<T, string>
+  readonly schema: z.ZodType<T>
   /** Its schema gets an empty text if it is left out. */
   readonly required?: true
+  /** Of a value in several parameters: what its schema decodes, and the parameters of what it encodes. */
+  readonly several?: {
+    readonly read: (query: URLSearchParams) => unknown
+    readonly write: (encoded: never) => readonly (readonly [name: string, value: string])[]
+  }
 }
-type Query = Readonly<Record<string, QueryParameter>>
+export type Query = Readonly<Record<string, QueryParameter>>
 type ValueOf<P> = P extends QueryParameter<infer T> ? Exclude<T, undefined> : never
-type QueryOf<Q> = {
+export type QueryOf<Q> = {
   readonly [Name in keyof Q as Q[Name] extends { required: true } ? never : Name]?: ValueOf<Q[Name]>
 } & { readonly [Name in keyof Q as Q[Name] extends { required: true } ? Name : never]: ValueOf<Q[Name]> }
 /** Raw bytes: all of them, at most as many as a body of JSON may have unless there is a bound. */
