@@ -6,7 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { decodePage } from "../../engine/src/wire/jsonapi/query.ts"
-import { decodeWorkspaceQuery } from "../../engine/src/wire/jsonapi/workspace-query.ts"
+import { workspaceFilters } from "../../engine/src/contracts/tfe/workspace.ts"
+import { decodeQuery } from "../../engine/src/http/implement.ts"
 import { type RunningChancery, startChancery } from "./chancery.ts"
 import { median, report, target } from "./figures.ts"
 import { plantedCount, seedWorkspaces } from "./list-seed.ts"
@@ -97,7 +98,7 @@ async function countOf(query: string) {
   await using engine = await openEmbedded(`sqlite:${databaseOf(folders.large)}`)
   const parameters = new URLSearchParams(query)
   const selects = await recordSelects(() =>
-    engine.workspaces.list(organization, decodeWorkspaceQuery(parameters), decodePage(parameters)),
+    engine.workspaces.list(organization, decodeQuery(workspaceFilters, parameters), decodePage(parameters)),
   )
   const count = selects.find(({ text }) => /^select count\(\*\) as total from/i.test(text))
   if (count === undefined) throw new Error(`the list counts nothing for ${query}`)

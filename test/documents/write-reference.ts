@@ -38,6 +38,7 @@ import { terraformVersion, terraformVersions } from "../../engine/src/contracts/
 import { createdToken, token, tokens } from "../../engine/src/contracts/tfe/token.ts"
 import { variable, variables } from "../../engine/src/contracts/tfe/variable.ts"
 import { deadLetter, webhook, webhooks } from "../../engine/src/contracts/tfe/webhook.ts"
+import { lock, namedWorkspaces, workspace, workspaces } from "../../engine/src/contracts/tfe/workspace.ts"
 import { account, adminUser, user, users } from "../../engine/src/contracts/tfe/user.ts"
 import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
 import { remoteStateConsumers } from "../../engine/src/contracts/tfe/remote-state-consumers.ts"
@@ -162,14 +163,16 @@ const data = ["properties", "data", "properties"] as const
 /** Members of attributes that are objects. */
 const memberLists = (definition: Definition): readonly string[] =>
   Object.entries(memberOf(resourceSchema(definition), "properties", "attributes", "properties")).flatMap(
-    ([name, { properties }]) =>
-      typeof properties !== "object" || properties === null
+    ([name, { properties: own, anyOf }]) => {
+      const properties = own ?? ([anyOf].flat()[0] as Json | undefined)?.["properties"]
+      return typeof properties !== "object" || properties === null
         ? []
         : [
             `Members of \`${name}\`: ${Object.keys(properties)
               .map((one) => `\`${one}\``)
               .join(", ")}.`,
-          ],
+          ]
+    },
   )
 
 const relationshipRows = (definition: Definition): readonly (readonly string[])[] =>
@@ -671,6 +674,12 @@ const pages: Readonly<Record<string, string>> = {
     webhooks,
     { title: "webhooks", document: webhook, create: webhook.input },
     { title: "undelivered events", document: deadLetter },
+  ),
+  "workspaces.md": tfePage(
+    "Workspaces",
+    joined<tfe.Endpoint>({ workspaces, namedWorkspaces }),
+    { title: "workspaces", document: workspace, create: workspace.input },
+    { title: "locks in requests", document: lock },
   ),
   "approle.md": vaultPages(
     "AppRole",

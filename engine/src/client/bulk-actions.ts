@@ -1,4 +1,5 @@
 import { unavailable } from "../core/errors.ts"
+import { workspaceFilters } from "../contracts/tfe/workspace.ts"
 import {
   decodeBulkHead,
   decodeBulkLine,
@@ -6,10 +7,10 @@ import {
   keyHeader,
   linesMediaType,
 } from "../wire/jsonapi/bulk-action.ts"
-import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
 import { encodeWriter } from "../wire/jsonapi/writer.ts"
 import type { BulkActions, BulkResult } from "../workspaces/bulk-action.ts"
-import { queryOf } from "./calls.ts"
+import { queryOf } from "./query.ts"
+import { parametersOf } from "./remote-contract.ts"
 import { path, type Transport } from "./transport.ts"
 
 export const remoteBulkActions = ({ stream }: Transport): BulkActions => ({
@@ -18,7 +19,7 @@ export const remoteBulkActions = ({ stream }: Transport): BulkActions => ({
     const body = await stream({
       method: "POST",
       path: path`/organizations/${organization}/workspaces/actions/bulk`,
-      query: queryOf(encodeWorkspaceQuery(request.query ?? {})),
+      query: queryOf(parametersOf(workspaceFilters, request.query ?? {})),
       document: encodeWriter(encodeBulkRequest(request), request),
       headers: { accept: linesMediaType, ...(key === undefined ? {} : { [keyHeader]: key }) },
     })

@@ -1,16 +1,15 @@
 import { configurationVersions } from "../contracts/tfe/configuration-version.ts"
 import type { ConfigurationVersions } from "../workspaces/configuration-versions.ts"
-import type { Calls } from "./calls.ts"
 import { remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 import { byWorkspaceId } from "./workspaces.ts"
 
-export function remoteConfigurationVersions(calls: Calls, transport: Transport): ConfigurationVersions {
+export function remoteConfigurationVersions(transport: Transport): ConfigurationVersions {
   const { create, list, readme, downloadOfRun: _, ...same } = remote(configurationVersions, transport)
   return {
     ...same,
-    create: byWorkspaceId(calls, create),
-    list: byWorkspaceId(calls, list),
-    readme: byWorkspaceId(calls, readme),
+    create: byWorkspaceId(transport, create),
+    list: byWorkspaceId(transport, list),
+    readme: byWorkspaceId(transport, readme),
   }
 }

@@ -4,7 +4,7 @@ import { event, events, eventStreamType } from "../contracts/tfe/event.ts"
 import { type EngineError, isEngineError, unavailable } from "../core/errors.ts"
 import type { Events, EventQuery, EventView } from "../events/events.ts"
 import { type StreamBlock, streamBlocks } from "../wire/server-sent-events.ts"
-import { queryOf } from "./calls.ts"
+import { queryOf } from "./query.ts"
 import { filled, parametersOf } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 

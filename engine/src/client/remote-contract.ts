@@ -12,7 +12,7 @@ import {
 import { pathParameters } from "../contracts/path.ts"
 import { encodePageRequest } from "../wire/jsonapi/query.ts"
 import { encodeWriter } from "../wire/jsonapi/writer.ts"
-import { queryOf } from "./calls.ts"
+import { queryOf } from "./query.ts"
 import { path, type Transport } from "./transport.ts"
 
 export type Remote<C extends Contract> = {

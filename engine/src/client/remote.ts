@@ -7,7 +7,6 @@ import { remoteAppRoleMethod } from "./app-roles.ts"
 import { remoteAssessments } from "./assessments.ts"
 import { remoteAuthMethods } from "./auth-methods.ts"
 import { remoteBulkActions } from "./bulk-actions.ts"
-import { callsOver } from "./calls.ts"
 import { remoteConfigurationVersions } from "./configuration-versions.ts"
 import { remoteDiscovery } from "./discovery.ts"
 import { remoteEvents } from "./events.ts"
@@ -47,7 +46,6 @@ import { remoteWorkspaces } from "./workspaces.ts"
 /** `url` is the server's address, with or without the version prefix. Nothing is sent before the first call. */
 export function openRemote(url: string, options: TransportOptions): Engine {
   const transport = createTransport(url, options)
-  const calls = callsOver(transport)
   const system = pkiCallsOver(transport)
   return {
     discovery: remoteDiscovery(transport),
@@ -61,16 +59,16 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     tokens: remoteTokens(transport),
     siteSettings: remoteSiteSettings(transport),
     terraformVersions: remoteTerraformVersions(transport),
-    workspaces: remoteWorkspaces(calls, remoteTags(transport)),
+    workspaces: remoteWorkspaces(transport, remoteTags(transport)),
     bulkActions: remoteBulkActions(transport),
-    stateVersions: remoteStateVersions(calls, transport),
-    runs: remoteRuns(calls, transport),
-    configurationVersions: remoteConfigurationVersions(calls, transport),
-    runClaims: remoteRunClaims(calls, transport),
-    variables: remoteVariables(calls, transport),
+    stateVersions: remoteStateVersions(transport),
+    runs: remoteRuns(transport),
+    configurationVersions: remoteConfigurationVersions(transport),
+    runClaims: remoteRunClaims(transport),
+    variables: remoteVariables(transport),
     events: remoteEvents(transport),
     webhooks: remoteWebhooks(transport),
-    assessments: remoteAssessments(calls, transport),
+    assessments: remoteAssessments(transport),
     vcsConnections: remoteVcsConnections(transport),
     tags: remoteTags(transport),
     remoteStateConsumers: remoteRemoteStateConsumers(transport),

@@ -1,11 +1,10 @@
 import { runClaims } from "../contracts/tfe/run-claim.ts"
 import type { RunClaims } from "../workspaces/run-claims.ts"
-import type { Calls } from "./calls.ts"
 import { remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 import { workspaceId } from "./workspaces.ts"
 
-export function remoteRunClaims(calls: Calls, transport: Transport): RunClaims {
+export function remoteRunClaims(transport: Transport): RunClaims {
   const { claimOfOrganization, claimOfWorkspace, claimOfAgentPool, ...same } = remote(runClaims, transport)
   return {
     ...same,
@@ -14,7 +13,7 @@ export function remoteRunClaims(calls: Calls, transport: Transport): RunClaims {
         case "organization":
           return claimOfOrganization(target.name, input)
         case "workspace":
-          return claimOfWorkspace(await workspaceId(calls, target.ref), input)
+          return claimOfWorkspace(await workspaceId(transport, target.ref), input)
         case "agent-pool":
           return claimOfAgentPool(target.id, input)
         default:

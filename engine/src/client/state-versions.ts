@@ -3,20 +3,19 @@ import { conflict, notFound } from "../core/errors.ts"
 import { uploadRefusals } from "../workspaces/state-version-rules.ts"
 import type { StateVersions } from "../workspaces/state-versions.ts"
 import type { StateVersionView } from "../workspaces/state-version.ts"
-import type { Calls } from "./calls.ts"
 import { remote } from "./remote-contract.ts"
 import { path, type Transport } from "./transport.ts"
 import { byWorkspaceId } from "./workspaces.ts"
 
-export function remoteStateVersions(calls: Calls, transport: Transport): StateVersions {
+export function remoteStateVersions(transport: Transport): StateVersions {
   const { listOfNamed: _, downloadState, downloadJsonState, ...same } = remote(stateVersions, transport)
   const get = async (id: string): Promise<StateVersionView> => (await same.get(id, {})).data
   return {
     ...same,
-    create: byWorkspaceId(calls, same.create),
+    create: byWorkspaceId(transport, same.create),
     get,
-    current: byWorkspaceId(calls, async (id) => (await same.current(id, {})).data),
-    list: byWorkspaceId(calls, same.list),
+    current: byWorkspaceId(transport, async (id) => (await same.current(id, {})).data),
+    list: byWorkspaceId(transport, same.list),
     // The version shows its upload addresses to those who may use them.
     async upload(id, document, content) {
       const { uploads, status } = await get(id)
@@ -29,8 +28,10 @@ export function remoteStateVersions(calls: Calls, transport: Transport): StateVe
       )
     },
     download: (id, document) => (document === "state" ? downloadState : downloadJsonState)(id),
-    rollback: byWorkspaceId(calls, (id, rollbackStateVersion: string) => same.rollback(id, { rollbackStateVersion })),
-    resources: byWorkspaceId(calls, same.resources),
-    currentOutputs: byWorkspaceId(calls, same.currentOutputs),
+    rollback: byWorkspaceId(transport, (id, rollbackStateVersion: string) =>
+      same.rollback(id, { rollbackStateVersion }),
+    ),
+    resources: byWorkspaceId(transport, same.resources),
+    currentOutputs: byWorkspaceId(transport, same.currentOutputs),
   }
 }

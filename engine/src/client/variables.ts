@@ -1,14 +1,13 @@
 import { variables } from "../contracts/tfe/variable.ts"
 import type { Variables } from "../workspaces/variables.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
-import type { Calls } from "./calls.ts"
 import { remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 import { workspaceId } from "./workspaces.ts"
 
-export function remoteVariables(calls: Calls, transport: Transport): Variables {
+export function remoteVariables(transport: Transport): Variables {
   const { create, get, findById, list, update, delete: remove } = remote(variables, transport)
-  const idOf = (ref: WorkspaceRef): Promise<string> => workspaceId(calls, ref)
+  const idOf = (ref: WorkspaceRef): Promise<string> => workspaceId(transport, ref)
   return {
     create: async (ref, input) => create(await idOf(ref), input),
     get: async (ref, id) => get(await idOf(ref), id),

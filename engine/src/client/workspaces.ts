@@ -1,37 +1,24 @@
 import { isEngineError } from "../core/errors.ts"
-import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
+import { projects } from "../contracts/tfe/project.ts"
 import { sshKeys } from "../contracts/tfe/ssh-key.ts"
-import { decodeWorkspace, encodeLock, encodeLockExtension } from "../wire/jsonapi/workspace.ts"
-import { encodeWorkspaceInput } from "../wire/jsonapi/workspace-input.ts"
-import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
-import { encodeWriter } from "../wire/jsonapi/writer.ts"
+import { namedWorkspaces, workspaces } from "../contracts/tfe/workspace.ts"
 import type { Tags } from "../tags/tags.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace-view.ts"
 import type { Workspaces } from "../workspaces/workspaces.ts"
-import type { Calls } from "./calls.ts"
-import { path } from "./transport.ts"
+import { remote } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 
-export function remoteWorkspaces(calls: Calls, tags: Pick<Tags, "bindings">): Workspaces {
-  const { one, page, done } = calls
-  const act = async (ref: WorkspaceRef, action: string, document?: unknown): Promise<WorkspaceView> =>
-    one(decodeWorkspace, {
-      method: "POST",
-      path: path`/workspaces/${await workspaceId(calls, ref)}/actions/${action}`,
-      document,
-    })
-
+export function remoteWorkspaces(transport: Transport, tags: Pick<Tags, "bindings">): Workspaces {
+  const byId = remote(workspaces, transport)
+  const byName = remote(namedWorkspaces, transport)
+  const withId = <Rest extends unknown[], T>(call: (id: string, ...rest: Rest) => Promise<T>) =>
+    byWorkspaceId(transport, call)
   return {
-    create: async (organization, input, writer) =>
-      one(decodeWorkspace, {
-        method: "POST",
-        path: path`/organizations/${organization}/workspaces`,
-        document: encodeWriter(encodeWorkspaceInput(input), writer),
-      }),
-    list: async (organization, query, request) =>
-      page(decodeWorkspace, path`/organizations/${organization}/workspaces`, request, encodeWorkspaceQuery(query)),
-    get: async (ref, { bindings: showing } = {}) => {
-      const found = one(decodeWorkspace, { method: "GET", path: workspacePath(ref) })
+    create: byId.create,
+    list: byId.list,
+    async get(ref, { bindings: showing } = {}) {
+      const found = getWorkspace(transport, ref)
       if (showing === undefined) return found
       const bindingsOf = (id: string) => tags.bindings(id, showing)
       // At once where the id is known: the answer to the one says nothing that the other needs.
@@ -40,29 +27,15 @@ export function remoteWorkspaces(calls: Calls, tags: Pick<Tags, "bindings">): Wo
       return { ...view, ...(bindings && { bindings }) }
     },
     update: async (ref, changes, writer) =>
-      one(decodeWorkspace, {
-        method: "PATCH",
-        path: workspacePath(ref),
-        document: encodeWriter(encodeWorkspaceInput(changes), writer),
-      }),
-    safeDelete: async (ref) => done({ method: "POST", path: `${workspacePath(ref)}/actions/safe-delete` }),
-    forceDelete: async (ref) => done({ method: "DELETE", path: workspacePath(ref) }),
-    assignSshKey: async (ref, sshKeyId) =>
-      one(decodeWorkspace, {
-        method: "PATCH",
-        path: path`/workspaces/${await workspaceId(calls, ref)}/relationships/ssh-key`,
-        document: sshKeys.assign.body.encode(sshKeyId),
-      }),
-    lock: (ref, input) => act(ref, "lock", encodeLock(input)),
-    extendLock: (ref, input = {}) => act(ref, "extend-lock", encodeLockExtension(input)),
-    unlock: (ref) => act(ref, "unlock"),
-    forceUnlock: (ref) => act(ref, "force-unlock"),
-    moveToProject: async (projectId, workspaceIds) =>
-      done({
-        method: "POST",
-        path: path`/projects/${projectId}/relationships/workspaces`,
-        document: encodeIdentifiers("workspaces", workspaceIds),
-      }),
+      "id" in ref ? byId.update(ref.id, changes, writer) : byName.update(ref.organization, ref.name, changes, writer),
+    safeDelete: async (ref) => ("id" in ref ? byId.safeDelete(ref.id) : byName.safeDelete(ref.organization, ref.name)),
+    forceDelete: async (ref) => ("id" in ref ? byId.delete(ref.id) : byName.delete(ref.organization, ref.name)),
+    assignSshKey: withId(remote(sshKeys, transport).assign),
+    lock: withId(byId.lock),
+    extendLock: async (ref, input = {}) => withId(byId.extendLock)(ref, input),
+    unlock: withId(byId.unlock),
+    forceUnlock: withId(byId.forceUnlock),
+    moveToProject: remote(projects, transport).moveWorkspaces,
   }
 }
 
@@ -76,16 +49,19 @@ async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Returns the path of a workspace, for endpoints with both path forms. */
-export const workspacePath = (ref: WorkspaceRef): string =>
-  "id" in ref ? path`/workspaces/${ref.id}` : path`/organizations/${ref.organization}/workspaces/${ref.name}`
+async function getWorkspace(transport: Transport, ref: WorkspaceRef): Promise<WorkspaceView> {
+  const { data } = await ("id" in ref
+    ? remote(workspaces, transport).get(ref.id, {})
+    : remote(namedWorkspaces, transport).get(ref.organization, ref.name, {}))
+  return data
+}
 
 /** A call that takes a workspace's id, of one that is named. */
 export const byWorkspaceId =
-  <Rest extends unknown[], T>(calls: Calls, call: (id: string, ...rest: Rest) => Promise<T>) =>
+  <Rest extends unknown[], T>(transport: Transport, call: (id: string, ...rest: Rest) => Promise<T>) =>
   async (ref: WorkspaceRef, ...rest: Rest): Promise<T> =>
-    call(await workspaceId(calls, ref), ...rest)
+    call(await workspaceId(transport, ref), ...rest)
 
 /** For those that know workspaces by id alone. */
-export const workspaceId = async ({ one }: Calls, ref: WorkspaceRef): Promise<string> =>
-  "id" in ref ? ref.id : (await one(decodeWorkspace, { method: "GET", path: workspacePath(ref) })).id
+export const workspaceId = async (transport: Transport, ref: WorkspaceRef): Promise<string> =>
+  "id" in ref ? ref.id : (await getWorkspace(transport, ref)).id

@@ -20,6 +20,7 @@ import { terraformVersions } from "./tfe/terraform-version.ts"
 import { tokens } from "./tfe/token.ts"
 import { variables } from "./tfe/variable.ts"
 import { webhooks } from "./tfe/webhook.ts"
+import { namedWorkspaces, workspaces } from "./tfe/workspace.ts"
 import { projects } from "./tfe/project.ts"
 import { users } from "./tfe/user.ts"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
@@ -64,6 +65,7 @@ const tfe = {
   assessments,
   configurationVersions,
   events,
+  namedWorkspaces,
   organizationMemberships,
   organizationRetention,
   organizations,
@@ -86,6 +88,7 @@ const tfe = {
   vcsConnections,
   webhooks,
   workspaceRetention,
+  workspaces,
 }
 
 const partContracts = Object.fromEntries(

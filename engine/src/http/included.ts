@@ -1,18 +1,31 @@
-// What stands beside runs and state versions when `include` asks for it. Each resource is read through the caller's own
+// What stands beside runs, state versions and workspaces when `include` asks for it. Each resource is read through the caller's own
 // engine, so that nothing comes along that the caller could not have read, and comes once, whatever brought it.
 import { isEngineError } from "../core/errors.ts"
 import { maximumPageSize } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
-import { configurationVersion, ingressAttributes } from "../contracts/tfe/configuration-version.ts"
+import { agentPool } from "../contracts/tfe/agent-pool.ts"
+import { configurationVersion, ingressAttributes, readme } from "../contracts/tfe/configuration-version.ts"
 import type { Resource } from "../wire/jsonapi/document.ts"
 import { apply, applyOf, plan, planOf, run, type runParts } from "../contracts/tfe/run.ts"
-import { stateVersionOutput, type stateVersionParts } from "../contracts/tfe/state-version.ts"
+import { organization } from "../contracts/tfe/organization.ts"
+import { project } from "../contracts/tfe/project.ts"
+import {
+  stateVersion,
+  stateVersionOutput,
+  type stateVersionParts,
+  withDocumentAddresses,
+  workspaceOutput,
+} from "../contracts/tfe/state-version.ts"
+import { encodeIdentifiedBindings } from "../contracts/tfe/tag.ts"
 import { team } from "../contracts/tfe/team.ts"
 import { user } from "../contracts/tfe/user.ts"
-import { encodeWorkspace } from "../wire/jsonapi/workspace.ts"
+import { variable } from "../contracts/tfe/variable.ts"
+import { type EncodedWorkspace, encodeWorkspace } from "../contracts/tfe/workspace-encoder.ts"
+import type { Inclusions } from "../workspaces/inclusions.ts"
 import type { RunView } from "../workspaces/run.ts"
 import type { StateVersionView } from "../workspaces/state-version.ts"
 import type { Actor } from "../workspaces/workspace.ts"
+import type { WorkspaceView } from "../workspaces/workspace-view.ts"
 
 type RunParts = ReadonlySet<(typeof runParts)[number]>
 
@@ -97,3 +110,42 @@ async function outputsOf({ stateVersions }: Engine, versions: readonly StateVers
   })
   return (await Promise.all(all)).flat()
 }
+
+/** A workspace whose bindings come along names them: elsewhere its document only links to them. */
+export const withBindingsOf =
+  ({ effectiveTagBindings }: Inclusions) =>
+  (view: WorkspaceView): EncodedWorkspace => ({
+    ...view,
+    effectiveTagBindingIds: effectiveTagBindings.get(view.id)?.map(({ id }) => id),
+  })
+
+/** Each resource once, whatever brought it; `base` is the server's own address. */
+export const encodeInclusions = (included: Inclusions, base: string): Resource[] => [
+  ...included.configurationVersions.map((version) => configurationVersion.encode({ ...version, upload: null })),
+  ...included.ingressAttributes.map(ingressAttributes.encode),
+  ...included.runs.map(run.encode),
+  ...included.plans.map((view) => plan.encode(planOf(view))),
+  ...included.applies.map((view) => apply.encode(applyOf(view))),
+  ...included.stateVersions.map((version) => stateVersion.encode(withDocumentAddresses(version, base))),
+  ...included.outputs.map(workspaceOutput.encode),
+  ...included.users.map(user.encode),
+  ...included.teams.map(team.encode),
+  ...encodeOrganizations(included),
+  ...included.projects.map(project.encode),
+  ...included.agentPools.map(agentPool.encode),
+  ...included.readmes.map(readme.encode),
+  ...included.variables.map(variable.encode),
+  ...encodeIdentifiedBindings([...included.effectiveTagBindings.values()].flat()),
+]
+
+/**
+ * The public Go client follows linkage between included resources without an end in sight. Projects and agent pools name their
+ * organization, so beside them an organization does not name its defaults.
+ */
+const encodeOrganizations = ({ organizations, projects, agentPools }: Inclusions): Resource[] =>
+  organizations.map((view) => {
+    const resource = organization.encode(view)
+    if (projects.length + agentPools.length === 0) return resource
+    const { "default-project": _project, "default-agent-pool": _pool, ...relationships } = resource.relationships ?? {}
+    return { ...resource, relationships }
+  })

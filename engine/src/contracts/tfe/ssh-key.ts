@@ -1,12 +1,10 @@
 import { z } from "zod"
 import { badRequest, invalid } from "../../core/errors.ts"
-import { decodeOne } from "../../wire/jsonapi/answer.ts"
 import { decodeDocument } from "../../wire/jsonapi/document.ts"
 import { attributePointers } from "../../wire/jsonapi/errors.ts"
-import { decodeWorkspace, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
-import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
 import { type Body, document, writable } from "./document.ts"
-import { type Answer, contract, created, nothing, page, resource } from "./endpoint.ts"
+import { contract, created, nothing, page, resource } from "./endpoint.ts"
+import { workspace } from "./workspace.ts"
 
 export const sshKey = document("ssh-keys", {
   id: z.custom<string>(),
@@ -66,11 +64,6 @@ const assignmentBody: Body<string | null> = {
     creates: true,
   },
 }
-const assigned: Answer<WorkspaceView> = {
-  status: 200,
-  encode: (workspace) => ({ data: encodeWorkspace(workspace) }),
-  decode: (answer) => decodeOne(answer, decodeWorkspace),
-}
 
 const all = "/organizations/:organization_name/ssh-keys"
 const manages = "`manage-vcs-settings`."
@@ -119,6 +112,6 @@ export const sshKeys = contract({
     summary: "Assigns an SSH key to a workspace, or takes it away. Returns the workspace.",
     rights: "`can-update` on the workspace.",
     body: assignmentBody,
-    answers: assigned,
+    answers: resource(workspace),
   },
 })

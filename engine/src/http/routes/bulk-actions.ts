@@ -1,4 +1,5 @@
 import { isEngineError } from "../../core/errors.ts"
+import { workspaceFilters } from "../../contracts/tfe/workspace.ts"
 import {
   decodeBulkRequest,
   encodeBulkDocument,
@@ -8,8 +9,8 @@ import {
   linesMediaType,
 } from "../../wire/jsonapi/bulk-action.ts"
 import { attributePointers } from "../../wire/jsonapi/errors.ts"
-import { decodeWorkspaceQuery } from "../../wire/jsonapi/workspace-query.ts"
 import { decodeWriter } from "../../wire/jsonapi/writer.ts"
+import { decodeQuery } from "../implement.ts"
 import { type ApiRequest, type ApiResponse, param, type Route } from "../route.ts"
 
 /** One action on every workspace that the list would find (docs/bulk.md). The answer goes out as it comes about. */
@@ -23,7 +24,7 @@ export const bulkActionRoutes: readonly Route[] = [
       const asked = decodeBulkRequest(body)
       const run = await request.engine.bulkActions.run(param(request, "organization_name"), {
         ...asked,
-        query: decodeWorkspaceQuery(request.query),
+        query: decodeQuery(workspaceFilters, request.query),
         ...decodeWriter(request.headers, body),
         ...keyOf(request),
       })

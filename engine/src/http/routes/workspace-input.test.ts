@@ -2,8 +2,10 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
-import { decodeWorkspaceInput, encodeWorkspaceInput } from "../../wire/jsonapi/workspace-input.ts"
-import { decodeWorkspaceQuery, encodeWorkspaceQuery } from "../../wire/jsonapi/workspace-query.ts"
+import { queryOf } from "../../client/query.ts"
+import { parametersOf } from "../../client/remote-contract.ts"
+import { workspace, workspaceFilters } from "../../contracts/tfe/workspace.ts"
+import { decodeQuery } from "../implement.ts"
 import { workspaceSortKeys } from "../../workspaces/query.ts"
 
 let world: PopulatedWorld
@@ -136,7 +138,7 @@ test("what the remote engine writes of an input is what the server reads", () =>
   )
   fc.assert(
     fc.property(input, (written) => {
-      const read = decodeWorkspaceInput(JSON.parse(JSON.stringify(encodeWorkspaceInput(written))))
+      const read = workspace.patch.decode(JSON.parse(JSON.stringify(workspace.patch.encode(written))))
       const { projectId, ...rest } = written as { projectId?: string | null }
       // No project and "no move" are one thing.
       expect(read).toEqual({ ...rest, ...(projectId ? { projectId } : "projectId" in read ? { projectId } : {}) })
@@ -162,10 +164,8 @@ test("what the remote engine writes of a query is what the server reads", () => 
   )
   fc.assert(
     fc.property(query, (written) => {
-      const parameters = encodeWorkspaceQuery(written).filter(
-        (pair): pair is readonly [string, string] => pair[1] !== undefined,
-      )
-      expect(decodeWorkspaceQuery(new URLSearchParams(parameters.map(([name, part]) => [name, part])))).toEqual(written)
+      const sent = queryOf(parametersOf(workspaceFilters, written))
+      expect(decodeQuery(workspaceFilters, sent)).toEqual(written)
     }),
   )
 })

@@ -1,137 +1,50 @@
-import { encodePage } from "../../wire/jsonapi/links.ts"
-import { decodePage } from "../../wire/jsonapi/query.ts"
-import { decodeLock, decodeLockExtension, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
-import { decodeWorkspaceInput, workspacePointers as pointers } from "../../wire/jsonapi/workspace-input.ts"
-import { decodeWorkspaceQuery } from "../../wire/jsonapi/workspace-query.ts"
-import { decodeWorkspaceInclude, encodeInclusions, encodeWorkspaceWith } from "../../wire/jsonapi/workspace-include.ts"
-import { decodeWriter } from "../../wire/jsonapi/writer.ts"
+import { namedWorkspaces, workspaces } from "../../contracts/tfe/workspace.ts"
+import type { WorkspacePart } from "../../workspaces/inclusions.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
-import { type ApiRequest, baseOf, created, noContent, ok, param, type Route, smallBodyLimitBytes } from "../route.ts"
+import { encodeInclusions, withBindingsOf } from "../included.ts"
+import { implement } from "../implement.ts"
+import { type ApiRequest, baseOf, type Route } from "../route.ts"
 
-const organizationOf = (request: ApiRequest) => param(request, "organization_name")
-const byId = (request: ApiRequest): WorkspaceRef => ({ id: param(request, "workspace_id") })
-const byName = (request: ApiRequest): WorkspaceRef => ({
-  organization: organizationOf(request),
-  name: param(request, "name"),
-})
-
-const document = (workspace: WorkspaceView) => ({ data: encodeWorkspace(workspace) })
-
-/** What `include` asks for; undefined when it asks for nothing. */
-async function inclusionsOf(request: ApiRequest, workspaces: readonly WorkspaceView[]) {
-  const parts = decodeWorkspaceInclude(request.query)
-  return parts.size === 0 ? undefined : request.engine.inclusions.of(workspaces, parts)
+/** Returns the workspaces and what `include` names of them. */
+async function including(request: ApiRequest, found: readonly WorkspaceView[], parts: readonly WorkspacePart[] = []) {
+  if (parts.length === 0) return { items: found }
+  const included = await request.engine.inclusions.of(found, new Set(parts))
+  return { items: found.map(withBindingsOf(included)), included: encodeInclusions(included, baseOf(request)) }
 }
 
-async function show(request: ApiRequest, ref: WorkspaceRef) {
-  decodeWorkspaceInclude(request.query)
-  const workspace = await request.engine.workspaces.get(ref)
-  const included = await inclusionsOf(request, [workspace])
-  if (included === undefined) return ok(document(workspace))
-  return ok({ data: encodeWorkspaceWith(workspace, included), included: encodeInclusions(included, baseOf(request)) })
+interface Query {
+  readonly include?: readonly WorkspacePart[]
 }
 
-/** Both path forms behave identically. */
-const forms = [
-  { path: "/workspaces/:workspace_id", refOf: byId },
-  { path: "/organizations/:organization_name/workspaces/:name", refOf: byName },
-]
+async function show(request: ApiRequest, ref: WorkspaceRef, { include }: Query) {
+  const view = await request.engine.workspaces.get(ref)
+  const { items, included } = await including(request, [view], include)
+  return { data: items[0] ?? view, included }
+}
 
 /** Endpoints of one workspace, in both path forms where there are two. */
 export const workspaceRoutes: readonly Route[] = [
-  {
-    method: "POST",
-    path: "/organizations/:organization_name/workspaces",
-    pointers,
-    handle: async (request) => {
-      const body = await request.body()
-      const input = decodeWorkspaceInput(body)
-      const writer = decodeWriter(request.headers, body)
-      return created(document(await request.engine.workspaces.create(organizationOf(request), input, writer)))
+  ...implement(workspaces, {
+    create: ({ engine }, organization, input, writer) => engine.workspaces.create(organization, input, writer),
+    async list(request, organization, { include, ...query }, page) {
+      const found = await request.engine.workspaces.list(organization, query, page)
+      return { ...found, ...(await including(request, found.items, include)) }
     },
-  },
-  {
-    method: "GET",
-    path: "/organizations/:organization_name/workspaces",
-    handle: async (request) => {
-      const { engine, query, url } = request
-      const page = decodePage(query)
-      decodeWorkspaceInclude(query)
-      const found = await engine.workspaces.list(organizationOf(request), decodeWorkspaceQuery(query), page)
-      const included = await inclusionsOf(request, found.items)
-      return ok(
-        encodePage(
-          found,
-          (workspace) => encodeWorkspaceWith(workspace, included),
-          url,
-          included && encodeInclusions(included, baseOf(request)),
-        ),
-      )
-    },
-  },
-  ...forms.flatMap(({ path, refOf }): Route[] => [
-    {
-      method: "GET",
-      path,
-      handle: (request) => show(request, refOf(request)),
-    },
-    {
-      method: "PATCH",
-      path,
-      pointers,
-      handle: async (request) => {
-        const body = await request.body()
-        const changes = decodeWorkspaceInput(body)
-        const writer = decodeWriter(request.headers, body)
-        return ok(document(await request.engine.workspaces.update(refOf(request), changes, writer)))
-      },
-    },
-    {
-      method: "DELETE",
-      path,
-      handle: async (request) => {
-        await request.engine.workspaces.forceDelete(refOf(request))
-        return noContent
-      },
-    },
-    {
-      method: "POST",
-      path: `${path}/actions/safe-delete`,
-      handle: async (request) => {
-        await request.engine.workspaces.safeDelete(refOf(request))
-        return noContent
-      },
-    },
-  ]),
-  {
-    method: "POST",
-    path: "/workspaces/:workspace_id/actions/lock",
-    bodyLimitBytes: smallBodyLimitBytes,
-    pointers,
-    handle: async (request) => {
-      const input = decodeLock(await request.body())
-      return ok(document(await request.engine.workspaces.lock(byId(request), input)))
-    },
-  },
-  {
-    method: "POST",
-    path: "/workspaces/:workspace_id/actions/extend-lock",
-    bodyLimitBytes: smallBodyLimitBytes,
-    pointers,
-    handle: async (request) => {
-      const input = decodeLockExtension(await request.body())
-      return ok(document(await request.engine.workspaces.extendLock(byId(request), input)))
-    },
-  },
-  {
-    method: "POST",
-    path: "/workspaces/:workspace_id/actions/unlock",
-    handle: async (request) => ok(document(await request.engine.workspaces.unlock(byId(request)))),
-  },
-  {
-    method: "POST",
-    path: "/workspaces/:workspace_id/actions/force-unlock",
-    handle: async (request) => ok(document(await request.engine.workspaces.forceUnlock(byId(request)))),
-  },
+    get: (request, id, query) => show(request, { id }, query),
+    update: ({ engine }, id, changes, writer) => engine.workspaces.update({ id }, changes, writer),
+    delete: ({ engine }, id) => engine.workspaces.forceDelete({ id }),
+    safeDelete: ({ engine }, id) => engine.workspaces.safeDelete({ id }),
+    lock: ({ engine }, id, input) => engine.workspaces.lock({ id }, input),
+    extendLock: ({ engine }, id, input) => engine.workspaces.extendLock({ id }, input),
+    unlock: ({ engine }, id) => engine.workspaces.unlock({ id }),
+    forceUnlock: ({ engine }, id) => engine.workspaces.forceUnlock({ id }),
+  }),
+  ...implement(namedWorkspaces, {
+    get: (request, organization, name, query) => show(request, { organization, name }, query),
+    update: ({ engine }, organization, name, changes, writer) =>
+      engine.workspaces.update({ organization, name }, changes, writer),
+    delete: ({ engine }, organization, name) => engine.workspaces.forceDelete({ organization, name }),
+    safeDelete: ({ engine }, organization, name) => engine.workspaces.safeDelete({ organization, name }),
+  }),
 ]

@@ -5,7 +5,7 @@ import type { WorkspaceId } from "../../core/ids.ts"
 import type { BulkAction, BulkRequest, BulkResult } from "../../workspaces/bulk-action.ts"
 import { decodeDocument } from "./document.ts"
 import { decodeError, decodeRefusal, encodeError, encodeRefusal } from "./errors.ts"
-import { encodeLock, lockShape, ttlOf } from "./workspace.ts"
+import { encodeLock, lockShape, ttlOf } from "../../contracts/tfe/workspace.ts"
 
 export const linesMediaType = "application/x-ndjson"
 export const keyHeader = "idempotency-key"

@@ -30,7 +30,6 @@ import { configurationVersionStatuses } from "../../workspaces/configuration-ver
 import { variableCategories } from "../../workspaces/variable.ts"
 import { actorKinds } from "../../workspaces/workspace.ts"
 import { agentPool } from "../../contracts/tfe/agent-pool.ts"
-import { given } from "./given.ts"
 import { organization } from "../../contracts/tfe/organization.ts"
 import { project as projectDocument } from "../../contracts/tfe/project.ts"
 import { effectiveTagBinding, tag, tagBinding, tagBindings, tagReferences } from "../../contracts/tfe/tag.ts"
@@ -47,9 +46,10 @@ import { oauthClient, vcsConnections } from "../../contracts/tfe/vcs-connection.
 import { teamProjects } from "../../contracts/tfe/team-access.ts"
 import { projectAccessParts, projectWorkspaceParts } from "../../organizations/custom-project-access.ts"
 import { projectAccessLevels } from "../../organizations/project-permissions.ts"
-import { decodeWorkspace, encodeWorkspace } from "./workspace.ts"
-import { decodeWorkspaceInput, encodeWorkspaceInput } from "./workspace-input.ts"
-import { decodeWorkspaceQuery, encodeWorkspaceQuery } from "./workspace-query.ts"
+import { workspace, workspaceFilters } from "../../contracts/tfe/workspace.ts"
+import { parametersOf } from "../../client/remote-contract.ts"
+import { queryOf } from "../../client/query.ts"
+import { decodeQuery } from "../../http/implement.ts"
 
 const text = string({ unit: "binary" })
 /** A request that holds U+0000 is refused: no store keeps it. */
@@ -79,7 +79,7 @@ const userView = record({
   email: orNull(text),
   siteAdmin: orNull(boolean()),
 })
-const workspace = record(
+const workspaceView = record(
   {
     id,
     organizationName: word,
@@ -205,7 +205,7 @@ const codec = <T>(values: Arbitrary<unknown>, encode: (value: T) => unknown, dec
   [values, encode, decode] as Codec
 
 const answers: Readonly<Record<string, Codec>> = {
-  workspace: codec(workspace, encodeWorkspace, decodeWorkspace),
+  workspace: codec(workspaceView, workspace.encode, workspace.decode),
   organization: codec(
     record({
       id,
@@ -514,8 +514,8 @@ const requests: Readonly<Record<string, Codec>> = {
       tagBindings: bindings,
       tags: array(oneof(record({ name: word }), record({ id }))),
     }),
-    encodeWorkspaceInput,
-    decodeWorkspaceInput,
+    workspace.patch.encode,
+    workspace.patch.decode,
   ),
   "change of an agent pool": codec(
     some({
@@ -669,8 +669,8 @@ test("a query of workspaces arrives as it was asked", () => {
   })
   assert(
     property(query, (asked) => {
-      const sent = new URLSearchParams(Object.entries(given(Object.fromEntries(encodeWorkspaceQuery(asked)))) as [])
-      expect(decodeWorkspaceQuery(new URLSearchParams(sent.toString()))).toEqual(asked)
+      const sent = queryOf(parametersOf(workspaceFilters, asked))
+      expect(decodeQuery(workspaceFilters, new URLSearchParams(sent.toString()))).toEqual(asked)
     }),
   )
 })
