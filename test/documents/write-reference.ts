@@ -5,6 +5,7 @@ import type { AcmeEndpoint } from "../../engine/src/contracts/acme/endpoint.ts"
 import { type Json, requestSchema, resourceSchema } from "../../engine/src/contracts/openapi.ts"
 import { agentPool, agentPools } from "../../engine/src/contracts/tfe/agent-pool.ts"
 import { assessment, assessments } from "../../engine/src/contracts/tfe/assessment.ts"
+import { bulkAction, bulkActions, bulkRequest } from "../../engine/src/contracts/tfe/bulk-action.ts"
 import {
   configurationVersion,
   configurationVersions,
@@ -196,6 +197,16 @@ const queryRows = (contract: tfe.Contract): readonly (readonly string[])[] =>
     ]),
   )
 
+const headerRows = (contract: tfe.Contract): readonly (readonly string[])[] =>
+  Object.values(contract).flatMap(({ method, path, headers = {} }) =>
+    Object.entries(headers).map(([header, { rule, example }]) => [
+      `\`${method} ${path}\``,
+      `\`${header}\``,
+      sentence(rule),
+      `\`${String(example)}\``,
+    ]),
+  )
+
 interface Described {
   readonly title: string
   readonly document: Definition
@@ -222,7 +233,11 @@ ${tableOf(
     sentence(rights),
   ]),
 )}
-${section("Query parameters", queryRows(contract), ["Endpoint", "Parameter", "Rule", "Example"])}${
+${section("Query parameters", queryRows(contract), ["Endpoint", "Parameter", "Rule", "Example"])}${section(
+  "Headers",
+  headerRows(contract),
+  ["Endpoint", "Header", "Rule", "Example"],
+)}${
   Object.values(contract).some(({ answers }) => answers.paged === true)
     ? "\nLists have pages: `page[number]` and `page[size]`, at most 100.\n"
     : ""
@@ -572,6 +587,11 @@ const pages: Readonly<Record<string, string>> = {
     title: "results",
     document: assessment,
     create: assessment.input,
+  }),
+  "bulk-actions.md": tfePage("Bulk actions", bulkActions, {
+    title: "bulk actions",
+    document: bulkAction,
+    create: bulkRequest,
   }),
   "organization-memberships.md": tfePage("Organization memberships", organizationMemberships, {
     title: "memberships",

@@ -1,29 +1,25 @@
 import { unavailable } from "../core/errors.ts"
-import { workspaceFilters } from "../contracts/tfe/workspace.ts"
-import {
-  decodeBulkHead,
-  decodeBulkLine,
-  encodeBulkRequest,
-  keyHeader,
-  linesMediaType,
-} from "../wire/jsonapi/bulk-action.ts"
+import { bulkActions, decodeBulkHead, decodeBulkLine, keyHeader, linesMediaType } from "../contracts/tfe/bulk-action.ts"
 import { encodeWriter } from "../wire/jsonapi/writer.ts"
 import type { BulkActions, BulkResult } from "../workspaces/bulk-action.ts"
 import { queryOf } from "./query.ts"
-import { parametersOf } from "./remote-contract.ts"
-import { path, type Transport } from "./transport.ts"
+import { filled, parametersOf } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
+
+const { method, path, query, body } = bulkActions.run
 
 export const remoteBulkActions = ({ stream }: Transport): BulkActions => ({
   async run(organization, request) {
     const { idempotencyKey: key } = request
-    const body = await stream({
-      method: "POST",
-      path: path`/organizations/${organization}/workspaces/actions/bulk`,
-      query: queryOf(parametersOf(workspaceFilters, request.query ?? {})),
-      document: encodeWriter(encodeBulkRequest(request), request),
-      headers: { accept: linesMediaType, ...(key === undefined ? {} : { [keyHeader]: key }) },
-    })
-    const lines = linesOf(body)
+    const lines = linesOf(
+      await stream({
+        method,
+        path: filled(path, [organization]),
+        query: queryOf(parametersOf(query, request.query ?? {})),
+        document: encodeWriter(body.encode(request) as object, request),
+        headers: { accept: linesMediaType, ...(key === undefined ? {} : { [keyHeader]: key }) },
+      }),
+    )
     const head = await lines.next()
     if (head.done === true) throw cutOff()
     return { ...decodeBulkHead(head.value), results: resultsIn(lines) }

@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
 import type { Contract as TfeContract } from "./tfe/endpoint.ts"
+import { bulkActions } from "./tfe/bulk-action.ts"
 import { agentPools } from "./tfe/agent-pool.ts"
 import { assessments } from "./tfe/assessment.ts"
 import { configurationVersions } from "./tfe/configuration-version.ts"
@@ -63,6 +64,7 @@ import { tokenRoles } from "./vault/token-role.ts"
 const tfe = {
   agentPools,
   assessments,
+  bulkActions,
   configurationVersions,
   events,
   namedWorkspaces,

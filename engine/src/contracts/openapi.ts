@@ -73,6 +73,10 @@ export function tfePaths(contracts: Readonly<Record<string, tfe.Contract>>): Pat
         parameters: [
           ...inPath(endpoint.path),
           ...Object.values(endpoint.query ?? {}).map(queryParameter),
+          ...Object.entries(endpoint.headers ?? {}).map(([header, one]) => ({
+            ...inQuery(header, { type: "string" }, one),
+            in: "header",
+          })),
           ...(endpoint.answers.paged !== undefined ? pageParameters : []),
         ],
         ...(endpoint.body && {

@@ -58,6 +58,8 @@ export interface Endpoint {
   readonly summary: string
   readonly rights: string
   readonly query?: Query
+  /** Headers that the handler reads itself. */
+  readonly headers?: Readonly<Record<string, Documentation>>
   readonly body?: Body<unknown, never>
   readonly bytes?: BytesBody
   /** Writes tags, in the name of an owner if the header or `meta.owner` has one (docs/tag-owners.md). */

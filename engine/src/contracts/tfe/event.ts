@@ -100,7 +100,7 @@ export const events = contract({
       since: {
         parameter: "since",
         schema: filledText,
-        rule: "Id of an event, the cursor of a page, or a time. A stream takes the header Last-Event-ID first.",
+        rule: "Id of an event, the cursor of a page, or a time.",
         example: "2026-11-26T12:00:00Z",
       },
       kinds: {
@@ -120,6 +120,12 @@ export const events = contract({
         schema: commaList,
         rule: "Flat tags, or keys of tags with a value, with commas between.",
         example: "team",
+      },
+    },
+    headers: {
+      "Last-Event-ID": {
+        rule: "Id of the last event that a client of a stream got; it comes before since.",
+        example: "c0-2u",
       },
     },
     answers: eventPage,

@@ -582,8 +582,8 @@ const lockSchema = z.object({ data: z.object({ attributes: z.object(lockShape).n
 
 export const ttlOf = (ttlMs: number | null | undefined): LockExtension =>
   ttlMs === null || ttlMs === undefined ? {} : { ttlMs }
-export const encodeLock = ({ ttlMs, ...same }: LockInput | LockExtension) => ({
-  ...same,
+export const encodeLock = ({ reason, ttlMs }: Partial<LockInput>) => ({
+  ...(reason !== undefined && { reason }),
   ...(ttlMs !== undefined && { ttl: encode(ttl, ttlMs) }),
 })
 

@@ -1,30 +1,30 @@
 import { isEngineError } from "../../core/errors.ts"
-import { workspaceFilters } from "../../contracts/tfe/workspace.ts"
 import {
-  decodeBulkRequest,
+  bulkActions,
   encodeBulkDocument,
   encodeBulkFailure,
   encodeBulkLines,
   keyHeader,
   linesMediaType,
-} from "../../wire/jsonapi/bulk-action.ts"
-import { attributePointers } from "../../wire/jsonapi/errors.ts"
+} from "../../contracts/tfe/bulk-action.ts"
 import { decodeWriter } from "../../wire/jsonapi/writer.ts"
 import { decodeQuery } from "../implement.ts"
 import { type ApiRequest, type ApiResponse, param, type Route } from "../route.ts"
 
+const { method, path, query, body: requested } = bulkActions.run
+
 /** One action on every workspace that the list would find (docs/bulk.md). The answer goes out as it comes about. */
 export const bulkActionRoutes: readonly Route[] = [
   {
-    method: "POST",
-    path: "/organizations/:organization_name/workspaces/actions/bulk",
-    pointers: attributePointers(),
+    method,
+    path,
+    pointers: requested.pointers,
     handle: async (request) => {
       const body = await request.body()
-      const asked = decodeBulkRequest(body)
+      const asked = requested.decode(body)
       const run = await request.engine.bulkActions.run(param(request, "organization_name"), {
         ...asked,
-        query: decodeQuery(workspaceFilters, request.query),
+        query: decodeQuery(query, request.query),
         ...decodeWriter(request.headers, body),
         ...keyOf(request),
       })
