@@ -39,6 +39,7 @@ import { terraformVersion, terraformVersions } from "../../engine/src/contracts/
 import { createdToken, token, tokens } from "../../engine/src/contracts/tfe/token.ts"
 import { variable, variables } from "../../engine/src/contracts/tfe/variable.ts"
 import { deadLetter, webhook, webhooks } from "../../engine/src/contracts/tfe/webhook.ts"
+import { openAddresses, signedAddresses } from "../../engine/src/contracts/tfe/open-address.ts"
 import { lock, namedWorkspaces, workspace, workspaces } from "../../engine/src/contracts/tfe/workspace.ts"
 import { account, adminUser, user, users } from "../../engine/src/contracts/tfe/user.ts"
 import { team, teams } from "../../engine/src/contracts/tfe/team.ts"
@@ -88,12 +89,7 @@ import { blockedKeys } from "../../engine/src/contracts/vault/blocked-key.ts"
 import { health } from "../../engine/src/contracts/vault/health.ts"
 import { issuers } from "../../engine/src/contracts/vault/issuer.ts"
 import { kubernetesLogins } from "../../engine/src/contracts/vault/kubernetes-login.ts"
-import {
-  leasePrefixRevocations,
-  leaseRenewals,
-  leaseRevocations,
-  leases,
-} from "../../engine/src/contracts/vault/lease.ts"
+import { leaseContracts } from "../../engine/src/contracts/vault/lease.ts"
 import { mounts } from "../../engine/src/contracts/vault/mount.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
 import {
@@ -217,13 +213,26 @@ const section = (title: string, rows: readonly (readonly string[])[], header: re
   rows.length === 0 ? "" : `\n## ${title}\n\n${tableOf(header, rows)}\n${note === "" ? "" : `\n${note}\n`}`
 
 /** A page of a contract, with its documents. */
-const tfePage = (title: string, contract: tfe.Contract, ...documents: readonly Described[]): string => `# ${title}
+const tfePage = (title: string, contract: tfe.Contract, ...documents: readonly Described[]): string =>
+  pageOf(
+    title,
+    "Paths are relative to `/api/v2`. Who may do what is in [permissions.md](../permissions.md).",
+    contract,
+    documents,
+  )
+
+const pageOf = (
+  title: string,
+  introduction: string,
+  contract: tfe.Contract,
+  documents: readonly Described[] = [],
+): string => `# ${title}
 
 ${generated}
 
 ## Endpoints
 
-Paths are relative to \`/api/v2\`. Who may do what is in [permissions.md](../permissions.md).
+${introduction}
 
 ${tableOf(
   ["Endpoint", "What it does", "Rights needed"],
@@ -396,17 +405,6 @@ const healthIntroduction = `Answers are documents without an envelope, as Vault 
 
 const kubernetesIntroduction = `Pods log in with the token of their service account. See [logins.md](../logins.md).`
 
-const leaseContracts = {
-  leases,
-  ...Object.fromEntries(["sys/leases/renew", "sys/renew"].map((address) => [address, leaseRenewals(address)])),
-  ...Object.fromEntries(["sys/leases/revoke", "sys/revoke"].map((address) => [address, leaseRevocations(address)])),
-  ...Object.fromEntries(
-    ["sys/leases/revoke-prefix", "sys/revoke-prefix", "sys/leases/revoke-force", "sys/revoke-force"].map((address) => [
-      address,
-      leasePrefixRevocations(address),
-    ]),
-  ),
-}
 const leasesIntroduction = `A lease ends with its certificate, or with the token that requested it, which revokes the certificate.`
 
 const tokenRolesIntroduction = `A token role creates service tokens with policies that its users need not hold. Answers have the members that have an older name
@@ -598,6 +596,11 @@ const pages: Readonly<Record<string, string>> = {
     document: organizationMembership,
     create: organizationMembership.input,
   }),
+  "open-addresses.md": pageOf(
+    "Addresses without a token",
+    "Paths are from the root of the server. Addresses with a credential are in the documents of the API.",
+    joined<tfe.Endpoint>({ openAddresses, signedAddresses }),
+  ),
   "organizations.md": tfePage(
     "Organizations",
     organizations,

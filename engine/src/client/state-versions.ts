@@ -1,10 +1,11 @@
+import { signedAddresses } from "../contracts/tfe/open-address.ts"
 import { stateVersions } from "../contracts/tfe/state-version.ts"
 import { conflict, notFound } from "../core/errors.ts"
 import { uploadRefusals } from "../workspaces/state-version-rules.ts"
 import type { StateVersions } from "../workspaces/state-versions.ts"
 import type { StateVersionView } from "../workspaces/state-version.ts"
-import { remote } from "./remote-contract.ts"
-import { path, type Transport } from "./transport.ts"
+import { filled, remote } from "./remote-contract.ts"
+import type { Transport } from "./transport.ts"
 import { byWorkspaceId } from "./workspaces.ts"
 
 export function remoteStateVersions(transport: Transport): StateVersions {
@@ -22,7 +23,7 @@ export function remoteStateVersions(transport: Transport): StateVersions {
       if (uploads === null)
         throw status === "pending" ? notFound(id) : conflict(uploadRefusals[status], { subject: id })
       await transport.upload(
-        path`/uploads/state-versions/${id}/${document}`,
+        filled(signedAddresses.uploadState.path, [id, document]),
         new URLSearchParams({ credential: uploads[document] }),
         content,
       )

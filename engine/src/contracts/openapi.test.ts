@@ -2,7 +2,13 @@
 // openapi.ts.
 import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
-import type { Contract as TfeContract } from "./tfe/endpoint.ts"
+import { configurationUploadRoutes } from "../http/routes/configuration-versions.ts"
+import { discoveryRoutes } from "../http/routes/discovery.ts"
+import { homeRoutes } from "../http/routes/home.ts"
+import { runLogRoutes } from "../http/routes/runs.ts"
+import { signInRoutes } from "../http/routes/sign-in.ts"
+import { stateUploadRoutes } from "../http/routes/state-versions.ts"
+import type { Contract as TfeContract, Endpoint as TfeEndpoint } from "./tfe/endpoint.ts"
 import { bulkActions } from "./tfe/bulk-action.ts"
 import { agentPools } from "./tfe/agent-pool.ts"
 import { assessments } from "./tfe/assessment.ts"
@@ -24,6 +30,7 @@ import { webhooks } from "./tfe/webhook.ts"
 import { namedWorkspaces, workspaces } from "./tfe/workspace.ts"
 import { projects } from "./tfe/project.ts"
 import { users } from "./tfe/user.ts"
+import { openAddresses, signedAddresses } from "./tfe/open-address.ts"
 import { type Paths, openApi, tfePaths, vaultPaths } from "./openapi.ts"
 import { teams } from "./tfe/team.ts"
 import { type Contract, contract, keys as listed, nothing } from "./vault/endpoint.ts"
@@ -53,7 +60,8 @@ import {
 import { blockedKeys } from "./vault/blocked-key.ts"
 import { health } from "./vault/health.ts"
 import { issuers } from "./vault/issuer.ts"
-import { leasePrefixRevocations, leaseRenewals, leaseRevocations, leases } from "./vault/lease.ts"
+import { kubernetesLogins } from "./vault/kubernetes-login.ts"
+import { leaseContracts } from "./vault/lease.ts"
 import { mounts } from "./vault/mount.ts"
 import { mountSettings } from "./vault/mount-settings.ts"
 import { olderPolicies, policies, teamPolicies, tokenPolicies, userPolicies } from "./vault/policy.ts"
@@ -96,12 +104,6 @@ const tfe = {
 const partContracts = Object.fromEntries(
   Object.entries(appRolePartContracts).map(([part, contract]) => [`appRole.${part}`, contract]),
 )
-const leaseContracts = {
-  leases,
-  leaseRenewals: leaseRenewals("sys/leases/renew"),
-  leaseRevocations: leaseRevocations("sys/leases/revoke"),
-  leasePrefixRevocations: leasePrefixRevocations("sys/leases/revoke-prefix"),
-}
 const policyContracts = { policies, olderPolicies, userPolicies, teamPolicies, tokenPolicies }
 const tokenContracts = { serviceTokens, tokensBySecret, tokensByAccessor, ownToken }
 
@@ -164,6 +166,7 @@ const vaultContracts = [
       ...partContracts,
     },
   },
+  { below: "kubernetes", row: "/auth/*kubernetes", template: "/auth/{kubernetes}", contracts: { kubernetesLogins } },
 ] as const
 
 const paths: Paths = Object.assign(
@@ -213,6 +216,26 @@ test.each(endpoints)("$row has its row in the permission table and its operation
     ...above,
     ...names(/\*(\w+)/g),
   ])
+})
+
+test("every endpoint of the permission table is in a contract", async () => {
+  const rows = endpoints.map(({ row }) => row)
+  expect((await permissionRows()).filter((row) => !rows.includes(row))).toEqual([])
+})
+
+test("every route without a token is in a contract, and has its operation in OpenAPI", () => {
+  const routes = [
+    ...discoveryRoutes,
+    ...signInRoutes,
+    ...homeRoutes,
+    ...stateUploadRoutes({} as never),
+    ...configurationUploadRoutes({} as never),
+    ...runLogRoutes({} as never),
+  ].map(({ method, path }) => `${method} ${path}`)
+  const declared = [...Object.values<TfeEndpoint>(openAddresses), ...Object.values<TfeEndpoint>(signedAddresses)]
+  expect(declared.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(routes.toSorted())
+  const described = Object.values(tfePaths({ openAddresses, signedAddresses }))
+  expect(described.flatMap((methods) => Object.keys(methods))).toHaveLength(routes.length)
 })
 
 test("OpenAPI has one GET for an address that is read and listed, and x-allow-slashes for several segments", () => {

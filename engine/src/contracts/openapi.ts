@@ -1,5 +1,6 @@
 // OpenAPI 3.1 from contracts. What it cannot say: LIST is GET with the required query `list=true`, and a path parameter of several
-// segments has `x-allow-slashes`.
+// segments has `x-allow-slashes`. Auth methods of two types share a form of address, which the name of its parameter tells apart, as in
+// Vault's own document.
 import { z } from "zod"
 import type { Documentation } from "./codec.ts"
 import type { AcmeContract, AcmeEndpoint } from "./acme/endpoint.ts"
@@ -225,6 +226,10 @@ const above = {
   method: {
     prefix: "/auth/{method}",
     parameters: [pathOfSegments("method", "Path of the auth method, which may have several segments.", "approle")],
+  },
+  kubernetes: {
+    prefix: "/auth/{kubernetes}",
+    parameters: [pathOfSegments("kubernetes", "Path of an auth method of this type.", "kubernetes")],
   },
 }
 const list = { name: "list", in: "query", required: true, description: "LIST as GET.", schema: { const: "true" } }

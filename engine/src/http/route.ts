@@ -64,7 +64,7 @@ export interface Route extends BodyBounds {
   readonly pointers?: Pointers
 }
 
-/** No token is asked for: the address itself is the credential (signed uploads), or nothing is told that needs one. */
+/** A route without a token (`contracts/tfe/open-address.ts`). */
 export interface OpenRoute {
   readonly method: Method
   /** From the root. */
@@ -73,6 +73,8 @@ export interface OpenRoute {
   readonly discloses?: true
   readonly handle: (request: Omit<ApiRequest, "engine">) => Promise<ApiResponse>
 }
+
+export const addressOf = ({ method, path }: Pick<OpenRoute, "method" | "path">) => ({ method, path })
 
 export const ok = (document: unknown): ApiResponse => ({ status: 200, document })
 export const created = (document: unknown): ApiResponse => ({ status: 201, document })

@@ -153,6 +153,17 @@ export const filledText = z.codec(z.string(), z.custom<string | undefined>(), {
 })
 /** Schema of a required parameter. */
 export const requiredText = (parameter: string) => z.string().min(1, { error: `${parameter} is required` })
+/** An integer from 0 on; absent if it is empty, unless it is `required`. */
+export const wholeNumber = (parameter: string, { required = false } = {}) =>
+  z.codec(z.string(), z.custom<number | undefined>(), {
+    decode(value, context) {
+      if (value === "" && !required) return undefined
+      if (/^\d{1,15}$/.test(value)) return Number(value)
+      context.issues.push({ code: "custom", message: `${parameter} must be an integer from 0 on`, input: value })
+      return z.NEVER
+    },
+    encode: (value) => String(value ?? 0),
+  })
 /** `a,b`; absent if it is empty. */
 export const commaList = z.codec(z.string(), z.custom<readonly string[] | undefined>(), {
   decode: (value) => decodeCommaList(value),

@@ -14,7 +14,7 @@ import { variableCategories } from "../../workspaces/variable.ts"
 import { decodeOne } from "../../wire/jsonapi/answer.ts"
 import { instant } from "../codec.ts"
 import { type Body, document, one, readOnly, withDefault } from "./document.ts"
-import { type Answer, bytes, contract, created, list, nothing, resource, stream } from "./endpoint.ts"
+import { type Answer, bytes, contract, created, list, nothing, resource, stream, wholeNumber } from "./endpoint.ts"
 import { run, runStep } from "./run.ts"
 import { stateVersion, stateVersionInput } from "./state-version.ts"
 
@@ -138,14 +138,7 @@ export const logSize = document("run-logs", {
 const offset = {
   parameter: "offset",
   required: true as const,
-  schema: z.codec(z.string(), z.custom<number>(), {
-    decode(text, context) {
-      if (/^\d{1,15}$/.test(text)) return Number(text)
-      context.issues.push({ code: "custom", message: "offset must be an integer from 0 on", input: text })
-      return z.NEVER
-    },
-    encode: String,
-  }),
+  schema: wholeNumber("offset", { required: true }),
   rule: "Length of the log before these bytes; bytes that are there already must be the same.",
   example: 4096,
 }

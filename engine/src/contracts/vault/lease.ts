@@ -1,6 +1,6 @@
 // Leases of certificates and tokens. They are never renewed.
 import type { LeaseView } from "../../pki/leases/leases.ts"
-import { accepted, type Answer, contract, data, keys, nothing } from "./endpoint.ts"
+import { accepted, type Answer, type Contract, contract, data, keys, nothing } from "./endpoint.ts"
 import { type Body, bodyOf, fields, parameter, record } from "./record.ts"
 import { exactInstant, flag, seconds, text } from "./types.ts"
 
@@ -64,7 +64,16 @@ export const leases = contract({
   },
 })
 
-/** At their own addresses and at those of older clients, each of which is allowed by itself. */
+/** Addresses of now and of older clients, each of which is allowed by itself. */
+export const renewalAddresses = ["sys/leases/renew", "sys/renew"] as const
+export const revocationAddresses = ["sys/leases/revoke", "sys/revoke"] as const
+export const prefixRevocationAddresses = [
+  "sys/leases/revoke-prefix",
+  "sys/revoke-prefix",
+  "sys/leases/revoke-force",
+  "sys/revoke-force",
+] as const
+
 export const leaseRenewals = <const Address extends string>(address: Address) => {
   const refused = { summary: "Refuses to renew a lease.", rights: "update", operation: "write" } as const
   return contract({
@@ -90,3 +99,11 @@ export const leasePrefixRevocations = <const Address extends string>(address: Ad
       answers: acceptedOrNothing,
     },
   })
+
+/** All of them, by address. */
+export const leaseContracts: Readonly<Record<string, Contract>> = {
+  leases,
+  ...Object.fromEntries(renewalAddresses.map((address) => [address, leaseRenewals(address)])),
+  ...Object.fromEntries(revocationAddresses.map((address) => [address, leaseRevocations(address)])),
+  ...Object.fromEntries(prefixRevocationAddresses.map((address) => [address, leasePrefixRevocations(address)])),
+}

@@ -1,4 +1,12 @@
-import { leasePrefixRevocations, leaseRenewals, leaseRevocations, leases } from "../../contracts/vault/lease.ts"
+import {
+  leasePrefixRevocations,
+  leaseRenewals,
+  leaseRevocations,
+  leases,
+  prefixRevocationAddresses,
+  renewalAddresses,
+  revocationAddresses,
+} from "../../contracts/vault/lease.ts"
 import { unprocessable } from "../../core/errors.ts"
 import type { RenewEndpoint } from "../../pki/leases/leases.ts"
 import { implement } from "../implement-vault.ts"
@@ -10,21 +18,19 @@ export const leaseRoutes = [
     listAll: ({ engine }) => engine.leases.list(""),
     list: ({ engine }, prefix) => engine.leases.list(prefix),
   }),
-  ...(["sys/leases/renew", "sys/renew"] as const).flatMap((endpoint) =>
+  ...renewalAddresses.flatMap((endpoint) =>
     implement(leaseRenewals(endpoint), {
       renew: (request: SystemRequest, id) => refuseRenewal(request, id, { endpoint, inPath: false }),
       renewInPath: (request, id) => refuseRenewal(request, id, { endpoint, inPath: true }),
     }),
   ),
-  ...(["sys/leases/revoke", "sys/revoke"] as const).flatMap((endpoint) =>
+  ...revocationAddresses.flatMap((endpoint) =>
     implement(leaseRevocations(endpoint), {
       revoke: ({ engine }: SystemRequest, id) => engine.leases.revoke(id, { endpoint, inPath: false }),
       revokeInPath: ({ engine }, id) => engine.leases.revoke(id, { endpoint, inPath: true }),
     }),
   ),
-  ...(
-    ["sys/leases/revoke-prefix", "sys/revoke-prefix", "sys/leases/revoke-force", "sys/revoke-force"] as const
-  ).flatMap((endpoint) =>
+  ...prefixRevocationAddresses.flatMap((endpoint) =>
     implement(leasePrefixRevocations(endpoint), {
       revokePrefix: ({ engine }: SystemRequest, prefix, { sync = false }) =>
         engine.leases.revokePrefix(prefix, { sync, endpoint }),

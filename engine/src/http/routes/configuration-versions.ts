@@ -1,9 +1,10 @@
+import { signedAddresses } from "../../contracts/tfe/open-address.ts"
 import { configurationVersions, withUploadAddress } from "../../contracts/tfe/configuration-version.ts"
 import { notFound } from "../../core/errors.ts"
 import { mapPage } from "../../core/page.ts"
 import type { ConfigurationUploads } from "../../workspaces/configuration-versions.ts"
 import { implement } from "../implement.ts"
-import { baseOf, noContent, type OpenRoute, param } from "../route.ts"
+import { addressOf, baseOf, noContent, type OpenRoute, param } from "../route.ts"
 
 export const configurationVersionRoutes = implement(configurationVersions, {
   create: async (request, id, input) =>
@@ -32,8 +33,7 @@ export const configurationVersionRoutes = implement(configurationVersions, {
 /** The second step of creation: the address is the credential. */
 export const configurationUploadRoutes = (uploads: ConfigurationUploads): readonly OpenRoute[] => [
   {
-    method: "PUT",
-    path: "/uploads/configuration-versions/:configuration_version_id",
+    ...addressOf(signedAddresses.uploadConfiguration),
     handle: async (request) => {
       const id = param(request, "configuration_version_id")
       await uploads.upload({ id, credential: request.query.get("credential") ?? "" }, () => request.bytes())

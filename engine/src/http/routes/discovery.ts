@@ -1,19 +1,20 @@
 // Requests of clients before they send a token: the API's paths and version (docs/compatibility.md, "Discovery").
 import { apiVersion, workspaceServices } from "../../core/discovery.ts"
-import { ok, type OpenRoute } from "../route.ts"
+import { openAddresses } from "../../contracts/tfe/open-address.ts"
+import { addressOf, ok, type OpenRoute } from "../route.ts"
+
+const { discovery, ping } = openAddresses
 
 export const discoveryRoutes: readonly OpenRoute[] = [
   {
-    method: "GET",
-    path: "/.well-known/terraform.json",
+    ...addressOf(discovery),
     handle: async () => ({
       ...ok(workspaceServices),
       headers: { "content-type": "application/json" },
     }),
   },
   {
-    method: "GET",
-    path: "/api/v2/ping",
+    ...addressOf(ping),
     handle: async () => ({ status: 204, headers: { "tfp-api-version": apiVersion } }),
   },
 ]

@@ -1,24 +1,18 @@
 // The page for browsers: at the root, at a workspace's `links.self-html`, and at the address of a run that `terraform` prints
 // (`/app/ORGANIZATION/WORKSPACE/runs/RUN`). It is the same for all of them and does not say whether such a workspace exists.
+import { openAddresses } from "../../contracts/tfe/open-address.ts"
 import { release } from "../release.ts"
-import type { OpenRoute } from "../route.ts"
+import { addressOf, type OpenRoute } from "../route.ts"
 import { escapeHtml, staticPage } from "../static-page.ts"
-import { signInPath } from "./sign-in.ts"
 
-const paths = [
-  "/",
-  "/app",
-  "/app/:organization_name/workspaces",
-  "/app/:organization_name/workspaces/:workspace_name",
-  "/app/:organization_name/workspaces/:workspace_name/runs/:run_id",
-  "/app/:organization_name/:workspace_name/runs/:run_id",
-]
+const { home, app, workspaces, workspace, workspaceRun, run, signIn } = openAddresses
 
-export const homeRoutes: readonly OpenRoute[] = paths.map((path) => ({
-  method: "GET",
-  path,
-  handle: async ({ url }) => staticPage(`Chancery on ${url.host}`, body(url)),
-}))
+export const homeRoutes: readonly OpenRoute[] = [home, app, workspaces, workspace, workspaceRun, run].map(
+  (address) => ({
+    ...addressOf(address),
+    handle: async ({ url }) => staticPage(`Chancery on ${url.host}`, body(url)),
+  }),
+)
 
 /** A proxy may serve this server below a path. */
 function body({ host, pathname }: URL): string {
@@ -27,7 +21,7 @@ function body({ host, pathname }: URL): string {
 <p>The control plane on ${escapeHtml(host)} serves workspaces below <code>/api/v2</code> and certificates below <code>/v1</code>.</p>
 <ul>
 <li><a href="${base}/readyz">Readiness</a> and <a href="${base}/healthz">liveness</a> of this server</li>
-<li><a href="${base}${signInPath}">How to get an API token</a></li>
+<li><a href="${base}${signIn.path}">How to get an API token</a></li>
 <li><a href="${base}/.well-known/terraform.json">Services for Terraform and OpenTofu</a></li>
 </ul>
 <p>Documentation is in the folder <code>docs</code> of the release and in <code>chancery --help</code>. To show a workspace or a run, use

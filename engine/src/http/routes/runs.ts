@@ -1,12 +1,12 @@
+import { signedAddresses } from "../../contracts/tfe/open-address.ts"
 import { applyOf, planOf, runQueryOf, runs, type runParts } from "../../contracts/tfe/run.ts"
-import { badRequest } from "../../core/errors.ts"
 import type { Page } from "../../core/page.ts"
 import type { RunView } from "../../workspaces/run.ts"
 import type { RunLogs } from "../../workspaces/run-logs.ts"
 import { besideRuns } from "../included.ts"
 import { once } from "../body.ts"
-import { implement } from "../implement.ts"
-import { type ApiRequest, baseOf, type OpenRoute, param } from "../route.ts"
+import { decodeQuery, implement } from "../implement.ts"
+import { addressOf, type ApiRequest, baseOf, type OpenRoute, param } from "../route.ts"
 
 type Include = readonly (typeof runParts)[number][] | undefined
 
@@ -57,27 +57,17 @@ export const runRoutes = implement(runs, {
   getApply: async (request, id) => applyWithLog(request, await request.engine.runs.getByApply(id)),
 })
 
-/** The bytes of a log that are asked for: as many as one answer holds, from the beginning, by default. */
-function decodeLogSlice(query: URLSearchParams): { readonly offset: number; readonly limit: number } {
-  const number = (parameter: string, absent: number): number => {
-    const text = query.get(parameter) || String(absent)
-    if (/^\d{1,15}$/.test(text)) return Number(text)
-    throw badRequest("The part of the log is not valid.", [
-      { detail: `${parameter} must be an integer from 0 on`, parameter },
-    ])
-  }
-  return { offset: number("offset", 0), limit: number("limit", logSliceDefault) }
-}
 const logSliceDefault = 1024 * 1024
+const { readLog } = signedAddresses
 
 /** What a plan or an apply says, as far as it has got: the address is the credential. */
 export const runLogRoutes = (logs: RunLogs): readonly OpenRoute[] => [
   {
-    method: "GET",
-    path: "/logs/:id/:credential",
+    ...addressOf(readLog),
     handle: async (request) => {
-      const slice = decodeLogSlice(request.query)
-      const bytes = await logs.read({ id: param(request, "id"), credential: param(request, "credential"), ...slice })
+      const { offset = 0, limit = logSliceDefault } = decodeQuery(readLog.query, request.query)
+      const [id, credential] = [param(request, "id"), param(request, "credential")]
+      const bytes = await logs.read({ id, credential, offset, limit })
       return {
         status: 200,
         stream: once(bytes),

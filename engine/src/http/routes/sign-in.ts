@@ -1,14 +1,12 @@
 // The page that `terraform login` opens for a token (docs/compatibility.md, "Signing in with Terraform"). It is the same for all users:
 // it holds no secret, prompts for none, and loads nothing.
-import type { OpenRoute } from "../route.ts"
+import { openAddresses } from "../../contracts/tfe/open-address.ts"
+import { addressOf, type OpenRoute } from "../route.ts"
 import { escapeHtml, staticPage } from "../static-page.ts"
-
-export const signInPath = "/app/settings/tokens"
 
 export const signInRoutes: readonly OpenRoute[] = [
   {
-    method: "GET",
-    path: signInPath,
+    ...addressOf(openAddresses.signIn),
     handle: async ({ url }) => staticPage(`An API token for ${url.host}`, body(escapeHtml(url.host))),
   },
 ]

@@ -1,3 +1,4 @@
+import { signedAddresses } from "../../contracts/tfe/open-address.ts"
 import { type stateVersionParts, stateVersions, withDocumentAddresses } from "../../contracts/tfe/state-version.ts"
 import { notFound } from "../../core/errors.ts"
 import { mapPage, type Page } from "../../core/page.ts"
@@ -6,7 +7,7 @@ import type { StateTransfers } from "../../workspaces/state-versions.ts"
 import type { StateVersionQuery } from "../../workspaces/state-version-store.ts"
 import { besideStateVersions } from "../included.ts"
 import { bytesAnswer, implement } from "../implement.ts"
-import { type ApiRequest, baseOf, noContent, type OpenRoute, param } from "../route.ts"
+import { addressOf, type ApiRequest, baseOf, noContent, type OpenRoute, param } from "../route.ts"
 
 type Include = readonly (typeof stateVersionParts)[number][] | undefined
 interface ListQuery {
@@ -58,8 +59,7 @@ export const stateVersionRoutes = implement(stateVersions, {
 /** The second step of creation: the address is the credential. */
 export const stateUploadRoutes = (transfers: StateTransfers): readonly OpenRoute[] => [
   {
-    method: "PUT",
-    path: "/uploads/state-versions/:state_version_id/:document",
+    ...addressOf(signedAddresses.uploadState),
     handle: async (request) => {
       const id = param(request, "state_version_id")
       const name = param(request, "document")
