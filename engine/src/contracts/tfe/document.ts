@@ -1,14 +1,13 @@
 // A JSON:API document as one definition: from it come the encoder and the decoder of answers, the parsers of requests with the
 // pointers of their faults, the client's requests, and the reference.
 import { z } from "zod"
-import { readResource, unreadable } from "../../wire/jsonapi/answer.ts"
+import { readAnswer, readResource } from "../../wire/jsonapi/answer.ts"
 import {
   decodeBody,
   decodeDocument,
   decodeList,
   encodeDocument,
   encodeIdentifiers,
-  expectedType,
   type Resource,
   salvageDocument,
   toMany as linkageOfMany,
@@ -268,9 +267,7 @@ export function document<Id extends string, A extends Members, R extends Members
     }),
     decode(resource: unknown): View {
       const { id } = readResource(resource, type)
-      const parsed = answered.safeParse(resource)
-      if (!parsed.success) throw unreadableAnswer(type, parsed.error)
-      return { id, ...domainOf(parsed.data, definition) } as View
+      return { id, ...domainOf(readAnswer(answered, resource, type), definition) } as View
     },
     input: body<Input>(true),
     patch: body<Patch>(false),
@@ -343,12 +340,6 @@ const inputsOf = (members: Members, value: object) =>
   )
 
 const valueIn = (values: object, name: string): unknown => (values as Readonly<Record<string, unknown>>)[name]
-
-function unreadableAnswer(type: string, { issues }: z.ZodError) {
-  const [issue] = issues
-  const place = [type, ...(issue?.path.slice(1) ?? [])].join(".")
-  return unreadable(`${place} is not ${issue === undefined ? "readable" : expectedType(issue)}`)
-}
 
 /** A body that is no document of JSON:API, with its own schema. */
 export const plainBody = <T>(schema: z.ZodType<T>, pointers: Pointers): Body<T> => ({

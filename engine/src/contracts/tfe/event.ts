@@ -2,7 +2,7 @@
 import { z } from "zod"
 import { type EventActor, eventKinds, type EventSubject, type EventTag } from "../../events/event.ts"
 import type { EventPage, EventView, FeedItem } from "../../events/events.ts"
-import { MembersReader } from "../../wire/jsonapi/answer.ts"
+import { readAnswer } from "../../wire/jsonapi/answer.ts"
 import { camelCased, dashed } from "../../wire/jsonapi/member-name.ts"
 import { dashedObject, instant } from "../codec.ts"
 import { document, mapped, oneOrNull, readOnly } from "./document.ts"
@@ -67,6 +67,10 @@ export const event = mapped(flat, {
   }),
 })
 
+const pageSchema = z.object({
+  data: z.array(z.unknown()),
+  meta: z.object({ cursor: z.string(), more: z.boolean() }),
+})
 /** A page that goes on at its cursor: events have no page numbers. */
 const eventPage = {
   status: 200,
@@ -80,10 +84,8 @@ const eventPage = {
     }
   },
   decode(answer) {
-    const read = new MembersReader(answer, "the page")
-    const meta = read.members("meta")
-    const items = read.list("data").map((resource) => event.decode(resource))
-    return { items, cursor: meta.text("cursor"), more: meta.flag("more") }
+    const { data, meta } = readAnswer(pageSchema, answer, "the page")
+    return { items: data.map((resource) => event.decode(resource)), ...meta }
   },
   document: event,
   list: true,

@@ -2,7 +2,7 @@
 import { z } from "zod"
 import { invalid } from "../../core/errors.ts"
 import type { RetentionPolicyView, RetentionRule, RetentionTarget } from "../../workspaces/retention-policy.ts"
-import { readResource } from "../../wire/jsonapi/answer.ts"
+import { readAnswer, readResource } from "../../wire/jsonapi/answer.ts"
 import { decodeDocument, type Resource, toOne } from "../../wire/jsonapi/document.ts"
 import { attributePointers } from "../../wire/jsonapi/errors.ts"
 import type { Body, Definition } from "./document.ts"
@@ -16,7 +16,7 @@ export const retentionTypes = {
 const legacyType = "data-retention-policies"
 const daysMember = "delete-older-than-n-days"
 
-const definition: Definition = {
+const definition = {
   type: retentionTypes["delete-older"],
   attributes: {
     days: {
@@ -33,7 +33,10 @@ const definition: Definition = {
       rule: "Workspace or organization of the policy; null for the site.",
     },
   },
-}
+} satisfies Definition
+
+const targeted = z.object({ relationships: z.object({ target: definition.relationships.target.schema }) })
+const dated = z.object({ attributes: z.object({ [daysMember]: z.number() }) })
 
 interface LegacyPolicy extends RetentionPolicyView {
   readonly legacy?: boolean
@@ -49,14 +52,14 @@ export const retentionPolicy = {
     relationships: { target: encodeTarget(target) },
   }),
   decode(answer: unknown): RetentionPolicyView {
-    const policy = readResource(answer, ...Object.values(retentionTypes))
-    const target = policy.identifierOrNull("target")
+    const { id, type } = readResource(answer, ...Object.values(retentionTypes))
+    const { data: target } = readAnswer(targeted, answer, type).relationships.target
     return {
-      id: policy.id,
+      id,
       rule:
-        policy.type === retentionTypes["dont-delete"]
+        type === retentionTypes["dont-delete"]
           ? { kind: "dont-delete" }
-          : { kind: "delete-older", days: policy.attributes.number("deleteOlderThanNDays") },
+          : { kind: "delete-older", days: readAnswer(dated, answer, type).attributes[daysMember] },
       target: target === null ? { kind: "site" } : decodeTarget(target),
     }
   },

@@ -5,7 +5,7 @@ import type { ProjectId, TagId } from "../../core/ids.ts"
 import { flatTagFaults } from "../../tags/tag.ts"
 import type { Binding, EffectiveTagBinding } from "../../tags/tag-binding.ts"
 import type { TagBindingView, TagReference, TagView } from "../../tags/tags.ts"
-import { decodeAll, readResource } from "../../wire/jsonapi/answer.ts"
+import { decodeAll, readAnswer } from "../../wire/jsonapi/answer.ts"
 import { decodeDocument, type Resource } from "../../wire/jsonapi/document.ts"
 import { instant } from "../codec.ts"
 import { type Body, document, elements, identifiers, one, optional, readOnly } from "./document.ts"
@@ -54,6 +54,7 @@ const effective = document("effective-tag-bindings", {
   attributes: { key, value, ...shown },
   relationships: {},
 })
+const inheriting = z.object({ links: z.object({ "inherited-from": z.string().optional() }).prefault({}) })
 /** Without an id; a link names the project that it is inherited from. */
 export const effectiveTagBinding = {
   ...effective,
@@ -67,8 +68,8 @@ export const effectiveTagBinding = {
   },
   decode(resource: unknown): EffectiveTagBinding {
     const { id: _, ...view } = effective.decode({ ...(resource as object), id: "" })
-    const { links } = readResource(resource, effective.type)
-    const project = links.has("inheritedFrom") ? links.text("inheritedFrom").split("/").at(-1) : undefined
+    const { links } = readAnswer(inheriting, resource, effective.type)
+    const project = links["inherited-from"]?.split("/").at(-1)
     return { ...view, inheritedFrom: project === undefined ? null : (project as ProjectId) }
   },
 }

@@ -3,7 +3,7 @@ import { organizationPermissions } from "../../core/caller.ts"
 import type { TeamId, UserId } from "../../core/ids.ts"
 import { ssoTeamIdFaults, teamNameFaults, type TeamView, teamVisibilities } from "../../organizations/team.ts"
 import type { TeamMember } from "../../organizations/teams.ts"
-import { readResource } from "../../wire/jsonapi/answer.ts"
+import { readAnswer } from "../../wire/jsonapi/answer.ts"
 import { ruled } from "../../wire/jsonapi/ruled.ts"
 import { type Resource, toOne as encodeOne } from "../../wire/jsonapi/document.ts"
 import { flags, nullAsAbsent, someFlags } from "../codec.ts"
@@ -188,7 +188,10 @@ export const encodeMember = (team: TeamView, { organizationMembershipId, user: m
   },
 })
 
+const memberSchema = z.object({
+  relationships: z.object({ user: z.object({ data: z.object({ id: z.string() }) }) }),
+})
 export const decodeMember = (id: string, included: ReadonlyMap<string, unknown>): TeamMember => {
-  const userId = readResource(included.get(`organization-memberships/${id}`), "organization-memberships").one("user")
-  return { organizationMembershipId: id, user: user.decode(included.get(`users/${userId}`)) }
+  const { relationships } = readAnswer(memberSchema, included.get(`organization-memberships/${id}`), "a membership")
+  return { organizationMembershipId: id, user: user.decode(included.get(`users/${relationships.user.data.id}`)) }
 }
