@@ -59,7 +59,7 @@ function jsonSchema(schema: z.ZodType): Json {
 }
 
 /**
- * Of several contracts under `/api/v2`.
+ * Returns the operations of contracts under `/api/v2`.
  * @public
  */
 export function tfePaths(contracts: Readonly<Record<string, tfe.Contract>>): Paths {
@@ -159,7 +159,7 @@ export function requestSchema({ describes }: NonNullable<tfe.Endpoint["body"]>):
 }
 
 /**
- * Of several contracts under `/v1`, below a mount, or below an auth method.
+ * Returns the operations of contracts under `/v1`, below a mount, or below an auth method.
  * @public
  */
 export function vaultPaths(contracts: Readonly<Record<string, vault.Contract>>, below: keyof typeof above): Paths {
@@ -284,7 +284,7 @@ function dataSchema({ kind, record }: vault.Endpoint["answers"]): Json {
 const vaultErrors = object({ errors: listOf({ type: "string" }) })
 
 /**
- * Of ACME below each directory of a mount. The body is described by the payload of its JWS.
+ * Returns the operations of ACME below each directory of a mount. The body is described by the payload of its JWS.
  * @public
  */
 export function acmePaths(contract: AcmeContract, directories: readonly string[]): Paths {

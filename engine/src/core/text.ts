@@ -1,5 +1,12 @@
 import { badRequest } from "./errors.ts"
 
+/** `a, b` → `["a", "b"]`, blanks dropped. */
+export const commaSeparated = (text: string): string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
 /** Why no store can keep this text as it is: PostgreSQL refuses U+0000, and half of a surrogate pair has no UTF-8. */
 export function textProblem(text: string): string | undefined {
   if (text.includes("\0")) return "must not contain the character U+0000"

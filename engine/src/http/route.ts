@@ -87,6 +87,10 @@ export function param(request: Pick<ApiRequest, "params">, name: string): string
   return value
 }
 
+/** Whether `Accept` names the media type. */
+export const accepts = ({ headers }: Pick<ApiRequest, "headers">, mediaType: string): boolean =>
+  (headers.get("accept") ?? "").split(",").some((range) => range.split(";")[0]?.trim().toLowerCase() === mediaType)
+
 /** The server's own address, as the client that asks knows it. */
 export function baseOf({ url }: Pick<ApiRequest, "url">): string {
   const prefix = url.pathname.slice(0, url.pathname.indexOf("/api/v2/"))

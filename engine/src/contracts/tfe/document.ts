@@ -77,7 +77,7 @@ export function withDefault(
   return { required: true, default: value, ...options, schema, input: orDefault(options.input ?? schema, value) }
 }
 
-/** The same, at creation alone. */
+/** Writable at creation alone. */
 export const immutable = <T, Input>(
   schema: z.ZodType<T>,
   documentation: Named & { readonly input: z.ZodType<Input> },
@@ -101,7 +101,7 @@ export const computed = <View>(schema: z.ZodType, compute: (view: View) => unkno
   compute,
   ...documentation,
 })
-/** The same value in every answer, for clients that read the member. */
+/** One value in every answer, for clients that read the member. */
 export const constant = (value: string | boolean | number | null, documentation: Named) =>
   computed(z.literal(value), () => value, documentation)
 /** A second name of a writable member; in answers as well, unless it is `writeOnly`. */
@@ -134,7 +134,7 @@ export const many = <Id extends string>(type: string) =>
     decode: ({ data }) => data.map(({ id }) => id as Id),
     encode: (ids) => linkageOfMany(type, ids),
   })
-/** The same in requests: clients send any type, and an empty id for none. */
+/** Ids of related resources in requests. Clients send any type, and an empty id for none. */
 export const oneInput = <Id extends string>(type: string) =>
   z.codec(toOneSchema, z.custom<Id | null>(), {
     decode: (linkage) => relatedId(linkage) as Id | null,
@@ -204,7 +204,7 @@ interface Parts<Id extends string, A extends Members, R extends Members> {
   readonly nullableAttributes?: true
   /** Accepted types of requests, if they differ from the type of answers; `optional` if some clients send none. */
   readonly sentTypes?: { readonly names?: readonly string[]; readonly optional?: true }
-  /** Requests are read without the members that are not valid; their `faults` are for rules that find more. */
+  /** Leaves out the members of a request that are not valid, and reports them as `faults`, for rules that find more. */
   readonly salvaged?: true
   readonly attributes: A
   readonly relationships: R
@@ -238,7 +238,8 @@ export function document<Id extends string, A extends Members, R extends Members
     const related = z.object(shapeOf(relationships, inputOf))
     const requiresOne =
       creates && Object.values(relationships).some((one) => one.required === true && !("default" in one))
-    const orNothing = (group: z.ZodObject) => (nullableAttributes === true ? nullAsEmpty(group) : group.prefault({}))
+    const orNothing = (group: z.ZodObject) =>
+      nullableAttributes === true ? nullAsNoMembers(group) : group.prefault({})
     const schema = z.object({
       attributes: orNothing(own),
       ...(Object.keys(related.shape).length > 0 && { relationships: requiresOne ? related : orNothing(related) }),
@@ -284,7 +285,7 @@ const namesOf = (members: Members): Readonly<Record<string, string>> =>
     ),
   )
 
-const nullAsEmpty = <T extends z.ZodObject>(schema: T) =>
+const nullAsNoMembers = <T extends z.ZodObject>(schema: T) =>
   z.codec(z.unknown().optional(), schema, {
     decode: (value: unknown) => value ?? {},
     encode: (value: unknown) => value,
@@ -356,7 +357,7 @@ interface Coded<View> {
   readonly decode: (resource: unknown) => View
 }
 
-/** The same document, of a view with another structure. */
+/** A document whose view has another structure. */
 export const mapped = <Flat, View, C extends Definition>(
   codec: C & Coded<Flat>,
   { from, to }: { readonly from: (view: View) => Flat; readonly to: (flat: Flat, included: Included) => View },
@@ -366,19 +367,11 @@ export const mapped = <Flat, View, C extends Definition>(
   decode: (resource: unknown, included: Included = new Map()) => to(codec.decode(resource), included),
 })
 
-/** The same for a request. */
+/** A request whose value has another structure. */
 export const mappedBody = <Flat, T>(
   body: Body<Flat>,
   { from, to }: { readonly from: (value: T) => Flat; readonly to: (flat: Flat) => T },
 ): Body<T> => ({ ...body, decode: (sent) => to(body.decode(sent)), encode: (value) => body.encode(from(value)) })
-
-/** A request that may have no body. */
-export const optionalBody = <T extends object>(body: Body<T>): Body<T | Partial<T>> => ({
-  ...body,
-  decode: (sent) => (sent === undefined ? {} : body.decode(sent)),
-  encode: (value) => body.encode(value as T),
-  optional: true,
-})
 
 /** A list of resources with members; `schema` is of each, without its type. */
 export const elements = <T>(type: string, schema: z.ZodType<T>): Body<readonly T[]> => ({

@@ -33,7 +33,7 @@ export interface QueryParameter<T = unknown> extends Documentation {
   readonly schema: z.ZodType<T>
   /** Its schema gets an empty text if it is left out. */
   readonly required?: true
-  /** Of a value in several parameters: what its schema decodes, and the parameters of what it encodes. */
+  /** Reads the input of the schema from several parameters, and writes its output to them. */
   readonly several?: {
     readonly read: (query: URLSearchParams) => unknown
     readonly write: (encoded: never) => readonly (readonly [name: string, value: string])[]
@@ -180,22 +180,9 @@ export const among = <T extends string>(parameter: string, all: readonly T[]) =>
     },
     encode: (values) => encodeCommaList(values ?? []),
   })
-/** Names of related resources, with commas between. */
-export const inclusion = <const Name extends string>(...names: readonly Name[]) =>
-  z.codec(z.string(), z.custom<readonly Name[] | undefined>(), {
-    decode(value, context) {
-      const given = decodeCommaList(value)
-      const unknown = given?.find((name) => !names.some((one) => one === name))
-      if (unknown === undefined) return given as readonly Name[] | undefined
-      const message = `include parameter "${unknown}" is not one of ${names.join(", ")}`
-      context.issues.push({ code: "custom", message, input: value })
-      return z.NEVER
-    },
-    encode: (given) => (given ?? []).join(","),
-  })
 /**
- * The same for names that clients write with dashes or underscores. The text of the fault is contract: public clients look for
- * "include parameter" in it.
+ * Names of related resources, with commas between. Clients write them with dashes or underscores, and look for "include parameter" in
+ * the text of the fault.
  */
 export const inclusionOfParts = <const Part extends string>(...parts: readonly Part[]) =>
   z.codec(z.string(), z.custom<readonly Part[] | undefined>(), {

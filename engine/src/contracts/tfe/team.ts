@@ -4,21 +4,12 @@ import type { TeamId, UserId } from "../../core/ids.ts"
 import { ssoTeamIdFaults, teamNameFaults, type TeamView, teamVisibilities } from "../../organizations/team.ts"
 import type { TeamMember } from "../../organizations/teams.ts"
 import { readAnswer } from "../../wire/jsonapi/answer.ts"
+import { decodeCommaList } from "../../wire/jsonapi/query.ts"
 import { ruled } from "../../wire/jsonapi/ruled.ts"
 import { type Resource, toOne as encodeOne } from "../../wire/jsonapi/document.ts"
 import { flags, nullAsAbsent, someFlags } from "../codec.ts"
 import { alias, computed, document, identifiers, link, many, one, optional, readOnly, writable } from "./document.ts"
-import {
-  commaList,
-  contract,
-  created,
-  inclusion,
-  nothing,
-  page,
-  resource,
-  resourceWithIncluded,
-  text,
-} from "./endpoint.ts"
+import { commaList, contract, created, nothing, page, resource, resourceWithIncluded, text } from "./endpoint.ts"
 import { user } from "./user.ts"
 
 export const team = document("teams", {
@@ -88,9 +79,22 @@ export const team = document("teams", {
   },
 })
 
+const parts = ["users", "organization-memberships"] as const
+const inclusion = z.codec(z.string(), z.custom<readonly (typeof parts)[number][] | undefined>(), {
+  decode(value, context) {
+    const given = decodeCommaList(value)
+    const unknown = given?.find((name) => !parts.some((part) => part === name))
+    if (unknown === undefined) return given as (typeof parts)[number][] | undefined
+    const message = `include parameter "${unknown}" is not one of ${parts.join(", ")}`
+    context.issues.push({ code: "custom", message, input: value })
+    return z.NEVER
+  },
+  encode: (given) => (given ?? []).join(","),
+})
+
 const include = {
   parameter: "include",
-  schema: inclusion("users", "organization-memberships"),
+  schema: inclusion,
   rule: "Members beside the team: users, organization-memberships, or both with a comma.",
   example: "users",
 }

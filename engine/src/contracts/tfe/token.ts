@@ -3,7 +3,7 @@ import type { TeamId, UserId } from "../../core/ids.ts"
 import { organizationTokenKinds, type TeamTokenQuery, teamTokenSortKeys } from "../../organizations/token.ts"
 import type { CreatedToken, TokenView } from "../../organizations/tokens.ts"
 import { instant, instantInput, nullAsAbsent, nullIfEmpty } from "../codec.ts"
-import { constant, document, mapped, one, oneOrNull, optional, optionalBody, readOnly, writable } from "./document.ts"
+import { type Body, constant, document, mapped, one, oneOrNull, optional, readOnly, writable } from "./document.ts"
 import { contract, created, filledText, nothing, page, resource } from "./endpoint.ts"
 
 const attributes = {
@@ -75,8 +75,13 @@ export const createdToken = mapped(flatCreated, {
   to: ({ secret, ...view }) => ({ ...toView(view), secret }),
 })
 
+type Input = ReturnType<typeof flat.input.decode>
 /** Clients that create the one token of a team or an organization often send no body. */
-const body = optionalBody(flat.input)
+const body: Body<Input> = {
+  ...flat.input,
+  decode: (sent) => (sent === undefined ? {} : flat.input.decode(sent)),
+  optional: true,
+}
 
 const teamTokenSort = z.codec(z.string(), z.custom<TeamTokenQuery["sort"]>(), {
   decode(value, context) {

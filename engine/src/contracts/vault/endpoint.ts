@@ -128,7 +128,7 @@ function infoIn(data: unknown): Document {
 export interface Version {
   /** Unlike that of any other content at the address; without quotes. */
   readonly tag: string
-  /** Since when it is what it is; 0 where that is not known. */
+  /** Time of the last change; 0 if it is not known. */
   readonly modifiedAt: Instant
 }
 export interface Versioned<T> {

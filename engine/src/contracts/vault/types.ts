@@ -1,6 +1,6 @@
 // Types of parameters below `/v1` as codecs of zod. Clients of this API send text for everything, so that reading coerces.
 import { z } from "zod"
-import { textProblem } from "../../core/text.ts"
+import { commaSeparated, textProblem } from "../../core/text.ts"
 import { parseNestedJson } from "../../core/json-bounds.ts"
 import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant, secondMs } from "../../core/time.ts"
 
@@ -33,7 +33,7 @@ export function problem(context: Context, input: unknown, message: string): neve
 const kibibyte = 1_024
 /** Certificates and requests for them; nothing longer is parsed. */
 const textMaximumBytes = 64 * kibibyte
-export const listMaximum = 100_000
+const listMaximum = 100_000
 
 /** Numbers and booleans are taken for their text. */
 export const textUpTo = (maximumBytes: number): ParameterType<string> => ({
@@ -129,12 +129,6 @@ export const instant: ParameterType<Instant | null> = {
   expected: 'a time, such as "2030-01-31T12:00:00Z"',
   type: "string",
 }
-
-export const commaSeparated = (value: string): string[] =>
-  value
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
 
 /** Stops at the first item that cannot be read, however many there are. */
 function eachOf<T>(items: readonly unknown[], { schema }: ParameterType<T>, context: Context): readonly T[] {
@@ -266,7 +260,7 @@ export const nullable = <T>({ schema, expected, type, vault }: ParameterType<T>)
   ...(vault && { vault: (value: T | null) => (value === null ? null : vault(value)) }),
 })
 
-/** The same parameter, with other values in the domain. */
+/** A parameter with other values in the domain. */
 export const mapped = <T, U>(
   { schema, expected, type, vault }: ParameterType<T>,
   decode: (value: T) => U,

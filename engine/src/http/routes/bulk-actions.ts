@@ -9,7 +9,7 @@ import {
 } from "../../contracts/tfe/bulk-action.ts"
 import { decodeWriter } from "../../wire/jsonapi/writer.ts"
 import { decodeQuery } from "../implement.ts"
-import { type ApiRequest, type ApiResponse, param, type Route } from "../route.ts"
+import { accepts, type ApiRequest, type ApiResponse, param, type Route } from "../route.ts"
 
 const { method, path, query, body: requested } = bulkActions.run
 
@@ -28,7 +28,7 @@ export const bulkActionRoutes: readonly Route[] = [
         ...decodeWriter(request.headers, body),
         ...keyOf(request),
       })
-      if (wantsLines(request)) return streamed(linesMediaType, withFailure(encodeBulkLines(run)))
+      if (accepts(request, linesMediaType)) return streamed(linesMediaType, withFailure(encodeBulkLines(run)))
       return streamed("application/vnd.api+json", encodeBulkDocument(run, asked))
     },
   },
@@ -38,9 +38,6 @@ function keyOf({ headers }: ApiRequest): { readonly idempotencyKey?: string } {
   const idempotencyKey = headers.get(keyHeader)
   return idempotencyKey === null ? {} : { idempotencyKey }
 }
-
-const wantsLines = ({ headers }: ApiRequest): boolean =>
-  (headers.get("accept") ?? "").split(",").some((range) => range.split(";")[0]?.trim().toLowerCase() === linesMediaType)
 
 const streamed = (mediaType: string, text: AsyncIterable<string>): ApiResponse => ({
   status: 200,

@@ -3,7 +3,7 @@ import { encodeFeedItem, events, eventStreamType, streamBeginning } from "../../
 import type { EventQuery, EventView, FeedItem } from "../../events/events.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import { decodeQuery } from "../implement.ts"
-import { type ApiRequest, type ApiResponse, ok, param, type Route } from "../route.ts"
+import { accepts, type ApiRequest, type ApiResponse, ok, param, type Route } from "../route.ts"
 
 const { method, path, query: parameters, answers } = events.list
 
@@ -15,7 +15,7 @@ export const eventRoutes: readonly Route[] = [
     handle: async (request) => {
       const organization = param(request, "organization_name")
       const query: EventQuery = decodeQuery(parameters, request.query)
-      if (!wantsStream(request)) {
+      if (!accepts(request, eventStreamType)) {
         const { number, size } = decodePage(request.query)
         if (number !== 1)
           throw badRequest("The page is not valid.", [
@@ -27,11 +27,6 @@ export const eventRoutes: readonly Route[] = [
     },
   },
 ]
-
-const wantsStream = ({ headers }: ApiRequest): boolean =>
-  (headers.get("accept") ?? "")
-    .split(",")
-    .some((type) => type.trim().split(";")[0]?.trim().toLowerCase() === eventStreamType)
 
 /** A client that comes again says in a header where it was, and repeats the address it began with. */
 function continued({ headers }: ApiRequest, query: EventQuery): EventQuery {

@@ -1,5 +1,6 @@
 // Query parameters. Unknown ones are ignored: public clients send some (docs/compatibility.md, "Query parameters").
 import { badRequest } from "../../core/errors.ts"
+import { commaSeparated } from "../../core/text.ts"
 import { defaultPageSize, maximumPageSize, type PageRequest } from "../../core/page.ts"
 
 /** Decodes the page. Numbers are positive integers; a size above the maximum is reduced to it. */
@@ -23,10 +24,7 @@ function positiveInteger(text: string | null, absent: number): number | undefine
 
 /** `a,b` → `["a", "b"]`, blanks dropped; undefined when absent or empty. */
 export function decodeCommaList(text: string | null): string[] | undefined {
-  const parts = (text ?? "")
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
+  const parts = commaSeparated(text ?? "")
   return parts.length === 0 ? undefined : parts
 }
 
