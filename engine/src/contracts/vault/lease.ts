@@ -100,7 +100,10 @@ export const leasePrefixRevocations = <const Address extends string>(address: Ad
     },
   })
 
-/** All of them, by address. */
+/**
+ * All of them, by address.
+ * @public
+ */
 export const leaseContracts: Readonly<Record<string, Contract>> = {
   leases,
   ...Object.fromEntries(renewalAddresses.map((address) => [address, leaseRenewals(address)])),

@@ -28,16 +28,6 @@ export const identifier = (type: string, id: string): ResourceIdentifier => ({ t
 export const toOne = (type: string, id: string | null) => ({ data: id === null ? null : identifier(type, id) })
 export const toMany = (type: string, ids: readonly string[]) => ({ data: ids.map((id) => identifier(type, id)) })
 
-/** The resource, with linkage in a relationship that otherwise only says where its resources are. */
-export function linked(resource: Resource, name: string, to: readonly { readonly id: string }[]): Resource {
-  const relationship = resource.relationships?.[name] as Readonly<Record<string, unknown>> | undefined
-  const linkage = toMany(
-    name,
-    to.map(({ id }) => id),
-  )
-  return { ...resource, relationships: { ...resource.relationships, [name]: { ...relationship, ...linkage } } }
-}
-
 /**
  * Reads `{ data: { type, attributes, relationships } }`. Unknown members are ignored, as clients expect.
  * `schema` describes `data`; its faults carry pointers. An empty or missing `type` is accepted where `types` says so,
