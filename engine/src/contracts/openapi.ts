@@ -252,12 +252,7 @@ const propertiesOf = ({ members }: Table): Json =>
     ]),
   )
 const queryOf = ({ members }: Table) =>
-  members.map(({ wireName, kind, note }) => ({
-    name: wireName,
-    in: "query",
-    ...(note !== undefined && { description: note.rule }),
-    schema: fieldSchemas[kind.type],
-  }))
+  members.map(({ wireName, kind, note = { rule: "" } }) => inQuery(wireName, fieldSchemas[kind.type], note))
 
 function responsesOf({ answers }: vault.Endpoint): Json {
   const { kind, mediaTypes, conditional } = answers
@@ -317,14 +312,8 @@ export function payloadSchema({ payload, payloadOptional }: AcmeEndpoint): Json 
   if (payload === undefined) return { const: "" }
   const members = Object.entries(payload.members)
   const schema = object(
-    Object.fromEntries(members.map(([name, one]) => [name, described(one.schema, documentationOf(one))])),
+    Object.fromEntries(members.map(([name, one]) => [name, described(one.schema, one)])),
     members.filter(([, one]) => one.required === true).map(([name]) => name),
   )
   return payloadOptional === true ? { anyOf: [schema, { const: "" }] } : schema
 }
-
-const documentationOf = ({ rule, example, ...rest }: Documentation): Documentation => ({
-  rule,
-  ...(example !== undefined && { example }),
-  ...("default" in rest && { default: rest.default }),
-})
