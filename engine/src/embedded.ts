@@ -62,7 +62,7 @@ import { sweepSecretIds, sweepSecretIdsJob } from "./pki/logins/sweep-secret-ids
 import { KubernetesLoginService } from "./pki/logins/kubernetes/kubernetes-login-service.ts"
 import type { ReadPodAccount, TokenReviewer } from "./pki/logins/kubernetes/token-reviewer.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
-import { Authorities } from "./pki/authorities.ts"
+import { MountSnapshots } from "./pki/authorities.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
 import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
 import { createCrlMetrics } from "./pki/crl/crl-metrics.ts"
@@ -312,7 +312,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const fetchFrom = (name: string, propagates: boolean) =>
     tracer === undefined ? outgoing.fetch : tracedFetch(outgoing.fetch, tracer, { name, propagates })
   const mountDirectory = new MountDirectory(storage, cacheVersions)
-  const authorities = new Authorities()
+  const mountSnapshots = new MountSnapshots()
   const tidyMetrics = createTidyMetrics(meter)
   const context: Context = {
     storage,
@@ -338,7 +338,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     cacheVersions,
     mountDirectory,
     authMethodDirectory: new AuthMethodDirectory(storage, cacheVersions),
-    authorities,
+    mountSnapshots,
     signingKeys,
     keyGenerator: tracer === undefined ? ownGenerator : tracedKeyGenerator(ownGenerator, tracer),
     weakKeys: options.weakKeys ?? noWeakKeys,
@@ -356,7 +356,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       log: runtime.log,
     }),
     ocspMetrics: createOcspMetrics(meter),
-    figures: new FigureBoard({ storage, mountDirectory, authorities, runtime, timers }),
+    figures: new FigureBoard({ storage, mountDirectory, mountSnapshots, runtime, timers }),
     ocspCache: new OcspCache(),
     ocspResponders: new HeldResponders(),
     edition: options.edition ?? "self-hosted",
@@ -435,7 +435,7 @@ interface Context {
   readonly claimTools: ClaimTools
   readonly mountDirectory: MountDirectory
   readonly authMethodDirectory: AuthMethodDirectory
-  readonly authorities: Authorities
+  readonly mountSnapshots: MountSnapshots
   readonly signingKeys: SigningKeys
   readonly keyGenerator: KeyGenerator
   readonly weakKeys: WeakKeyList
@@ -502,7 +502,7 @@ export function readAuthorityFigures(
   const board = new FigureBoard({
     storage,
     mountDirectory,
-    authorities: new Authorities(),
+    mountSnapshots: new MountSnapshots(),
     runtime,
     timers: systemTimers,
   })

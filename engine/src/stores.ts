@@ -22,7 +22,7 @@ import type { AppRoleStore, SecretIdStore } from "./pki/logins/app-role-store.ts
 import type { AuthMethodStore } from "./pki/logins/auth-method-store.ts"
 import type { KubernetesLoginStore } from "./pki/logins/kubernetes/kubernetes-login-store.ts"
 import type { MountStore } from "./pki/mount-store.ts"
-import type { AuthorityStore } from "./pki/authority.ts"
+import type { MountVersionStore } from "./pki/authority.ts"
 import type { CertificateStore } from "./pki/certificates/certificate.ts"
 import type { CrlStore } from "./pki/crl/crl-store.ts"
 import type { RevocationStore } from "./pki/revoke/revocation.ts"
@@ -86,7 +86,7 @@ export interface Stores {
   readonly consumers: RemoteStateConsumerStore
   readonly retentionPolicies: RetentionPolicyStore
   readonly mounts: MountStore
-  readonly authorities: AuthorityStore
+  readonly authorities: MountVersionStore
   readonly caKeys: CaKeyStore
   readonly issuers: IssuerStore
   readonly roles: RoleStore

@@ -39,16 +39,16 @@ export class AccountBindingService extends AuthorityService implements AccountBi
     const { random, clock } = this.context.runtime
     const [now, id, key] = [clock.now(), newUuid(random), random.bytes(keyOctets)]
     const expiresAt = ttlMs === 0 ? null : now + ttlMs
-    await this.transact(async (authority, { acmeAccounts }) => {
+    await this.transact(async (snapshot, { acmeAccounts }) => {
       try {
-        openDirectory(authority, directory)
+        openDirectory(snapshot, directory)
       } catch (error) {
         if (error instanceof AcmeProblem) throw unprocessable(error.message)
         throw error
       }
       await acmeAccounts.insertBinding({
         id,
-        mountId: authority.mount.id,
+        mountId: snapshot.mount.id,
         directory: path,
         key,
         createdAt: now,

@@ -2,7 +2,7 @@
 import { isEngineError } from "../core/errors.ts"
 import { newId, newOrderedId } from "../core/ids.ts"
 import { dayMs, type Instant } from "../core/time.ts"
-import type { Authority } from "../pki/authority.ts"
+import type { MountSnapshot } from "../pki/authority.ts"
 import type { PkiStores } from "../pki/authority-service.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
 import { assertKeyAllowed, assertRsaExponent } from "../pki/keys/key-check.ts"
@@ -73,11 +73,11 @@ const validatingPatienceMs = 250
 
 export class AcmeService extends DirectoryService implements AcmeServer {
   async describe(): Promise<DirectoryView> {
-    const authority = await this.served()
-    const { profiles } = openDirectory(authority, this.directory)
-    const { acme } = authority.settings
+    const snapshot = await this.served()
+    const { profiles } = openDirectory(snapshot, this.directory)
+    const { acme } = snapshot.settings
     return {
-      base: this.baseOf(authority),
+      base: this.baseOf(snapshot),
       externalAccountRequired: eabPolicyOf(acme, this.tools.rules) !== "not-required",
       termsOfService: acme.termsOfService,
       website: acme.website,
@@ -87,12 +87,12 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async enter(): Promise<Entrance> {
-    const authority = await this.entered()
-    const scope = this.scopeOf(authority)
-    const nonceAuthority = this.nonceAuthority(authority)
+    const snapshot = await this.entered()
+    const scope = this.scopeOf(snapshot)
+    const nonceAuthority = this.nonceAuthority(snapshot)
     const { random, clock } = this.context.runtime
     return {
-      base: this.baseOf(authority),
+      base: this.baseOf(snapshot),
       newNonce: () => newNonce(nonceAuthority, random, clock.now()),
       knownKeyOf: (id) => this.tools.accountKeys.of(scope, id),
     }
@@ -105,7 +105,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async keyOf(id: AcmeAccountId): Promise<AccountKey> {
-    const { jwk, thumbprint } = await this.read(async (authority, stores) => this.accountIn(authority, stores, id))
+    const { jwk, thumbprint } = await this.read(async (snapshot, stores) => this.accountIn(snapshot, stores, id))
     this.tools.accountKeys.keep(this.scopeOf(await this.entered()), id, { jwk, thumbprint })
     return { jwk, thumbprint }
   }
@@ -117,9 +117,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async newAccount(signer: KeySigner, input: NewAccount) {
     const bindingKey = input.binding === undefined ? undefined : await this.bindingKey(input.binding.keyId)
     const isBound = bindingKey !== undefined && (await input.binding?.verify(bindingKey)) === true
-    return this.once(signer.nonce, async (authority, stores) => {
+    return this.once(signer.nonce, async (snapshot, stores) => {
       const { acmeAccounts } = stores
-      const { mount, settings } = authority
+      const { mount, settings } = snapshot
       const known = await acmeAccounts.byThumbprint(mount.id, this.path, signer.thumbprint)
       if (known !== undefined) {
         if (known.status !== "valid") throw accountNotValid(known.status)
@@ -139,7 +139,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       }
       const now = this.context.runtime.clock.now()
       const id = newId("acct", this.context.runtime.random)
-      await registerWithin(this.limitsOf(authority), stores, { id, mountId: mount.id, address: input.address, now })
+      await registerWithin(this.limitsOf(snapshot), stores, { id, mountId: mount.id, address: input.address, now })
       const account: AcmeAccount = {
         id,
         mountId: mount.id,
@@ -165,8 +165,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     id: AcmeAccountId,
     change: { readonly contact: unknown; readonly deactivate: boolean },
   ): Promise<AccountView> {
-    return await this.asAccount(signer, async (authority, stores, { id: signedBy }) => {
-      const account = await this.accountIn(authority, stores, signedBy)
+    return await this.asAccount(signer, async (snapshot, stores, { id: signedBy }) => {
+      const account = await this.accountIn(snapshot, stores, signedBy)
       refuseOtherAccount(account, id)
       if (change.contact === undefined && !change.deactivate) return accountView(account)
       const status = change.deactivate ? ("deactivated" as const) : account.status
@@ -187,10 +187,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     oldThumbprint: string,
     { key: presented, ...key }: Pick<KeySigner, "jwk" | "thumbprint" | "key">,
   ): Promise<AccountView> {
-    const changed = await this.asAccount(signer, async (authority, stores, { id: signedBy }) => {
-      const { mount } = authority
+    const changed = await this.asAccount(signer, async (snapshot, stores, { id: signedBy }) => {
+      const { mount } = snapshot
       const { acmeAccounts } = stores
-      const account = await this.accountIn(authority, stores, signedBy)
+      const account = await this.accountIn(snapshot, stores, signedBy)
       if (oldThumbprint !== account.thumbprint) throw malformed(`"oldKey" is not the account's key.`)
       assertStrongAccountKey(presented)
       await assertKeyAllowed(this.context, stores, { key: presented, refuse: badAccountKey })
@@ -225,16 +225,16 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     if (identifiers.length > identifiersMaximum)
       throw malformed(`An order has at most ${identifiersMaximum} identifiers.`)
     const distinct = distinctIdentifiers(identifiers)
-    const view = await this.asAccount(signer, async (authority, stores, account) => {
+    const view = await this.asAccount(signer, async (snapshot, stores, account) => {
       const asked = { ...input, identifiers: distinct }
-      this.refuseUnissuable(authority, asked)
+      this.refuseUnissuable(snapshot, asked)
       const now = this.context.runtime.clock.now()
       const { replaces } = input
-      if (replaces !== null) await this.#refuseReplacement(authority, stores, account, distinct, replaces, now)
-      const limits = this.limitsOf(authority)
+      if (replaces !== null) await this.#refuseReplacement(snapshot, stores, account, distinct, replaces, now)
+      const limits = this.limitsOf(snapshot)
       const proved = distinct.map(provedBy)
       // Who renews in time, as renewal information says, uses nothing up, but once for each certificate.
-      if (replaces === null || (await stores.acmeOrders.wasToBeReplaced(authority.mount.id, replaces)))
+      if (replaces === null || (await stores.acmeOrders.wasToBeReplaced(snapshot.mount.id, replaces)))
         await refuseOrdersBeyond(limits, stores, {
           mountId: account.mountId,
           accountId: account.id,
@@ -243,10 +243,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         })
       const authorizations: Authorization[] = []
       for (const identifier of proved)
-        authorizations.push((await this.#authorizationFor(authority, stores, account, identifier, now)).authorization)
+        authorizations.push((await this.#authorizationFor(snapshot, stores, account, identifier, now)).authorization)
       const order: AcmeOrder = {
         id: newOrderedId("order", this.context.runtime.random, now),
-        mountId: authority.mount.id,
+        mountId: snapshot.mount.id,
         accountId: account.id,
         state: "open",
         createdAt: now,
@@ -279,7 +279,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const request = readOrRefusal(csr)
     const queue = this.tools.queues()?.finalizations
     using place = queue?.reserve()
-    const { view, begun } = await this.asAccount(signer, async (authority, stores, account) => {
+    const { view, begun } = await this.asAccount(signer, async (snapshot, stores, account) => {
       const order = await orderOf(stores, account, id)
       const authorizations = await stores.acmeAuthorizations.ofOrder(id)
       const now = this.context.runtime.clock.now()
@@ -290,13 +290,13 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         throw new AcmeProblem("orderNotReady", `The order is ${shown.status}, and can be finalized while it is ready.`)
       if (request instanceof AcmeProblem) throw request
       await assertKeyAllowed(this.context, stores, { key: request.key, refuse: badCsrKey })
-      const { jwk } = await this.accountIn(authority, stores, account.id)
+      const { jwk } = await this.accountIn(snapshot, stores, account.id)
       if (isKeyOfJwk(jwk, request.key)) throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
       const asking =
-        asksOwners(authority) && authorizations.some((one) => isCaaOld(one, now, authority.settings.caaHistory))
+        asksOwners(snapshot) && authorizations.some((one) => isCaaOld(one, now, snapshot.settings.caaHistory))
           ? ownersLeaseMs
           : 0
-      const { leaseMs, approval } = this.#finalizable(authority, order, request)
+      const { leaseMs, approval } = this.#finalizable(snapshot, order, request)
       const turn = turnOf(place, now, leaseMs + asking)
       if (!(await stores.acmeOrders.beginFinalizing(id, csr, turn)))
         throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
@@ -317,14 +317,14 @@ export class AcmeService extends DirectoryService implements AcmeServer {
    * signed.
    */
   #finalizable(
-    authority: Authority,
+    snapshot: MountSnapshot,
     order: AcmeOrder,
     { parsed, key }: ReadCsr,
   ): { readonly leaseMs: number; readonly approval?: Approval } {
-    const { decider, terms } = this.issuing(authority, order.profile)
+    const { decider, terms } = this.issuing(snapshot, order.profile)
     if (decider.kind === "role") {
       const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
-      return { leaseMs: roleLeaseMs, approval: { under: authority, approved } }
+      return { leaseMs: roleLeaseMs, approval: { under: snapshot, approved } }
     }
     refuseOtherCsr(order.identifiers, parsed)
     assertRsaExponent({ key, refuse: badCsrKey })
@@ -332,9 +332,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async chains(signer: AccountSigner, id: AcmeOrderId): Promise<CertificateChains> {
-    return await this.asAccount(signer, async (authority, stores, account) => {
+    return await this.asAccount(signer, async (snapshot, stores, account) => {
       const { serialNumber } = await orderOf(stores, account, id)
-      const { mount, issuers } = authority
+      const { mount, issuers } = snapshot
       const found = serialNumber === null ? undefined : await stores.certificates.issued(mount.id, serialNumber)
       if (found === undefined) throw nothingThere("certificate")
       const issuer = issuers.find((one) => one.id === found.issuerId)
@@ -344,11 +344,11 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async newAuthorization(signer: AccountSigner, identifier: Identifier) {
     if (isWildcard(identifier)) throw malformed("A wildcard is authorized with an order, and not before it.")
-    return await this.asAccount(signer, async (authority, stores, account) => {
-      this.refuseUnissuable(authority, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
+    return await this.asAccount(signer, async (snapshot, stores, account) => {
+      this.refuseUnissuable(snapshot, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
       const now = this.context.runtime.clock.now()
       const { authorization, created } = await this.#authorizationFor(
-        authority,
+        snapshot,
         stores,
         account,
         provedBy(identifier),
@@ -417,10 +417,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async revoke(signer: AccountSigner | KeySigner, { certificate: der, reason }: Revocation): Promise<void> {
     const { parsed, serialNumber } = readGiven(der)
-    const { autoRebuild, wasRevoked } = await this.once(signer.nonce, async (authority, stores) => {
-      const { mount, settings } = authority
+    const { autoRebuild, wasRevoked } = await this.once(signer.nonce, async (snapshot, stores) => {
+      const { mount, settings } = snapshot
       const record = await stores.certificates.find(mount.id, serialNumber)
-      const account = "accountId" in signer ? await this.signedFor(authority, stores, signer) : undefined
+      const account = "accountId" in signer ? await this.signedFor(snapshot, stores, signer) : undefined
       // To who may not revoke it, one that is there is like one that is not.
       const refusal = unauthorized("This certificate is not one that the signer of the request may revoke.")
       if (record === undefined || Buffer.compare(record.certificate, der) !== 0) throw refusal
@@ -433,7 +433,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const known = await stores.revocations.find(mount.id, serialNumber)
       try {
         // A certificate that has expired stays as it is, and the client need not ask again. Of one that is revoked, it blocks the key if that is the reason given now.
-        await recordRevocation(authority, stores, { record, certificate: parsed, reason, now, isNew: false })
+        await recordRevocation(snapshot, stores, { record, certificate: parsed, reason, now, isNew: false })
       } catch (error) {
         if (isEngineError(error, "unprocessable")) throw malformed(error.message)
         throw error
@@ -447,15 +447,15 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async renewalInfo(certificateId: string): Promise<RenewalInfo> {
     const { keyIdentifier, serialNumber } = readCertificateId(certificateId)
-    const authority = await this.served()
+    const snapshot = await this.served()
     return this.read(async (_current, { certificates, revocations, acmeOrders, renewalSignals }) => {
-      const record = await certificates.find(authority.mount.id, serialNumber)
+      const record = await certificates.find(snapshot.mount.id, serialNumber)
       if (record === undefined || !isIssuedByKey(record.certificate, keyIdentifier)) throw nothingThere("certificate")
-      const issuer = authority.issuers.find(({ id }) => id === record.issuerId)
-      const revocation = await revocations.find(authority.mount.id, serialNumber)
-      const order = await acmeOrders.ofCertificate(authority.mount.id, serialNumber)
+      const issuer = snapshot.issuers.find(({ id }) => id === record.issuerId)
+      const revocation = await revocations.find(snapshot.mount.id, serialNumber)
+      const order = await acmeOrders.ofCertificate(snapshot.mount.id, serialNumber)
       // What was ordered after the signal has been renewed, however far back its validity begins.
-      const signal = await renewalSignals.concerning(authority.mount.id, {
+      const signal = await renewalSignals.concerning(snapshot.mount.id, {
         serialNumber,
         issuerId: record.issuerId,
         orderedAt: order?.createdAt ?? record.notBefore,
@@ -471,20 +471,20 @@ export class AcmeService extends DirectoryService implements AcmeServer {
    * may have changed CAA records since, or was never asked for this authority.
    */
   async #authorizationFor(
-    authority: Authority,
+    snapshot: MountSnapshot,
     stores: PkiStores,
     account: AccountStanding,
     identifier: ProvedIdentifier,
     now: Instant,
     { isAhead = false }: { readonly isAhead?: boolean } = {},
   ) {
-    const looksAtCaa = identifier.type === "dns" && asksOwners(authority)
-    const beyond = looksAtCaa ? caaHorizon(now, authority.settings.caaHistory) + validityMs : now + orderLifetimeMs
+    const looksAtCaa = identifier.type === "dns" && asksOwners(snapshot)
+    const beyond = looksAtCaa ? caaHorizon(now, snapshot.settings.caaHistory) + validityMs : now + orderLifetimeMs
     const known = await stores.acmeAuthorizations.validFor(account.id, identifier, beyond)
     if (known !== undefined) return { authorization: known, created: false }
     const { random } = this.context.runtime
     const [id, mountId, accountId] = [newOrderedId("authz", random, now), account.mountId, account.id]
-    const limits = this.limitsOf(authority)
+    const limits = this.limitsOf(snapshot)
     await refuseFailuresBeyond(limits, stores, { accountId, identifier, now })
     if (isAhead) await registerAuthorizationWithin(limits, stores, { id, mountId, accountId, now })
     const authorization: Authorization = {
@@ -521,7 +521,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   /** RFC 9773, section 5. */
   async #refuseReplacement(
-    { mount }: Authority,
+    { mount }: MountSnapshot,
     stores: PkiStores,
     account: AccountStanding,
     identifiers: readonly Identifier[],

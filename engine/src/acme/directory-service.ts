@@ -2,7 +2,7 @@
 // signed uses up its nonce in the transaction in which it takes effect.
 import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
-import type { Authority } from "../pki/authority.ts"
+import type { MountSnapshot } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
 import { IssuingService } from "../pki/certificates/issuing-service.ts"
 import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
@@ -39,7 +39,7 @@ export abstract class DirectoryService extends IssuingService {
   protected readonly directory: Directory
   /** Of the directory, below the mount. */
   protected readonly path: string
-  #entered: Promise<Authority> | undefined
+  #entered: Promise<MountSnapshot> | undefined
 
   constructor(
     context: PkiContext,
@@ -55,62 +55,62 @@ export abstract class DirectoryService extends IssuingService {
   }
 
   /** The mount, while ACME is served there. */
-  protected async served(): Promise<Authority> {
-    const authority = await this.current()
-    if (!isServed(authority)) throw notServed()
-    return authority
+  protected async served(): Promise<MountSnapshot> {
+    const snapshot = await this.current()
+    if (!isServed(snapshot)) throw notServed()
+    return snapshot
   }
 
   /** The same as it was at first: what one request is told of the directory it has come to. What it changes is settled on its own. */
-  protected entered(): Promise<Authority> {
+  protected entered(): Promise<MountSnapshot> {
     return (this.#entered ??= this.#found())
   }
 
   /** By the mounts that have led the request here, which need not be looked at again: a mount that changes is another authority. */
-  async #found(): Promise<Authority> {
-    const { mountDirectory, authorities, cacheVersions } = this.context
+  async #found(): Promise<MountSnapshot> {
+    const { mountDirectory, mountSnapshots, cacheVersions } = this.context
     const mount = mountDirectory.held?.find(this.mountPath)
-    const authority = mount && (await authorities.newest(cacheVersions, mount))
-    if (authority === undefined) return this.served()
-    if (!isServed(authority)) throw notServed()
-    return authority
+    const snapshot = mount && (await mountSnapshots.newest(cacheVersions, mount))
+    if (snapshot === undefined) return this.served()
+    if (!isServed(snapshot)) throw notServed()
+    return snapshot
   }
 
-  protected readonly baseOf = ({ settings }: Authority): string => `${settings.cluster.path}/${this.path}`
+  protected readonly baseOf = ({ settings }: MountSnapshot): string => `${settings.cluster.path}/${this.path}`
 
   /** What stands for this directory where there are others, of other mounts too. */
-  protected readonly scopeOf = ({ mount }: Authority): string => `${mount.id} ${this.path}`
+  protected readonly scopeOf = ({ mount }: MountSnapshot): string => `${mount.id} ${this.path}`
 
-  protected limitsOf({ settings }: Authority): RateLimits {
+  protected limitsOf({ settings }: MountSnapshot): RateLimits {
     return rateLimitsFor(settings.acme, this.path)
   }
 
-  protected nonceAuthority(authority: Authority): NonceAuthority {
-    return { signer: this.tools.nonceSigner, scope: this.scopeOf(authority) }
+  protected nonceAuthority(snapshot: MountSnapshot): NonceAuthority {
+    return { signer: this.tools.nonceSigner, scope: this.scopeOf(snapshot) }
   }
 
-  protected async once<T>(nonce: string, work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+  protected async once<T>(nonce: string, work: (snapshot: MountSnapshot, stores: PkiStores) => Promise<T>): Promise<T> {
     const now = this.context.runtime.clock.now()
     const read = readNonce(nonce, this.nonceAuthority(await this.entered()), now)
-    return await this.transact(async (authority, stores) => {
-      if (!isServed(authority)) throw notServed()
+    return await this.transact(async (snapshot, stores) => {
+      if (!isServed(snapshot)) throw notServed()
       if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()
-      return await work(authority, stores)
+      return await work(snapshot, stores)
     })
   }
 
   protected asAccount<T>(
     signer: AccountSigner,
-    work: (authority: Authority, stores: PkiStores, account: AccountStanding) => Promise<T>,
+    work: (snapshot: MountSnapshot, stores: PkiStores, account: AccountStanding) => Promise<T>,
   ): Promise<T> {
-    return this.once(signer.nonce, async (authority, stores) => {
-      const account = await this.signedFor(authority, stores, signer)
-      return await work(authority, stores, account)
+    return this.once(signer.nonce, async (snapshot, stores) => {
+      const account = await this.signedFor(snapshot, stores, signer)
+      return await work(snapshot, stores, account)
     })
   }
 
   protected async accountIn(
-    { mount }: Authority,
+    { mount }: MountSnapshot,
     { acmeAccounts }: PkiStores,
     id: AcmeAccountId,
   ): Promise<AcmeAccount> {
@@ -124,11 +124,15 @@ export abstract class DirectoryService extends IssuingService {
     return account
   }
 
-  protected async signedFor(authority: Authority, stores: PkiStores, signer: AccountSigner): Promise<AccountStanding> {
-    const account = this.#ofThisDirectory(await stores.acmeAccounts.standing(authority.mount.id, signer.accountId))
+  protected async signedFor(
+    snapshot: MountSnapshot,
+    stores: PkiStores,
+    signer: AccountSigner,
+  ): Promise<AccountStanding> {
+    const account = this.#ofThisDirectory(await stores.acmeAccounts.standing(snapshot.mount.id, signer.accountId))
     if (account.status !== "valid") throw accountNotValid(account.status)
     if (account.thumbprint !== signer.thumbprint) throw unauthorized("The account has another key by now.")
-    if (account.bindingId === null && eabPolicyOf(authority.settings.acme, this.tools.rules) === "always-required")
+    if (account.bindingId === null && eabPolicyOf(snapshot.settings.acme, this.tools.rules) === "always-required")
       throw new AcmeProblem("externalAccountRequired", "Accounts without an external account binding are not served.")
     return account
   }
@@ -143,19 +147,19 @@ export abstract class DirectoryService extends IssuingService {
     })
   }
 
-  protected issuing(authority: Authority, profile: string | null) {
-    const open = openDirectory(authority, this.directory)
-    const decider = deciderFor(authority, this.directory, open, profile)
+  protected issuing(snapshot: MountSnapshot, profile: string | null) {
+    const open = openDirectory(snapshot, this.directory)
+    const decider = deciderFor(snapshot, this.directory, open, profile)
     const terms = (by: RoleDecider): OrderTerms => ({
       role: by.role,
-      settings: authority.settings.acme,
-      ...this.issuerTerms(authority, by),
+      settings: snapshot.settings.acme,
+      ...this.issuerTerms(snapshot, by),
     })
     return { decider, terms }
   }
 
-  protected refuseUnissuable(authority: Authority, asked: Asked & { readonly profile: string | null }): void {
-    const { decider, terms } = this.issuing(authority, asked.profile)
+  protected refuseUnissuable(snapshot: MountSnapshot, asked: Asked & { readonly profile: string | null }): void {
+    const { decider, terms } = this.issuing(snapshot, asked.profile)
     if (decider.kind === "role") refuseUnissuable(asked, terms(decider))
     else if (asked.notBefore !== null || asked.notAfter !== null)
       throw malformed("The external policy service decides for how long a certificate is valid.")

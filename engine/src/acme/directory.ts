@@ -1,6 +1,6 @@
 // Finds the ACME directory of a request, with the issuer and the role or policy that it issues by.
 import { derived } from "../core/derived.ts"
-import { type Authority, findIssuer } from "../pki/authority.ts"
+import { type MountSnapshot, findIssuer } from "../pki/authority.ts"
 import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
 import { defaultReference } from "../pki/names/reference-name.ts"
 import { type Role, roleDefaults } from "../pki/roles/role.ts"
@@ -68,14 +68,14 @@ export const eabPolicyOf = ({ eabPolicy }: AcmeSettings, { requiresBinding }: Se
   requiresBinding ? "always-required" : eabPolicy
 
 /** Returns whether the mount serves ACME. If not, all its ACME paths answer 404. */
-export const isServed = ({ mount, settings }: Authority): boolean =>
+export const isServed = ({ mount, settings }: MountSnapshot): boolean =>
   settings.acme.enabled && acmeObstacle({ mount, clusterPath: settings.cluster.path }) === undefined
 
 /** Throws `AcmeProblem` for a directory that there is not, or that the settings do not allow. */
-export function openDirectory(authority: Authority, directory: Directory): OpenDirectory {
-  const { settings } = authority
+export function openDirectory(snapshot: MountSnapshot, directory: Directory): OpenDirectory {
+  const { settings } = snapshot
   const policy = policyOf(settings.acme, directory)
-  const chosen = directory.issuerRef === undefined ? undefined : explicitIssuer(authority, directory.issuerRef)
+  const chosen = directory.issuerRef === undefined ? undefined : explicitIssuer(snapshot, directory.issuerRef)
   switch (policy.kind) {
     case "forbid":
       throw unauthorized("This directory is forbidden by default_directory_policy.")
@@ -88,24 +88,24 @@ export function openDirectory(authority: Authority, directory: Directory): OpenD
         profiles: new Map(),
       }
     case "role": {
-      const role = usableRole(authority, policy.role)
-      const issuer = chosen ?? namedIssuer(authority, role.issuerRef)
+      const role = usableRole(snapshot, policy.role)
+      const issuer = chosen ?? namedIssuer(snapshot, role.issuerRef)
       return {
         decider: { kind: "role", name: policy.role, role, issuer },
         // A directory of one role offers that role.
-        profiles: directory.role === undefined ? profilesOf(authority) : new Map([[policy.role, role]]),
+        profiles: directory.role === undefined ? profilesOf(snapshot) : new Map([[policy.role, role]]),
       }
     }
     default: {
-      const issuer = chosen ?? namedIssuer(authority, "default")
-      return { decider: { kind: "role", name: null, role: anyProvedName, issuer }, profiles: profilesOf(authority) }
+      const issuer = chosen ?? namedIssuer(snapshot, "default")
+      return { decider: { kind: "role", name: null, role: anyProvedName, issuer }, profiles: profilesOf(snapshot) }
     }
   }
 }
 
 /** The decider of an order, which may have chosen a profile. Throws `invalidProfile`. */
 export function deciderFor(
-  authority: Authority,
+  snapshot: MountSnapshot,
   directory: Directory,
   { decider, profiles }: OpenDirectory,
   profile: string | null,
@@ -119,8 +119,8 @@ export function deciderFor(
   }
   const issuer =
     directory.issuerRef === undefined
-      ? namedIssuer(authority, role.issuerRef)
-      : explicitIssuer(authority, directory.issuerRef)
+      ? namedIssuer(snapshot, role.issuerRef)
+      : explicitIssuer(snapshot, directory.issuerRef)
   return { kind: "role", name: profile, role, issuer }
 }
 
@@ -136,7 +136,7 @@ function policyOf(settings: AcmeSettings, { role, externalPolicy }: Directory): 
 }
 
 /** Roles are open to those who may list them, and no further: whether one exists is told only where it may be used. */
-function usableRole({ roles, settings }: Authority, name: string): Role {
+function usableRole({ roles, settings }: MountSnapshot, name: string): Role {
   const role = roles.get(name)
   if (role === undefined || !allows(settings.acme.allowedRoles, name))
     throw unauthorized(`The role ${JSON.stringify(name)} may not be used with ACME on this mount.`)
@@ -145,24 +145,24 @@ function usableRole({ roles, settings }: Authority, name: string): Role {
   return role
 }
 
-const profilesOf = derived(({ roles, settings }: Authority): ReadonlyMap<string, Role> => {
+const profilesOf = derived(({ roles, settings }: MountSnapshot): ReadonlyMap<string, Role> => {
   const usable = [...roles].filter(([name, role]) => !role.noStore && allows(settings.acme.allowedRoles, name))
   return new Map(usable.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 })
 
 /** Resolves an issuer named in the path. The list of allowed issuers may name it by id or by name. */
-function explicitIssuer(authority: Authority, reference: string): HeldIssuer {
-  const { allowedIssuers } = authority.settings.acme
-  const issuer = findIssuer(authority, reference)
+function explicitIssuer(snapshot: MountSnapshot, reference: string): HeldIssuer {
+  const { allowedIssuers } = snapshot.settings.acme
+  const issuer = findIssuer(snapshot, reference)
   const isAllowed =
-    allowedIssuers.includes("*") || allowedIssuers.some((allowed) => findIssuer(authority, allowed)?.id === issuer?.id)
+    allowedIssuers.includes("*") || allowedIssuers.some((allowed) => findIssuer(snapshot, allowed)?.id === issuer?.id)
   if (issuer === undefined || !isAllowed)
     throw unauthorized(`The issuer ${JSON.stringify(reference)} may not be used with ACME on this mount.`)
   return issuer
 }
 
-function namedIssuer(authority: Authority, reference: string): HeldIssuer {
-  const issuer = findIssuer(authority, reference)
+function namedIssuer(snapshot: MountSnapshot, reference: string): HeldIssuer {
+  const issuer = findIssuer(snapshot, reference)
   if (issuer !== undefined) return issuer
   const missing = reference === defaultReference ? "default issuer" : `issuer ${JSON.stringify(reference)}`
   throw new AcmeProblem("malformed", `The mount has no ${missing}, so this directory issues nothing.`, { status: 404 })

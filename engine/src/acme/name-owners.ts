@@ -2,7 +2,7 @@
 // certificate is signed where that was too long ago. "Before issuing a certificate, a compliant CA MUST check" (section 3).
 import { secondMs } from "../core/time.ts"
 import { type Timers, within } from "../core/timers.ts"
-import type { Authority } from "../pki/authority.ts"
+import type { MountSnapshot } from "../pki/authority.ts"
 import type { AcmeAccountId } from "./account.ts"
 import type { ProvedIdentifier } from "./identifier.ts"
 import { AcmeProblem, type Subproblem } from "./problem.ts"
@@ -16,22 +16,22 @@ export interface OwnerQuestion {
   readonly asked: CaaTerms
 }
 
-export const networkTermsOf = ({ settings: { acme } }: Authority): NetworkTerms => ({
+export const networkTermsOf = ({ settings: { acme } }: MountSnapshot): NetworkTerms => ({
   permittedRanges: acme.challengePermittedIpRanges,
   excludedRanges: acme.challengeExcludedIpRanges,
   resolver: acme.dnsResolver,
 })
 
-export const asksOwners = ({ settings: { acme } }: Authority): boolean => acme.caaIdentities.length > 0
+export const asksOwners = ({ settings: { acme } }: MountSnapshot): boolean => acme.caaIdentities.length > 0
 
 /** How the owner of a name is asked; undefined for an address, which has none, and where nobody is asked. */
 export const questionFor = (
-  authority: Authority,
+  snapshot: MountSnapshot,
   { type }: ProvedIdentifier,
   { directory, accountId }: { readonly directory: string; readonly accountId: AcmeAccountId },
 ): Omit<CaaTerms, "method"> | undefined => {
-  const { acme, cluster } = authority.settings
-  return type === "dns" && asksOwners(authority)
+  const { acme, cluster } = snapshot.settings
+  return type === "dns" && asksOwners(snapshot)
     ? { identities: acme.caaIdentities, accountUrl: `${cluster.path}/${directory}/account/${accountId}` }
     : undefined
 }

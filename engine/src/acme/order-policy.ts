@@ -10,7 +10,7 @@ import type { KeyAlgorithm } from "../x509/key-algorithm.ts"
 import { readPublicKey, rsaExponentOf } from "../x509/public-key.ts"
 import { formatIpAddress } from "../pki/names/ip-address.ts"
 import { subjectMaxima, valuesOf } from "../pki/names/subject.ts"
-import type { Authority } from "../pki/authority.ts"
+import type { MountSnapshot } from "../pki/authority.ts"
 import type { CertificationPaths } from "../pki/issuers/certification-paths.ts"
 import type { CsrFacts } from "../pki/issue/request.ts"
 import { approve, type ApprovedRequest } from "../pki/policy/approve.ts"
@@ -74,7 +74,7 @@ function validityProblem({ faults, message }: EngineError, { notBefore, notAfter
 
 /** What a CSR was found to be allowed, for as long as the mount is the same. */
 export interface Approval {
-  readonly under: Authority
+  readonly under: MountSnapshot
   readonly approved: ApprovedRequest
 }
 

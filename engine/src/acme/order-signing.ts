@@ -2,7 +2,7 @@
 // written in one transaction, so that of two who sign one certificate is kept, and the other was never there.
 import { isEngineError } from "../core/errors.ts"
 import { formatInstant, type Instant } from "../core/time.ts"
-import type { Authority } from "../pki/authority.ts"
+import type { MountSnapshot } from "../pki/authority.ts"
 import type { CertificateRecord } from "../pki/certificates/certificate.ts"
 import { ExternalPolicyService } from "../pki/external-policy/external-policy-service.ts"
 import { issuanceOf } from "../pki/issue/issuance.ts"
@@ -32,17 +32,17 @@ export class OrderSigning extends DirectoryService {
   async owners(
     order: ClaimedOrder,
   ): Promise<{ readonly questions: readonly OwnerQuestion[]; readonly terms: NetworkTerms }> {
-    const authority = await this.served()
-    const terms = networkTermsOf(authority)
-    if (!asksOwners(authority)) return { questions: [], terms }
+    const snapshot = await this.served()
+    const terms = networkTermsOf(snapshot)
+    if (!asksOwners(snapshot)) return { questions: [], terms }
     const now = this.context.runtime.clock.now()
     const questions = await this.read(async (_current, { acmeAuthorizations }) => {
       const old = (await acmeAuthorizations.ofOrder(order.id)).filter((one) =>
-        isCaaOld(one, now, authority.settings.caaHistory),
+        isCaaOld(one, now, snapshot.settings.caaHistory),
       )
       const asked: OwnerQuestion[] = []
       for (const { id, identifier } of old) {
-        const question = questionFor(authority, identifier, order)
+        const question = questionFor(snapshot, identifier, order)
         const proved = (await acmeAuthorizations.challenges(id)).find(({ status }) => status === "valid")
         if (question !== undefined && proved !== undefined)
           asked.push({ identifier, asked: { ...question, method: proved.type } })
@@ -60,16 +60,16 @@ export class OrderSigning extends DirectoryService {
   }
 
   async #signByRole(order: ClaimedOrder, { parsed, key }: ReadCsr, approval: Approval | undefined): Promise<Instant> {
-    const { notAfter, issuer } = await this.changed(async (authority) => {
-      if (!isServed(authority)) throw notServed()
-      const { decider, terms } = this.issuing(authority, order.profile)
+    const { notAfter, issuer } = await this.changed(async (snapshot) => {
+      if (!isServed(snapshot)) throw notServed()
+      const { decider, terms } = this.issuing(snapshot, order.profile)
       if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now.")
-      const signer = await this.signerOfIssuer(authority, decider.issuer)
+      const signer = await this.signerOfIssuer(snapshot, decider.issuer)
       const approved =
-        approval?.under === authority
+        approval?.under === snapshot
           ? approval.approved
           : approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
-      const outcome = await this.certified(authority, signer, leafContent(approved, key), decider.role, {
+      const outcome = await this.certified(snapshot, signer, leafContent(approved, key), decider.role, {
         ...namesOf(approved),
         role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
         metadata: "",
@@ -100,9 +100,9 @@ export class OrderSigning extends DirectoryService {
   ): Promise<Instant> {
     const service = new ExternalPolicyService(this.context, this.mountPath, this.caller, this.recordKeyUse)
     const { clock } = this.context.runtime
-    const authority = await this.served()
-    const { acme } = authority.settings
-    const finish = (stores: PkiStores, record: CertificateRecord) => this.#complete(authority, stores, order, record)
+    const snapshot = await this.served()
+    const { acme } = snapshot.settings
+    const finish = (stores: PkiStores, record: CertificateRecord) => this.#complete(snapshot, stores, order, record)
     const request = {
       csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
       parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
@@ -140,7 +140,7 @@ export class OrderSigning extends DirectoryService {
 
   /** Ends the order, and counts its certificate for its names. */
   async #complete(
-    authority: Authority,
+    snapshot: MountSnapshot,
     stores: PkiStores,
     order: ClaimedOrder,
     { serialNumber, notAfter: keptUntil }: CertificateRecord,
@@ -148,6 +148,6 @@ export class OrderSigning extends DirectoryService {
     if (!(await stores.acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new TurnLost()
     const { id: orderId, mountId, identifiers } = order
     const now = this.context.runtime.clock.now()
-    await registerCertificate(this.limitsOf(authority), stores, { mountId, orderId, identifiers, now })
+    await registerCertificate(this.limitsOf(snapshot), stores, { mountId, orderId, identifiers, now })
   }
 }

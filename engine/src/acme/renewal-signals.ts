@@ -27,9 +27,9 @@ export class RenewalSignalService extends AuthorityService implements RenewalSig
     const serialNumbers = [...new Set((input.serialNumbers ?? []).flatMap((text) => parseSerialNumber(text) ?? []))]
     const { random, clock } = this.context.runtime
     const raisedAt = clock.now()
-    return this.transact(async (authority, { certificates, renewalSignals }) => {
-      const { mount } = authority
-      const issuer = issuerRef === undefined ? undefined : findIssuer(authority, issuerRef)
+    return this.transact(async (snapshot, { certificates, renewalSignals }) => {
+      const { mount } = snapshot
+      const issuer = issuerRef === undefined ? undefined : findIssuer(snapshot, issuerRef)
       if (issuerRef !== undefined && issuer === undefined)
         throw refused("issuerRef", `"issuer_ref" names the issuer ${issuerRef}, which does not exist`)
       const unknown: string[] = []

@@ -1,7 +1,7 @@
 // Looks at challenges whose turn has come.
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
-import type { Authority } from "../pki/authority.ts"
+import type { MountSnapshot } from "../pki/authority.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
 import { recordValidation } from "./acme-metrics.ts"
 import type { SettledChallenge, ValidationQueue } from "./acme-queues.ts"
@@ -15,7 +15,7 @@ import { type AcmeNetwork, attemptInTime } from "./validation.ts"
 
 export interface ValidationContext extends Pick<
   PkiContext,
-  "storage" | "runtime" | "cacheVersions" | "mountDirectory" | "authorities"
+  "storage" | "runtime" | "cacheVersions" | "mountDirectory" | "mountSnapshots"
 > {
   readonly acmeTools: Pick<AcmeTools, "metrics">
   readonly network: AcmeNetwork
@@ -55,14 +55,14 @@ async function look(
   challenge: ClaimedChallenge,
 ): Promise<SettledChallenge | Instant | undefined> {
   const { storage, runtime, network, timers } = context
-  const authority = await authorityOf(context, challenge)
-  if (authority === undefined) return undefined
+  const snapshot = await authorityOf(context, challenge)
+  if (snapshot === undefined) return undefined
   const { identifier, type, token, thumbprint } = challenge
   const begunAt = runtime.clock.now()
   const problem = await attemptInTime(
     { identifier, type, token, thumbprint },
-    questionFor(authority, identifier, challenge),
-    { network, terms: networkTermsOf(authority), timers },
+    questionFor(snapshot, identifier, challenge),
+    { network, terms: networkTermsOf(snapshot), timers },
   )
   const now = runtime.clock.now()
   const retryAt = problem && retryTime(challenge.attempts, problem, now)
@@ -98,11 +98,11 @@ interface Settling {
 }
 
 async function authorityOf(
-  { cacheVersions, mountDirectory, authorities, storage }: ValidationContext,
+  { cacheVersions, mountDirectory, mountSnapshots, storage }: ValidationContext,
   { mountId }: ClaimedChallenge,
-): Promise<Authority | undefined> {
+): Promise<MountSnapshot | undefined> {
   const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === mountId)
-  return mount && ((await authorities.newest(cacheVersions, mount)) ?? authorities.read(storage, mount))
+  return mount && ((await mountSnapshots.newest(cacheVersions, mount)) ?? mountSnapshots.read(storage, mount))
 }
 
 /** What the owner of a name has decided does not change by itself within seconds. */

@@ -1,50 +1,50 @@
-// Caches authorities under the version of their mount (docs/decisions/cache-versions.md).
+// Caches mount snapshots under the version of their mount (docs/decisions/cache-versions.md).
 import type { CacheVersions } from "../core/cache-versions.ts"
 import type { Storage } from "../core/storage.ts"
 import { VersionedCache } from "../core/versioned-cache.ts"
-import type { Authority, AuthorityStores } from "./authority.ts"
+import type { MountSnapshot, MountSnapshotStores } from "./authority.ts"
 import { holdIssuer } from "./issuers/held-issuer.ts"
 import type { Mount, MountId } from "./mount.ts"
 
-const heldAuthoritiesMaximum = 1_000
+const maxCachedSnapshots = 1_000
 
-/** Keeps the newest authority of each mount. */
-export class Authorities {
-  readonly #held = new VersionedCache<MountId, Authority>(heldAuthoritiesMaximum)
+/** Caches the newest snapshot of each mount. */
+export class MountSnapshots {
+  readonly #held = new VersionedCache<MountId, MountSnapshot>(maxCachedSnapshots)
 
   /** The newest, if it is known and the mount has not changed since. */
-  async newest(cacheVersions: Pick<CacheVersions, "authority">, mount: Mount): Promise<Authority | undefined> {
+  async newest(cacheVersions: Pick<CacheVersions, "authority">, mount: Mount): Promise<MountSnapshot | undefined> {
     const held = await this.#held.current(mount.id, () => cacheVersions.authority(mount.id))
     return held?.mount === mount ? held : undefined
   }
 
   /** The cached value, which may be outdated: the caller compares its version otherwise. */
-  held(mount: Mount): Authority | undefined {
+  held(mount: Mount): MountSnapshot | undefined {
     const held = this.#held.peek(mount.id)
     return held?.mount === mount ? held : undefined
   }
 
   /** As it stands in a snapshot; kept. */
-  async read(storage: Storage<AuthorityStores>, mount: Mount): Promise<Authority> {
-    const authority = await storage.read((stores) => this.within(stores, mount))
-    this.keep(authority)
-    return authority
+  async read(storage: Storage<MountSnapshotStores>, mount: Mount): Promise<MountSnapshot> {
+    const snapshot = await storage.read((stores) => this.within(stores, mount))
+    this.keep(snapshot)
+    return snapshot
   }
 
   /** To be called with what a snapshot showed, once its read is over (`VersionedCache`). */
-  keep(authority: Authority): void {
-    this.#held.keep(authority.mount.id, authority)
+  keep(snapshot: MountSnapshot): void {
+    this.#held.keep(snapshot.mount.id, snapshot)
   }
 
   /** In a unit of work. Within a transaction the version may be one that never comes about: it is used, and not kept. */
-  async within(stores: AuthorityStores, mount: Mount): Promise<Authority> {
+  async within(stores: MountSnapshotStores, mount: Mount): Promise<MountSnapshot> {
     const version = await stores.authorities.cacheVersion(mount.id)
     const held = this.#held.at(mount.id, version)
     return held?.mount === mount ? held : load(stores, mount, version)
   }
 }
 
-async function load(stores: AuthorityStores, mount: Mount, version: number): Promise<Authority> {
+async function load(stores: MountSnapshotStores, mount: Mount, version: number): Promise<MountSnapshot> {
   const issuers = await stores.issuers.list(mount.id)
   const keys = await stores.caKeys.list(mount.id)
   const roles = await stores.roles.list(mount.id)

@@ -8,8 +8,8 @@ import type { CacheVersions } from "../core/cache-versions.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage, type TransactOptions } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
-import type { Authorities } from "./authorities.ts"
-import type { Authority } from "./authority.ts"
+import type { MountSnapshots } from "./authorities.ts"
+import type { MountSnapshot } from "./authority.ts"
 import type { CertificateRecord, Issuance } from "./certificates/certificate.ts"
 import type { CrlPublisher } from "./crl/crl-publisher.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
@@ -62,7 +62,7 @@ export interface PkiContext {
   readonly runtime: Runtime
   readonly cacheVersions: CacheVersions
   readonly mountDirectory: MountDirectory
-  readonly authorities: Authorities
+  readonly mountSnapshots: MountSnapshots
   readonly signingKeys: SigningKeys
   readonly keyGenerator: KeyGenerator
   readonly weakKeys: WeakKeyList
@@ -101,36 +101,36 @@ export abstract class AuthorityService {
   }
 
   /** The mount as it stands now. */
-  protected async current(): Promise<Authority> {
-    const { mountDirectory, authorities, cacheVersions } = this.context
+  protected async current(): Promise<MountSnapshot> {
+    const { mountDirectory, mountSnapshots, cacheVersions } = this.context
     const mount = (await mountDirectory.current()).at(this.mountPath)
-    return (await authorities.newest(cacheVersions, mount)) ?? this.read(async (authority) => authority)
+    return (await mountSnapshots.newest(cacheVersions, mount)) ?? this.read(async (snapshot) => snapshot)
   }
 
-  protected read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+  protected read<T>(work: (snapshot: MountSnapshot, stores: PkiStores) => Promise<T>): Promise<T> {
     return this.#seen((whole) => this.context.storage.read(whole), work)
   }
 
   /** For lists, which may be long. */
-  protected readElsewhere<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+  protected readElsewhere<T>(work: (snapshot: MountSnapshot, stores: PkiStores) => Promise<T>): Promise<T> {
     return this.#seen((whole) => this.context.storage.readElsewhere(whole), work)
   }
 
   async #seen<T>(
     read: Storage<PkiStores>["read"],
-    work: (authority: Authority, stores: PkiStores) => Promise<T>,
+    work: (snapshot: MountSnapshot, stores: PkiStores) => Promise<T>,
   ): Promise<T> {
-    const { mountDirectory, authorities } = this.context
+    const { mountDirectory, mountSnapshots } = this.context
     let seen: Standing | undefined
     try {
       return await read(async (stores) => {
         seen = await this.#standing(stores)
-        return work(seen.authority, stores)
+        return work(seen.snapshot, stores)
       })
     } finally {
       if (seen !== undefined) {
         mountDirectory.keep(seen.mounts)
-        authorities.keep(seen.authority)
+        mountSnapshots.keep(seen.snapshot)
       }
     }
   }
@@ -139,31 +139,31 @@ export abstract class AuthorityService {
    * Of a key, an issuer, a role or a setting. Repeatable read: all of them write the version of their mount (`bumpAuthority`), so
    * that of two concurrent changes of one mount one is run again, whatever they have read of it.
    */
-  protected changeMount<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+  protected changeMount<T>(work: (snapshot: MountSnapshot, stores: PkiStores) => Promise<T>): Promise<T> {
     return this.transact(work, repeatableRead)
   }
 
   protected transact<T>(
-    work: (authority: Authority, stores: PkiStores) => Promise<T>,
+    work: (snapshot: MountSnapshot, stores: PkiStores) => Promise<T>,
     options: TransactOptions = {},
   ): Promise<T> {
     return this.context.storage.transact(async (stores) => {
-      const { authority } = await this.#standing(stores)
-      return await work(authority, stores)
+      const { snapshot } = await this.#standing(stores)
+      return await work(snapshot, stores)
     }, options)
   }
 
   /** In a unit of work: what is held of the mount is seldom anything else, and one query finds that out. */
   async #standing(stores: PkiStores): Promise<Standing> {
-    const { mountDirectory, authorities } = this.context
+    const { mountDirectory, mountSnapshots } = this.context
     const { held: known } = mountDirectory
     const held = this.#held()
     if (known !== undefined && held !== undefined) {
       const { mounts, authority } = await stores.authorities.cacheVersions(held.mount.id)
-      if (mounts === known.version && authority === held.version) return { mounts: known, authority: held }
+      if (mounts === known.version && authority === held.version) return { mounts: known, snapshot: held }
     }
     const mounts = await mountDirectory.within(stores)
-    return { mounts, authority: await authorities.within(stores, mounts.at(this.mountPath)) }
+    return { mounts, snapshot: await mountSnapshots.within(stores, mounts.at(this.mountPath)) }
   }
 
   /** The signer with every use of its key on record, for a certificate with this serial number. */
@@ -178,9 +178,9 @@ export abstract class AuthorityService {
    * What is signed outside of any transaction, on the grounds of what the mount was a moment ago, counts only if it is recorded
    * while the mount is still the same; otherwise it is thrown away unseen, and made again.
    */
-  protected recorded<T>(make: (authority: Authority) => Promise<Made<T>>): Promise<T> {
-    return this.changed(async (authority) => {
-      const { issuance, value, settle, presented } = await make(authority)
+  protected recorded<T>(make: (snapshot: MountSnapshot) => Promise<Made<T>>): Promise<T> {
+    return this.changed(async (snapshot) => {
+      const { issuance, value, settle, presented } = await make(snapshot)
       const { certificate, metadata, lease } = issuance
       if (certificate === undefined && metadata === undefined && settle === undefined)
         return { store: undefined, value, presented }
@@ -203,32 +203,32 @@ export abstract class AuthorityService {
    * the mount is tried without asking whether it still stands: the transaction finds out, and nothing else is told before
    * somebody has.
    */
-  protected async changed<T>(make: (authority: Authority) => Promise<Change<T>>): Promise<T> {
+  protected async changed<T>(make: (snapshot: MountSnapshot) => Promise<Change<T>>): Promise<T> {
     const held = this.#held()
     const outcome = held && (await this.#tried(held, make))
     if (outcome !== undefined) return outcome.value
     for (let attempt = 1; attempt <= recordingAttempts; attempt += 1) {
-      const authority = await this.current()
-      const change = await make(authority)
+      const snapshot = await this.current()
+      const change = await make(snapshot)
       if (change.store === undefined) {
         await this.#assertPresented(change)
         return change.value
       }
-      if (await this.#stored(authority, change)) return change.value
+      if (await this.#stored(snapshot, change)) return change.value
     }
     throw busy("The mount is being changed too often to issue from it; try again.")
   }
 
-  #held(): Authority | undefined {
-    const { mountDirectory, authorities } = this.context
+  #held(): MountSnapshot | undefined {
+    const { mountDirectory, mountSnapshots } = this.context
     const mount = mountDirectory.held?.find(this.mountPath)
-    return mount && authorities.held(mount)
+    return mount && mountSnapshots.held(mount)
   }
 
   /** Undefined where the mount is another by now. */
   async #tried<T>(
-    held: Authority,
-    make: (authority: Authority) => Promise<Change<T>>,
+    held: MountSnapshot,
+    make: (snapshot: MountSnapshot) => Promise<Change<T>>,
   ): Promise<{ readonly value: T } | undefined> {
     const stands = async () => (await this.current()) === held
     let change: Change<T>
@@ -254,8 +254,8 @@ export abstract class AuthorityService {
     return this.context.storage.read((stores) => assertKeyAllowed(this.context, stores, presented))
   }
 
-  #stored<T>(authority: Authority, { certificate, presented, store }: Change<T>): Promise<boolean> {
-    const { version, mount } = authority
+  #stored<T>(snapshot: MountSnapshot, { certificate, presented, store }: Change<T>): Promise<boolean> {
+    const { version, mount } = snapshot
     // As `changeMount`; what only adds a certificate asks for the version of the mount in the statement that inserts it.
     const options = store === undefined ? {} : repeatableRead
     return this.context.storage.transact(async (stores) => {
@@ -264,7 +264,7 @@ export abstract class AuthorityService {
           ? (await stores.authorities.cacheVersion(mount.id)) === version
           : await stores.certificates.insertUnder(version, certificate)
       if (stands && presented !== undefined) await assertKeyAllowed(this.context, stores, presented)
-      if (stands) await store?.(authority, stores)
+      if (stands) await store?.(snapshot, stores)
       return stands
     }, options)
   }
@@ -273,7 +273,7 @@ export abstract class AuthorityService {
 /** One mount among all that there are. */
 interface Standing {
   readonly mounts: MountTable
-  readonly authority: Authority
+  readonly snapshot: MountSnapshot
 }
 
 export interface Made<T> {
@@ -291,7 +291,7 @@ export interface Change<T> {
   /** Checked in the transaction, after the certificate is inserted. */
   readonly presented?: PresentedKey | undefined
   /** Undefined where nothing is to be stored. */
-  readonly store: ((authority: Authority, stores: PkiStores) => Promise<void>) | undefined
+  readonly store: ((snapshot: MountSnapshot, stores: PkiStores) => Promise<void>) | undefined
   readonly value: T
 }
 

@@ -12,22 +12,22 @@ import { defaultReference } from "./names/reference-name.ts"
 import { shown } from "./policy/violation.ts"
 import type { MountSettings, MountSettingsStore } from "./settings/mount-settings.ts"
 
-export interface AuthorityStore {
-  /** Changes with any of what an authority is loaded from, the mount itself included. */
+export interface MountVersionStore {
+  /** Changes when any row changes that a snapshot is loaded from, the mount included. */
   cacheVersion(mountId: MountId): Promise<number>
-  /** The same beside that of the table of mounts. */
+  /** Returns the version of the table of mounts as well, in one query. */
   cacheVersions(mountId: MountId): Promise<{ readonly mounts: number; readonly authority: number }>
 }
 
-export interface AuthorityStores {
-  readonly authorities: AuthorityStore
+export interface MountSnapshotStores {
+  readonly authorities: MountVersionStore
   readonly caKeys: CaKeyStore
   readonly issuers: IssuerStore
   readonly roles: RoleStore
   readonly mountSettings: MountSettingsStore
 }
 
-export interface Authority {
+export interface MountSnapshot {
   readonly version: number
   readonly mount: Mount
   /** In the order they came. */
@@ -38,23 +38,23 @@ export interface Authority {
 }
 
 /** Finds an issuer by id, by name, or by the literal `default`. */
-export function findIssuer(authority: Authority, reference: string): HeldIssuer | undefined {
-  const { issuers, settings } = authority
+export function findIssuer(snapshot: MountSnapshot, reference: string): HeldIssuer | undefined {
+  const { issuers, settings } = snapshot
   const id = reference === defaultReference ? settings.issuers.default : reference
   if (id === null) return undefined
   return issuers.find((issuer) => issuer.id === id) ?? issuers.find((issuer) => issuer.name === id)
 }
 
 /** Throws `EngineError("not-found")` naming the reference; issuers of a mount are no secret. */
-export function issuerOf(authority: Authority, reference: string): HeldIssuer {
-  const issuer = findIssuer(authority, reference)
+export function issuerOf(snapshot: MountSnapshot, reference: string): HeldIssuer {
+  const issuer = findIssuer(snapshot, reference)
   if (issuer !== undefined) return issuer
   throw reference === defaultReference
     ? unprocessable("no default issuer currently configured")
     : new EngineError("not-found", `unable to find PKI issuer for reference: ${shown(reference)}`)
 }
 
-export function findKey({ keys, settings }: Authority, reference: string): CaKey | undefined {
+export function findKey({ keys, settings }: MountSnapshot, reference: string): CaKey | undefined {
   const id = reference === defaultReference ? settings.keys.default : reference
   if (id === null) return undefined
   const all = [...keys.values()]
@@ -62,8 +62,8 @@ export function findKey({ keys, settings }: Authority, reference: string): CaKey
 }
 
 /** By id, by name, or the literal `default`. Throws `EngineError("not-found")` naming the reference. */
-export function keyOf(authority: Authority, reference: string): CaKey {
-  const key = findKey(authority, reference)
+export function keyOf(snapshot: MountSnapshot, reference: string): CaKey {
+  const key = findKey(snapshot, reference)
   if (key !== undefined) return key
   throw reference === defaultReference
     ? unprocessable("no default key currently configured")

@@ -1,9 +1,9 @@
-import type { AuthorityStore } from "../pki/authority.ts"
+import type { MountVersionStore } from "../pki/authority.ts"
 import type { MountId } from "../pki/mount.ts"
 import { authorityFamily, bumpCacheVersion, readCacheVersion, readMountVersions } from "./cache-versions.ts"
 import type { Session } from "./session.ts"
 
-export class AuthorityRows implements AuthorityStore {
+export class AuthorityRows implements MountVersionStore {
   readonly #session: Session
 
   constructor(session: Session) {

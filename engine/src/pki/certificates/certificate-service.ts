@@ -7,7 +7,7 @@ import { type PublicKey, rsaExponentOf } from "../../x509/public-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { identityOf } from "../access/caller-identity.ts"
-import { type Authority, findIssuer, issuerOf } from "../authority.ts"
+import { type MountSnapshot, findIssuer, issuerOf } from "../authority.ts"
 import {
   type CertificateMetadata,
   type CertificateView,
@@ -55,13 +55,13 @@ export class CertificateService extends IssuingService implements ServedCertific
   async issue(roleName: string, input: IssueInput, { issuerRef }: IssuerChoice = {}): Promise<ServedCertificate> {
     this.authorize(writing, below(issuerRef, `issue/${roleName}`))
     const keys = this.#keysToIssueFor()
-    return this.recorded(async (authority) => {
-      const role = roleOf(authority, roleName)
-      const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
-      const approved = approve(input, undefined, await this.#terms(authority, role, signer))
+    return this.recorded(async (snapshot) => {
+      const role = roleOf(snapshot, roleName)
+      const signer = await this.signer(snapshot, issuerRef ?? role.issuerRef)
+      const approved = approve(input, undefined, await this.#terms(snapshot, role, signer))
       const privateKey = await keys(approved.key)
       const content = leafContent(approved, privateKey.publicKey)
-      const outcome = await this.certified(authority, signer, content, role, {
+      const outcome = await this.certified(snapshot, signer, content, role, {
         ...namesOf(approved),
         role: { ...role, name: roleName },
         metadata: input.certMetadata ?? "",
@@ -81,14 +81,14 @@ export class CertificateService extends IssuingService implements ServedCertific
     this.authorize(writing, below(issuerRef, `sign/${roleName}`))
     const { request, key } = readSigningRequest(input.csr)
     const csr = { ...csrFacts(request, key.algorithm), rsaExponent: rsaExponentOf(key) }
-    return this.recorded(async (authority) => {
-      const role = roleOf(authority, roleName)
+    return this.recorded(async (snapshot) => {
+      const role = roleOf(snapshot, roleName)
       if (role.requireCn && (input.commonName ?? "") === "" && !allowances.isCommonNameOptional)
         throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
-      const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
-      const approved = approve(input, csr, await this.#terms(authority, role, signer))
+      const signer = await this.signer(snapshot, issuerRef ?? role.issuerRef)
+      const approved = approve(input, csr, await this.#terms(snapshot, role, signer))
       const content = leafContent(approved, key)
-      const outcome = await this.certified(authority, signer, content, role, {
+      const outcome = await this.certified(snapshot, signer, content, role, {
         ...namesOf(approved),
         role: { ...role, name: roleName },
         metadata: input.certMetadata ?? "",
@@ -108,18 +108,18 @@ export class CertificateService extends IssuingService implements ServedCertific
     this.authorize(writing, below(issuerRef, path))
     const { request, key } = readSigningRequest(input.csr)
     const { enforceLeafNotAfterBehavior = false, certMetadata = "" } = input
-    return this.recorded(async (authority) => {
-      const role = roleName === undefined ? undefined : roleOf(authority, roleName)
+    return this.recorded(async (snapshot) => {
+      const role = roleName === undefined ? undefined : roleOf(snapshot, roleName)
       assertRsaExponent(inCsr(key), role?.allowedRsaExponents)
-      const signer = await this.signer(authority, issuerRef ?? role?.issuerRef ?? "default")
+      const signer = await this.signer(snapshot, issuerRef ?? role?.issuerRef ?? "default")
       const approved = approveVerbatim(input, request, {
-        ...this.issuerTerms(authority, signer),
+        ...this.issuerTerms(snapshot, signer),
         role,
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
       const content = wholeContent(approved, key)
-      const outcome = await this.certified(authority, signer, content, choiceOf(input), {
+      const outcome = await this.certified(snapshot, signer, content, choiceOf(input), {
         ...namesOf(approved),
         role: role && roleName !== undefined ? { ...role, name: roleName } : undefined,
         metadata: certMetadata,
@@ -139,16 +139,16 @@ export class CertificateService extends IssuingService implements ServedCertific
     const { request, key } = readSigningRequest(input.csr)
     assertRsaExponent(inCsr(key))
     const { enforceLeafNotAfterBehavior = false } = input
-    return this.recorded(async (authority) => {
-      const signer = await this.signer(authority, issuerRef ?? "default")
+    return this.recorded(async (snapshot) => {
+      const signer = await this.signer(snapshot, issuerRef ?? "default")
       const approved = approveAuthority(input, request, {
-        ...this.issuerTerms(authority, signer),
+        ...this.issuerTerms(snapshot, signer),
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
         isCommonNameOptional: allowances.isCommonNameOptional,
       })
       const content = wholeContent(approved, key)
-      const outcome = await this.certified(authority, signer, content, choiceOf(input), {
+      const outcome = await this.certified(snapshot, signer, content, choiceOf(input), {
         ...namesOf(approved),
         role: undefined,
         metadata: "",
@@ -169,10 +169,10 @@ export class CertificateService extends IssuingService implements ServedCertific
     const given = readSelfIssued(input.certificate)
     const presented = presentedKey(given.key, "certificate")
     assertRsaExponent(presented)
-    const authority = await this.current()
-    const signer = await this.signer(authority, issuerRef ?? "default")
+    const snapshot = await this.current()
+    const signer = await this.signer(snapshot, issuerRef ?? "default")
     const { requireMatchingCertificateAlgorithms = false } = input
-    const { paths, now } = this.issuerTerms(authority, signer)
+    const { paths, now } = this.issuerTerms(snapshot, signer)
     const approved = approveSelfIssued(given, {
       key: signer.key.algorithm,
       requireMatchingCertificateAlgorithms,
@@ -203,9 +203,9 @@ export class CertificateService extends IssuingService implements ServedCertific
   }
 
   async caChain(): Promise<readonly Uint8Array[]> {
-    const authority = await this.current()
-    const issuer = findIssuer(authority, "default")
-    return issuer === undefined ? [] : chainOf(issuer, authority.issuers).map(({ certificate }) => certificate)
+    const snapshot = await this.current()
+    const issuer = findIssuer(snapshot, "default")
+    return issuer === undefined ? [] : chainOf(issuer, snapshot.issuers).map(({ certificate }) => certificate)
   }
 
   async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
@@ -243,8 +243,8 @@ export class CertificateService extends IssuingService implements ServedCertific
   ): Promise<InventoryPage> {
     this.authorize("list", "certs/search")
     const limit = searchLimitOf(page)
-    return this.readElsewhere(async (authority, { certificates }) => {
-      const issuer = issuerRef === undefined ? undefined : issuerOf(authority, issuerRef)
+    return this.readElsewhere(async (snapshot, { certificates }) => {
+      const issuer = issuerRef === undefined ? undefined : issuerOf(snapshot, issuerRef)
       const now = this.context.runtime.clock.now()
       const statuses = inventoryStatuses.filter((one) => status.includes(one))
       const isOfSome = statuses.length > 0 && statuses.length < inventoryStatuses.length
@@ -255,7 +255,7 @@ export class CertificateService extends IssuingService implements ServedCertific
         ...(issuer === undefined ? {} : { issuerId: issuer.id }),
         ...(isOfSome ? { status: { of: statuses, now } } : {}),
       }
-      const { items, next } = await certificates.search(authority.mount.id, asked, { ...page, limit })
+      const { items, next } = await certificates.search(snapshot.mount.id, asked, { ...page, limit })
       const entries = items.map(({ mountId: _mount, certificate: _der, ...entry }) => ({
         ...entry,
         status: inventoryStatusOf(entry, now),
@@ -287,10 +287,10 @@ export class CertificateService extends IssuingService implements ServedCertific
     }
   }
 
-  async #terms(authority: Authority, role: Role, signer: IssuerSigner) {
+  async #terms(snapshot: MountSnapshot, role: Role, signer: IssuerSigner) {
     const hasTemplates = role.allowedDomainsTemplate || role.allowedUriSansTemplate
     const identity = hasTemplates ? await identityOf(this.caller, this.context.storage) : undefined
-    return { role, identity, ...this.issuerTerms(authority, signer) }
+    return { role, identity, ...this.issuerTerms(snapshot, signer) }
   }
 }
 
@@ -300,7 +300,7 @@ const detailsPerTurn = 100
 const below = (issuerRef: string | undefined, path: string): string =>
   issuerRef === undefined ? path : `issuer/${issuerRef}/${path}`
 
-function roleOf({ roles }: Authority, name: string): Role {
+function roleOf({ roles }: MountSnapshot, name: string): Role {
   const role = roles.get(name)
   if (role === undefined) throw unprocessable(`unknown role: ${name}`)
   return role

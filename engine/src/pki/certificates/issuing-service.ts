@@ -2,7 +2,7 @@
 import { newUuid } from "../../core/ids.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
-import { type Authority, issuerOf } from "../authority.ts"
+import { type MountSnapshot, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { type ApprovedContent, certify } from "../issue/certify.ts"
 import type { Outcome } from "../issue/issuance.ts"
@@ -12,16 +12,16 @@ import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
 
 export abstract class IssuingService extends AuthorityService {
-  protected signer(authority: Authority, reference: string): Promise<IssuerSigner> {
-    return this.signerOfIssuer(authority, issuerOf(authority, reference))
+  protected signer(snapshot: MountSnapshot, reference: string): Promise<IssuerSigner> {
+    return this.signerOfIssuer(snapshot, issuerOf(snapshot, reference))
   }
 
-  protected signerOfIssuer(authority: Authority, issuer: HeldIssuer): Promise<IssuerSigner> {
-    return signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
+  protected signerOfIssuer(snapshot: MountSnapshot, issuer: HeldIssuer): Promise<IssuerSigner> {
+    return signerOf(this.context.signingKeys, snapshot, issuer, "issuing-certificates")
   }
 
   /** What the issuer, its chain and the mount say of every certificate. */
-  protected issuerTerms({ mount, issuers }: Authority, { issuer }: { readonly issuer: HeldIssuer }) {
+  protected issuerTerms({ mount, issuers }: MountSnapshot, { issuer }: { readonly issuer: HeldIssuer }) {
     const { leafNotAfterBehavior } = issuer.settings
     return {
       mountTtls: leaseTtls(mount.config),
@@ -32,7 +32,7 @@ export abstract class IssuingService extends AuthorityService {
   }
 
   protected async certified(
-    { mount }: Authority,
+    { mount }: MountSnapshot,
     signer: IssuerSigner,
     content: ApprovedContent,
     choice: SignatureChoice,

@@ -1,5 +1,5 @@
 // What a list of an issuer is to be, worked out of the mount as it stands; and whether the one that was published still is it.
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
@@ -31,21 +31,21 @@ export interface CrlPlan {
 }
 
 /** The issuers that share a list: one subject, one key. */
-const sharing = ({ issuers }: Authority, issuer: HeldIssuer): readonly HeldIssuer[] =>
+const sharing = ({ issuers }: MountSnapshot, issuer: HeldIssuer): readonly HeldIssuer[] =>
   issuers.filter((other) => crlListOf(other) === crlListOf(issuer))
 
 /** A key identifier of our own makes no difference to who may sign; the key and the permission do. */
-export const crlSignerOf = (authority: Authority, issuer: HeldIssuer): HeldIssuer | undefined =>
-  sharing(authority, issuer).find(({ keyId, settings }) => keyId !== null && settings.usage.includes("crl-signing"))
+export const crlSignerOf = (snapshot: MountSnapshot, issuer: HeldIssuer): HeldIssuer | undefined =>
+  sharing(snapshot, issuer).find(({ keyId, settings }) => keyId !== null && settings.usage.includes("crl-signing"))
 
 /** Undefined where nobody can sign the list, or where a part of it has no name. */
-export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): CrlPlan | undefined {
-  const signer = crlSignerOf(authority, issuer)
+export function planOf(snapshot: MountSnapshot, issuer: HeldIssuer, shard: Shard): CrlPlan | undefined {
+  const signer = crlSignerOf(snapshot, issuer)
   if (signer === undefined) return undefined
-  const { crl: settings } = authority.settings
-  const group = sharing(authority, issuer)
-  const key = { mountId: authority.mount.id, list: crlListOf(signer), shard }
-  const urls = group.map((one) => filledUrls(one, authority.settings).urls)
+  const { crl: settings } = snapshot.settings
+  const group = sharing(snapshot, issuer)
+  const key = { mountId: snapshot.mount.id, list: crlListOf(signer), shard }
+  const urls = group.map((one) => filledUrls(one, snapshot.settings).urls)
   const points = unique(urls.flatMap((each) => each.crlDistributionPoints))
   const deltaPoints = unique(urls.flatMap((each) => each.deltaCrlDistributionPoints))
   // Without a name a part would pass for the whole (RFC 5280, section 5.2.5), and no certificate says where to look for it.
@@ -64,8 +64,8 @@ export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): 
     algorithm,
     settings,
     extensions,
-    adopts: group.some(({ id }) => id === authority.settings.issuers.default),
-    numberFloor: authority.settings.crlHistory.numberFloors[key.list] ?? 0,
+    adopts: group.some(({ id }) => id === snapshot.settings.issuers.default),
+    numberFloor: snapshot.settings.crlHistory.numberFloors[key.list] ?? 0,
     content: contentOf([signer.id, algorithm, settings.disable, settings.expiryMs, ...extensions.complete]),
   }
 }

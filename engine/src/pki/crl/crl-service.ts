@@ -1,5 +1,5 @@
 import { notFound, refuseFaults } from "../../core/errors.ts"
-import { type Authority, findIssuer, issuerOf, refuseUnusable } from "../authority.ts"
+import { type MountSnapshot, findIssuer, issuerOf, refuseUnusable } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { nextTurn } from "../../core/timers.ts"
 import { crlListOf } from "./crl-list.ts"
@@ -28,9 +28,9 @@ import { combined, type MadeUpList, madeUp, numberFaults, signList } from "./sig
 
 export class CrlService extends AuthorityService implements Crls {
   async get({ issuerRef = "default", delta = false, shard = wholeList }: CrlChoice = {}): Promise<Crl | undefined> {
-    const authority = await this.current()
-    if (issuerRef === "default" && findIssuer(authority, issuerRef) === undefined) return undefined
-    const plan = planOf(authority, issuerOf(authority, issuerRef), knownShard(authority, shard))
+    const snapshot = await this.current()
+    if (issuerRef === "default" && findIssuer(snapshot, issuerRef) === undefined) return undefined
+    const plan = planOf(snapshot, issuerOf(snapshot, issuerRef), knownShard(snapshot, shard))
     if (plan === undefined || (delta && !plan.settings.enableDelta)) return undefined
     return this.context.crlPublisher.serve(plan, delta ? "delta" : "complete", this.#asking)
   }
@@ -90,15 +90,15 @@ export class CrlService extends AuthorityService implements Crls {
     let [importedCount, existingCount, strangerCount] = [0, 0, 0]
     // What is there already is skipped, so that an import that was interrupted is repeated.
     for (let at = 0; at < list.entries.length; at += entriesPerWrite) {
-      const counts = await this.transact((authority, stores) =>
-        recordImported(authority, stores, issuer, list.entries.slice(at, at + entriesPerWrite), now),
+      const counts = await this.transact((snapshot, stores) =>
+        recordImported(snapshot, stores, issuer, list.entries.slice(at, at + entriesPerWrite), now),
       )
       importedCount += counts.imported
       existingCount += counts.existing
       strangerCount += counts.strangers
       await nextTurn()
     }
-    await this.transact((authority, stores) => revokeHeld(authority, stores, issuer, list.entries))
+    await this.transact((snapshot, stores) => revokeHeld(snapshot, stores, issuer, list.entries))
     const { crlPublisher, wakeJob } = this.context
     if (crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     const ofStrangers = `${strangerCount} entries were skipped: another issuer of this mount issued a certificate with their serial number`
@@ -133,9 +133,9 @@ export class CrlService extends AuthorityService implements Crls {
   }
 
   async #rotate(kind: CrlKind): Promise<void> {
-    const authority = await this.current()
-    if (kind === "delta" && !authority.settings.crl.enableDelta) return
-    for (const plan of plansOf(authority)) await this.context.crlPublisher.rotate(plan, kind, this.#asking)
+    const snapshot = await this.current()
+    if (kind === "delta" && !snapshot.settings.crl.enableDelta) return
+    for (const plan of plansOf(snapshot)) await this.context.crlPublisher.rotate(plan, kind, this.#asking)
   }
 }
 
@@ -145,13 +145,13 @@ const entriesPerWrite = 500
 const viewOf = ({ shardCounts: _, ...view }: CrlSettings): CrlSettingsView => view
 
 /** Of each list that somebody can sign, whole. */
-function plansOf(authority: Authority): readonly CrlPlan[] {
-  const byList = new Map(authority.issuers.map((issuer) => [crlListOf(issuer), issuer]))
-  return [...byList.values()].flatMap((issuer) => planOf(authority, issuer, wholeList) ?? [])
+function plansOf(snapshot: MountSnapshot): readonly CrlPlan[] {
+  const byList = new Map(snapshot.issuers.map((issuer) => [crlListOf(issuer), issuer]))
+  return [...byList.values()].flatMap((issuer) => planOf(snapshot, issuer, wholeList) ?? [])
 }
 
 /** Certificates only ever name parts of a division that the mount once had. */
-function knownShard({ settings }: Authority, shard: Shard): Shard {
+function knownShard({ settings }: MountSnapshot, shard: Shard): Shard {
   if (!settings.crl.shardCounts.includes(shard.count)) throw notFound()
   return shard
 }

@@ -2,7 +2,7 @@
 import type { Instant } from "../../core/time.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiStores } from "../authority-service.ts"
 import { type HeldIssuer, issuerValues } from "../issuers/held-issuer.ts"
 import { asRevoked } from "../issuers/known-revocation.ts"
@@ -19,7 +19,7 @@ interface Counts {
 
 /** Within a transaction. Entries of certificates that are revoked already change nothing. */
 export async function recordImported(
-  { mount, issuers }: Authority,
+  { mount, issuers }: MountSnapshot,
   { revocations, certificates, blockedKeys }: PkiStores,
   issuer: HeldIssuer,
   entries: readonly ImportedEntry[],
@@ -66,7 +66,7 @@ export async function recordImported(
 
 /** Within a transaction. Issuers of the mount whose certificates are on the list issue no more. */
 export async function revokeHeld(
-  { issuers: all }: Authority,
+  { issuers: all }: MountSnapshot,
   { issuers }: PkiStores,
   issuer: HeldIssuer,
   entries: readonly ImportedEntry[],

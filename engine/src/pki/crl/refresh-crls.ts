@@ -5,7 +5,7 @@ import type { Log } from "../../core/runtime.ts"
 import { minuteMs, secondMs } from "../../core/time.ts"
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import { crlListOf } from "./crl-list.ts"
 import { planOf } from "./crl-plan.ts"
@@ -16,21 +16,21 @@ export const refreshCrlsJob = { name: "crl", everyMs: 30 * secondMs, timeoutMs: 
 
 /** A list that cannot be made keeps no other from being made. */
 export async function refreshCrls(
-  context: Pick<PkiContext, "storage" | "mountDirectory" | "authorities" | "crlPublisher">,
+  context: Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots" | "crlPublisher">,
   log: Log,
   recordKeyUse: RecordKeyUse,
   { signal }: Held,
 ): Promise<void> {
   const { mounts } = await context.mountDirectory.current()
   for (const mount of mounts) {
-    const { authority, keys } = await context.storage.read(async (stores) => ({
-      authority: await context.authorities.within(stores, mount),
+    const { snapshot, keys } = await context.storage.read(async (stores) => ({
+      snapshot: await context.mountSnapshots.within(stores, mount),
       keys: await stores.crls.keys(mount.id),
     }))
-    context.authorities.keep(authority)
+    context.mountSnapshots.keep(snapshot)
     for (const key of keys) {
       signal.throwIfAborted()
-      const plan = planOfKey(authority, key)
+      const plan = planOfKey(snapshot, key)
       if (plan === undefined) continue
       try {
         await context.crlPublisher.refresh(plan, { mountPath: mount.path, recordKeyUse })
@@ -42,7 +42,7 @@ export async function refreshCrls(
   }
 }
 
-function planOfKey(authority: Authority, { list, shard }: CrlKey) {
-  const issuer = authority.issuers.find((one) => crlListOf(one) === list)
-  return issuer && planOf(authority, issuer, shard)
+function planOfKey(snapshot: MountSnapshot, { list, shard }: CrlKey) {
+  const issuer = snapshot.issuers.find((one) => crlListOf(one) === list)
+  return issuer && planOf(snapshot, issuer, shard)
 }

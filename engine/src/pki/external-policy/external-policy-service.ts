@@ -13,7 +13,7 @@ import { newSerialNumber } from "../../x509/serial-number.ts"
 import { chooseSignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { identityOf } from "../access/caller-identity.ts"
-import { type Authority, findIssuer, issuerOf } from "../authority.ts"
+import { type MountSnapshot, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService, type Made, type PkiStores } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import type { IssuedCertificate } from "../certificates/certificates.ts"
@@ -108,12 +108,12 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     subject: Subject,
     proved?: ProvedRequest,
   ): Promise<IssuedCertificate> {
-    const { authority, service, identity, issuer } = await this.#usable(request)
+    const { snapshot, service, identity, issuer } = await this.#usable(request)
     const answer = await this.context.policyClient(
       service,
-      this.#question(mode, request, subject, { authority, identity, issuer }),
+      this.#question(mode, request, subject, { snapshot, identity, issuer }),
     )
-    const { mount, settings } = authority
+    const { mount, settings } = snapshot
     const { clock } = this.context.runtime
     this.context.policyServiceActivity.succeeded(mount.id, {
       at: clock.now(),
@@ -126,15 +126,15 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
   /** Throws where no service could be asked, or for an issuer that is not there. */
   async #usable({ issuerRef }: PolicyRequest) {
     const { caller } = this
-    const usable = await this.read(async (authority, { mountSettings }) => {
-      const { mount, settings } = authority
+    const usable = await this.read(async (snapshot, { mountSettings }) => {
+      const { mount, settings } = snapshot
       const { externalPolicy } = settings
       if (!externalPolicy.enabled) throw unprocessable("external policy is not enabled on this mount")
-      const issuer = issuerRef === undefined ? findIssuer(authority, "default") : issuerOf(authority, issuerRef)
+      const issuer = issuerRef === undefined ? findIssuer(snapshot, "default") : issuerOf(snapshot, issuerRef)
       const key =
         externalPolicy.clientCertificates === "" ? undefined : await mountSettings.secret(mount.id, clientKeySecret)
       return {
-        authority,
+        snapshot,
         service: serviceOf(externalPolicy, key),
         issuer,
       }
@@ -146,9 +146,9 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     mode: IssuanceMode,
     request: PolicyRequest,
     { csr }: Subject,
-    { authority, identity, issuer }: Known,
+    { snapshot, identity, issuer }: Known,
   ): PolicyQuestion {
-    const { mount, settings } = authority
+    const { mount, settings } = snapshot
     const { defaultMs, maximumMs } = leaseTtls(mount.config)
     return {
       id: newUuid(this.context.runtime.random),
@@ -175,7 +175,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     { issuerRef, removeRootsFromChain = false }: PolicyRequest,
     { publicKey, presented }: Subject,
     answer: Allowed,
-    authority: Authority,
+    snapshot: MountSnapshot,
     proved: ProvedRequest | undefined,
   ): Promise<Made<IssuedCertificate>> {
     const { clock, random } = this.context.runtime
@@ -185,14 +185,14 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
       subjectAltName: template.values.subjectAltName ?? [],
     }
     proved?.refuseOthers(names)
-    const issuer = chosenIssuer(authority, answer, issuerRef)
-    const signer = await signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
+    const issuer = chosenIssuer(snapshot, answer, issuerRef)
+    const signer = await signerOf(this.context.signingKeys, snapshot, issuer, "issuing-certificates")
     const { content, validity, warnings } = overlay(template, {
       mode,
       publicKey,
-      paths: certificationPaths(issuer, authority.issuers),
+      paths: certificationPaths(issuer, snapshot.issuers),
       validity: {
-        mountTtls: leaseTtls(authority.mount.config),
+        mountTtls: leaseTtls(snapshot.mount.config),
         issuer: {
           notBefore: issuer.parsed.notBefore,
           notAfter: issuer.parsed.notAfter,
@@ -209,7 +209,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
       signatureChoiceOf(template, signer.key.algorithm),
     )
     const record: CertificateRecord = {
-      mountId: authority.mount.id,
+      mountId: snapshot.mount.id,
       serialNumber,
       certificate,
       issuerId: issuer.id,
@@ -236,7 +236,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     }
   }
 
-  #view({ mount, settings }: Authority): ExternalPolicyView {
+  #view({ mount, settings }: MountSnapshot): ExternalPolicyView {
     const { externalPolicy } = settings
     const last = this.context.policyServiceActivity.last(mount.id)
     return {
@@ -264,7 +264,7 @@ interface Subject {
 }
 
 interface Known {
-  readonly authority: Authority
+  readonly snapshot: MountSnapshot
   readonly identity: Identity | undefined
   readonly issuer: HeldIssuer | undefined
 }
@@ -318,9 +318,9 @@ const selected = ({ entity, groups }: Identity, settings: ExternalPolicySettings
 })
 
 /** Returns the issuer that the service chose, else the issuer of the path. */
-function chosenIssuer(authority: Authority, { issuerRef }: Allowed, proposed: string | undefined): HeldIssuer {
-  if (issuerRef === undefined) return issuerOf(authority, proposed ?? "default")
-  const issuer = findIssuer(authority, issuerRef)
+function chosenIssuer(snapshot: MountSnapshot, { issuerRef }: Allowed, proposed: string | undefined): HeldIssuer {
+  if (issuerRef === undefined) return issuerOf(snapshot, proposed ?? "default")
+  const issuer = findIssuer(snapshot, issuerRef)
   if (issuer !== undefined) return issuer
   throw unprocessable(`The external policy service chose an issuer that is not there: ${issuerRef}`)
 }

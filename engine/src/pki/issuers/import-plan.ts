@@ -3,7 +3,7 @@ import type { IssuerId, KeyId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiStores } from "../authority-service.ts"
 import { createdAfter } from "../created-after.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
@@ -43,10 +43,10 @@ export interface ImportTerms {
   readonly keyName?: string | null
 }
 
-export function planImport(authority: Authority, { certificates, keys }: Bundle, terms: ImportTerms): ImportPlan {
+export function planImport(snapshot: MountSnapshot, { certificates, keys }: Bundle, terms: ImportTerms): ImportPlan {
   const { now, newIssuerId, newKeyId, keyName = null } = terms
-  const mountId = authority.mount.id
-  const known = new Map([...authority.keys.values()].map((key) => [hex(key.publicKey), key]))
+  const mountId = snapshot.mount.id
+  const known = new Map([...snapshot.keys.values()].map((key) => [hex(key.publicKey), key]))
   const newKeys: NewKey[] = []
   const existingKeys: KeyId[] = []
   for (const privateKey of keys) {
@@ -64,34 +64,34 @@ export function planImport(authority: Authority, { certificates, keys }: Bundle,
   const newIssuers: Issuer[] = []
   const existingIssuers: IssuerId[] = []
   for (const certificate of certificates) {
-    const found = authority.issuers.find((issuer) => Buffer.compare(issuer.certificate, certificate.der) === 0)
+    const found = snapshot.issuers.find((issuer) => Buffer.compare(issuer.certificate, certificate.der) === 0)
     if (found === undefined) {
-      const createdAt = createdAfter([...authority.issuers, ...newIssuers], now)
+      const createdAt = createdAfter([...snapshot.issuers, ...newIssuers], now)
       newIssuers.push(issuerOf(certificate, { id: newIssuerId(), mountId, createdAt, keyFor }))
     } else existingIssuers.push(found.id)
   }
-  const completedIssuers: Issuer[] = authority.issuers
+  const completedIssuers: Issuer[] = snapshot.issuers
     .filter(({ keyId }) => keyId === null)
     .map((issuer) => ({ ...issuerValues(issuer), keyId: keyFor(issuer.parsed.subjectPublicKeyInfo) }))
     .filter(({ keyId }) => keyId !== null)
 
   const added = [...newIssuers, ...completedIssuers]
   const defaults = defaultsAfter(
-    authority.settings,
+    snapshot.settings,
     added,
     newKeys.map(({ key }) => key.id),
   )
   const all = new Map<IssuerId, KeyId | null>([
-    ...authority.issuers.map(({ id, keyId }) => [id, keyId] as const),
+    ...snapshot.issuers.map(({ id, keyId }) => [id, keyId] as const),
     ...added.map(({ id, keyId }) => [id, keyId] as const),
   ])
-  const held = [...authority.issuers, ...newIssuers.map(holdIssuer)]
+  const held = [...snapshot.issuers, ...newIssuers.map(holdIssuer)]
   const mentioned = [...newIssuers.map(({ id }) => id), ...existingIssuers]
   return {
     newKeys,
     newIssuers,
     completedIssuers,
-    records: held.slice(authority.issuers.length).flatMap((issuer) => recordOf(issuer, held)),
+    records: held.slice(snapshot.issuers.length).flatMap((issuer) => recordOf(issuer, held)),
     defaults,
     result: {
       importedIssuers: newIssuers.map(({ id }) => id),
@@ -157,11 +157,11 @@ type UsedStores = Pick<PkiStores, "caKeys" | "issuers" | "certificates" | "revoc
 
 /** Carries out what was planned, in the transaction that it was planned in. The answer is what to warn of besides. */
 export async function storeImport(
-  authority: Authority,
+  snapshot: MountSnapshot,
   plan: ImportPlan,
   stores: UsedStores,
 ): Promise<readonly string[]> {
-  const { mount, issuers: known } = authority
+  const { mount, issuers: known } = snapshot
   const { caKeys, issuers, certificates, mountSettings } = stores
   for (const { key, privateKey } of plan.newKeys) await caKeys.insert(key, privateKey.der("pkcs8"))
   const added: HeldIssuer[] = []
@@ -183,8 +183,7 @@ export async function storeImport(
   for (const issuer of all)
     if (issuer.revokedAt !== null) await listRevokedIssuer({ mount, issuers: all }, stores, issuer, issuer.revokedAt)
   await saveDefaults(mount.id, plan.defaults, mountSettings)
-  const ofOcsp =
-    plan.newKeys.length === 0 ? [] : await saveChanged(authority, afterKeyImported(authority), mountSettings)
+  const ofOcsp = plan.newKeys.length === 0 ? [] : await saveChanged(snapshot, afterKeyImported(snapshot), mountSettings)
   const ofRevoked = added
     .filter(({ revokedAt }) => revokedAt !== null)
     .map(({ id }) => `the certificate of issuer ${id} has been revoked here, so it issues nothing`)

@@ -3,7 +3,7 @@ import { type KeyId, newId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
-import { type Authority, findIssuer, issuerOf } from "../authority.ts"
+import { type MountSnapshot, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { createdAfter } from "../created-after.ts"
@@ -49,13 +49,13 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     const root = newRoot(await this.current(), input, { endpoint, now: this.#now() })
     const { name, content } = root
     const keyFor = keyProvider(this.context, root.key)
-    return this.changed(async (authority) => {
-      if (name !== null) refuseTakenIssuerName(authority, name)
-      const mountId = authority.mount.id
-      const used = await keyFor(authority)
+    return this.changed(async (snapshot) => {
+      if (name !== null) refuseTakenIssuerName(snapshot, name)
+      const mountId = snapshot.mount.id
+      const used = await keyFor(snapshot)
       const id = newId("iss", this.context.runtime.random)
       const serialNumber = newSerialNumber(this.context.runtime.random)
-      const { urls } = filledUrls({ id, settings: defaultIssuerSettings }, authority.settings)
+      const { urls } = filledUrls({ id, settings: defaultIssuerSettings }, snapshot.settings)
       const key = this.#audited(used, { issuerId: id, purpose: "certificate", serialNumber })
       const certificate = await selfSignedCertificate(root, key, { serialNumber, urls })
       const issuer: Issuer = {
@@ -66,9 +66,9 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
         certificate,
         settings: defaultIssuerSettings,
         revokedAt: null,
-        createdAt: createdAfter(authority.issuers, this.#now()),
+        createdAt: createdAfter(snapshot.issuers, this.#now()),
       }
-      const defaults = defaultsAfter(authority.settings, [issuer], newKeyOf(used))
+      const defaults = defaultsAfter(snapshot.settings, [issuer], newKeyOf(used))
       return {
         presented: used.presented,
         store: async (current, stores) => {
@@ -84,7 +84,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
             ...content.validity,
           })
           await saveDefaults(mountId, defaults, stores.mountSettings)
-          await this.#touch(authority, stores.mountSettings)
+          await this.#touch(snapshot, stores.mountSettings)
         },
         value: {
           issuerId: id,
@@ -110,9 +110,9 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     this.authorize(writing, isCross ? endpoint : `${endpoint}/${input.keySource ?? "internal"}`)
     const intermediate = newIntermediate(await this.current(), input, { key, now: this.#now() })
     const keyFor = keyProvider(this.context, intermediate.key)
-    return this.changed(async (authority) => {
-      const used = await keyFor(authority)
-      const defaults = defaultsAfter(authority.settings, [], newKeyOf(used))
+    return this.changed(async (snapshot) => {
+      const used = await keyFor(snapshot)
+      const defaults = defaultsAfter(snapshot.settings, [], newKeyOf(used))
       return {
         presented: used.presented,
         store: async (current, stores) => {
@@ -134,16 +134,16 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     this.authorize(writing, endpoint)
     const bundle = readBundle(pem, { keysAllowed: endpoint === "issuers/import/bundle" || endpoint === "config/ca" })
     const { random } = this.context.runtime
-    return this.changeMount(async (authority, stores) => {
+    return this.changeMount(async (snapshot, stores) => {
       for (const { publicKey } of bundle.keys)
         await assertKeyAllowed(this.context, stores, presentedKey(publicKey, "pemBundle"))
-      const plan = planImport(authority, bundle, {
+      const plan = planImport(snapshot, bundle, {
         now: this.#now(),
         newIssuerId: () => newId("iss", random),
         newKeyId: () => newId("key", random),
       })
-      const warnings = await storeImport(authority, plan, stores)
-      await this.#touch(authority, stores.mountSettings)
+      const warnings = await storeImport(snapshot, plan, stores)
+      await this.#touch(snapshot, stores.mountSettings)
       return { ...plan.result, warnings: [...plan.result.warnings, ...warnings] }
     })
   }
@@ -153,28 +153,28 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   }
 
   async certificate(reference: string): Promise<ServedIssuerCertificate> {
-    const authority = await this.current()
-    const issuer = issuerOf(authority, reference)
+    const snapshot = await this.current()
+    const issuer = issuerOf(snapshot, reference)
     const { revokedAt } = issuer
-    return { ...certificateOf(authority, issuer), revokedAt, changedAt: authority.settings.history.issuersChangedAt }
+    return { ...certificateOf(snapshot, issuer), revokedAt, changedAt: snapshot.settings.history.issuersChangedAt }
   }
 
   async get(reference: string): Promise<IssuerView> {
     this.authorize("read", `issuer/${reference}`)
-    const authority = await this.current()
-    return viewOf(authority, issuerOf(authority, reference))
+    const snapshot = await this.current()
+    return viewOf(snapshot, issuerOf(snapshot, reference))
   }
 
   async replace(reference: string, input: IssuerInput): Promise<SavedIssuer> {
     this.authorize(writing, `issuer/${reference}`)
-    return this.#change(reference, (authority, issuer) =>
-      changedIssuer(authority, issuer, withoutSettings(issuer), input),
+    return this.#change(reference, (snapshot, issuer) =>
+      changedIssuer(snapshot, issuer, withoutSettings(issuer), input),
     )
   }
 
   async update(reference: string, patch: IssuerInput): Promise<SavedIssuer> {
     this.authorize("patch", `issuer/${reference}`)
-    return this.#change(reference, (authority, issuer) => changedIssuer(authority, issuer, issuer, patch))
+    return this.#change(reference, (snapshot, issuer) => changedIssuer(snapshot, issuer, issuer, patch))
   }
 
   async revoke(reference: string): Promise<SavedIssuer> {
@@ -189,18 +189,18 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
           warnings: isDefault ? [`issuer ${issuer.id} stays the default issuer, and issues nothing any more`] : [],
         }
       },
-      (authority, stores, issuer) => listRevokedIssuer(authority, stores, issuer, issuer.revokedAt ?? now),
+      (snapshot, stores, issuer) => listRevokedIssuer(snapshot, stores, issuer, issuer.revokedAt ?? now),
     )
   }
 
   async delete(reference: string): Promise<readonly string[]> {
     this.authorize("delete", `issuer/${reference}`)
-    return this.changeMount(async (authority, { issuers, mountSettings }) => {
-      const { mount, settings } = authority
-      const issuer = findIssuer(authority, reference)
+    return this.changeMount(async (snapshot, { issuers, mountSettings }) => {
+      const { mount, settings } = snapshot
+      const issuer = findIssuer(snapshot, reference)
       if (issuer === undefined) return []
       await issuers.remove(issuer)
-      await this.#touch(authority, mountSettings)
+      await this.#touch(snapshot, mountSettings)
       if (settings.issuers.default !== issuer.id) return []
       await mountSettings.save(mount.id, "issuers", { ...settings.issuers, default: null })
       return [`issuer ${issuer.id} was the default issuer; the mount has none any more`]
@@ -209,39 +209,39 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
 
   async deleteAll(): Promise<readonly string[]> {
     this.authorize("delete", "root", { sudo: true })
-    return this.changeMount(async (authority, { issuers, caKeys, mountSettings }) => {
-      const { mount, settings, keys } = authority
-      for (const issuer of authority.issuers) await issuers.remove(issuer)
+    return this.changeMount(async (snapshot, { issuers, caKeys, mountSettings }) => {
+      const { mount, settings, keys } = snapshot
+      for (const issuer of snapshot.issuers) await issuers.remove(issuer)
       for (const key of keys.values()) await caKeys.remove(key)
       await mountSettings.save(mount.id, "issuers", { ...settings.issuers, default: null })
       await mountSettings.save(mount.id, "keys", { ...settings.keys, default: null })
-      await this.#touch(authority, mountSettings)
-      return [`deleted ${authority.issuers.length} issuers and ${keys.size} keys: all that the mount had`]
+      await this.#touch(snapshot, mountSettings)
+      return [`deleted ${snapshot.issuers.length} issuers and ${keys.size} keys: all that the mount had`]
     })
   }
 
   #change(
     reference: string,
     rule: (
-      authority: Authority,
+      snapshot: MountSnapshot,
       issuer: HeldIssuer,
     ) => { readonly changed: Partial<Issuer>; readonly warnings: readonly string[] },
-    also: (authority: Authority, stores: PkiStores, issuer: HeldIssuer) => Promise<void> = async () => {},
+    also: (snapshot: MountSnapshot, stores: PkiStores, issuer: HeldIssuer) => Promise<void> = async () => {},
   ): Promise<SavedIssuer> {
-    return this.changeMount(async (authority, stores) => {
+    return this.changeMount(async (snapshot, stores) => {
       const { issuers, mountSettings } = stores
-      const issuer = issuerOf(authority, reference)
-      const { changed, warnings } = rule(authority, issuer)
+      const issuer = issuerOf(snapshot, reference)
+      const { changed, warnings } = rule(snapshot, issuer)
       const after = { ...issuerValues(issuer), ...changed }
       await issuers.save(after)
-      await this.#touch(authority, mountSettings)
-      await also(authority, stores, issuer)
-      return { issuer: afterChange(authority, after), warnings }
+      await this.#touch(snapshot, mountSettings)
+      await also(snapshot, stores, issuer)
+      return { issuer: afterChange(snapshot, after), warnings }
     })
   }
 
   /** What everybody may read of issuers is another from now on. */
-  #touch({ mount }: Authority, mountSettings: MountSettingsStore): Promise<void> {
+  #touch({ mount }: MountSnapshot, mountSettings: MountSettingsStore): Promise<void> {
     return mountSettings.save(mount.id, "history", { issuersChangedAt: this.#now() })
   }
 

@@ -3,7 +3,7 @@ import { type Fault, refuseFaults } from "../../core/errors.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import { fitsKey, parseSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import { describeKeyAlgorithm } from "../../x509/key-algorithm.ts"
-import { type Authority, findIssuer } from "../authority.ts"
+import { type MountSnapshot, findIssuer } from "../authority.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
 import { shown } from "../policy/violation.ts"
 import { urlFaults } from "./authority-urls.ts"
@@ -32,7 +32,7 @@ export const withoutSettings = (issuer: HeldIssuer): Pick<Issuer, "name" | "sett
 
 /** Throws `EngineError("invalid")` with every fault. */
 export function changedIssuer(
-  authority: Authority,
+  snapshot: MountSnapshot,
   issuer: HeldIssuer,
   before: Pick<Issuer, "name" | "settings">,
   input: IssuerInput,
@@ -40,11 +40,11 @@ export function changedIssuer(
   const name = input.issuerName === undefined ? before.name : input.issuerName || null
   const behavior = input.leafNotAfterBehavior ?? before.settings.leafNotAfterBehavior
   const usage = usageOf(input.usage ?? before.settings.usage)
-  const chain = chainOf(authority, issuer, input.manualChain, before.settings.manualChain)
+  const chain = chainOf(snapshot, issuer, input.manualChain, before.settings.manualChain)
   const algorithm = input.revocationSignatureAlgorithm ?? before.settings.revocationSignatureAlgorithm
   const urls = urlsOf(before.settings.urls, input)
   refuseFaults([
-    ...nameFaults(authority, issuer, name),
+    ...nameFaults(snapshot, issuer, name),
     ...wordFault("leafNotAfterBehavior", behavior, leafNotAfterBehaviors),
     ...usageFaults(issuer, usage),
     ...chain.faults,
@@ -71,22 +71,22 @@ const checksOf = (before: DisabledChecks, input: IssuerInput): DisabledChecks =>
   disableCriticalExtensionChecks: input.disableCriticalExtensionChecks ?? before.disableCriticalExtensionChecks,
 })
 
-function nameFaults(authority: Authority, { id }: Issuer, name: string | null): readonly Fault[] {
+function nameFaults(snapshot: MountSnapshot, { id }: Issuer, name: string | null): readonly Fault[] {
   if (name === null) return []
   const problem = referenceNameProblem(name)
   if (problem !== undefined) return [{ field: ["issuerName"], detail: `"issuer_name" ${problem}` }]
-  return isTakenIssuerName(authority, name, id) ? [issuerNameTaken] : []
+  return isTakenIssuerName(snapshot, name, id) ? [issuerNameTaken] : []
 }
 
 const issuerNameTaken: Fault = { field: ["issuerName"], detail: "issuer name already in use" }
 
 /** Ids count as names, so that a reference never has two meanings. */
-const isTakenIssuerName = ({ issuers }: Authority, name: string, own: IssuerId | undefined): boolean =>
+const isTakenIssuerName = ({ issuers }: MountSnapshot, name: string, own: IssuerId | undefined): boolean =>
   issuers.some((issuer) => issuer.id !== own && (issuer.name === name || issuer.id === name))
 
 /** Of an issuer that is about to be made. */
-export function refuseTakenIssuerName(authority: Authority, name: string): void {
-  refuseFaults(isTakenIssuerName(authority, name, undefined) ? [issuerNameTaken] : [])
+export function refuseTakenIssuerName(snapshot: MountSnapshot, name: string): void {
+  refuseFaults(isTakenIssuerName(snapshot, name, undefined) ? [issuerNameTaken] : [])
 }
 
 function wordFault(field: keyof IssuerInput, word: string, words: readonly string[]): readonly Fault[] {
@@ -126,15 +126,15 @@ interface ReadChain {
 }
 
 function chainOf(
-  authority: Authority,
+  snapshot: MountSnapshot,
   issuer: HeldIssuer,
   references: readonly string[] | undefined,
   before: readonly IssuerId[],
 ): ReadChain {
   if (references === undefined) return { ids: before, faults: [], warnings: [] }
   const fault = (detail: string): ReadChain => ({ ids: [], faults: [{ field: ["manualChain"], detail }], warnings: [] })
-  if (references.length > authority.issuers.length) return fault("names more issuers than the mount has")
-  const found = references.map((reference) => findIssuer(authority, reference))
+  if (references.length > snapshot.issuers.length) return fault("names more issuers than the mount has")
+  const found = references.map((reference) => findIssuer(snapshot, reference))
   const missing = references.find((_, at) => found[at] === undefined)
   if (missing !== undefined) return fault(`unable to find PKI issuer for reference: ${shown(missing)}`)
   const chain = found.filter((one) => one !== undefined)

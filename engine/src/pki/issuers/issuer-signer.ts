@@ -4,7 +4,7 @@ import { authorityInfoAccess, crlDistributionPoints, freshestCrl } from "../../x
 import { authorityKeyIdentifier } from "../../x509/extensions.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
-import { type Authority, refuseUnusable } from "../authority.ts"
+import { type MountSnapshot, refuseUnusable } from "../authority.ts"
 import { type Shard, shardOf, shardUrl } from "../crl/shard.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
 import { filledUrls, type FilledUrls } from "./authority-urls.ts"
@@ -31,7 +31,7 @@ export interface IssuerSigner {
 /** Throws `EngineError` where the issuer may not do this, or has no key here. */
 export async function signerOf(
   signingKeys: SigningKeys,
-  authority: Authority,
+  snapshot: MountSnapshot,
   issuer: HeldIssuer,
   usage: IssuerUsage,
 ): Promise<IssuerSigner> {
@@ -40,13 +40,13 @@ export async function signerOf(
   if (known !== undefined) return known
   if (issuer.keyId === null) throw new TypeError("an issuer without a key was found usable")
   const key = await signingKeys.open(issuer.keyId)
-  const { urls, warnings } = filledUrls(issuer, authority.settings)
-  const chain = chainOf(issuer, authority.issuers)
+  const { urls, warnings } = filledUrls(issuer, snapshot.settings)
+  const chain = chainOf(issuer, snapshot.issuers)
   const signer: IssuerSigner = {
     issuer,
     name: issuer.parsed.subject,
     key,
-    ...extensionsOf(issuer, urls, authority.settings.crl.shards),
+    ...extensionsOf(issuer, urls, snapshot.settings.crl.shards),
     chain: chain.map(({ certificate }) => certificate),
     chainWithoutRoots: chain.filter(({ isSelfSigned }) => !isSelfSigned).map(({ certificate }) => certificate),
     warnings,

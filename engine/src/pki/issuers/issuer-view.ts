@@ -1,13 +1,13 @@
 // What callers are shown of issuers.
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import { chainOf } from "./chain.ts"
 import { type HeldIssuer, holdIssuer } from "./held-issuer.ts"
 import type { Issuer } from "./issuer.ts"
 import type { IssuerCertificate, IssuerSummary, IssuerView } from "./issuers.ts"
 
-type Issuers = Pick<Authority, "issuers">
+type Issuers = Pick<MountSnapshot, "issuers">
 
-export const summariesOf = ({ issuers, settings }: Authority): readonly IssuerSummary[] =>
+export const summariesOf = ({ issuers, settings }: MountSnapshot): readonly IssuerSummary[] =>
   issuers.map(({ id, name, keyId, parsed }) => ({
     id,
     name,

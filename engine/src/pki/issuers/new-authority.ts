@@ -11,7 +11,7 @@ import {
 } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import type { Instant } from "../../core/time.ts"
-import { type Authority, keyOf } from "../authority.ts"
+import { type MountSnapshot, keyOf } from "../authority.ts"
 import { certify } from "../issue/certify.ts"
 import { type KeyFields, type KeyRequest, readKeyRequest } from "../keys/key-request.ts"
 import { leaseTtls } from "../mount.ts"
@@ -38,40 +38,40 @@ export interface NewAuthorityTerms {
 
 /** Throws `EngineError("invalid")` with all that is wrong, before any key is made. */
 export function newRoot(
-  authority: Authority,
+  snapshot: MountSnapshot,
   input: RootInput,
   { endpoint, ...terms }: NewAuthorityTerms & { readonly endpoint: RootEndpoint },
 ): NewAuthority {
   const name = input.issuerName || (endpoint === "root/rotate" ? "next" : null)
-  return newAuthority(authority, input, { ...terms, name, mayBeNameless: false })
+  return newAuthority(snapshot, input, { ...terms, name, mayBeNameless: false })
 }
 
 /** The same; `key` says which, whatever the input does. */
 export function newIntermediate(
-  authority: Authority,
+  snapshot: MountSnapshot,
   input: IntermediateInput,
   { key, ...terms }: NewAuthorityTerms & { readonly key: KeyFields },
 ): NewAuthority {
-  const asked = newAuthority(authority, { ...input, ...key }, { ...terms, name: null, mayBeNameless: true })
+  const asked = newAuthority(snapshot, { ...input, ...key }, { ...terms, name: null, mayBeNameless: true })
   const isNameless = asked.content.subject.length === 0
   const warning = "the subject is empty: whoever signs this must give it one"
   return { ...asked, warnings: [...asked.warnings, ...(isNameless ? [warning] : [])] }
 }
 
 function newAuthority(
-  authority: Authority,
+  snapshot: MountSnapshot,
   input: RootInput | IntermediateInput,
   more: NewAuthorityTerms & { readonly name: string | null; readonly mayBeNameless: boolean },
 ): NewAuthority {
   const { name, mayBeNameless, now } = more
   const { request, violations, warnings } = readKeyRequest(input)
   const content = approveAuthority(input, undefined, {
-    mountTtls: leaseTtls(authority.mount.config),
+    mountTtls: leaseTtls(snapshot.mount.config),
     issuer: undefined,
     paths: undefined,
     enforceLeafNotAfterBehavior: false,
     // Which it is makes no difference where there is none.
-    keyType: request === undefined ? "rsa" : algorithmOf(authority, request).type,
+    keyType: request === undefined ? "rsa" : algorithmOf(snapshot, request).type,
     mayBeNameless,
     violations: [...violations, ...nameViolations(name)],
     now,
@@ -88,8 +88,8 @@ function newAuthority(
 }
 
 /** What the key will be, or is. */
-const algorithmOf = (authority: Authority, request: KeyRequest): KeyAlgorithm =>
-  request.kind === "new" ? request.algorithm : readPublicKey(keyOf(authority, request.reference).publicKey).algorithm
+const algorithmOf = (snapshot: MountSnapshot, request: KeyRequest): KeyAlgorithm =>
+  request.kind === "new" ? request.algorithm : readPublicKey(keyOf(snapshot, request.reference).publicKey).algorithm
 
 function nameViolations(name: string | null): readonly Violation[] {
   const problem = name === null ? undefined : referenceNameProblem(name)

@@ -1,7 +1,7 @@
 import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
-import { type Authority, findKey, keyOf } from "../authority.ts"
+import { type MountSnapshot, findKey, keyOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { readKeyAlone } from "../issuers/bundle.ts"
@@ -38,8 +38,8 @@ export class KeyService extends AuthorityService implements Keys {
     refuseViolations(violations)
     if (request === undefined) throw new TypeError("a key request with violations was let through")
     const keyFor = keyProvider(this.context, request)
-    return this.changed(async (authority) => {
-      const used = await keyFor(authority)
+    return this.changed(async (snapshot) => {
+      const used = await keyFor(snapshot)
       return {
         store: async (current, stores) => {
           const { mount, settings } = current
@@ -57,11 +57,11 @@ export class KeyService extends AuthorityService implements Keys {
     refuseFaults(nameFaults(name))
     const given = readKeyAlone(privateKey)
     const { random, clock } = this.context.runtime
-    return this.changeMount(async (authority, stores) => {
+    return this.changeMount(async (snapshot, stores) => {
       await assertKeyAllowed(this.context, stores, presentedKey(given.publicKey, "pemBundle"))
-      if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, given.publicKey.spki))
+      if (name !== "") refuseTakenKeyName(snapshot, name, keyLike(snapshot, given.publicKey.spki))
       const plan = planImport(
-        authority,
+        snapshot,
         { certificates: [], keys: [given] },
         {
           now: clock.now(),
@@ -70,10 +70,10 @@ export class KeyService extends AuthorityService implements Keys {
           keyName: name || null,
         },
       )
-      const imported = await storeImport(authority, plan, stores)
+      const imported = await storeImport(snapshot, plan, stores)
       const [added] = plan.newKeys
       const [existing] = plan.result.existingKeys
-      const known = existing && authority.keys.get(existing)
+      const known = existing && snapshot.keys.get(existing)
       const key = added?.key ?? known
       if (key === undefined) throw new TypeError("an import has neither made a key nor found one")
       const warnings = [...plan.result.warnings, ...imported]
@@ -85,9 +85,9 @@ export class KeyService extends AuthorityService implements Keys {
     this.authorize(writing, `key/${reference}`)
     const wanted = name || null
     refuseFaults(nameFaults(wanted ?? ""))
-    return this.changeMount(async (authority, { caKeys }) => {
-      const key = keyOf(authority, reference)
-      if (wanted !== null) refuseTakenKeyName(authority, wanted, key)
+    return this.changeMount(async (snapshot, { caKeys }) => {
+      const key = keyOf(snapshot, reference)
+      if (wanted !== null) refuseTakenKeyName(snapshot, wanted, key)
       await caKeys.rename(key, wanted)
       return { ...viewOf({ ...key, name: wanted }), warnings: [] }
     })
@@ -95,9 +95,9 @@ export class KeyService extends AuthorityService implements Keys {
 
   async delete(reference: string): Promise<readonly string[]> {
     this.authorize("delete", `key/${reference}`)
-    return this.changeMount(async (authority, { caKeys, mountSettings }) => {
-      const { mount, issuers, settings } = authority
-      const key = findKey(authority, reference)
+    return this.changeMount(async (snapshot, { caKeys, mountSettings }) => {
+      const { mount, issuers, settings } = snapshot
+      const key = findKey(snapshot, reference)
       if (key === undefined) return []
       const user = issuers.find(({ keyId }) => keyId === key.id)
       if (user !== undefined) throw unprocessable(`Failed to Delete Key.  Key in Use by Issuer: ${user.id}`)
@@ -119,7 +119,7 @@ function nameFaults(name: string): readonly Fault[] {
   return problem === undefined ? [] : [{ field: ["keyName"], detail: `"key_name" ${problem}` }]
 }
 
-const keyLike = ({ keys }: Authority, publicKey: Uint8Array): CaKey | undefined =>
+const keyLike = ({ keys }: MountSnapshot, publicKey: Uint8Array): CaKey | undefined =>
   [...keys.values()].find((key) => Buffer.compare(key.publicKey, publicKey) === 0)
 
 const alreadyHere = ({ id, name }: CaKey, asked: string): string =>

@@ -3,7 +3,7 @@ import { invalid } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
-import { type Authority, keyOf } from "../authority.ts"
+import { type MountSnapshot, keyOf } from "../authority.ts"
 import type { PkiContext, PkiStores } from "../authority-service.ts"
 import { createdAfter } from "../created-after.ts"
 import { afterKeyGenerated, saveChanged } from "../ocsp/unknown-serials.ts"
@@ -29,10 +29,10 @@ export interface UsedKey {
 export function keyProvider(
   { keyGenerator, signingKeys, runtime }: PkiContext,
   request: KeyRequest,
-): (authority: Authority) => Promise<UsedKey> {
+): (snapshot: MountSnapshot) => Promise<UsedKey> {
   if (request.kind === "existing")
-    return async (authority) => {
-      const key = keyOf(authority, request.reference)
+    return async (snapshot) => {
+      const key = keyOf(snapshot, request.reference)
       const signing = await signingKeys.open(key.id)
       const presented = presentedKey(signing, "keyRef")
       assertStored(presented)
@@ -41,16 +41,16 @@ export function keyProvider(
   const { algorithm, name, isExported } = request
   const making = once(() => keyGenerator.generate(algorithm))
   const id = newId("key", runtime.random)
-  return async (authority) => {
-    if (name !== null) refuseTakenKeyName(authority, name)
+  return async (snapshot) => {
+    if (name !== null) refuseTakenKeyName(snapshot, name)
     const made = await making()
     const signing = signingKeys.held(made)
     const key = {
       id,
-      mountId: authority.mount.id,
+      mountId: snapshot.mount.id,
       name,
       publicKey: signing.spki,
-      createdAt: createdAfter(authority.keys.values(), runtime.clock.now()),
+      createdAt: createdAfter(snapshot.keys.values(), runtime.clock.now()),
     }
     return { key, signing, made, exported: isExported ? made : undefined }
   }
@@ -62,17 +62,17 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /** Ids count as names, so that a reference never has two meanings. */
-export function refuseTakenKeyName({ keys }: Authority, name: string, own?: CaKey): void {
+export function refuseTakenKeyName({ keys }: MountSnapshot, name: string, own?: CaKey): void {
   const isTaken = [...keys.values()].some((key) => key.id !== own?.id && (key.name === name || key.id === name))
   if (isTaken) throw invalid([{ field: ["keyName"], detail: "key name already in use" }])
 }
 
 export async function storeKey(
-  authority: Authority,
+  snapshot: MountSnapshot,
   { key, made }: UsedKey,
   { caKeys, mountSettings }: Pick<PkiStores, "caKeys" | "mountSettings">,
 ): Promise<void> {
   if (made === undefined) return
   await caKeys.insert(key, made.der("pkcs8"))
-  await saveChanged(authority, afterKeyGenerated(authority), mountSettings)
+  await saveChanged(snapshot, afterKeyGenerated(snapshot), mountSettings)
 }

@@ -12,11 +12,11 @@ import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import { recordRevocation } from "../revoke/record-revocation.ts"
 import type { FoundLease } from "./lease.ts"
 
-type EndingContext = Pick<PkiContext, "mountDirectory" | "authorities">
+type EndingContext = Pick<PkiContext, "mountDirectory" | "mountSnapshots">
 
 /** Inside a transaction; whether a certificate was revoked by it. */
 export async function endLease(
-  { mountDirectory, authorities }: EndingContext,
+  { mountDirectory, mountSnapshots }: EndingContext,
   stores: PkiStores,
   { id, mountId, serialNumber }: FoundLease,
   now: Instant,
@@ -25,10 +25,10 @@ export async function endLease(
   const mount = (await mountDirectory.within(stores)).mounts.find((one) => one.id === mountId)
   const record = mount && (await stores.certificates.find(mountId, serialNumber))
   if (mount === undefined || record === undefined || record.notAfter <= now) return false
-  const authority = await authorities.within(stores, mount)
+  const snapshot = await mountSnapshots.within(stores, mount)
   const certificate = parseCertificate(record.certificate)
   try {
-    await recordRevocation(authority, stores, { record, certificate, reason: "unspecified", now, isNew: false })
+    await recordRevocation(snapshot, stores, { record, certificate, reason: "unspecified", now, isNew: false })
     return true
   } catch (error) {
     // It has become an issuer of the mount, which is not revoked like this. Nothing was written.
@@ -52,7 +52,7 @@ type EndingStores = PkiStores & Pick<Stores, "serviceTokens">
 
 export interface EndLeasesContext extends Pick<
   PkiContext,
-  "runtime" | "mountDirectory" | "authorities" | "crlPublisher" | "wakeJob"
+  "runtime" | "mountDirectory" | "mountSnapshots" | "crlPublisher" | "wakeJob"
 > {
   readonly storage: Storage<EndingStores>
   readonly tidyMetrics: TidyMetrics

@@ -7,7 +7,7 @@ import { parseCertificate } from "../../x509/certificate.ts"
 import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import { isSignedBy } from "../../x509/signature.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiStores } from "../authority-service.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 
@@ -15,20 +15,20 @@ import type { HeldIssuer } from "../issuers/held-issuer.ts"
 export type IssuerGroup = readonly HeldIssuer[]
 
 /** Whose certificate is asked about; undefined for an issuer that is not in the mount. */
-export function issuersMeant(authority: Authority, id: CertificateId): IssuerGroup | undefined {
+export function issuersMeant(snapshot: MountSnapshot, id: CertificateId): IssuerGroup | undefined {
   if (id.digest === undefined) return undefined
-  return groupsBy[id.digest](authority).get(hashesText(id.issuerNameHash, id.issuerKeyHash))
+  return groupsBy[id.digest](snapshot).get(hashesText(id.issuerNameHash, id.issuerKeyHash))
 }
 
 const groupsOf = (digest: CertificateIdDigest) =>
-  derived(({ issuers }: Authority): ReadonlyMap<string, IssuerGroup> =>
+  derived(({ issuers }: MountSnapshot): ReadonlyMap<string, IssuerGroup> =>
     Map.groupBy(issuers, ({ parsed, publicKey }) => {
       const { nameHash, keyHash } = issuerHashes(digest, { name: parsed.subject, publicKeyBits: publicKey.octets })
       return hashesText(nameHash, keyHash)
     }),
   )
 
-const groupsBy: Readonly<Record<CertificateIdDigest, (authority: Authority) => ReadonlyMap<string, IssuerGroup>>> = {
+const groupsBy: Readonly<Record<CertificateIdDigest, (snapshot: MountSnapshot) => ReadonlyMap<string, IssuerGroup>>> = {
   sha1: groupsOf("sha1"),
   sha256: groupsOf("sha256"),
   sha384: groupsOf("sha384"),
@@ -44,20 +44,20 @@ export const isSameGroup = (one: IssuerGroup, other: IssuerGroup | undefined): b
 
 /** Of a certificate of these issuers, from a snapshot. */
 export async function statusOf(
-  authority: Authority,
+  snapshot: MountSnapshot,
   stores: PkiStores,
   issuers: IssuerGroup,
   magnitude: Uint8Array,
 ): Promise<CertificateStatus> {
   const serialNumber = serialNumberOf(magnitude)
   if (serialNumber === undefined) return unknown
-  const { id: mountId } = authority.mount
+  const { id: mountId } = snapshot.mount
   const revocation = await stores.revocations.find(mountId, serialNumber)
   const issuerId = revocation?.issuerId ?? (await stores.certificates.issuerIdOf(mountId, serialNumber))
-  const held = heldAs(authority, issuers, serialNumber)
-  const isTheirs = held !== undefined || (await isIssuedBy(authority, stores, issuers, { serialNumber, issuerId }))
+  const held = heldAs(snapshot, issuers, serialNumber)
+  const isTheirs = held !== undefined || (await isIssuedBy(snapshot, stores, issuers, { serialNumber, issuerId }))
   const isUnrecorded = revocation === undefined && issuerId === undefined
-  if (!isTheirs) return isUnrecorded && authority.settings.crl.ocspUnknownSerials === "good" ? good : unknown
+  if (!isTheirs) return isUnrecorded && snapshot.settings.crl.ocspUnknownSerials === "good" ? good : unknown
   if (revocation !== undefined) return { kind: "revoked", at: revocation.revokedAt, reason: revocation.reason }
   // An issuer that was revoked in the mount is revoked to whoever asks its own issuer.
   if (held !== undefined && held.revokedAt !== null)
@@ -69,12 +69,12 @@ const unknown: CertificateStatus = { kind: "unknown" }
 const good: CertificateStatus = { kind: "good" }
 
 /** The issuer in the mount whose certificate it is. */
-const heldAs = (authority: Authority, issuers: IssuerGroup, serialNumber: SerialNumber): HeldIssuer | undefined =>
-  issuersBySerialNumber(authority)
+const heldAs = (snapshot: MountSnapshot, issuers: IssuerGroup, serialNumber: SerialNumber): HeldIssuer | undefined =>
+  issuersBySerialNumber(snapshot)
     .get(serialNumber)
     ?.find((one) => issuers.some((issuer) => one.isIssuedBy(issuer)))
 
-const issuersBySerialNumber = derived(({ issuers }: Authority) =>
+const issuersBySerialNumber = derived(({ issuers }: MountSnapshot) =>
   Map.groupBy(issuers, ({ parsed }) => serialNumberOf(parsed.serialNumber)),
 )
 
@@ -85,7 +85,7 @@ interface Asked {
 }
 
 async function isIssuedBy(
-  { issuers: all, mount }: Authority,
+  { issuers: all, mount }: MountSnapshot,
   { certificates }: PkiStores,
   issuers: IssuerGroup,
   { serialNumber, issuerId }: Asked,

@@ -8,7 +8,7 @@ import { parseCertificate } from "../../x509/certificate.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { readPrivateKey } from "../../x509/private-key.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import { crlListOf } from "../crl/crl-list.ts"
@@ -50,17 +50,17 @@ export interface NewResponder {
 /** Signs with the key of the issuer, which must be there. */
 export async function newResponder(
   { keyGenerator, signingKeys, runtime }: PkiContext,
-  authority: Authority,
+  snapshot: MountSnapshot,
   issuer: HeldIssuer,
   recordKeyUse: RecordKeyUse,
 ): Promise<NewResponder> {
-  const { settings, mount } = authority
+  const { settings, mount } = snapshot
   // 0 bits: what is usual for the type.
   const algorithm = keyAlgorithm(keyTypeOf(issuer, settings.crl), 0)
   if (algorithm === undefined || issuer.keyId === null) throw new TypeError("an issuer that cannot delegate was chosen")
   const made = await keyGenerator.generate(algorithm)
   const key = signingKeys.held(made)
-  const signer = await signerOf(signingKeys, authority, issuer, "ocsp-signing")
+  const signer = await signerOf(signingKeys, snapshot, issuer, "ocsp-signing")
   const serialNumber = newSerialNumber(runtime.random)
   const commonName = "OCSP responder"
   const content = approveResponder({

@@ -16,7 +16,7 @@ import {
 import { subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
@@ -56,7 +56,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   async #answered(request: OcspRequest): Promise<Answered> {
     const found =
       (await this.#keptFor(request)) ??
-      (await this.read((authority, stores) => this.#lookedUp(authority, stores, request)))
+      (await this.read((snapshot, stores) => this.#lookedUp(snapshot, stores, request)))
     if (found.kind === "refused") return notTheirs
     const [status] = found.statuses
     const outcome = found.statuses.length === 1 && status !== undefined ? status.kind : "several"
@@ -64,18 +64,18 @@ export class OcspService extends AuthorityService implements ServedOcsp {
       this.context.ocspMetrics.keptAnswers.add(1)
       return { answer: found.answer, outcome }
     }
-    const { authority, issuers, statuses, keeping } = found
-    const responder = await this.#responder(authority, issuers)
+    const { snapshot, issuers, statuses, keeping } = found
+    const responder = await this.#responder(snapshot, issuers)
     if (responder === undefined) return notTheirs
     const now = this.context.runtime.clock.now()
-    const signed = await this.#signed(authority, responder, { request, statuses, now })
+    const signed = await this.#signed(snapshot, responder, { request, statuses, now })
     if (keeping !== undefined && status !== undefined && signed.keeping !== undefined) {
       const { thisUpdate, renewedAt } = signed.keeping
       const { key, revocations } = keeping
       this.context.ocspCache.keep(key, {
         answer: signed,
         status,
-        version: authority.version,
+        version: snapshot.version,
         revocations,
         thisUpdate,
         renewedAt,
@@ -84,7 +84,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     return { answer: signed, outcome }
   }
 
-  async #responder({ mount, settings }: Authority, issuers: IssuerGroup): Promise<Responder | undefined> {
+  async #responder({ mount, settings }: MountSnapshot, issuers: IssuerGroup): Promise<Responder | undefined> {
     const choice = chooseResponder(issuers, settings.crl)
     if (choice === undefined) return undefined
     const { kind, issuer } = choice
@@ -112,43 +112,43 @@ export class OcspService extends AuthorityService implements ServedOcsp {
    * kept for.
    */
   async #keptFor(request: OcspRequest): Promise<Kept | undefined> {
-    const authority = await this.current()
-    const key = keepingKeyOf(authority, request)
-    if (key === undefined || authority.settings.crl.ocspDisable) return undefined
-    const kept = this.#kept(key, authority.version)
+    const snapshot = await this.current()
+    const key = keepingKeyOf(snapshot, request)
+    if (key === undefined || snapshot.settings.crl.ocspDisable) return undefined
+    const kept = this.#kept(key, snapshot.version)
     if (kept === undefined) return undefined
-    const isCurrent = kept.revocations === (await this.context.cacheVersions.revocations(authority.mount.id))
+    const isCurrent = kept.revocations === (await this.context.cacheVersions.revocations(snapshot.mount.id))
     return isCurrent ? { kind: "kept", answer: kept.answer, statuses: [kept.status] } : undefined
   }
 
-  async #lookedUp(authority: Authority, stores: PkiStores, request: OcspRequest): Promise<LookedUp> {
-    if (authority.settings.crl.ocspDisable) return { kind: "refused" }
+  async #lookedUp(snapshot: MountSnapshot, stores: PkiStores, request: OcspRequest): Promise<LookedUp> {
+    if (snapshot.settings.crl.ocspDisable) return { kind: "refused" }
     const { certificates } = request
-    const groups = certificates.map((id) => issuersMeant(authority, id))
+    const groups = certificates.map((id) => issuersMeant(snapshot, id))
     // One responder signs, and it answers for one issuer; what else is asked, it does not know (RFC 6960, section 2.2).
     const issuers = groups.find((group) => group !== undefined)
     if (issuers === undefined) return { kind: "refused" }
-    const keepingKey = keepingKeyOf(authority, request)
+    const keepingKey = keepingKeyOf(snapshot, request)
     const [only] = certificates
     if (keepingKey === undefined || only === undefined) {
       const statuses: CertificateStatus[] = []
       for (const [index, { serialNumber }] of certificates.entries())
         statuses.push(
-          isSameGroup(issuers, groups[index]) ? await statusOf(authority, stores, issuers, serialNumber) : unknown,
+          isSameGroup(issuers, groups[index]) ? await statusOf(snapshot, stores, issuers, serialNumber) : unknown,
         )
-      return { kind: "sign", authority, issuers, statuses, keeping: undefined }
+      return { kind: "sign", snapshot, issuers, statuses, keeping: undefined }
     }
-    const revocations = await stores.revocations.cacheVersion(authority.mount.id)
-    const kept = this.#kept(keepingKey, authority.version)
+    const revocations = await stores.revocations.cacheVersion(snapshot.mount.id)
+    const kept = this.#kept(keepingKey, snapshot.version)
     if (kept?.revocations === revocations) return { kind: "kept", answer: kept.answer, statuses: [kept.status] }
-    const status = await statusOf(authority, stores, issuers, only.serialNumber)
+    const status = await statusOf(snapshot, stores, issuers, only.serialNumber)
     if (kept !== undefined && isSameStatus(kept.status, status)) {
       this.context.ocspCache.keep(keepingKey, { ...kept, revocations })
       return { kind: "kept", answer: kept.answer, statuses: [status] }
     }
     // What is not known now may be issued in a moment; and there is no end of what is not known.
     const keeping = status.kind === "unknown" ? undefined : { key: keepingKey, revocations }
-    return { kind: "sign", authority, issuers, statuses: [status], keeping }
+    return { kind: "sign", snapshot, issuers, statuses: [status], keeping }
   }
 
   #kept(key: string, version: number): KeptAnswer | undefined {
@@ -169,11 +169,11 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   }
 
   async #signed(
-    authority: Authority,
+    snapshot: MountSnapshot,
     responder: Responder,
     { request, statuses, now }: ToSign,
   ): Promise<ServedOcspAnswer> {
-    const { ocspExpiryMs } = authority.settings.crl
+    const { ocspExpiryMs } = snapshot.settings.crl
     const thisUpdate = now - (now % 1_000)
     const nextUpdate = ocspExpiryMs === 0 ? undefined : Math.min(thisUpdate + ocspExpiryMs, responder.notAfter)
     const { algorithm, certificates } = responder
@@ -216,7 +216,7 @@ type LookedUp =
   | Kept
   | {
       readonly kind: "sign"
-      readonly authority: Authority
+      readonly snapshot: MountSnapshot
       readonly issuers: IssuerGroup
       /** As many as there are certificates. */
       readonly statuses: readonly CertificateStatus[]
@@ -255,7 +255,7 @@ const notTheirs: Answered = { answer: refusals.unauthorized, outcome: "unauthori
 const passing: ReadonlySet<EngineError["code"]> = new Set(["busy", "unavailable", "out-of-service", "rate-limited"])
 
 /** The octets of the whole question: its digest counts too, because the answer repeats it. Undefined for what nobody else asks. */
-function keepingKeyOf({ mount }: Authority, { certificates, nonce }: OcspRequest): string | undefined {
+function keepingKeyOf({ mount }: MountSnapshot, { certificates, nonce }: OcspRequest): string | undefined {
   const [only] = certificates
   if (certificates.length !== 1 || only === undefined || nonce !== undefined) return undefined
   const { der } = only

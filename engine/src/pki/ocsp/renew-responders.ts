@@ -5,7 +5,7 @@ import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
 import { minuteMs } from "../../core/time.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import { crlListOf } from "../crl/crl-list.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
@@ -24,18 +24,18 @@ export async function renewResponders(
   recordKeyUse: RecordKeyUse,
   { signal }: Pick<Held, "signal">,
 ): Promise<void> {
-  const { mountDirectory, authorities, storage, runtime } = context
+  const { mountDirectory, mountSnapshots, storage, runtime } = context
   const { mounts } = await mountDirectory.current()
   for (const mount of mounts) {
     signal.throwIfAborted()
-    const authority = await authorities.read(storage, mount)
+    const snapshot = await mountSnapshots.read(storage, mount)
     const responders = new ResponderService(context, mount.path, anonymous, recordKeyUse)
     const now = runtime.clock.now()
-    for (const issuer of delegatingIn(authority)) {
+    for (const issuer of delegatingIn(snapshot)) {
       if (issuer.parsed.notAfter <= now) continue
       try {
         // Whoever has set that there is one will be asked; any other only if it has been before.
-        const isWanted = authority.settings.crl.ocspDelegatedResponder || (await responders.kept(issuer)) !== undefined
+        const isWanted = snapshot.settings.crl.ocspDelegatedResponder || (await responders.kept(issuer)) !== undefined
         if (isWanted) await responders.renewed(mount.id, issuer, now + aheadMs)
       } catch (error) {
         if (!isEngineError(error)) throw error
@@ -46,7 +46,7 @@ export async function renewResponders(
 }
 
 /** Issuers with one name and one key have one. */
-function delegatingIn({ issuers, settings }: Authority): readonly HeldIssuer[] {
+function delegatingIn({ issuers, settings }: MountSnapshot): readonly HeldIssuer[] {
   if (settings.crl.ocspDisable) return []
   return [...Map.groupBy(issuers, crlListOf).values()].flatMap((group) => {
     const choice = chooseResponder(group, settings.crl)

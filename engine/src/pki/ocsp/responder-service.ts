@@ -10,10 +10,10 @@ import type { DelegatedResponder } from "./held-responders.ts"
 export class ResponderService extends AuthorityService {
   /** The one that some server has made already, or a new one where that is due at this time. */
   provided({ id }: HeldIssuer, dueAt: Instant): Promise<DelegatedResponder> {
-    return this.changed(async (authority) => {
-      const issuer = issuerOf(authority, id)
+    return this.changed(async (snapshot) => {
+      const issuer = issuerOf(snapshot, id)
       const name = responderSecret(issuer)
-      const { mount, settings } = authority
+      const { mount, settings } = snapshot
       const kept = await this.kept(issuer)
       const { clock, log } = this.context.runtime
       const isEarly = kept !== undefined && isNotYetValid(kept, issuer, clock.now())
@@ -25,7 +25,7 @@ export class ResponderService extends AuthorityService {
           issuer: id,
           notBefore: formatInstant(kept.notBefore),
         })
-      const { responder, record, secret } = await newResponder(this.context, authority, issuer, this.recordKeyUse)
+      const { responder, record, secret } = await newResponder(this.context, snapshot, issuer, this.recordKeyUse)
       return {
         store: async (_authority, { certificates, mountSettings }) => {
           await certificates.insert(record)

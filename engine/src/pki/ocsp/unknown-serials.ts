@@ -1,12 +1,12 @@
 // What OCSP answers about serial numbers that the mount has no record of (RFC 6960, section 2.2, allows either). `good` is right only
 // where every certificate that is not recorded was issued here, by a role with `no_store`: of an authority that was imported, others
 // may have revoked certificates that this mount has never heard of.
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { CrlSettings } from "../crl/crl-settings.ts"
 import type { MountSettingsStore } from "../settings/mount-settings.ts"
 import type { OcspHistory } from "./ocsp-history.ts"
 
-type Known = Pick<Authority, "keys" | "issuers" | "settings">
+type Known = Pick<MountSnapshot, "keys" | "issuers" | "settings">
 
 interface Changed {
   readonly history: OcspHistory | undefined
@@ -67,7 +67,7 @@ const notRecorded = 'certificates of a role with "no_store" are not recorded'
 
 /** Within the transaction of what has changed. Returns the warnings. */
 export async function saveChanged(
-  { mount }: Pick<Authority, "mount">,
+  { mount }: Pick<MountSnapshot, "mount">,
   { history, crl, warnings }: Changed,
   mountSettings: MountSettingsStore,
 ): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 // Revocation of an issuer: its certificate also goes on the list of the issuer that signed it, if that one is in the mount.
 import type { Instant } from "../../core/time.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import { crlListOf } from "../crl/crl-list.ts"
 import { parentsOf } from "../issuers/chain.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
@@ -9,7 +9,7 @@ import type { RevocationStore } from "./revocation.ts"
 
 /** Inside the transaction that revokes it. A list of another mount, or a root's own, cannot have it. */
 export async function listRevokedIssuer(
-  { mount, issuers }: Pick<Authority, "mount" | "issuers">,
+  { mount, issuers }: Pick<MountSnapshot, "mount" | "issuers">,
   { revocations }: { readonly revocations: RevocationStore },
   issuer: HeldIssuer,
   revokedAt: Instant,

@@ -3,7 +3,7 @@ import { unprocessable } from "../../core/errors.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
 import type { Certificate } from "../../x509/certificate.ts"
 import type { RevocationReason } from "../../x509/certificate-list.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiStores } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import { crlListOf, listOfUnknownIssuers } from "../crl/crl-list.ts"
@@ -23,27 +23,27 @@ export interface ToRevoke {
 
 /** Inside a transaction. Repeating it changes nothing, and tells the first time. */
 export async function recordRevocation(
-  authority: Authority,
+  snapshot: MountSnapshot,
   { revocations, certificates, blockedKeys }: PkiStores,
   { record, certificate, reason, now, isNew }: ToRevoke,
 ): Promise<RevokedCertificate> {
   const { mountId, serialNumber, notAfter } = record
   const isOfIssuer = (issuer: HeldIssuer) => Buffer.compare(issuer.certificate, record.certificate) === 0
-  const own = authority.issuers.find(isOfIssuer)
+  const own = snapshot.issuers.find(isOfIssuer)
   if (own !== undefined) throw unprocessable(`adding issuer (id: ${own.id}) to its own CRL is not allowed`)
   // Also if the certificate was revoked before for another reason: its key is known to be compromised only now.
   if (reason === "keyCompromise")
     await blockedKeys.add({
       spkiSha256: keyDigestOf(certificate.subjectPublicKeyInfo),
       source: "revocation",
-      mount: authority.mount.path,
+      mount: snapshot.mount.path,
       serialNumber,
       comment: "",
       createdAt: now,
     })
   const known = await revocations.find(mountId, serialNumber)
   if (known !== undefined) return { serialNumber, revokedAt: known.revokedAt, warnings: [] }
-  if (notAfter <= now && !authority.settings.crl.allowExpiredCertRevocation)
+  if (notAfter <= now && !snapshot.settings.crl.allowExpiredCertRevocation)
     return {
       serialNumber,
       revokedAt: null,
@@ -51,7 +51,7 @@ export async function recordRevocation(
         `certificate with serial ${serialNumber} expired at ${formatInstant(notAfter)} and was not revoked; set allow_expired_cert_revocation in config/crl to revoke expired certificates`,
       ],
     }
-  const issuer = issuerIn(authority, record, certificate)
+  const issuer = issuerIn(snapshot, record, certificate)
   const list = issuer === undefined ? listOfUnknownIssuers : crlListOf(issuer)
   if (isNew) await certificates.insert(record)
   await revocations.insert({
@@ -67,7 +67,11 @@ export async function recordRevocation(
 }
 
 /** The one on record, or whichever has its name and key: issuers come and go, and certificates stay. */
-function issuerIn({ issuers }: Authority, record: CertificateRecord, certificate: Certificate): HeldIssuer | undefined {
+function issuerIn(
+  { issuers }: MountSnapshot,
+  record: CertificateRecord,
+  certificate: Certificate,
+): HeldIssuer | undefined {
   const recorded = issuers.find(({ id }) => id === record.issuerId)
   if (recorded !== undefined) return recorded
   try {

@@ -45,10 +45,10 @@ export class RevokeService extends AuthorityService implements Revocations {
   async #revoke(input: RevokeInput, refuseUnproven: (certificate: Certificate) => void): Promise<RevokedCertificate> {
     const meant = meantBy(input)
     const reason = reasonGiven(input.reason)
-    const authority = await this.current()
+    const snapshot = await this.current()
     const presented =
       meant.certificate &&
-      presentedRecord(issuerOfGiven(meant.certificate, authority.issuers), meant.certificate, meant.serialNumber)
+      presentedRecord(issuerOfGiven(meant.certificate, snapshot.issuers), meant.certificate, meant.serialNumber)
     if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
     const now = this.context.runtime.clock.now()
     // A revocation writes the version of its mount's revocations before its own row, so that of two concurrent ones of a mount one is
@@ -62,7 +62,7 @@ export class RevokeService extends AuthorityService implements Revocations {
       return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
     }, options)
     const { crlPublisher, wakeJob } = this.context
-    if (!authority.settings.crl.autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
+    if (!snapshot.settings.crl.autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     return revoked
   }
 }

@@ -1,5 +1,5 @@
 import { notFound, refuseFaults, unprocessable } from "../../core/errors.ts"
-import { type Authority, findIssuer } from "../authority.ts"
+import { type MountSnapshot, findIssuer } from "../authority.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { afterNoStoreRole, saveChanged } from "../ocsp/unknown-serials.ts"
@@ -21,23 +21,23 @@ export class RoleService extends AuthorityService implements Roles {
 
   async save(name: string, input: RoleInput): Promise<SavedRole> {
     this.authorize(["create", "update"], `roles/${name}`)
-    return this.changeMount(async (authority, { roles, mountSettings }) => {
-      this.authorize(authority.roles.has(name) ? "update" : ["create", "update"], `roles/${name}`)
+    return this.changeMount(async (snapshot, { roles, mountSettings }) => {
+      this.authorize(snapshot.roles.has(name) ? "update" : ["create", "update"], `roles/${name}`)
       refuseFaults(roleNameFaults(name))
       const role = createRole(input)
-      await roles.save(authority.mount.id, { name, role })
-      return withWarnings(saved(authority, role, input), await noStoreWarnings(authority, role, mountSettings))
+      await roles.save(snapshot.mount.id, { name, role })
+      return withWarnings(saved(snapshot, role, input), await noStoreWarnings(snapshot, role, mountSettings))
     })
   }
 
   async update(name: string, patch: RoleInput): Promise<SavedRole> {
     this.authorize("patch", `roles/${name}`)
-    return this.changeMount(async (authority, { roles, mountSettings }) => {
-      const before = authority.roles.get(name)
+    return this.changeMount(async (snapshot, { roles, mountSettings }) => {
+      const before = snapshot.roles.get(name)
       if (before === undefined) throw unprocessable("Unable to fetch role entry to patch")
       const role = changeRole(before, patch)
-      await roles.save(authority.mount.id, { name, role })
-      return withWarnings(saved(authority, role, patch), await noStoreWarnings(authority, role, mountSettings))
+      await roles.save(snapshot.mount.id, { name, role })
+      return withWarnings(saved(snapshot, role, patch), await noStoreWarnings(snapshot, role, mountSettings))
     })
   }
 
@@ -48,26 +48,26 @@ export class RoleService extends AuthorityService implements Roles {
 }
 
 /** A reference is resolved when the role is used, so one that leads nowhere yet is only worth a warning. */
-function saved(authority: Authority, role: Role, asked: RoleInput): SavedRole {
+function saved(snapshot: MountSnapshot, role: Role, asked: RoleInput): SavedRole {
   const { issuerRef } = role
-  const unresolved = issuerRef !== "default" && findIssuer(authority, issuerRef) === undefined
+  const unresolved = issuerRef !== "default" && findIssuer(snapshot, issuerRef) === undefined
   const warning = `"issuer_ref" ${issuerRef} does not name an issuer of this mount yet`
   return { role, warnings: [...roleWarnings(role, asked), ...(unresolved ? [warning] : [])] }
 }
 
 /** Settings of OCSP follow the first role whose certificates are not recorded. */
 const noStoreWarnings = async (
-  authority: Authority,
+  snapshot: MountSnapshot,
   { noStore }: Role,
   mountSettings: MountSettingsStore,
-): Promise<readonly string[]> => (noStore ? saveChanged(authority, afterNoStoreRole(authority), mountSettings) : [])
+): Promise<readonly string[]> => (noStore ? saveChanged(snapshot, afterNoStoreRole(snapshot), mountSettings) : [])
 
 const withWarnings = ({ role, warnings }: SavedRole, more: readonly string[]): SavedRole => ({
   role,
   warnings: [...warnings, ...more],
 })
 
-function roleOf({ roles }: Authority, name: string): Role {
+function roleOf({ roles }: MountSnapshot, name: string): Role {
   const role = roles.get(name)
   if (role === undefined) throw notFound(name)
   return role

@@ -1,5 +1,5 @@
 import { refuseFaults } from "../../core/errors.ts"
-import { type Authority, findIssuer, issuerOf, keyOf } from "../authority.ts"
+import { type MountSnapshot, findIssuer, issuerOf, keyOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { filledUrls, urlFaults } from "../issuers/authority-urls.ts"
 import { type AuthorityUrls, defaultIssuerSettings } from "../issuers/issuer.ts"
@@ -33,12 +33,12 @@ export class SettingsService extends AuthorityService implements Settings {
 
   async changeIssuers(patch: IssuersSettingsPatch): Promise<Saved<IssuersSettings>> {
     this.authorize(writing, "config/issuers")
-    return this.#change("issuers", (authority) => withIssuers(authority, patch))
+    return this.#change("issuers", (snapshot) => withIssuers(snapshot, patch))
   }
 
   async replaceRoot(reference = nextRoot): Promise<Saved<IssuersSettings>> {
     this.authorize(writing, "root/replace")
-    return this.#change("issuers", (authority) => withIssuers(authority, { default: reference }))
+    return this.#change("issuers", (snapshot) => withIssuers(snapshot, { default: reference }))
   }
 
   async keys(): Promise<KeysSettings> {
@@ -48,11 +48,11 @@ export class SettingsService extends AuthorityService implements Settings {
 
   async changeKeys({ default: reference }: KeysSettingsPatch): Promise<Saved<KeysSettings>> {
     this.authorize(writing, "config/keys")
-    return this.#change("keys", (authority) => {
-      const { keys } = authority.settings
+    return this.#change("keys", (snapshot) => {
+      const { keys } = snapshot.settings
       if (reference === undefined) return { value: keys, warnings: [] }
       refuseNoChoice(reference)
-      return { value: { ...keys, default: keyOf(authority, reference).id }, warnings: [] }
+      return { value: { ...keys, default: keyOf(snapshot, reference).id }, warnings: [] }
     })
   }
 
@@ -91,10 +91,10 @@ export class SettingsService extends AuthorityService implements Settings {
 
   async changeAcme(patch: Partial<AcmeSettings>): Promise<Saved<WrittenAcmeSettings>> {
     this.authorize(writing, "config/acme")
-    const rule = (authority: Authority) => {
-      const { mount, roles, settings } = authority
+    const rule = (snapshot: MountSnapshot) => {
+      const { mount, roles, settings } = snapshot
       const value = { ...settings.acme, ...patch }
-      const hasIssuer = (reference: string) => findIssuer(authority, reference) !== undefined
+      const hasIssuer = (reference: string) => findIssuer(snapshot, reference) !== undefined
       refuseFaults(acmeSettingsFaults(value, { mount, clusterPath: settings.cluster.path, roles, hasIssuer }))
       return { value, warnings: [...noStoreWarnings(value, roles), ...acmeIssuerWarnings(value, { roles, hasIssuer })] }
     }
@@ -111,30 +111,30 @@ export class SettingsService extends AuthorityService implements Settings {
 
   #change<Name extends keyof MountSettings>(
     name: Name,
-    rule: (authority: Authority) => Saved<MountSettings[Name]>,
+    rule: (snapshot: MountSnapshot) => Saved<MountSettings[Name]>,
     /** What is recorded beside it. */
-    alongside?: (authority: Authority, value: MountSettings[Name], store: MountSettingsStore) => Promise<void>,
+    alongside?: (snapshot: MountSnapshot, value: MountSettings[Name], store: MountSettingsStore) => Promise<void>,
   ): Promise<Saved<MountSettings[Name]>> {
-    return this.changeMount(async (authority, { mountSettings }) => {
-      const saved = rule(authority)
-      await mountSettings.save(authority.mount.id, name, saved.value)
+    return this.changeMount(async (snapshot, { mountSettings }) => {
+      const saved = rule(snapshot)
+      await mountSettings.save(snapshot.mount.id, name, saved.value)
       if (name === "issuers")
-        await mountSettings.save(authority.mount.id, "history", { issuersChangedAt: this.context.runtime.clock.now() })
-      await alongside?.(authority, saved.value, mountSettings)
+        await mountSettings.save(snapshot.mount.id, "history", { issuersChangedAt: this.context.runtime.clock.now() })
+      await alongside?.(snapshot, saved.value, mountSettings)
       return saved
     })
   }
 }
 
 function withIssuers(
-  authority: Authority,
+  snapshot: MountSnapshot,
   { default: reference, defaultFollowsLatestIssuer }: IssuersSettingsPatch,
 ): Saved<IssuersSettings> {
-  const before = authority.settings.issuers
+  const before = snapshot.settings.issuers
   const follows = defaultFollowsLatestIssuer ?? before.defaultFollowsLatestIssuer
   if (reference === undefined) return { value: { ...before, defaultFollowsLatestIssuer: follows }, warnings: [] }
   refuseNoChoice(reference)
-  const { id, keyId, revokedAt } = issuerOf(authority, reference)
+  const { id, keyId, revokedAt } = issuerOf(snapshot, reference)
   return {
     value: { ...before, default: id, defaultFollowsLatestIssuer: follows },
     warnings: [
@@ -153,7 +153,7 @@ function refuseNoChoice(reference: string): void {
 }
 
 /** Returns a warning for each allowed role with `no_store`. The setting keeps them; no directory serves them. */
-const noStoreWarnings = ({ allowedRoles }: AcmeSettings, roles: Authority["roles"]): readonly string[] =>
+const noStoreWarnings = ({ allowedRoles }: AcmeSettings, roles: MountSnapshot["roles"]): readonly string[] =>
   allowedRoles
     .filter((name) => roles.get(name)?.noStore === true)
     .map((name) => `the role ${name} in allowed_roles cannot be used with ACME, because its no_store is true`)

@@ -5,7 +5,7 @@ import type { Log } from "../../core/runtime.ts"
 import { type Instant, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import type { PkiContext } from "../authority-service.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import { type CrlListId, crlListOf } from "../crl/crl-list.ts"
 import type { CrlKind } from "../crl/crl-publisher.ts"
 import type { KeyedCrlState, PublishedCrl } from "../crl/crl-store.ts"
@@ -50,7 +50,7 @@ const figuresMaximum = 1_000
 const heldMs = 15 * secondMs
 const patienceMs = 2 * secondMs
 
-type Context = Pick<PkiContext, "storage" | "mountDirectory" | "authorities"> & {
+type Context = Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots"> & {
   readonly runtime: Pick<PkiContext["runtime"], "clock"> & { readonly log: Log }
   readonly timers: Timers
 }
@@ -123,12 +123,12 @@ export class FigureBoard {
   }
 
   #readMount(mount: Mount) {
-    const { storage, authorities } = this.#context
+    const { storage, mountSnapshots } = this.#context
     return storage.read(async (stores) => {
       const known = this.#facts.get(mount.id)
       const isSame = known?.mount === mount && known.version === (await stores.authorities.cacheVersion(mount.id))
       return {
-        known: isSame ? known : factsOf(await authorities.within(stores, mount)),
+        known: isSame ? known : factsOf(await mountSnapshots.within(stores, mount)),
         states: await stores.crls.states(mount.id),
         statistics: await stores.statistics.find(mount.id),
       }
@@ -143,7 +143,7 @@ interface MountFacts {
   readonly enableDelta: boolean
 }
 
-const factsOf = ({ mount, version, issuers, settings }: Authority): MountFacts => ({
+const factsOf = ({ mount, version, issuers, settings }: MountSnapshot): MountFacts => ({
   mount,
   version,
   issuers: issuers.map((issuer) => ({ ...figuresOf(mount.path, issuer), list: crlListOf(issuer) })),

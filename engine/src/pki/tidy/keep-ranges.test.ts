@@ -15,7 +15,7 @@ import { storesOver } from "../../storage/stores.ts"
 import { databaseKinds } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { recordedMetrics } from "../../testing/recorded-metrics.ts"
-import { Authorities } from "../authorities.ts"
+import { MountSnapshots } from "../authorities.ts"
 import { filingRangeAt } from "../certificates/filing.ts"
 import { MountDirectory } from "../mount-directory.ts"
 import { keepRanges, type RangeContext } from "./keep-ranges.ts"
@@ -52,7 +52,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
       storage,
       runtime,
       mountDirectory: new MountDirectory(storage, currentCacheVersions(database)),
-      authorities: new Authorities(),
+      mountSnapshots: new MountSnapshots(),
       filingRanges: filingRangesOver(database),
     }
     const metrics = recordedMetrics()

@@ -21,7 +21,7 @@ export const keepRangesJob = { name: "partitions", everyMs: hourMs, timeoutMs: 3
 const rowsPerCount = 10_000
 const metadataPerWrite = 500
 
-export type RangeContext = Pick<PkiContext, "storage" | "mountDirectory" | "authorities" | "runtime"> & {
+export type RangeContext = Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots" | "runtime"> & {
   readonly filingRanges: FilingRanges
 }
 
@@ -100,11 +100,11 @@ export async function rangesLeftToGo(context: RangeContext, mountId: MountId): P
 async function autoTidySettings({
   storage,
   mountDirectory,
-  authorities,
+  mountSnapshots,
 }: RangeContext): Promise<ReadonlyMap<MountId, AutoTidySettings>> {
   const { mounts } = await mountDirectory.current()
   const settings = new Map<MountId, AutoTidySettings>()
-  for (const mount of mounts) settings.set(mount.id, (await authorities.read(storage, mount)).settings.autoTidy)
+  for (const mount of mounts) settings.set(mount.id, (await mountSnapshots.read(storage, mount)).settings.autoTidy)
   return settings
 }
 

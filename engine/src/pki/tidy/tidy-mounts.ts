@@ -5,7 +5,7 @@ import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import type { FilingRange, FilingRanges } from "../certificates/filing.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
@@ -31,7 +31,7 @@ const busyPauseMs = secondMs
 /** For so long a look at what goes as a whole holds. */
 const lookHoldsMs = minuteMs
 
-export type TidyContext = Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorities" | "wakeJob"> & {
+export type TidyContext = Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "mountSnapshots" | "wakeJob"> & {
   readonly timers: Timers
   readonly filingRanges: FilingRanges
 }
@@ -167,9 +167,9 @@ export class TidyWorker {
     })
   }
 
-  #authority(mount: Mount): Promise<Authority> {
-    const { storage, authorities } = this.#context
-    return authorities.read(storage, mount)
+  #authority(mount: Mount): Promise<MountSnapshot> {
+    const { storage, mountSnapshots } = this.#context
+    return mountSnapshots.read(storage, mount)
   }
 
   #rest(mountId: MountId, durationMs: number): void {

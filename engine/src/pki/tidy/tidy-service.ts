@@ -1,6 +1,6 @@
 import { refuseFaults } from "../../core/errors.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import { autoTidyFaults, type AutoTidyPatch, autoTidyView, type AutoTidyView } from "./auto-tidy.ts"
 import {
   defaultTidyOptions,
@@ -43,9 +43,9 @@ export class TidyService extends AuthorityService implements Tidy {
 
   async cancel() {
     this.authorize(writing, "tidy-cancel")
-    const { isCancelled, status } = await this.transact(async (authority, stores) => {
-      const cancelled = await stores.tidyRuns.cancel(authority.mount.id)
-      return { isCancelled: cancelled, status: await statusIn(authority, stores) }
+    const { isCancelled, status } = await this.transact(async (snapshot, stores) => {
+      const cancelled = await stores.tidyRuns.cancel(snapshot.mount.id)
+      return { isCancelled: cancelled, status: await statusIn(snapshot, stores) }
     })
     if (isCancelled) this.context.wakeJob(tidyJob.name)
     const isGoingOn = status.run?.state === "cancelling"
@@ -76,7 +76,7 @@ export class TidyService extends AuthorityService implements Tidy {
   }
 }
 
-async function statusIn({ mount, settings }: Authority, { tidyRuns, statistics }: PkiStores): Promise<TidyStatus> {
+async function statusIn({ mount, settings }: MountSnapshot, { tidyRuns, statistics }: PkiStores): Promise<TidyStatus> {
   const { run, lastAutomaticFinishedAt } = await tidyRuns.find(mount.id)
   const isCounted = settings.autoTidy.maintainStoredCertificateCounts
   const counted = isCounted ? await statistics.find(mount.id) : undefined

@@ -4,7 +4,7 @@ import type { Instant } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { Authority } from "../authority.ts"
+import type { MountSnapshot } from "../authority.ts"
 import type { PkiContext, PkiStores } from "../authority-service.ts"
 import type { CertificateCursor } from "../certificates/certificate.ts"
 import type { FilingRange } from "../certificates/filing.ts"
@@ -40,11 +40,11 @@ export interface StepOutcome {
 export type StepWrite = (stores: PkiStores) => Promise<StepOutcome>
 
 interface Step {
-  readonly context: Pick<PkiContext, "storage" | "authorities"> & {
+  readonly context: Pick<PkiContext, "storage" | "mountSnapshots"> & {
     /** What goes as a whole, which a run by the clock leaves alone. */
     readonly leftToGo: (mountId: MountId) => Promise<readonly FilingRange[]>
   }
-  readonly authority: Authority
+  readonly snapshot: MountSnapshot
   readonly run: TidyRun
   readonly phase: TidyPhase
   readonly now: Instant
@@ -54,14 +54,14 @@ interface Step {
 /** Undefined where all is done. */
 export async function nextStep(
   context: Step["context"],
-  authority: Authority,
+  snapshot: MountSnapshot,
   run: TidyRun,
   now: Instant,
 ): Promise<StepWrite | undefined> {
   const { phase } = run.progress
   if (phase === undefined) return undefined
   const limit = Math.min(run.options.pageSize, rowsPerWriteMaximum)
-  return phases[phase]({ context, authority, run, phase, now, limit })
+  return phases[phase]({ context, snapshot, run, phase, now, limit })
 }
 
 const phases: Readonly<Record<TidyPhase, (step: Step) => Promise<StepWrite>>> = {
@@ -127,7 +127,7 @@ function isReadable(der: Uint8Array): boolean {
 }
 
 async function removeRevocations(step: Step): Promise<StepWrite> {
-  const { context, authority, run, now, limit } = step
+  const { context, snapshot, run, now, limit } = step
   const { mountId, options, progress } = run
   const before = now - options.revokedSafetyBufferMs
   const after = parseCursor(progress.after)
@@ -137,7 +137,7 @@ async function removeRevocations(step: Step): Promise<StepWrite> {
       complete === undefined ? [] : [{ key, complete }],
     ),
   }))
-  const kept = lists.filter(isStillMade(authority))
+  const kept = lists.filter(isStillMade(snapshot))
   const judged = page.map((one) => ({ ...one, verdict: revocationDue(one, kept, options, now) }))
   const due = judged.filter(({ verdict }) => verdict === "due").map(({ serialNumber }) => serialNumber)
   const waiting = judged.filter(({ verdict }) => verdict === "listed-first").length
@@ -152,11 +152,11 @@ async function removeRevocations(step: Step): Promise<StepWrite> {
 }
 
 /** A list that nobody signs any more, or a part that has no name, is never published again, and holds nothing up. */
-function isStillMade(authority: Authority): (list: PublishedList) => boolean {
+function isStillMade(snapshot: MountSnapshot): (list: PublishedList) => boolean {
   const known = new Map<string, boolean>()
   const isMade = ({ list }: PublishedList["key"], shard: Shard) => {
-    const issuer = authority.issuers.find((one) => crlListOf(one) === list)
-    return issuer !== undefined && planOf(authority, issuer, shard) !== undefined
+    const issuer = snapshot.issuers.find((one) => crlListOf(one) === list)
+    return issuer !== undefined && planOf(snapshot, issuer, shard) !== undefined
   }
   return ({ key }) => {
     const isPart = key.shard.count > 1
@@ -168,9 +168,9 @@ function isStillMade(authority: Authority): (list: PublishedList) => boolean {
 }
 
 async function associate(step: Step): Promise<StepWrite> {
-  const { context, authority, run, limit } = step
+  const { context, snapshot, run, limit } = step
   const { mountId, progress } = run
-  const known = new Set(authority.issuers.map(({ id }) => id))
+  const known = new Set(snapshot.issuers.map(({ id }) => id))
   const { page, missing } = await context.storage.read(async ({ revocations, certificates }) => {
     const rows = await revocations.page(mountId, { after: Buffer.from(progress.after, "hex"), limit })
     const orphans = rows.filter(({ issuerId }) => issuerId === null || !known.has(issuerId))
@@ -182,7 +182,7 @@ async function associate(step: Step): Promise<StepWrite> {
   const matched: { readonly serialNumber: (typeof missing)[number]["serialNumber"]; readonly issuer: HeldIssuer }[] = []
   for (const [index, { serialNumber, certificate }] of missing.entries()) {
     if (index % parsedPerTurn === parsedPerTurn - 1) await nextTurn()
-    const issuer = certificate && signerAmong(authority, certificate)
+    const issuer = certificate && signerAmong(snapshot, certificate)
     if (issuer !== undefined) matched.push({ serialNumber, issuer })
   }
   return async ({ revocations }) => {
@@ -196,7 +196,7 @@ async function associate(step: Step): Promise<StepWrite> {
   }
 }
 
-function signerAmong({ issuers }: Authority, der: Uint8Array): HeldIssuer | undefined {
+function signerAmong({ issuers }: MountSnapshot, der: Uint8Array): HeldIssuer | undefined {
   try {
     return issuerOfGiven(parseCertificate(der), issuers)
   } catch {
@@ -215,9 +215,9 @@ async function removeMetadata(step: Step): Promise<StepWrite> {
 
 /** Their keys stay. */
 async function removeIssuers(step: Step): Promise<StepWrite> {
-  const { context, authority, run, now, limit } = step
+  const { context, snapshot, run, now, limit } = step
   return async (stores) => {
-    const { issuers, settings } = await context.authorities.within(stores, authority.mount)
+    const { issuers, settings } = await context.mountSnapshots.within(stores, snapshot.mount)
     const expired = expiredIssuers(issuers, settings.issuers.default, run.options, now).slice(0, limit)
     for (const issuer of expired) await stores.issuers.remove(issuer)
     if (expired.length > 0) await stores.mountSettings.save(run.mountId, "history", { issuersChangedAt: now })
