@@ -84,6 +84,7 @@ import { countCertificates, countCertificatesJob } from "./pki/statistics/count-
 import { endLeases, endLeasesJob } from "./pki/leases/end-leases.ts"
 import { LeaseService } from "./pki/leases/lease-service.ts"
 import { MountedPki } from "./pki/mounted.ts"
+import { mountAccess } from "./pki/pki-context.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
 import { AccountBindingService } from "./acme/account-bindings.ts"
@@ -695,16 +696,16 @@ class CallerEngine implements ServingEngine {
   }
 
   pki(mountPath: string) {
-    return new MountedPki(this.context, mountPath, this.caller, this.trail.keyUse)
+    return new MountedPki(mountAccess(this.context, mountPath, this.caller, this.trail.keyUse))
   }
 
   acme(mountPath: string): AcmeManagement {
-    const { context, caller, trail } = this
+    const access = mountAccess(this.context, mountPath, this.caller, this.trail.keyUse)
     return {
-      eab: new AccountBindingService(context, mountPath, caller, trail.keyUse),
-      accounts: new ManagedAccountService(context.acmeTools.accountKeys, context, mountPath, caller, trail.keyUse),
-      orders: new ManagedOrderService(context, mountPath, caller, trail.keyUse),
-      renewals: new RenewalSignalService(context, mountPath, caller, trail.keyUse),
+      eab: new AccountBindingService(access),
+      accounts: new ManagedAccountService(access, this.context.acmeTools.accountKeys),
+      orders: new ManagedOrderService(access),
+      renewals: new RenewalSignalService(access),
     }
   }
 

@@ -1,6 +1,4 @@
 import type { Engine } from "../../engine/src/engine.ts"
-import { AuthorityService } from "../../engine/src/pki/authority-service.ts"
-import { IssuingService } from "../../engine/src/pki/certificates/issuing-service.ts"
 
 /** What stands beside the families of an engine that serves. */
 const notFamilies = new Set([
@@ -17,28 +15,15 @@ const notFamilies = new Set([
   "visibleMounts",
 ])
 
-/** What the services of a mount have from what they stand on. */
-const inherited = new Set([
-  ...Object.getOwnPropertyNames(AuthorityService.prototype),
-  ...Object.getOwnPropertyNames(IssuingService.prototype),
-  "recordKeyUse",
-])
-
 /** `workspaces.get`, `pki.roles.get` and all others, as they are at run time. */
 export const methodsOf = (engine: Engine): string[] =>
   [
     ...methodsIn(engine, notFamilies),
-    ...methodsIn(engine.pki("any"), new Set())
-      .filter((method) => !inherited.has(lastOf(method)))
-      .map((method) => `pki.${method}`),
-    ...methodsIn(engine.acme("any"), new Set())
-      .filter((method) => !inherited.has(lastOf(method)))
-      .map((method) => `acme.${method}`),
+    ...methodsIn(engine.pki("any"), new Set()).map((method) => `pki.${method}`),
+    ...methodsIn(engine.acme("any"), new Set()).map((method) => `acme.${method}`),
     ...methodsIn(engine.appRoles("any"), new Set()).map((method) => `appRoles.${method}`),
     ...methodsIn({ kubernetesLogins: engine.kubernetesLogins("any") }, new Set()),
   ].toSorted()
-
-const lastOf = (method: string): string => method.slice(method.indexOf(".") + 1)
 
 const methodsIn = (holder: object, except: ReadonlySet<string>): string[] =>
   namesOf(holder)

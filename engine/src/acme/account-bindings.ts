@@ -3,7 +3,9 @@
 import { invalid, notFound, unprocessable } from "../core/errors.ts"
 import { newUuid } from "../core/ids.ts"
 import { dayMs, type Instant } from "../core/time.ts"
-import { AuthorityService } from "../pki/authority-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki/pki-context.ts"
+import { readMount, transactOnMount } from "../pki/with-mount-snapshot.ts"
+import type { AcmeStores } from "./acme-context.ts"
 import { type Directory, directoryPath, openDirectory } from "./directory.ts"
 import { AcmeProblem } from "./problem.ts"
 
@@ -30,16 +32,22 @@ export interface AccountBindings {
 const keyOctets = 32
 export const bindingTtlMaximumMs = 366 * dayMs
 
-export class AccountBindingService extends AuthorityService implements AccountBindings {
+export class AccountBindingService implements AccountBindings {
+  readonly #access: MountAccess<AcmeStores>
+
+  constructor(access: MountAccess<AcmeStores>) {
+    this.#access = access
+  }
+
   async create(directory: Directory, { ttlMs = 0 }: { readonly ttlMs?: number } = {}): Promise<NewAccountBinding> {
     const path = directoryPath(directory)
-    this.authorize(["create", "update"], `${path}/new-eab`)
+    authorizeOnMount(this.#access, ["create", "update"], `${path}/new-eab`)
     if (ttlMs < 0 || ttlMs > bindingTtlMaximumMs)
       throw invalid([{ field: ["ttlMs"], detail: `"ttl" must be from 0 to ${bindingTtlMaximumMs / dayMs} days` }])
-    const { random, clock } = this.context.runtime
+    const { random, clock } = this.#access.context.runtime
     const [now, id, key] = [clock.now(), newUuid(random), random.bytes(keyOctets)]
     const expiresAt = ttlMs === 0 ? null : now + ttlMs
-    await this.transact(async (snapshot, { acmeAccounts }) => {
+    await transactOnMount(this.#access, async (snapshot, { acmeAccounts }) => {
       try {
         openDirectory(snapshot, directory)
       } catch (error) {
@@ -59,9 +67,9 @@ export class AccountBindingService extends AuthorityService implements AccountBi
   }
 
   async list(): Promise<readonly AccountBindingView[]> {
-    this.authorize("list", "eab")
-    return this.read(async ({ mount }, { acmeAccounts }) =>
-      (await acmeAccounts.bindings(mount.id, this.context.runtime.clock.now())).map((binding) => ({
+    authorizeOnMount(this.#access, "list", "eab")
+    return readMount(this.#access, async ({ mount }, { acmeAccounts }) =>
+      (await acmeAccounts.bindings(mount.id, this.#access.context.runtime.clock.now())).map((binding) => ({
         id: binding.id,
         acmeDirectory: `${binding.directory}/directory`,
         createdAt: binding.createdAt,
@@ -70,8 +78,8 @@ export class AccountBindingService extends AuthorityService implements AccountBi
   }
 
   async delete(id: string): Promise<void> {
-    this.authorize("delete", `eab/${id}`)
-    await this.transact(async ({ mount }, { acmeAccounts }) => {
+    authorizeOnMount(this.#access, "delete", `eab/${id}`)
+    await transactOnMount(this.#access, async ({ mount }, { acmeAccounts }) => {
       if (!(await acmeAccounts.removeBinding(mount.id, id))) throw notFound(id)
     })
   }

@@ -3,7 +3,8 @@ import { isEngineError } from "../core/errors.ts"
 import { newId, newOrderedId } from "../core/ids.ts"
 import { dayMs, type Instant } from "../core/time.ts"
 import type { MountSnapshot } from "../pki/authority.ts"
-import type { PkiStores } from "../pki/authority-service.ts"
+import { readMount } from "../pki/with-mount-snapshot.ts"
+import type { AcmeStores } from "./acme-context.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
 import { assertKeyAllowed, assertRsaExponent } from "../pki/keys/key-check.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
@@ -90,7 +91,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const snapshot = await this.entered()
     const scope = this.scopeOf(snapshot)
     const nonceAuthority = this.nonceAuthority(snapshot)
-    const { random, clock } = this.context.runtime
+    const { random, clock } = this.access.context.runtime
     return {
       base: this.baseOf(snapshot),
       newNonce: () => newNonce(nonceAuthority, random, clock.now()),
@@ -99,13 +100,15 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async spend(nonce: string): Promise<void> {
-    const now = this.context.runtime.clock.now()
+    const now = this.access.context.runtime.clock.now()
     const { digest, expiresAt } = readNonce(nonce, this.nonceAuthority(await this.entered()), now)
-    await this.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(digest, expiresAt))
+    await this.access.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(digest, expiresAt))
   }
 
   async keyOf(id: AcmeAccountId): Promise<AccountKey> {
-    const { jwk, thumbprint } = await this.read(async (snapshot, stores) => this.accountIn(snapshot, stores, id))
+    const { jwk, thumbprint } = await readMount(this.access, async (snapshot, stores) =>
+      this.accountIn(snapshot, stores, id),
+    )
     this.tools.accountKeys.keep(this.scopeOf(await this.entered()), id, { jwk, thumbprint })
     return { jwk, thumbprint }
   }
@@ -127,7 +130,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       }
       if (input.onlyReturnExisting) throw new AcmeProblem("accountDoesNotExist", "This key has no account.")
       assertStrongAccountKey(signer.key)
-      await assertKeyAllowed(this.context, stores, { key: signer.key, refuse: badAccountKey })
+      await assertKeyAllowed(this.access.context, stores, { key: signer.key, refuse: badAccountKey })
       const contact = readContact(input.contact)
       if (settings.acme.termsOfService !== "" && !input.termsOfServiceAgreed)
         throw new AcmeProblem("userActionRequired", `Agree to the terms of service at ${settings.acme.termsOfService}.`)
@@ -137,8 +140,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         if (!isBound || !(await acmeAccounts.removeBinding(mount.id, input.binding.keyId)))
           throw unauthorized("The external account binding is not one that waits to be used in this directory.")
       }
-      const now = this.context.runtime.clock.now()
-      const id = newId("acct", this.context.runtime.random)
+      const now = this.access.context.runtime.clock.now()
+      const id = newId("acct", this.access.context.runtime.random)
       await registerWithin(this.limitsOf(snapshot), stores, { id, mountId: mount.id, address: input.address, now })
       const account: AcmeAccount = {
         id,
@@ -171,7 +174,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (change.contact === undefined && !change.deactivate) return accountView(account)
       const status = change.deactivate ? ("deactivated" as const) : account.status
       const contact = change.contact === undefined ? account.contact : readContact(change.contact)
-      const statusAt = change.deactivate ? this.context.runtime.clock.now() : account.statusAt
+      const statusAt = change.deactivate ? this.access.context.runtime.clock.now() : account.statusAt
       await stores.acmeAccounts.change(id, { status, statusAt, contact })
       if (change.deactivate) {
         // Nothing that is pending goes on (RFC 8555, section 7.3.6).
@@ -193,7 +196,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const account = await this.accountIn(snapshot, stores, signedBy)
       if (oldThumbprint !== account.thumbprint) throw malformed(`"oldKey" is not the account's key.`)
       assertStrongAccountKey(presented)
-      await assertKeyAllowed(this.context, stores, { key: presented, refuse: badAccountKey })
+      await assertKeyAllowed(this.access.context, stores, { key: presented, refuse: badAccountKey })
       const other = await acmeAccounts.byThumbprint(mount.id, this.path, key.thumbprint)
       if (other !== undefined)
         throw new AcmeProblem("malformed", "The new key is that of another account.", {
@@ -209,9 +212,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async orders(signer: AccountSigner, id: AcmeAccountId, before: AcmeOrderId | undefined): Promise<OrderPage> {
-    return await this.asAccount(signer, async (_authority, { acmeOrders }, account) => {
+    return await this.asAccount(signer, async (_snapshot, { acmeOrders }, account) => {
       refuseOtherAccount(account, id)
-      const now = this.context.runtime.clock.now()
+      const now = this.access.context.runtime.clock.now()
       const page = { now, limit: ordersPerPage + 1, ...(before === undefined ? {} : { before }) }
       const found = await acmeOrders.ofAccount(id, page)
       const orders = found.slice(0, ordersPerPage)
@@ -228,7 +231,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const view = await this.asAccount(signer, async (snapshot, stores, account) => {
       const asked = { ...input, identifiers: distinct }
       this.refuseUnissuable(snapshot, asked)
-      const now = this.context.runtime.clock.now()
+      const now = this.access.context.runtime.clock.now()
       const { replaces } = input
       if (replaces !== null) await this.#refuseReplacement(snapshot, stores, account, distinct, replaces, now)
       const limits = this.limitsOf(snapshot)
@@ -245,7 +248,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       for (const identifier of proved)
         authorizations.push((await this.#authorizationFor(snapshot, stores, account, identifier, now)).authorization)
       const order: AcmeOrder = {
-        id: newOrderedId("order", this.context.runtime.random, now),
+        id: newOrderedId("order", this.access.context.runtime.random, now),
         mountId: snapshot.mount.id,
         accountId: account.id,
         state: "open",
@@ -267,10 +270,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async order(signer: AccountSigner, id: AcmeOrderId): Promise<OrderView> {
-    return await this.asAccount(signer, async (_authority, stores, account) => {
+    return await this.asAccount(signer, async (_snapshot, stores, account) => {
       const order = await orderOf(stores, account, id)
       const authorizations = await stores.acmeAuthorizations.ofOrder(id)
-      return orderView(order, authorizations, this.context.runtime.clock.now())
+      return orderView(order, authorizations, this.access.context.runtime.clock.now())
     })
   }
 
@@ -282,14 +285,14 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const { view, begun } = await this.asAccount(signer, async (snapshot, stores, account) => {
       const order = await orderOf(stores, account, id)
       const authorizations = await stores.acmeAuthorizations.ofOrder(id)
-      const now = this.context.runtime.clock.now()
+      const now = this.access.context.runtime.clock.now()
       const shown = orderView(order, authorizations, now)
       // Whoever has lost the answer asks once more.
       if (order.csr !== null && Buffer.compare(order.csr, csr) === 0) return { view: shown }
       if (shown.status !== "ready")
         throw new AcmeProblem("orderNotReady", `The order is ${shown.status}, and can be finalized while it is ready.`)
       if (request instanceof AcmeProblem) throw request
-      await assertKeyAllowed(this.context, stores, { key: request.key, refuse: badCsrKey })
+      await assertKeyAllowed(this.access.context, stores, { key: request.key, refuse: badCsrKey })
       const { jwk } = await this.accountIn(snapshot, stores, account.id)
       if (isKeyOfJwk(jwk, request.key)) throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
       const asking =
@@ -346,7 +349,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     if (isWildcard(identifier)) throw malformed("A wildcard is authorized with an order, and not before it.")
     return await this.asAccount(signer, async (snapshot, stores, account) => {
       this.refuseUnissuable(snapshot, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
-      const now = this.context.runtime.clock.now()
+      const now = this.access.context.runtime.clock.now()
       const { authorization, created } = await this.#authorizationFor(
         snapshot,
         stores,
@@ -360,15 +363,15 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async authorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView> {
-    return await this.asAccount(signer, async (_authority, stores, account) =>
+    return await this.asAccount(signer, async (_snapshot, stores, account) =>
       this.#authorizationView(stores, await authorizationOf(stores, account, id)),
     )
   }
 
   async deactivateAuthorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView> {
-    const { view, endedCount } = await this.asAccount(signer, async (_authority, stores, account) => {
+    const { view, endedCount } = await this.asAccount(signer, async (_snapshot, stores, account) => {
       const authorization = await authorizationOf(stores, account, id)
-      const now = this.context.runtime.clock.now()
+      const now = this.access.context.runtime.clock.now()
       const status = authorizationStatusOf(authorization, now)
       const isDeactivated = await stores.acmeAuthorizations.deactivate(id)
       if (!isDeactivated && status !== "deactivated") throw malformed(`The authorization is ${status}, and stays that.`)
@@ -382,17 +385,17 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async challenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView> {
-    return await this.asAccount(signer, async (_authority, stores, account) => {
+    return await this.asAccount(signer, async (_snapshot, stores, account) => {
       const { challenge } = await challengeOf(stores, account, id, type)
       return challengeView(challenge)
     })
   }
 
   async beginChallenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView> {
-    const now = this.context.runtime.clock.now()
+    const now = this.access.context.runtime.clock.now()
     const queue = this.tools.queues()?.validations
     using place = queue?.reserve()
-    const { view, begun } = await this.asAccount(signer, async (_authority, stores, account) => {
+    const { view, begun } = await this.asAccount(signer, async (_snapshot, stores, account) => {
       const { authorization, challenge } = await challengeOf(stores, account, id, type)
       const status = authorizationStatusOf(authorization, now)
       // One that is being looked at, or has been, is told as it stands (RFC 8555, section 7.5.1).
@@ -424,7 +427,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       // To who may not revoke it, one that is there is like one that is not.
       const refusal = unauthorized("This certificate is not one that the signer of the request may revoke.")
       if (record === undefined || Buffer.compare(record.certificate, der) !== 0) throw refusal
-      const now = this.context.runtime.clock.now()
+      const now = this.access.context.runtime.clock.now()
       const may =
         account !== undefined
           ? await this.#mayRevoke(stores, account, { certificate: parsed, serialNumber }, now)
@@ -441,14 +444,14 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       return { autoRebuild: settings.crl.autoRebuild, wasRevoked: known !== undefined }
     })
     if (wasRevoked) throw new AcmeProblem("alreadyRevoked", "The certificate is revoked.")
-    const { crlPublisher, wakeJob } = this.context
+    const { crlPublisher, wakeJob } = this.access.context
     if (!autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
   }
 
   async renewalInfo(certificateId: string): Promise<RenewalInfo> {
     const { keyIdentifier, serialNumber } = readCertificateId(certificateId)
     const snapshot = await this.served()
-    return this.read(async (_current, { certificates, revocations, acmeOrders, renewalSignals }) => {
+    return readMount(this.access, async (_current, { certificates, revocations, acmeOrders, renewalSignals }) => {
       const record = await certificates.find(snapshot.mount.id, serialNumber)
       if (record === undefined || !isIssuedByKey(record.certificate, keyIdentifier)) throw nothingThere("certificate")
       const issuer = snapshot.issuers.find(({ id }) => id === record.issuerId)
@@ -460,7 +463,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         issuerId: record.issuerId,
         orderedAt: order?.createdAt ?? record.notBefore,
       })
-      const now = this.context.runtime.clock.now()
+      const now = this.access.context.runtime.clock.now()
       const isDue = revocation !== undefined || (issuer !== undefined && issuer.revokedAt !== null)
       return renewalWindow(record, { serialNumber, now, isDue, signal })
     })
@@ -472,7 +475,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
    */
   async #authorizationFor(
     snapshot: MountSnapshot,
-    stores: PkiStores,
+    stores: AcmeStores,
     account: AccountStanding,
     identifier: ProvedIdentifier,
     now: Instant,
@@ -482,7 +485,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const beyond = looksAtCaa ? caaHorizon(now, snapshot.settings.caaHistory) + validityMs : now + orderLifetimeMs
     const known = await stores.acmeAuthorizations.validFor(account.id, identifier, beyond)
     if (known !== undefined) return { authorization: known, created: false }
-    const { random } = this.context.runtime
+    const { random } = this.access.context.runtime
     const [id, mountId, accountId] = [newOrderedId("authz", random, now), account.mountId, account.id]
     const limits = this.limitsOf(snapshot)
     await refuseFailuresBeyond(limits, stores, { accountId, identifier, now })
@@ -510,19 +513,19 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async #authorizationView(
-    { acmeAuthorizations }: PkiStores,
+    { acmeAuthorizations }: AcmeStores,
     authorization: Authorization,
   ): Promise<AuthorizationView> {
     const { id, identifier, expiresAt } = authorization
     const challenges = await acmeAuthorizations.challenges(id)
-    const status = authorizationStatusOf(authorization, this.context.runtime.clock.now())
+    const status = authorizationStatusOf(authorization, this.access.context.runtime.clock.now())
     return { id, status, expiresAt, identifier, challenges: challengesShown(challenges, status).map(challengeView) }
   }
 
   /** RFC 9773, section 5. */
   async #refuseReplacement(
     { mount }: MountSnapshot,
-    stores: PkiStores,
+    stores: AcmeStores,
     account: AccountStanding,
     identifiers: readonly Identifier[],
     replaces: string,
@@ -544,7 +547,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
    * authorizations for all of its identifiers, regardless of who ordered or issued it.
    */
   async #mayRevoke(
-    { acmeOrders, acmeAuthorizations }: PkiStores,
+    { acmeOrders, acmeAuthorizations }: AcmeStores,
     account: AccountStanding,
     { certificate, serialNumber }: { readonly certificate: Certificate; readonly serialNumber: SerialNumber },
     now: Instant,
@@ -579,14 +582,14 @@ function readOrRefusal(csr: Uint8Array): ReadCsr | AcmeProblem {
   }
 }
 
-async function orderOf({ acmeOrders }: PkiStores, account: AccountStanding, id: AcmeOrderId): Promise<AcmeOrder> {
+async function orderOf({ acmeOrders }: AcmeStores, account: AccountStanding, id: AcmeOrderId): Promise<AcmeOrder> {
   const order = await acmeOrders.find(account.mountId, account.id, id)
   if (order === undefined) throw nothingThere("order")
   return order
 }
 
 async function authorizationOf(
-  { acmeAuthorizations }: PkiStores,
+  { acmeAuthorizations }: AcmeStores,
   account: AccountStanding,
   id: AuthorizationId,
 ): Promise<Authorization> {
@@ -595,7 +598,7 @@ async function authorizationOf(
   return authorization
 }
 
-async function challengeOf(stores: PkiStores, account: AccountStanding, id: AuthorizationId, type: ChallengeType) {
+async function challengeOf(stores: AcmeStores, account: AccountStanding, id: AuthorizationId, type: ChallengeType) {
   const authorization = await authorizationOf(stores, account, id)
   const challenge = (await stores.acmeAuthorizations.challenges(id)).find((one) => one.type === type)
   if (challenge === undefined) throw nothingThere("challenge")

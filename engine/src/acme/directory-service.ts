@@ -3,8 +3,10 @@
 import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { MountSnapshot } from "../pki/authority.ts"
-import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
-import { IssuingService } from "../pki/certificates/issuing-service.ts"
+import { type MountAccess, mountAccess } from "../pki/pki-context.ts"
+import { currentSnapshot, readMount, transactOnMount } from "../pki/with-mount-snapshot.ts"
+import { issuerTerms } from "../pki/certificates/certify-approved.ts"
+import type { AcmeContext, AcmeStores } from "./acme-context.ts"
 import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
 import type { AccountStanding, AcmeAccount, AcmeAccountId } from "./account.ts"
 import type { AccountKeys } from "./account-keys.ts"
@@ -34,7 +36,8 @@ export interface AcmeTools {
   readonly queues: () => AcmeQueues | undefined
 }
 
-export abstract class DirectoryService extends IssuingService {
+export abstract class DirectoryService {
+  protected readonly access: MountAccess<AcmeStores>
   protected readonly tools: AcmeTools
   protected readonly directory: Directory
   /** Of the directory, below the mount. */
@@ -42,13 +45,13 @@ export abstract class DirectoryService extends IssuingService {
   #entered: Promise<MountSnapshot> | undefined
 
   constructor(
-    context: PkiContext,
+    context: AcmeContext,
     tools: AcmeTools,
     mountPath: string,
     directory: Directory,
     recordKeyUse: RecordKeyUse,
   ) {
-    super(context, mountPath, anonymous, recordKeyUse)
+    this.access = mountAccess(context, mountPath, anonymous, recordKeyUse)
     this.tools = tools
     this.directory = directory
     this.path = directoryPath(directory)
@@ -56,7 +59,7 @@ export abstract class DirectoryService extends IssuingService {
 
   /** The mount, while ACME is served there. */
   protected async served(): Promise<MountSnapshot> {
-    const snapshot = await this.current()
+    const snapshot = await currentSnapshot(this.access)
     if (!isServed(snapshot)) throw notServed()
     return snapshot
   }
@@ -68,8 +71,8 @@ export abstract class DirectoryService extends IssuingService {
 
   /** By the mounts that have led the request here, which need not be looked at again: a mount that changes is another authority. */
   async #found(): Promise<MountSnapshot> {
-    const { mountDirectory, mountSnapshots, cacheVersions } = this.context
-    const mount = mountDirectory.held?.find(this.mountPath)
+    const { mountDirectory, mountSnapshots, cacheVersions } = this.access.context
+    const mount = mountDirectory.held?.find(this.access.mountPath)
     const snapshot = mount && (await mountSnapshots.newest(cacheVersions, mount))
     if (snapshot === undefined) return this.served()
     if (!isServed(snapshot)) throw notServed()
@@ -89,10 +92,13 @@ export abstract class DirectoryService extends IssuingService {
     return { signer: this.tools.nonceSigner, scope: this.scopeOf(snapshot) }
   }
 
-  protected async once<T>(nonce: string, work: (snapshot: MountSnapshot, stores: PkiStores) => Promise<T>): Promise<T> {
-    const now = this.context.runtime.clock.now()
+  protected async once<T>(
+    nonce: string,
+    work: (snapshot: MountSnapshot, stores: AcmeStores) => Promise<T>,
+  ): Promise<T> {
+    const now = this.access.context.runtime.clock.now()
     const read = readNonce(nonce, this.nonceAuthority(await this.entered()), now)
-    return await this.transact(async (snapshot, stores) => {
+    return await transactOnMount(this.access, async (snapshot, stores) => {
       if (!isServed(snapshot)) throw notServed()
       if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()
       return await work(snapshot, stores)
@@ -101,7 +107,7 @@ export abstract class DirectoryService extends IssuingService {
 
   protected asAccount<T>(
     signer: AccountSigner,
-    work: (snapshot: MountSnapshot, stores: PkiStores, account: AccountStanding) => Promise<T>,
+    work: (snapshot: MountSnapshot, stores: AcmeStores, account: AccountStanding) => Promise<T>,
   ): Promise<T> {
     return this.once(signer.nonce, async (snapshot, stores) => {
       const account = await this.signedFor(snapshot, stores, signer)
@@ -111,7 +117,7 @@ export abstract class DirectoryService extends IssuingService {
 
   protected async accountIn(
     { mount }: MountSnapshot,
-    { acmeAccounts }: PkiStores,
+    { acmeAccounts }: AcmeStores,
     id: AcmeAccountId,
   ): Promise<AcmeAccount> {
     return this.#ofThisDirectory(await acmeAccounts.find(mount.id, id))
@@ -126,7 +132,7 @@ export abstract class DirectoryService extends IssuingService {
 
   protected async signedFor(
     snapshot: MountSnapshot,
-    stores: PkiStores,
+    stores: AcmeStores,
     signer: AccountSigner,
   ): Promise<AccountStanding> {
     const account = this.#ofThisDirectory(await stores.acmeAccounts.standing(snapshot.mount.id, signer.accountId))
@@ -139,9 +145,9 @@ export abstract class DirectoryService extends IssuingService {
 
   /** Of one that waits to be used here. */
   protected async bindingKey(id: string): Promise<Uint8Array | undefined> {
-    return this.read(async ({ mount }, { acmeAccounts }) => {
+    return readMount(this.access, async ({ mount }, { acmeAccounts }) => {
       const binding = await acmeAccounts.binding(mount.id, id)
-      const now = this.context.runtime.clock.now()
+      const now = this.access.context.runtime.clock.now()
       const isOver = binding !== undefined && binding.expiresAt !== null && binding.expiresAt <= now
       return binding === undefined || binding.directory !== this.path || isOver ? undefined : binding.key
     })
@@ -153,7 +159,7 @@ export abstract class DirectoryService extends IssuingService {
     const terms = (by: RoleDecider): OrderTerms => ({
       role: by.role,
       settings: snapshot.settings.acme,
-      ...this.issuerTerms(snapshot, by),
+      ...issuerTerms(this.access, snapshot, by),
     })
     return { decider, terms }
   }

@@ -4,7 +4,7 @@ import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
 import { logFailure } from "../core/failure-log.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
-import type { PkiContext } from "../pki/authority-service.ts"
+import type { AcmeContext } from "./acme-context.ts"
 import { recordOrder } from "./acme-metrics.ts"
 import type { FinalizableOrder, FinalizationQueue, Finalized } from "./acme-queues.ts"
 import type { ClaimedOrder } from "./acme-store.ts"
@@ -16,7 +16,7 @@ import { ownersLeaseMs, refuseUnlessOwnersAgree } from "./name-owners.ts"
 import { AcmeProblem, type Problem, type ProblemType } from "./problem.ts"
 import type { AcmeNetwork } from "./validation.ts"
 
-export interface FinalizationContext extends PkiContext {
+export interface FinalizationContext extends AcmeContext {
   readonly acmeTools: AcmeTools
   readonly audit: Audit
   readonly network: AcmeNetwork

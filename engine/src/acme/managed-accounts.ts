@@ -1,6 +1,7 @@
 import { notFound, unprocessable } from "../core/errors.ts"
-import { AuthorityService } from "../pki/authority-service.ts"
-import type { PkiStores } from "../pki/authority-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki/pki-context.ts"
+import { readMount, readMountReplica, transactOnMount } from "../pki/with-mount-snapshot.ts"
+import type { AcmeStores } from "./acme-context.ts"
 import { type KeyPage, limitOf } from "../pki/key-page.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { AcmeAccount, AcmeAccountId } from "./account.ts"
@@ -21,26 +22,27 @@ import { orderView } from "./views.ts"
 const accountsPath = "acme/mgmt/account/keyid"
 const ordersPath = "acme/mgmt/order"
 
-export class ManagedAccountService extends AuthorityService implements ManagedAccounts {
+export class ManagedAccountService implements ManagedAccounts {
+  readonly #access: MountAccess<AcmeStores>
   readonly #keys: AccountKeys
 
-  constructor(keys: AccountKeys, ...about: ConstructorParameters<typeof AuthorityService>) {
-    super(...about)
+  constructor(access: MountAccess<AcmeStores>, keys: AccountKeys) {
+    this.#access = access
     this.#keys = keys
   }
 
   async list(page: KeyPage = {}): Promise<readonly ManagedAccountView[]> {
-    this.authorize("list", accountsPath)
+    authorizeOnMount(this.#access, "list", accountsPath)
     const { after = "" } = page
-    return this.readElsewhere(async ({ mount }, { acmeInventory }) =>
+    return readMountReplica(this.#access, async ({ mount }, { acmeInventory }) =>
       (await acmeInventory.accounts(mount.id, { after, limit: limitOf(page, recordsMaximum) })).map(viewOf),
     )
   }
 
   async get(id: string): Promise<ManagedAccountWithOrders> {
-    this.authorize("read", `${accountsPath}/${id}`)
-    const now = this.context.runtime.clock.now()
-    return this.read(async ({ mount }, stores) => {
+    authorizeOnMount(this.#access, "read", `${accountsPath}/${id}`)
+    const now = this.#access.context.runtime.clock.now()
+    return readMount(this.#access, async ({ mount }, stores) => {
       const account = await accountOf(stores, mount.id, id)
       const orders: ManagedOrderView[] = []
       for (const order of await stores.acmeInventory.newestOrders(account.id, ordersShownMaximum))
@@ -50,9 +52,9 @@ export class ManagedAccountService extends AuthorityService implements ManagedAc
   }
 
   async changeStatus(id: string, status: ManagedStatus): Promise<ManagedAccountView> {
-    this.authorize(["create", "update"], `${accountsPath}/${id}`)
-    const now = this.context.runtime.clock.now()
-    return this.transact(async ({ mount }, stores) => {
+    authorizeOnMount(this.#access, ["create", "update"], `${accountsPath}/${id}`)
+    const now = this.#access.context.runtime.clock.now()
+    return transactOnMount(this.#access, async ({ mount }, stores) => {
       const account = await accountOf(stores, mount.id, id)
       if (account.status === status) return viewOf(account)
       if (account.status === "deactivated")
@@ -69,20 +71,26 @@ export class ManagedAccountService extends AuthorityService implements ManagedAc
   }
 
   async delete(id: string): Promise<void> {
-    this.authorize("delete", `${accountsPath}/${id}`)
-    await this.transact(async ({ mount }, { acmeInventory }) => {
+    authorizeOnMount(this.#access, "delete", `${accountsPath}/${id}`)
+    await transactOnMount(this.#access, async ({ mount }, { acmeInventory }) => {
       if (!(await acmeInventory.removeAccount(mount.id, id as AcmeAccountId))) throw notFound(id)
     })
     this.#keys.forget(id as AcmeAccountId)
   }
 }
 
-export class ManagedOrderService extends AuthorityService implements ManagedOrders {
+export class ManagedOrderService implements ManagedOrders {
+  readonly #access: MountAccess<AcmeStores>
+
+  constructor(access: MountAccess<AcmeStores>) {
+    this.#access = access
+  }
+
   async list(page: KeyPage & { readonly accountId?: string } = {}): Promise<readonly ManagedOrderView[]> {
-    this.authorize("list", ordersPath)
+    authorizeOnMount(this.#access, "list", ordersPath)
     const { after = "", accountId } = page
-    const now = this.context.runtime.clock.now()
-    return this.readElsewhere(async ({ mount }, stores) => {
+    const now = this.#access.context.runtime.clock.now()
+    return readMountReplica(this.#access, async ({ mount }, stores) => {
       const account = accountId as AcmeAccountId | undefined
       const found = await stores.acmeInventory.orders(mount.id, account, {
         after,
@@ -95,9 +103,9 @@ export class ManagedOrderService extends AuthorityService implements ManagedOrde
   }
 
   async get(id: string): Promise<ManagedOrderView> {
-    this.authorize("read", `${ordersPath}/${id}`)
-    const now = this.context.runtime.clock.now()
-    return this.read(async ({ mount }, stores) => {
+    authorizeOnMount(this.#access, "read", `${ordersPath}/${id}`)
+    const now = this.#access.context.runtime.clock.now()
+    return readMount(this.#access, async ({ mount }, stores) => {
       const order = await stores.acmeInventory.order(mount.id, id as AcmeOrderId)
       if (order === undefined) throw notFound(id)
       return managedOrder(stores, order, now)
@@ -105,14 +113,14 @@ export class ManagedOrderService extends AuthorityService implements ManagedOrde
   }
 
   async delete(id: string): Promise<void> {
-    this.authorize("delete", `${ordersPath}/${id}`)
-    await this.transact(async ({ mount }, { acmeInventory }) => {
+    authorizeOnMount(this.#access, "delete", `${ordersPath}/${id}`)
+    await transactOnMount(this.#access, async ({ mount }, { acmeInventory }) => {
       if (!(await acmeInventory.removeOrder(mount.id, id as AcmeOrderId))) throw notFound(id)
     })
   }
 }
 
-async function accountOf({ acmeAccounts }: PkiStores, mountId: MountId, id: string): Promise<AcmeAccount> {
+async function accountOf({ acmeAccounts }: AcmeStores, mountId: MountId, id: string): Promise<AcmeAccount> {
   const account = await acmeAccounts.find(mountId, id as AcmeAccountId)
   if (account === undefined) throw notFound(id)
   return account
@@ -125,7 +133,7 @@ const viewOf = (account: AcmeAccount): ManagedAccountView => {
 }
 
 async function managedOrder(
-  { acmeAuthorizations }: PkiStores,
+  { acmeAuthorizations }: AcmeStores,
   order: AcmeOrder,
   now: number,
 ): Promise<ManagedOrderView> {

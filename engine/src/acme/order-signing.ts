@@ -4,12 +4,15 @@ import { isEngineError } from "../core/errors.ts"
 import { formatInstant, type Instant } from "../core/time.ts"
 import type { MountSnapshot } from "../pki/authority.ts"
 import type { CertificateRecord } from "../pki/certificates/certificate.ts"
-import { ExternalPolicyService } from "../pki/external-policy/external-policy-service.ts"
+import { signProved } from "../pki/external-policy/external-policy-service.ts"
 import { issuanceOf } from "../pki/issue/issuance.ts"
+import { signerOf } from "../pki/issuers/issuer-signer.ts"
 import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
 import { namesOf } from "../pki/issue/leaf.ts"
 import { leafContent } from "../pki/policy/content.ts"
-import type { PkiStores } from "../pki/authority-service.ts"
+import { readMount, withMountSnapshot } from "../pki/with-mount-snapshot.ts"
+import { certifyApproved } from "../pki/certificates/certify-approved.ts"
+import type { AcmeStores } from "./acme-context.ts"
 import { acmeMaxTtlMs } from "../pki/settings/acme-settings.ts"
 import { writePem } from "../x509/pem.ts"
 import type { ClaimedOrder } from "./acme-store.ts"
@@ -35,8 +38,8 @@ export class OrderSigning extends DirectoryService {
     const snapshot = await this.served()
     const terms = networkTermsOf(snapshot)
     if (!asksOwners(snapshot)) return { questions: [], terms }
-    const now = this.context.runtime.clock.now()
-    const questions = await this.read(async (_current, { acmeAuthorizations }) => {
+    const now = this.access.context.runtime.clock.now()
+    const questions = await readMount(this.access, async (_current, { acmeAuthorizations }) => {
       const old = (await acmeAuthorizations.ofOrder(order.id)).filter((one) =>
         isCaaOld(one, now, snapshot.settings.caaHistory),
       )
@@ -60,16 +63,16 @@ export class OrderSigning extends DirectoryService {
   }
 
   async #signByRole(order: ClaimedOrder, { parsed, key }: ReadCsr, approval: Approval | undefined): Promise<Instant> {
-    const { notAfter, issuer } = await this.changed(async (snapshot) => {
+    const { notAfter, issuer } = await withMountSnapshot(this.access, async (snapshot) => {
       if (!isServed(snapshot)) throw notServed()
       const { decider, terms } = this.issuing(snapshot, order.profile)
       if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now.")
-      const signer = await this.signerOfIssuer(snapshot, decider.issuer)
+      const signer = await signerOf(this.access.context.signingKeys, snapshot, decider.issuer, "issuing-certificates")
       const approved =
         approval?.under === snapshot
           ? approval.approved
           : approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
-      const outcome = await this.certified(snapshot, signer, leafContent(approved, key), decider.role, {
+      const outcome = await certifyApproved(this.access, snapshot, signer, leafContent(approved, key), decider.role, {
         ...namesOf(approved),
         role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
         metadata: "",
@@ -98,11 +101,10 @@ export class OrderSigning extends DirectoryService {
     { parsed }: ReadCsr,
     { policy, issuerRef }: Decider & { readonly kind: "external-policy" },
   ): Promise<Instant> {
-    const service = new ExternalPolicyService(this.context, this.mountPath, this.caller, this.recordKeyUse)
-    const { clock } = this.context.runtime
+    const { clock } = this.access.context.runtime
     const snapshot = await this.served()
     const { acme } = snapshot.settings
-    const finish = (stores: PkiStores, record: CertificateRecord) => this.#complete(snapshot, stores, order, record)
+    const finish = (stores: AcmeStores, record: CertificateRecord) => this.#complete(snapshot, stores, order, record)
     const request = {
       csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
       parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
@@ -110,7 +112,7 @@ export class OrderSigning extends DirectoryService {
       ...(issuerRef === undefined ? {} : { issuerRef }),
     }
     try {
-      const { notAfter } = await ExternalPolicyService.signProved(service, request, {
+      const { notAfter } = await signProved(this.access, request, {
         refuseOthers(names) {
           const problem = namesProblem(order.identifiers, names)
           if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
@@ -134,20 +136,20 @@ export class OrderSigning extends DirectoryService {
   /** The certificate ends with its issuer, sooner than role and settings say. */
   #reportShortened({ id: order }: ClaimedOrder, { id: issuer, parsed }: HeldIssuer): void {
     this.tools.metrics.shortenedCertificates.add(1)
-    const fields = { mount: this.mountPath, issuer, notAfter: formatInstant(parsed.notAfter), order }
-    this.context.runtime.log.warn("acme-certificate-shortened", fields)
+    const fields = { mount: this.access.mountPath, issuer, notAfter: formatInstant(parsed.notAfter), order }
+    this.access.context.runtime.log.warn("acme-certificate-shortened", fields)
   }
 
   /** Ends the order, and counts its certificate for its names. */
   async #complete(
     snapshot: MountSnapshot,
-    stores: PkiStores,
+    stores: AcmeStores,
     order: ClaimedOrder,
     { serialNumber, notAfter: keptUntil }: CertificateRecord,
   ): Promise<void> {
     if (!(await stores.acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new TurnLost()
     const { id: orderId, mountId, identifiers } = order
-    const now = this.context.runtime.clock.now()
+    const now = this.access.context.runtime.clock.now()
     await registerCertificate(this.limitsOf(snapshot), stores, { mountId, orderId, identifiers, now })
   }
 }

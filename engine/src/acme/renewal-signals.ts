@@ -2,7 +2,9 @@ import { conflict, type Fault, invalid, notFound } from "../core/errors.ts"
 import { newUuid } from "../core/ids.ts"
 import { dayMs } from "../core/time.ts"
 import { findIssuer } from "../pki/authority.ts"
-import { AuthorityService } from "../pki/authority-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki/pki-context.ts"
+import { readMount, transactOnMount } from "../pki/with-mount-snapshot.ts"
+import type { AcmeStores } from "./acme-context.ts"
 import { parseSerialNumber } from "../x509/serial-number.ts"
 import {
   type RenewalSignalInput,
@@ -18,16 +20,22 @@ const withinMaximumMs = 366 * dayMs
 const urlMaximum = 2_048
 const unknownShown = 5
 
-export class RenewalSignalService extends AuthorityService implements RenewalSignals {
+export class RenewalSignalService implements RenewalSignals {
+  readonly #access: MountAccess<AcmeStores>
+
+  constructor(access: MountAccess<AcmeStores>) {
+    this.#access = access
+  }
+
   async raise(input: RenewalSignalInput): Promise<RenewalSignalView> {
-    this.authorize(["create", "update"], signalsPath)
+    authorizeOnMount(this.#access, ["create", "update"], signalsPath)
     const faults = faultsOf(input)
     if (faults.length > 0) throw invalid(faults)
     const { issuerRef, withinMs = 0, explanationUrl = "" } = input
     const serialNumbers = [...new Set((input.serialNumbers ?? []).flatMap((text) => parseSerialNumber(text) ?? []))]
-    const { random, clock } = this.context.runtime
+    const { random, clock } = this.#access.context.runtime
     const raisedAt = clock.now()
-    return this.transact(async (snapshot, { certificates, renewalSignals }) => {
+    return transactOnMount(this.#access, async (snapshot, { certificates, renewalSignals }) => {
       const { mount } = snapshot
       const issuer = issuerRef === undefined ? undefined : findIssuer(snapshot, issuerRef)
       if (issuerRef !== undefined && issuer === undefined)
@@ -52,13 +60,15 @@ export class RenewalSignalService extends AuthorityService implements RenewalSig
   }
 
   async list(): Promise<readonly RenewalSignalView[]> {
-    this.authorize("list", signalsPath)
-    return this.read(async ({ mount }, { renewalSignals }) => (await renewalSignals.list(mount.id)).map(viewOf))
+    authorizeOnMount(this.#access, "list", signalsPath)
+    return readMount(this.#access, async ({ mount }, { renewalSignals }) =>
+      (await renewalSignals.list(mount.id)).map(viewOf),
+    )
   }
 
   async get(id: string): Promise<RenewalSignalView & { readonly serialNumbers: readonly string[] }> {
-    this.authorize("read", `${signalsPath}/${id}`)
-    return this.read(async ({ mount }, { renewalSignals }) => {
+    authorizeOnMount(this.#access, "read", `${signalsPath}/${id}`)
+    return readMount(this.#access, async ({ mount }, { renewalSignals }) => {
       const signal = await renewalSignals.find(mount.id, id)
       if (signal === undefined) throw notFound(id)
       const serialNumbers = await renewalSignals.serialNumbers(id)
@@ -67,8 +77,8 @@ export class RenewalSignalService extends AuthorityService implements RenewalSig
   }
 
   async withdraw(id: string): Promise<void> {
-    this.authorize("delete", `${signalsPath}/${id}`)
-    await this.transact(async ({ mount }, { renewalSignals }) => {
+    authorizeOnMount(this.#access, "delete", `${signalsPath}/${id}`)
+    await transactOnMount(this.#access, async ({ mount }, { renewalSignals }) => {
       if (!(await renewalSignals.remove(mount.id, id))) throw notFound(id)
     })
   }

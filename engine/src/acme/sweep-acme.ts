@@ -4,7 +4,7 @@ import { nextTurn } from "../core/timers.ts"
 import type { AcmeTools } from "./directory-service.ts"
 import { registrationsCountMs } from "./rate-limits.ts"
 import type { MountId } from "../pki/mount.ts"
-import type { PkiContext } from "../pki/authority-service.ts"
+import type { AcmeContext } from "./acme-context.ts"
 
 /** The name of the job. */
 export const sweepAcmeJob = { name: "acme", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
@@ -17,7 +17,7 @@ const writesMaximum = 2_000
 /** For how long orders that nobody has ended are looked for after their time, by a server that has not looked yet. */
 const lookBackMs = dayMs
 
-type ExpiredOrdersContext = Pick<PkiContext, "storage" | "runtime" | "mountDirectory"> & {
+type ExpiredOrdersContext = Pick<AcmeContext, "storage" | "runtime" | "mountDirectory"> & {
   readonly acmeTools: Pick<AcmeTools, "metrics">
 }
 
@@ -57,7 +57,7 @@ export class ExpiredOrders {
 
 /** Takes away nonces, bindings and registrations whose time is over, and which nobody could use or count any more. */
 export async function sweepAcme(
-  { storage, runtime }: Pick<PkiContext, "storage" | "runtime">,
+  { storage, runtime }: Pick<AcmeContext, "storage" | "runtime">,
   { signal }: Pick<Held, "signal">,
 ): Promise<void> {
   const now = runtime.clock.now()

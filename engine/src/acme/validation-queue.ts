@@ -2,7 +2,7 @@
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import type { MountSnapshot } from "../pki/authority.ts"
-import type { PkiContext } from "../pki/authority-service.ts"
+import type { AcmeContext } from "./acme-context.ts"
 import { recordValidation } from "./acme-metrics.ts"
 import type { SettledChallenge, ValidationQueue } from "./acme-queues.ts"
 import type { ClaimedChallenge } from "./acme-store.ts"
@@ -14,7 +14,7 @@ import type { Problem } from "./problem.ts"
 import { type AcmeNetwork, attemptInTime } from "./validation.ts"
 
 export interface ValidationContext extends Pick<
-  PkiContext,
+  AcmeContext,
   "storage" | "runtime" | "cacheVersions" | "mountDirectory" | "mountSnapshots"
 > {
   readonly acmeTools: Pick<AcmeTools, "metrics">

@@ -1,6 +1,4 @@
-import type { RecordKeyUse } from "../core/audit.ts"
-import type { Caller } from "../core/caller.ts"
-import type { PkiContext } from "./authority-service.ts"
+import type { MountAccess } from "./pki-context.ts"
 import { CrlService } from "./crl/crl-service.ts"
 import { RevokeService } from "./revoke/revoke-service.ts"
 import { ExternalPolicyService } from "./external-policy/external-policy-service.ts"
@@ -15,59 +13,49 @@ import { SettingsService } from "./settings/settings-service.ts"
 
 /** The services of one mount for one caller; each is made when it is first asked for. Whether the mount is there, they find out. */
 export class MountedPki implements ServedPki {
-  readonly #context: PkiContext
-  readonly #mountPath: string
-  readonly #caller: Caller
-  readonly #recordKeyUse: RecordKeyUse
+  readonly #access: MountAccess
 
-  constructor(context: PkiContext, mountPath: string, caller: Caller, recordKeyUse: RecordKeyUse) {
-    this.#context = context
-    this.#mountPath = mountPath
-    this.#caller = caller
-    this.#recordKeyUse = recordKeyUse
+  constructor(access: MountAccess) {
+    this.#access = access
   }
 
   get issuers() {
-    return this.#made(IssuerService)
+    return new IssuerService(this.#access)
   }
 
   get keys() {
-    return this.#made(KeyService)
+    return new KeyService(this.#access)
   }
 
   get settings() {
-    return this.#made(SettingsService)
+    return new SettingsService(this.#access)
   }
 
   get roles() {
-    return this.#made(RoleService)
+    return new RoleService(this.#access)
   }
 
   get certificates() {
-    return this.#made(CertificateService)
+    return new CertificateService(this.#access)
   }
 
   get revocations() {
-    return this.#made(RevokeService)
+    return new RevokeService(this.#access)
   }
 
   get crls() {
-    return this.#made(CrlService)
+    return new CrlService(this.#access)
   }
 
   get tidy() {
-    return this.#made(TidyService)
+    return new TidyService(this.#access)
   }
 
   get ocsp() {
-    return this.#made(OcspService)
+    return new OcspService(this.#access)
   }
 
   get externalPolicy() {
-    return this.#made(ExternalPolicyService)
-  }
-
-  #made<T>(Service: new (context: PkiContext, mountPath: string, caller: Caller, recordKeyUse: RecordKeyUse) => T): T {
-    return new Service(this.#context, this.#mountPath, this.#caller, this.#recordKeyUse)
+    return new ExternalPolicyService(this.#access)
   }
 }

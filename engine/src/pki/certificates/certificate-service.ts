@@ -32,7 +32,17 @@ import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-
 import { readCertificates } from "./certificate-import.ts"
 import { importCertificates } from "./import-certificates.ts"
 import { searchLimitOf } from "./inventory.ts"
-import { IssuingService } from "./issuing-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
+import {
+  assertPresentedKeyAllowed,
+  auditedSigner,
+  currentSnapshot,
+  readMount,
+  readMountReplica,
+  recordIssued,
+  transactOnMount,
+} from "../with-mount-snapshot.ts"
+import { certifyApproved, issuerSigner, issuerTerms } from "./certify-approved.ts"
 import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
 import { chainOf } from "../issuers/chain.ts"
 import type { IssuerSigner } from "../issuers/issuer-signer.ts"
@@ -51,17 +61,23 @@ import { readSigningRequest } from "../issue/signing-request.ts"
 
 const writing = ["create", "update"] as const
 
-export class CertificateService extends IssuingService implements ServedCertificates {
+export class CertificateService implements ServedCertificates {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async issue(roleName: string, input: IssueInput, { issuerRef }: IssuerChoice = {}): Promise<ServedCertificate> {
-    this.authorize(writing, below(issuerRef, `issue/${roleName}`))
+    authorizeOnMount(this.#access, writing, below(issuerRef, `issue/${roleName}`))
     const keys = this.#keysToIssueFor()
-    return this.recorded(async (snapshot) => {
+    return recordIssued(this.#access, async (snapshot) => {
       const role = roleOf(snapshot, roleName)
-      const signer = await this.signer(snapshot, issuerRef ?? role.issuerRef)
+      const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? role.issuerRef)
       const approved = approve(input, undefined, await this.#terms(snapshot, role, signer))
       const privateKey = await keys(approved.key)
       const content = leafContent(approved, privateKey.publicKey)
-      const outcome = await this.certified(snapshot, signer, content, role, {
+      const outcome = await certifyApproved(this.#access, snapshot, signer, content, role, {
         ...namesOf(approved),
         role: { ...role, name: roleName },
         metadata: input.certMetadata ?? "",
@@ -78,17 +94,17 @@ export class CertificateService extends IssuingService implements ServedCertific
     { issuerRef }: IssuerChoice = {},
     allowances = noAllowances,
   ): Promise<ServedCertificate> {
-    this.authorize(writing, below(issuerRef, `sign/${roleName}`))
+    authorizeOnMount(this.#access, writing, below(issuerRef, `sign/${roleName}`))
     const { request, key } = readSigningRequest(input.csr)
     const csr = { ...csrFacts(request, key.algorithm), rsaExponent: rsaExponentOf(key) }
-    return this.recorded(async (snapshot) => {
+    return recordIssued(this.#access, async (snapshot) => {
       const role = roleOf(snapshot, roleName)
       if (role.requireCn && (input.commonName ?? "") === "" && !allowances.isCommonNameOptional)
         throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
-      const signer = await this.signer(snapshot, issuerRef ?? role.issuerRef)
+      const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? role.issuerRef)
       const approved = approve(input, csr, await this.#terms(snapshot, role, signer))
       const content = leafContent(approved, key)
-      const outcome = await this.certified(snapshot, signer, content, role, {
+      const outcome = await certifyApproved(this.#access, snapshot, signer, content, role, {
         ...namesOf(approved),
         role: { ...role, name: roleName },
         metadata: input.certMetadata ?? "",
@@ -105,21 +121,21 @@ export class CertificateService extends IssuingService implements ServedCertific
     { issuerRef }: IssuerChoice = {},
   ): Promise<ServedCertificate> {
     const path = roleName === undefined ? "sign-verbatim" : `sign-verbatim/${roleName}`
-    this.authorize(writing, below(issuerRef, path))
+    authorizeOnMount(this.#access, writing, below(issuerRef, path))
     const { request, key } = readSigningRequest(input.csr)
     const { enforceLeafNotAfterBehavior = false, certMetadata = "" } = input
-    return this.recorded(async (snapshot) => {
+    return recordIssued(this.#access, async (snapshot) => {
       const role = roleName === undefined ? undefined : roleOf(snapshot, roleName)
       assertRsaExponent(inCsr(key), role?.allowedRsaExponents)
-      const signer = await this.signer(snapshot, issuerRef ?? role?.issuerRef ?? "default")
+      const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? role?.issuerRef ?? "default")
       const approved = approveVerbatim(input, request, {
-        ...this.issuerTerms(snapshot, signer),
+        ...issuerTerms(this.#access, snapshot, signer),
         role,
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
       const content = wholeContent(approved, key)
-      const outcome = await this.certified(snapshot, signer, content, choiceOf(input), {
+      const outcome = await certifyApproved(this.#access, snapshot, signer, content, choiceOf(input), {
         ...namesOf(approved),
         role: role && roleName !== undefined ? { ...role, name: roleName } : undefined,
         metadata: certMetadata,
@@ -135,20 +151,24 @@ export class CertificateService extends IssuingService implements ServedCertific
     { issuerRef }: IssuerChoice = {},
     allowances = noAllowances,
   ): Promise<ServedCertificate> {
-    this.authorize(writing, issuerRef === undefined ? "root/sign-intermediate" : below(issuerRef, "sign-intermediate"))
+    authorizeOnMount(
+      this.#access,
+      writing,
+      issuerRef === undefined ? "root/sign-intermediate" : below(issuerRef, "sign-intermediate"),
+    )
     const { request, key } = readSigningRequest(input.csr)
     assertRsaExponent(inCsr(key))
     const { enforceLeafNotAfterBehavior = false } = input
-    return this.recorded(async (snapshot) => {
-      const signer = await this.signer(snapshot, issuerRef ?? "default")
+    return recordIssued(this.#access, async (snapshot) => {
+      const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? "default")
       const approved = approveAuthority(input, request, {
-        ...this.issuerTerms(snapshot, signer),
+        ...issuerTerms(this.#access, snapshot, signer),
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
         isCommonNameOptional: allowances.isCommonNameOptional,
       })
       const content = wholeContent(approved, key)
-      const outcome = await this.certified(snapshot, signer, content, choiceOf(input), {
+      const outcome = await certifyApproved(this.#access, snapshot, signer, content, choiceOf(input), {
         ...namesOf(approved),
         role: undefined,
         metadata: "",
@@ -165,35 +185,39 @@ export class CertificateService extends IssuingService implements ServedCertific
   async signSelfIssued(input: SignSelfIssuedInput, { issuerRef }: IssuerChoice = {}): Promise<SignedSelfIssued> {
     // `root/sign-self-issued` needs `sudo`, the path of an issuer does not (docs/permissions.md).
     const path = issuerRef === undefined ? "root/sign-self-issued" : `issuer/${issuerRef}/sign-self-issued`
-    this.authorize(writing, path, { sudo: issuerRef === undefined })
+    authorizeOnMount(this.#access, writing, path, { sudo: issuerRef === undefined })
     const given = readSelfIssued(input.certificate)
     const presented = presentedKey(given.key, "certificate")
     assertRsaExponent(presented)
-    const snapshot = await this.current()
-    const signer = await this.signer(snapshot, issuerRef ?? "default")
+    const snapshot = await currentSnapshot(this.#access)
+    const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? "default")
     const { requireMatchingCertificateAlgorithms = false } = input
-    const { paths, now } = this.issuerTerms(snapshot, signer)
+    const { paths, now } = issuerTerms(this.#access, snapshot, signer)
     const approved = approveSelfIssued(given, {
       key: signer.key.algorithm,
       requireMatchingCertificateAlgorithms,
       paths,
       now,
     })
-    const certificate = await reissue(approved, this.recording(signer, approved.serialNumber), choiceOf({}))
-    await this.assertAllowed(presented)
+    const certificate = await reissue(
+      approved,
+      auditedSigner(this.#access, signer, approved.serialNumber),
+      choiceOf({}),
+    )
+    await assertPresentedKeyAllowed(this.#access, presented)
     return { certificate, issuingCa: signer.issuer.certificate }
   }
 
   async import(texts: readonly string[]): Promise<ImportedCertificates> {
-    this.authorize(writing, "certs/import")
-    const records = await readCertificates(texts, (await this.current()).issuers)
-    const now = this.context.runtime.clock.now()
-    return this.transact(({ mount }, stores) => importCertificates(mount, stores, records, now))
+    authorizeOnMount(this.#access, writing, "certs/import")
+    const records = await readCertificates(texts, (await currentSnapshot(this.#access)).issuers)
+    const now = this.#access.context.runtime.clock.now()
+    return transactOnMount(this.#access, ({ mount }, stores) => importCertificates(mount, stores, records, now))
   }
 
   async get(serialNumber: string): Promise<CertificateView> {
     const serial = serialNumberIn(serialNumber, "serialNumber")
-    return this.read(async ({ mount }, { certificates, revocations }) => {
+    return readMount(this.#access, async ({ mount }, { certificates, revocations }) => {
       const found = await certificates.find(mount.id, serial)
       if (found === undefined) throw notFound(serialNumber)
       const revocation = await revocations.find(mount.id, serial)
@@ -203,26 +227,28 @@ export class CertificateService extends IssuingService implements ServedCertific
   }
 
   async caChain(): Promise<readonly Uint8Array[]> {
-    const snapshot = await this.current()
+    const snapshot = await currentSnapshot(this.#access)
     const issuer = findIssuer(snapshot, "default")
     return issuer === undefined ? [] : chainOf(issuer, snapshot.issuers).map(({ certificate }) => certificate)
   }
 
   async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
-    this.authorize("list", "certs")
+    authorizeOnMount(this.#access, "list", "certs")
     const page = serialNumberPageOf(asked, keysMaximum)
-    return this.readElsewhere(({ mount }, { certificates }) => certificates.serialNumbers(mount.id, page))
+    return readMountReplica(this.#access, ({ mount }, { certificates }) => certificates.serialNumbers(mount.id, page))
   }
 
   async listDetails(asked: KeyPage = {}): Promise<readonly CertificateDetails[]> {
-    this.authorize("list", "certs/detailed")
+    authorizeOnMount(this.#access, "list", "certs/detailed")
     const { limit, after: from } = serialNumberPageOf(asked, detailsMaximum)
     const details: CertificateDetails[] = []
     let after = from
     // In parts, between which everybody else has a turn.
     while (details.length < limit) {
       const part = { after, limit: Math.min(detailsPerTurn, limit - details.length) }
-      const found = await this.readElsewhere(({ mount }, { certificates }) => certificates.list(mount.id, part))
+      const found = await readMountReplica(this.#access, ({ mount }, { certificates }) =>
+        certificates.list(mount.id, part),
+      )
       details.push(...found.map(({ serialNumber, certificate }) => detailsOf(serialNumber, certificate)))
       if (found.length < part.limit) break
       after = details.at(-1)?.serialNumber
@@ -232,20 +258,22 @@ export class CertificateService extends IssuingService implements ServedCertific
   }
 
   async listMetadata(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
-    this.authorize("list", "cert-metadata")
+    authorizeOnMount(this.#access, "list", "cert-metadata")
     const page = serialNumberPageOf(asked, keysMaximum)
-    return this.readElsewhere(({ mount }, { certificates }) => certificates.metadataSerialNumbers(mount.id, page))
+    return readMountReplica(this.#access, ({ mount }, { certificates }) =>
+      certificates.metadataSerialNumbers(mount.id, page),
+    )
   }
 
   async search(
     { issuerRef, status = [], expiresAfter, expiresBefore, ...query }: InventoryQuery,
     page: Partial<CertificatePageRequest> = {},
   ): Promise<InventoryPage> {
-    this.authorize("list", "certs/search")
+    authorizeOnMount(this.#access, "list", "certs/search")
     const limit = searchLimitOf(page)
-    return this.readElsewhere(async (snapshot, { certificates }) => {
+    return readMountReplica(this.#access, async (snapshot, { certificates }) => {
       const issuer = issuerRef === undefined ? undefined : issuerOf(snapshot, issuerRef)
-      const now = this.context.runtime.clock.now()
+      const now = this.#access.context.runtime.clock.now()
       const statuses = inventoryStatuses.filter((one) => status.includes(one))
       const isOfSome = statuses.length > 0 && statuses.length < inventoryStatuses.length
       const asked = {
@@ -265,9 +293,9 @@ export class CertificateService extends IssuingService implements ServedCertific
   }
 
   async metadata(serialNumber: string): Promise<CertificateMetadata> {
-    this.authorize("read", `cert-metadata/${serialNumber}`)
+    authorizeOnMount(this.#access, "read", `cert-metadata/${serialNumber}`)
     const serial = serialNumberIn(serialNumber, "serialNumber")
-    return this.read(async ({ mount }, { certificates }) => {
+    return readMount(this.#access, async ({ mount }, { certificates }) => {
       const found = await certificates.findMetadata(mount.id, serial)
       if (found === undefined) throw notFound(serialNumber)
       const { mountId: _mount, ...metadata } = found
@@ -281,7 +309,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     let madeFor: string | undefined
     return (algorithm: KeyAlgorithm): Promise<PrivateKey> => {
       const wanted = describeKeyAlgorithm(algorithm)
-      if (made === undefined || madeFor !== wanted) made = this.context.keyGenerator.generate(algorithm)
+      if (made === undefined || madeFor !== wanted) made = this.#access.context.keyGenerator.generate(algorithm)
       madeFor = wanted
       return made
     }
@@ -289,8 +317,8 @@ export class CertificateService extends IssuingService implements ServedCertific
 
   async #terms(snapshot: MountSnapshot, role: Role, signer: IssuerSigner) {
     const hasTemplates = role.allowedDomainsTemplate || role.allowedUriSansTemplate
-    const identity = hasTemplates ? await identityOf(this.caller, this.context.storage) : undefined
-    return { role, identity, ...this.issuerTerms(snapshot, signer) }
+    const identity = hasTemplates ? await identityOf(this.#access.caller, this.#access.context.storage) : undefined
+    return { role, identity, ...issuerTerms(this.#access, snapshot, signer) }
   }
 }
 

@@ -1,6 +1,7 @@
 import { notFound, refuseFaults } from "../../core/errors.ts"
 import { type MountSnapshot, findIssuer, issuerOf, refuseUnusable } from "../authority.ts"
-import { AuthorityService } from "../authority-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
+import { changeMount, currentSnapshot, transactOnMount } from "../with-mount-snapshot.ts"
 import { nextTurn } from "../../core/timers.ts"
 import { crlListOf } from "./crl-list.ts"
 import { recordImported, revokeHeld } from "./import-revocations.ts"
@@ -26,33 +27,39 @@ import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { combined, type MadeUpList, madeUp, numberFaults, signList } from "./signed-list.ts"
 
-export class CrlService extends AuthorityService implements Crls {
+export class CrlService implements Crls {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async get({ issuerRef = "default", delta = false, shard = wholeList }: CrlChoice = {}): Promise<Crl | undefined> {
-    const snapshot = await this.current()
+    const snapshot = await currentSnapshot(this.#access)
     if (issuerRef === "default" && findIssuer(snapshot, issuerRef) === undefined) return undefined
     const plan = planOf(snapshot, issuerOf(snapshot, issuerRef), knownShard(snapshot, shard))
     if (plan === undefined || (delta && !plan.settings.enableDelta)) return undefined
-    return this.context.crlPublisher.serve(plan, delta ? "delta" : "complete", this.#asking)
+    return this.#access.context.crlPublisher.serve(plan, delta ? "delta" : "complete", this.#asking)
   }
 
   async rotate(): Promise<void> {
-    this.authorize("read", "crl/rotate")
+    authorizeOnMount(this.#access, "read", "crl/rotate")
     await this.#rotate("complete")
   }
 
   async rotateDelta(): Promise<void> {
-    this.authorize("read", "crl/rotate-delta")
+    authorizeOnMount(this.#access, "read", "crl/rotate-delta")
     await this.#rotate("delta")
   }
 
   async settings(): Promise<CrlSettingsView> {
-    this.authorize("read", "config/crl")
-    return viewOf((await this.current()).settings.crl)
+    authorizeOnMount(this.#access, "read", "config/crl")
+    return viewOf((await currentSnapshot(this.#access)).settings.crl)
   }
 
   async configure(patch: CrlSettingsPatch): Promise<CrlSettingsView> {
-    this.authorize(["create", "update"], "config/crl")
-    return this.changeMount(async ({ mount, settings: { crl, ocspHistory } }, { mountSettings }) => {
+    authorizeOnMount(this.#access, ["create", "update"], "config/crl")
+    return changeMount(this.#access, async ({ mount, settings: { crl, ocspHistory } }, { mountSettings }) => {
       const { settings, faults } = changeCrlSettings(crl, patch)
       refuseFaults(faults)
       await mountSettings.save(mount.id, "crl", settings)
@@ -63,24 +70,24 @@ export class CrlService extends AuthorityService implements Crls {
   }
 
   async resign(issuerRef: string, input: ResignInput): Promise<SignedList> {
-    this.authorize(["create", "update"], `issuer/${issuerRef}/resign-crls`)
+    authorizeOnMount(this.#access, ["create", "update"], `issuer/${issuerRef}/resign-crls`)
     return this.#signed(issuerRef, input, (issuer) => combined(input, issuer))
   }
 
   async signRevocationList(issuerRef: string, input: RevocationListInput): Promise<SignedList> {
-    this.authorize(["create", "update"], `issuer/${issuerRef}/sign-revocation-list`)
+    authorizeOnMount(this.#access, ["create", "update"], `issuer/${issuerRef}/sign-revocation-list`)
     return this.#signed(issuerRef, input, () => madeUp(input))
   }
 
   async import(issuerRef: string, crl: string): Promise<ImportedCrl> {
-    this.authorize(["create", "update"], `issuer/${issuerRef}/crl/import`)
-    const issuer = issuerOf(await this.current(), issuerRef)
-    const now = this.context.runtime.clock.now()
+    authorizeOnMount(this.#access, ["create", "update"], `issuer/${issuerRef}/crl/import`)
+    const issuer = issuerOf(await currentSnapshot(this.#access), issuerRef)
+    const now = this.#access.context.runtime.clock.now()
     const list = readImportedList(crl, issuer, now)
     const { number } = list
     // First, so that no list with a lower number is published in between.
     if (number !== undefined)
-      await this.transact(async ({ mount, settings: { crlHistory } }, { mountSettings }) => {
+      await transactOnMount(this.#access, async ({ mount, settings: { crlHistory } }, { mountSettings }) => {
         const { numberFloors } = crlHistory
         const name = crlListOf(issuer)
         if (number <= (numberFloors[name] ?? 0)) return
@@ -90,7 +97,7 @@ export class CrlService extends AuthorityService implements Crls {
     let [importedCount, existingCount, strangerCount] = [0, 0, 0]
     // What is there already is skipped, so that an import that was interrupted is repeated.
     for (let at = 0; at < list.entries.length; at += entriesPerWrite) {
-      const counts = await this.transact((snapshot, stores) =>
+      const counts = await transactOnMount(this.#access, (snapshot, stores) =>
         recordImported(snapshot, stores, issuer, list.entries.slice(at, at + entriesPerWrite), now),
       )
       importedCount += counts.imported
@@ -98,8 +105,8 @@ export class CrlService extends AuthorityService implements Crls {
       strangerCount += counts.strangers
       await nextTurn()
     }
-    await this.transact((snapshot, stores) => revokeHeld(snapshot, stores, issuer, list.entries))
-    const { crlPublisher, wakeJob } = this.context
+    await transactOnMount(this.#access, (snapshot, stores) => revokeHeld(snapshot, stores, issuer, list.entries))
+    const { crlPublisher, wakeJob } = this.#access.context
     if (crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     const ofStrangers = `${strangerCount} entries were skipped: another issuer of this mount issued a certificate with their serial number`
     return {
@@ -116,26 +123,26 @@ export class CrlService extends AuthorityService implements Crls {
     content: (issuer: HeldIssuer) => MadeUpList,
   ): Promise<SignedList> {
     refuseFaults(numberFaults(numbers))
-    const issuer = issuerOf(await this.current(), issuerRef)
+    const issuer = issuerOf(await currentSnapshot(this.#access), issuerRef)
     refuseUnusable(issuer, "crl-signing")
     const { id: issuerId, keyId } = issuer
     if (keyId === null) throw new TypeError("an issuer without a key was found usable")
     const list = content(issuer)
-    const use = { mount: this.mountPath, keyId, issuerId, purpose: "crl" } as const
-    const key = auditedSigningKey(await this.context.signingKeys.open(keyId), use, this.recordKeyUse)
-    const now = this.context.runtime.clock.now()
+    const use = { mount: this.#access.mountPath, keyId, issuerId, purpose: "crl" } as const
+    const key = auditedSigningKey(await this.#access.context.signingKeys.open(keyId), use, this.#access.recordKeyUse)
+    const now = this.#access.context.runtime.clock.now()
     const der = await signList(list, { issuer, key, algorithm: revocationSignatureAlgorithm(issuer), numbers, now })
     return { der, warnings: list.warnings }
   }
 
   get #asking(): CrlAsking {
-    return { mountPath: this.mountPath, recordKeyUse: this.recordKeyUse }
+    return { mountPath: this.#access.mountPath, recordKeyUse: this.#access.recordKeyUse }
   }
 
   async #rotate(kind: CrlKind): Promise<void> {
-    const snapshot = await this.current()
+    const snapshot = await currentSnapshot(this.#access)
     if (kind === "delta" && !snapshot.settings.crl.enableDelta) return
-    for (const plan of plansOf(snapshot)) await this.context.crlPublisher.rotate(plan, kind, this.#asking)
+    for (const plan of plansOf(snapshot)) await this.#access.context.crlPublisher.rotate(plan, kind, this.#asking)
   }
 }
 

@@ -14,7 +14,15 @@ import { chooseSignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x5
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { identityOf } from "../access/caller-identity.ts"
 import { type MountSnapshot, findIssuer, issuerOf } from "../authority.ts"
-import { AuthorityService, type Made, type PkiStores } from "../authority-service.ts"
+import { authorizeOnMount, type MountAccess, type PkiStores } from "../pki-context.ts"
+import {
+  auditedSigner,
+  changeMount,
+  currentSnapshot,
+  type Issued,
+  readMount,
+  recordIssued,
+} from "../with-mount-snapshot.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import type { IssuedCertificate } from "../certificates/certificates.ts"
 import { certify } from "../issue/certify.ts"
@@ -45,200 +53,60 @@ import type { IssuanceMode, PolicyAnswer, PolicyIdentity, PolicyQuestion, Policy
 
 const clientKeySecret = "external-policy-client-key"
 
-export class ExternalPolicyService extends AuthorityService implements ExternalPolicy {
+export class ExternalPolicyService implements ExternalPolicy {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async get(): Promise<ExternalPolicyView> {
-    this.authorize("read", "config/external-policy")
-    return this.#view(await this.current())
+    authorizeOnMount(this.#access, "read", "config/external-policy")
+    return this.#view(await currentSnapshot(this.#access))
   }
 
   async configure(input: ExternalPolicyInput): Promise<ExternalPolicyView> {
-    this.authorize(["create", "update"], "config/external-policy")
-    const now = this.context.runtime.clock.now()
-    await this.changeMount(async ({ mount, settings }, { mountSettings }) => {
+    authorizeOnMount(this.#access, ["create", "update"], "config/external-policy")
+    const now = this.#access.context.runtime.clock.now()
+    await changeMount(this.#access, async ({ mount, settings }, { mountSettings }) => {
       const changed = changeExternalPolicy(settings.externalPolicy, input, now)
       await mountSettings.save(mount.id, "externalPolicy", changed.settings)
       if (changed.clientKey !== undefined)
         await mountSettings.saveSecret(mount.id, clientKeySecret, changed.clientKey?.der("pkcs8"))
     })
-    return this.#view(await this.current())
+    return this.#view(await currentSnapshot(this.#access))
   }
 
   async issue(request: PolicyIssueRequest): Promise<IssuedCertificate> {
     this.#authorize("issue", request)
     const algorithm = algorithmOf(request)
-    await this.#usable(request)
-    const privateKey = await this.context.keyGenerator.generate(algorithm)
+    await usableService(this.#access, request)
+    const privateKey = await this.#access.context.keyGenerator.generate(algorithm)
     const subject = {
       publicKey: privateKey.publicKey,
-      csr: await emptyRequest(this.context.signingKeys.held(privateKey)),
+      csr: await emptyRequest(this.#access.context.signingKeys.held(privateKey)),
     }
-    return { ...(await this.#decided("issue", request, subject)), privateKey }
+    return { ...(await decide(this.#access, "issue", request, subject)), privateKey }
   }
 
   async sign(request: PolicySignRequest): Promise<IssuedCertificate> {
     this.#authorize("sign", request)
-    return this.#decided("sign", request, subjectOf(request))
+    return decide(this.#access, "sign", request, subjectOf(request))
   }
 
   async signIntermediate(request: PolicySignRequest): Promise<IssuedCertificate> {
     this.#authorize("sign-intermediate", request)
-    return this.#decided("ica", request, subjectOf(request))
-  }
-
-  /**
-   * For one whose names have been proved: nothing hangs on the caller, and it is kept whatever the policy service says of that.
-   * Static, so that nobody reaches it by way of a mount, where every method asks for a right.
-   */
-  static signProved(
-    service: ExternalPolicyService,
-    request: PolicySignRequest,
-    proved: ProvedRequest,
-  ): Promise<IssuedCertificate> {
-    return service.#decided("sign", request, subjectOf(request), proved)
+    return decide(this.#access, "ica", request, subjectOf(request))
   }
 
   #authorize(verb: string, { policy, issuerRef }: PolicyRequest): void {
     const path = `external-policy/${verb}${policy === undefined ? "" : `/${policy}`}`
-    this.authorize(["create", "update"], issuerRef === undefined ? path : `issuer/${issuerRef}/${path}`)
-  }
-
-  async #decided(
-    mode: IssuanceMode,
-    request: PolicyRequest,
-    subject: Subject,
-    proved?: ProvedRequest,
-  ): Promise<IssuedCertificate> {
-    const { snapshot, service, identity, issuer } = await this.#usable(request)
-    const answer = await this.context.policyClient(
-      service,
-      this.#question(mode, request, subject, { snapshot, identity, issuer }),
-    )
-    const { mount, settings } = snapshot
-    const { clock } = this.context.runtime
-    this.context.policyServiceActivity.succeeded(mount.id, {
-      at: clock.now(),
-      settingsOf: settings.externalPolicy.updatedAt,
-    })
-    if (answer.kind === "refused") throw unprocessable(answer.reason)
-    return this.recorded((current) => this.#signed(mode, request, subject, answer, current, proved))
-  }
-
-  /** Throws where no service could be asked, or for an issuer that is not there. */
-  async #usable({ issuerRef }: PolicyRequest) {
-    const { caller } = this
-    const usable = await this.read(async (snapshot, { mountSettings }) => {
-      const { mount, settings } = snapshot
-      const { externalPolicy } = settings
-      if (!externalPolicy.enabled) throw unprocessable("external policy is not enabled on this mount")
-      const issuer = issuerRef === undefined ? findIssuer(snapshot, "default") : issuerOf(snapshot, issuerRef)
-      const key =
-        externalPolicy.clientCertificates === "" ? undefined : await mountSettings.secret(mount.id, clientKeySecret)
-      return {
-        snapshot,
-        service: serviceOf(externalPolicy, key),
-        issuer,
-      }
-    })
-    return { ...usable, identity: await identityOf(caller, this.context.storage) }
-  }
-
-  #question(
-    mode: IssuanceMode,
-    request: PolicyRequest,
-    { csr }: Subject,
-    { snapshot, identity, issuer }: Known,
-  ): PolicyQuestion {
-    const { mount, settings } = snapshot
-    const { defaultMs, maximumMs } = leaseTtls(mount.config)
-    return {
-      id: newUuid(this.context.runtime.random),
-      mode,
-      csr,
-      parameters: request.parameters,
-      identity: identity && selected(identity, settings.externalPolicy),
-      policyName: request.policy ?? "",
-      mountPath: this.mountPath,
-      issuer: issuer && {
-        id: issuer.id,
-        name: issuer.name ?? "",
-        certificate: `${writePem("CERTIFICATE", issuer.certificate)}\n`,
-        urls: filledUrls(issuer, settings).urls,
-        leafNotAfterBehavior: issuer.settings.leafNotAfterBehavior,
-      },
-      defaultTtlMs: defaultMs,
-      maxTtlMs: maximumMs,
-    }
-  }
-
-  async #signed(
-    mode: IssuanceMode,
-    { issuerRef, removeRootsFromChain = false }: PolicyRequest,
-    { publicKey, presented }: Subject,
-    answer: Allowed,
-    snapshot: MountSnapshot,
-    proved: ProvedRequest | undefined,
-  ): Promise<Made<IssuedCertificate>> {
-    const { clock, random } = this.context.runtime
-    const template = readPolicyTemplate(answer.template)
-    const names = {
-      subject: template.certificate.subjectName,
-      subjectAltName: template.values.subjectAltName ?? [],
-    }
-    proved?.refuseOthers(names)
-    const issuer = chosenIssuer(snapshot, answer, issuerRef)
-    const signer = await signerOf(this.context.signingKeys, snapshot, issuer, "issuing-certificates")
-    const { content, validity, warnings } = overlay(template, {
-      mode,
-      publicKey,
-      paths: certificationPaths(issuer, snapshot.issuers),
-      validity: {
-        mountTtls: leaseTtls(snapshot.mount.config),
-        issuer: {
-          notBefore: issuer.parsed.notBefore,
-          notAfter: issuer.parsed.notAfter,
-          leafNotAfterBehavior: issuer.settings.leafNotAfterBehavior,
-        },
-        now: clock.now(),
-      },
-    })
-    const serialNumber = newSerialNumber(random)
-    const certificate = await certify(
-      content,
-      serialNumber,
-      this.recording(signer, serialNumber),
-      signatureChoiceOf(template, signer.key.algorithm),
-    )
-    const record: CertificateRecord = {
-      mountId: snapshot.mount.id,
-      serialNumber,
-      certificate,
-      issuerId: issuer.id,
-      role: null,
-      ...namesOf(names),
-      ...validity,
-    }
-    const value: IssuedCertificate = {
-      certificate,
-      issuingCa: issuer.certificate,
-      caChain: removeRootsFromChain ? signer.chainWithoutRoots : signer.chain,
-      serialNumber,
-      ...validity,
-      privateKey: undefined,
-      lease: undefined,
-      warnings: [...answer.warnings, ...leaseWarnings(answer), ...warnings, ...signer.warnings],
-    }
-    const certificateKept = answer.store || proved !== undefined ? record : undefined
-    return {
-      issuance: { certificate: certificateKept, metadata: undefined, lease: undefined },
-      value,
-      presented,
-      settle: proved && ((stores) => proved.settle(stores, record)),
-    }
+    authorizeOnMount(this.#access, ["create", "update"], issuerRef === undefined ? path : `issuer/${issuerRef}/${path}`)
   }
 
   #view({ mount, settings }: MountSnapshot): ExternalPolicyView {
     const { externalPolicy } = settings
-    const last = this.context.policyServiceActivity.last(mount.id)
+    const last = this.#access.context.policyServiceActivity.last(mount.id)
     return {
       settings: externalPolicy,
       validated: last !== undefined && last.settingsOf === externalPolicy.updatedAt,
@@ -247,11 +115,160 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
   }
 }
 
-/** Names that whoever asks has proved to have, and what becomes of the certificate. */
-export interface ProvedRequest {
+/**
+ * For a request whose names have been proved: no right is asked for, and the certificate is stored whatever the policy service answers.
+ * A function, so that no method of a mount reaches it.
+ */
+export function signProved<Stores extends PkiStores>(
+  access: MountAccess<Stores>,
+  request: PolicySignRequest,
+  proved: ProvedRequest<Stores>,
+): Promise<IssuedCertificate> {
+  return decide(access, "sign", request, subjectOf(request), proved)
+}
+
+async function decide<Stores extends PkiStores>(
+  access: MountAccess<Stores>,
+  mode: IssuanceMode,
+  request: PolicyRequest,
+  subject: Subject,
+  proved?: ProvedRequest<Stores>,
+): Promise<IssuedCertificate> {
+  const { snapshot, service, identity, issuer } = await usableService(access, request)
+  const answer = await access.context.policyClient(
+    service,
+    policyQuestion(access, mode, request, subject, { snapshot, identity, issuer }),
+  )
+  const { mount, settings } = snapshot
+  const { clock } = access.context.runtime
+  access.context.policyServiceActivity.succeeded(mount.id, {
+    at: clock.now(),
+    settingsOf: settings.externalPolicy.updatedAt,
+  })
+  if (answer.kind === "refused") throw unprocessable(answer.reason)
+  return recordIssued(access, (current) => sign(access, mode, request, subject, answer, current, proved))
+}
+
+/** Throws if the mount has no policy service, or no such issuer. */
+async function usableService<Stores extends PkiStores>(access: MountAccess<Stores>, { issuerRef }: PolicyRequest) {
+  const { caller } = access
+  const usable = await readMount(access, async (snapshot, { mountSettings }) => {
+    const { mount, settings } = snapshot
+    const { externalPolicy } = settings
+    if (!externalPolicy.enabled) throw unprocessable("external policy is not enabled on this mount")
+    const issuer = issuerRef === undefined ? findIssuer(snapshot, "default") : issuerOf(snapshot, issuerRef)
+    const key =
+      externalPolicy.clientCertificates === "" ? undefined : await mountSettings.secret(mount.id, clientKeySecret)
+    return {
+      snapshot,
+      service: serviceOf(externalPolicy, key),
+      issuer,
+    }
+  })
+  return { ...usable, identity: await identityOf(caller, access.context.storage) }
+}
+
+function policyQuestion<Stores extends PkiStores>(
+  access: MountAccess<Stores>,
+  mode: IssuanceMode,
+  request: PolicyRequest,
+  { csr }: Subject,
+  { snapshot, identity, issuer }: Known,
+): PolicyQuestion {
+  const { mount, settings } = snapshot
+  const { defaultMs, maximumMs } = leaseTtls(mount.config)
+  return {
+    id: newUuid(access.context.runtime.random),
+    mode,
+    csr,
+    parameters: request.parameters,
+    identity: identity && selected(identity, settings.externalPolicy),
+    policyName: request.policy ?? "",
+    mountPath: access.mountPath,
+    issuer: issuer && {
+      id: issuer.id,
+      name: issuer.name ?? "",
+      certificate: `${writePem("CERTIFICATE", issuer.certificate)}\n`,
+      urls: filledUrls(issuer, settings).urls,
+      leafNotAfterBehavior: issuer.settings.leafNotAfterBehavior,
+    },
+    defaultTtlMs: defaultMs,
+    maxTtlMs: maximumMs,
+  }
+}
+
+async function sign<Stores extends PkiStores>(
+  access: MountAccess<Stores>,
+  mode: IssuanceMode,
+  { issuerRef, removeRootsFromChain = false }: PolicyRequest,
+  { publicKey, presented }: Subject,
+  answer: Allowed,
+  snapshot: MountSnapshot,
+  proved: ProvedRequest<Stores> | undefined,
+): Promise<Issued<IssuedCertificate, Stores>> {
+  const { clock, random } = access.context.runtime
+  const template = readPolicyTemplate(answer.template)
+  const names = {
+    subject: template.certificate.subjectName,
+    subjectAltName: template.values.subjectAltName ?? [],
+  }
+  proved?.refuseOthers(names)
+  const issuer = chosenIssuer(snapshot, answer, issuerRef)
+  const signer = await signerOf(access.context.signingKeys, snapshot, issuer, "issuing-certificates")
+  const { content, validity, warnings } = overlay(template, {
+    mode,
+    publicKey,
+    paths: certificationPaths(issuer, snapshot.issuers),
+    validity: {
+      mountTtls: leaseTtls(snapshot.mount.config),
+      issuer: {
+        notBefore: issuer.parsed.notBefore,
+        notAfter: issuer.parsed.notAfter,
+        leafNotAfterBehavior: issuer.settings.leafNotAfterBehavior,
+      },
+      now: clock.now(),
+    },
+  })
+  const serialNumber = newSerialNumber(random)
+  const certificate = await certify(
+    content,
+    serialNumber,
+    auditedSigner(access, signer, serialNumber),
+    signatureChoiceOf(template, signer.key.algorithm),
+  )
+  const record: CertificateRecord = {
+    mountId: snapshot.mount.id,
+    serialNumber,
+    certificate,
+    issuerId: issuer.id,
+    role: null,
+    ...namesOf(names),
+    ...validity,
+  }
+  const value: IssuedCertificate = {
+    certificate,
+    issuingCa: issuer.certificate,
+    caChain: removeRootsFromChain ? signer.chainWithoutRoots : signer.chain,
+    serialNumber,
+    ...validity,
+    privateKey: undefined,
+    lease: undefined,
+    warnings: [...answer.warnings, ...leaseWarnings(answer), ...warnings, ...signer.warnings],
+  }
+  const certificateKept = answer.store || proved !== undefined ? record : undefined
+  return {
+    issuance: { certificate: certificateKept, metadata: undefined, lease: undefined },
+    value,
+    presented,
+    settle: proved && ((stores) => proved.settle(stores, record)),
+  }
+}
+
+/** Names that the client has proved to control, and the work that the transaction of the certificate includes. */
+export interface ProvedRequest<Stores extends PkiStores = PkiStores> {
   /** Throws for a template that has any other name. */
   refuseOthers(names: { readonly subject: DistinguishedName; readonly subjectAltName: readonly GeneralName[] }): void
-  settle(stores: PkiStores, record: CertificateRecord): Promise<void>
+  settle(stores: Stores, record: CertificateRecord): Promise<void>
 }
 
 type Allowed = PolicyAnswer & { readonly kind: "allowed" }

@@ -4,7 +4,8 @@ import type { Instant } from "../../core/time.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { type MountSnapshot, findIssuer, issuerOf } from "../authority.ts"
-import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import { authorizeOnMount, type MountAccess, type PkiStores } from "../pki-context.ts"
+import { changeMount, currentSnapshot, withMountSnapshot } from "../with-mount-snapshot.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { createdAfter } from "../created-after.ts"
 import { namesOf } from "../issue/leaf.ts"
@@ -43,18 +44,24 @@ import { authorityCsr, newIntermediate, newRoot, selfSignedCertificate } from ".
 
 const writing = ["create", "update"] as const
 
-export class IssuerService extends AuthorityService implements ServedIssuers {
+export class IssuerService implements ServedIssuers {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async generateRoot(input: RootInput, endpoint: RootEndpoint = "root/generate"): Promise<GeneratedRoot> {
-    this.authorize(writing, `${endpoint}/${input.keySource ?? "internal"}`)
-    const root = newRoot(await this.current(), input, { endpoint, now: this.#now() })
+    authorizeOnMount(this.#access, writing, `${endpoint}/${input.keySource ?? "internal"}`)
+    const root = newRoot(await currentSnapshot(this.#access), input, { endpoint, now: this.#now() })
     const { name, content } = root
-    const keyFor = keyProvider(this.context, root.key)
-    return this.changed(async (snapshot) => {
+    const keyFor = keyProvider(this.#access.context, root.key)
+    return withMountSnapshot(this.#access, async (snapshot) => {
       if (name !== null) refuseTakenIssuerName(snapshot, name)
       const mountId = snapshot.mount.id
       const used = await keyFor(snapshot)
-      const id = newId("iss", this.context.runtime.random)
-      const serialNumber = newSerialNumber(this.context.runtime.random)
+      const id = newId("iss", this.#access.context.runtime.random)
+      const serialNumber = newSerialNumber(this.#access.context.runtime.random)
       const { urls } = filledUrls({ id, settings: defaultIssuerSettings }, snapshot.settings)
       const key = this.#audited(used, { issuerId: id, purpose: "certificate", serialNumber })
       const certificate = await selfSignedCertificate(root, key, { serialNumber, urls })
@@ -107,10 +114,10 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   ): Promise<GeneratedIntermediate> {
     const isCross = endpoint === "intermediate/cross-sign"
     const key: KeyFields = isCross ? { keySource: "existing" } : {}
-    this.authorize(writing, isCross ? endpoint : `${endpoint}/${input.keySource ?? "internal"}`)
-    const intermediate = newIntermediate(await this.current(), input, { key, now: this.#now() })
-    const keyFor = keyProvider(this.context, intermediate.key)
-    return this.changed(async (snapshot) => {
+    authorizeOnMount(this.#access, writing, isCross ? endpoint : `${endpoint}/${input.keySource ?? "internal"}`)
+    const intermediate = newIntermediate(await currentSnapshot(this.#access), input, { key, now: this.#now() })
+    const keyFor = keyProvider(this.#access.context, intermediate.key)
+    return withMountSnapshot(this.#access, async (snapshot) => {
       const used = await keyFor(snapshot)
       const defaults = defaultsAfter(snapshot.settings, [], newKeyOf(used))
       return {
@@ -131,12 +138,12 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   }
 
   async import(pem: string, endpoint: ImportEndpoint = "issuers/import/bundle"): Promise<ImportedBundle> {
-    this.authorize(writing, endpoint)
+    authorizeOnMount(this.#access, writing, endpoint)
     const bundle = readBundle(pem, { keysAllowed: endpoint === "issuers/import/bundle" || endpoint === "config/ca" })
-    const { random } = this.context.runtime
-    return this.changeMount(async (snapshot, stores) => {
+    const { random } = this.#access.context.runtime
+    return changeMount(this.#access, async (snapshot, stores) => {
       for (const { publicKey } of bundle.keys)
-        await assertKeyAllowed(this.context, stores, presentedKey(publicKey, "pemBundle"))
+        await assertKeyAllowed(this.#access.context, stores, presentedKey(publicKey, "pemBundle"))
       const plan = planImport(snapshot, bundle, {
         now: this.#now(),
         newIssuerId: () => newId("iss", random),
@@ -149,36 +156,36 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   }
 
   async list(page?: KeyPage): Promise<readonly IssuerSummary[]> {
-    return pageOfKeys(summariesOf(await this.current()), ({ id }) => id, page)
+    return pageOfKeys(summariesOf(await currentSnapshot(this.#access)), ({ id }) => id, page)
   }
 
   async certificate(reference: string): Promise<ServedIssuerCertificate> {
-    const snapshot = await this.current()
+    const snapshot = await currentSnapshot(this.#access)
     const issuer = issuerOf(snapshot, reference)
     const { revokedAt } = issuer
     return { ...certificateOf(snapshot, issuer), revokedAt, changedAt: snapshot.settings.history.issuersChangedAt }
   }
 
   async get(reference: string): Promise<IssuerView> {
-    this.authorize("read", `issuer/${reference}`)
-    const snapshot = await this.current()
+    authorizeOnMount(this.#access, "read", `issuer/${reference}`)
+    const snapshot = await currentSnapshot(this.#access)
     return viewOf(snapshot, issuerOf(snapshot, reference))
   }
 
   async replace(reference: string, input: IssuerInput): Promise<SavedIssuer> {
-    this.authorize(writing, `issuer/${reference}`)
+    authorizeOnMount(this.#access, writing, `issuer/${reference}`)
     return this.#change(reference, (snapshot, issuer) =>
       changedIssuer(snapshot, issuer, withoutSettings(issuer), input),
     )
   }
 
   async update(reference: string, patch: IssuerInput): Promise<SavedIssuer> {
-    this.authorize("patch", `issuer/${reference}`)
+    authorizeOnMount(this.#access, "patch", `issuer/${reference}`)
     return this.#change(reference, (snapshot, issuer) => changedIssuer(snapshot, issuer, issuer, patch))
   }
 
   async revoke(reference: string): Promise<SavedIssuer> {
-    this.authorize(writing, `issuer/${reference}/revoke`)
+    authorizeOnMount(this.#access, writing, `issuer/${reference}/revoke`)
     const now = this.#now()
     return this.#change(
       reference,
@@ -194,8 +201,8 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   }
 
   async delete(reference: string): Promise<readonly string[]> {
-    this.authorize("delete", `issuer/${reference}`)
-    return this.changeMount(async (snapshot, { issuers, mountSettings }) => {
+    authorizeOnMount(this.#access, "delete", `issuer/${reference}`)
+    return changeMount(this.#access, async (snapshot, { issuers, mountSettings }) => {
       const { mount, settings } = snapshot
       const issuer = findIssuer(snapshot, reference)
       if (issuer === undefined) return []
@@ -208,8 +215,8 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   }
 
   async deleteAll(): Promise<readonly string[]> {
-    this.authorize("delete", "root", { sudo: true })
-    return this.changeMount(async (snapshot, { issuers, caKeys, mountSettings }) => {
+    authorizeOnMount(this.#access, "delete", "root", { sudo: true })
+    return changeMount(this.#access, async (snapshot, { issuers, caKeys, mountSettings }) => {
       const { mount, settings, keys } = snapshot
       for (const issuer of snapshot.issuers) await issuers.remove(issuer)
       for (const key of keys.values()) await caKeys.remove(key)
@@ -228,7 +235,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     ) => { readonly changed: Partial<Issuer>; readonly warnings: readonly string[] },
     also: (snapshot: MountSnapshot, stores: PkiStores, issuer: HeldIssuer) => Promise<void> = async () => {},
   ): Promise<SavedIssuer> {
-    return this.changeMount(async (snapshot, stores) => {
+    return changeMount(this.#access, async (snapshot, stores) => {
       const { issuers, mountSettings } = stores
       const issuer = issuerOf(snapshot, reference)
       const { changed, warnings } = rule(snapshot, issuer)
@@ -246,11 +253,15 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   }
 
   #audited({ key, signing }: UsedKey, use: Omit<KeyUse, "mount" | "keyId" | "digest">): SigningKey {
-    return auditedSigningKey(signing, { mount: this.mountPath, keyId: key.id, ...use }, this.recordKeyUse)
+    return auditedSigningKey(
+      signing,
+      { mount: this.#access.mountPath, keyId: key.id, ...use },
+      this.#access.recordKeyUse,
+    )
   }
 
   #now(): Instant {
-    return this.context.runtime.clock.now()
+    return this.#access.context.runtime.clock.now()
   }
 }
 

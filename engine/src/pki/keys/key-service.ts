@@ -2,7 +2,8 @@ import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { type MountSnapshot, findKey, keyOf } from "../authority.ts"
-import { AuthorityService } from "../authority-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
+import { changeMount, currentSnapshot, withMountSnapshot } from "../with-mount-snapshot.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { readKeyAlone } from "../issuers/bundle.ts"
 import { planImport, storeImport } from "../issuers/import-plan.ts"
@@ -16,10 +17,16 @@ import { keyProvider, refuseTakenKeyName, storeKey } from "./used-key.ts"
 
 const writing = ["create", "update"] as const
 
-export class KeyService extends AuthorityService implements Keys {
+export class KeyService implements Keys {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async list(page?: KeyPage): Promise<readonly KeySummary[]> {
-    this.authorize("list", "keys")
-    const { keys, settings } = await this.current()
+    authorizeOnMount(this.#access, "list", "keys")
+    const { keys, settings } = await currentSnapshot(this.#access)
     return pageOfKeys([...keys.values()], ({ id }) => id, page).map(({ id, name }) => ({
       id,
       name,
@@ -28,17 +35,17 @@ export class KeyService extends AuthorityService implements Keys {
   }
 
   async get(reference: string): Promise<KeyView> {
-    this.authorize("read", `key/${reference}`)
-    return viewOf(keyOf(await this.current(), reference))
+    authorizeOnMount(this.#access, "read", `key/${reference}`)
+    return viewOf(keyOf(await currentSnapshot(this.#access), reference))
   }
 
   async generate({ keySource = "internal", ...input }: NewKeyInput): Promise<GeneratedKey> {
-    this.authorize(writing, `keys/generate/${keySource}`)
+    authorizeOnMount(this.#access, writing, `keys/generate/${keySource}`)
     const { request, violations, warnings } = readKeyRequest({ ...input, keySource })
     refuseViolations(violations)
     if (request === undefined) throw new TypeError("a key request with violations was let through")
-    const keyFor = keyProvider(this.context, request)
-    return this.changed(async (snapshot) => {
+    const keyFor = keyProvider(this.#access.context, request)
+    return withMountSnapshot(this.#access, async (snapshot) => {
       const used = await keyFor(snapshot)
       return {
         store: async (current, stores) => {
@@ -53,12 +60,12 @@ export class KeyService extends AuthorityService implements Keys {
   }
 
   async import(privateKey: string, name = ""): Promise<SavedKey> {
-    this.authorize(writing, "keys/import")
+    authorizeOnMount(this.#access, writing, "keys/import")
     refuseFaults(nameFaults(name))
     const given = readKeyAlone(privateKey)
-    const { random, clock } = this.context.runtime
-    return this.changeMount(async (snapshot, stores) => {
-      await assertKeyAllowed(this.context, stores, presentedKey(given.publicKey, "pemBundle"))
+    const { random, clock } = this.#access.context.runtime
+    return changeMount(this.#access, async (snapshot, stores) => {
+      await assertKeyAllowed(this.#access.context, stores, presentedKey(given.publicKey, "pemBundle"))
       if (name !== "") refuseTakenKeyName(snapshot, name, keyLike(snapshot, given.publicKey.spki))
       const plan = planImport(
         snapshot,
@@ -82,10 +89,10 @@ export class KeyService extends AuthorityService implements Keys {
   }
 
   async rename(reference: string, name: string | null): Promise<SavedKey> {
-    this.authorize(writing, `key/${reference}`)
+    authorizeOnMount(this.#access, writing, `key/${reference}`)
     const wanted = name || null
     refuseFaults(nameFaults(wanted ?? ""))
-    return this.changeMount(async (snapshot, { caKeys }) => {
+    return changeMount(this.#access, async (snapshot, { caKeys }) => {
       const key = keyOf(snapshot, reference)
       if (wanted !== null) refuseTakenKeyName(snapshot, wanted, key)
       await caKeys.rename(key, wanted)
@@ -94,8 +101,8 @@ export class KeyService extends AuthorityService implements Keys {
   }
 
   async delete(reference: string): Promise<readonly string[]> {
-    this.authorize("delete", `key/${reference}`)
-    return this.changeMount(async (snapshot, { caKeys, mountSettings }) => {
+    authorizeOnMount(this.#access, "delete", `key/${reference}`)
+    return changeMount(this.#access, async (snapshot, { caKeys, mountSettings }) => {
       const { mount, issuers, settings } = snapshot
       const key = findKey(snapshot, reference)
       if (key === undefined) return []

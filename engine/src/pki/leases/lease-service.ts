@@ -3,7 +3,7 @@ import { authorizePath } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
 import { invalid, unprocessable } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
-import type { PkiContext } from "../authority-service.ts"
+import type { PkiContext } from "../pki-context.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import { endLease, endLeasesJob, leasesPerWrite } from "./end-leases.ts"
 import type {

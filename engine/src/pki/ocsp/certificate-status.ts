@@ -8,7 +8,7 @@ import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import { isSignedBy } from "../../x509/signature.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import type { MountSnapshot } from "../authority.ts"
-import type { PkiStores } from "../authority-service.ts"
+import type { PkiStores } from "../pki-context.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 
 /** Issuers with one name and one key: to a client they are one. */

@@ -17,7 +17,8 @@ import { subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import type { MountSnapshot } from "../authority.ts"
-import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import { currentSnapshot, readMount } from "../with-mount-snapshot.ts"
+import type { MountAccess, PkiStores } from "../pki-context.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
 import { isAsSet, isDue, isNotYetValid } from "./delegated-responder.ts"
@@ -27,7 +28,13 @@ import type { ServedOcsp, ServedOcspAnswer } from "./ocsp.ts"
 import { heldKey, ResponderService } from "./responder-service.ts"
 import { chooseResponder, delegatedResponder, directResponder, type Responder } from "./responder.ts"
 
-export class OcspService extends AuthorityService implements ServedOcsp {
+export class OcspService implements ServedOcsp {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async answer(der: Uint8Array): Promise<ServedOcspAnswer> {
     try {
       const { answer, outcome } = await this.#answered(parseOcspRequest(der))
@@ -36,7 +43,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     } catch (error) {
       if (error instanceof UnacceptableInput) return this.#refused("malformed_request")
       if (!isEngineError(error)) {
-        this.context.runtime.log.error("ocsp answer failed", { mount: this.mountPath, error })
+        this.#access.context.runtime.log.error("ocsp answer failed", { mount: this.#access.mountPath, error })
         return this.#refused("internal_error")
       }
       if (passing.has(error.code)) return this.#refused("try_later")
@@ -50,29 +57,29 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   }
 
   #count(outcome: OcspOutcome): void {
-    this.context.ocspMetrics.answers.add(1, { status: outcome })
+    this.#access.context.ocspMetrics.answers.add(1, { status: outcome })
   }
 
   async #answered(request: OcspRequest): Promise<Answered> {
     const found =
       (await this.#keptFor(request)) ??
-      (await this.read((snapshot, stores) => this.#lookedUp(snapshot, stores, request)))
+      (await readMount(this.#access, (snapshot, stores) => this.#lookedUp(snapshot, stores, request)))
     if (found.kind === "refused") return notTheirs
     const [status] = found.statuses
     const outcome = found.statuses.length === 1 && status !== undefined ? status.kind : "several"
     if (found.kind === "kept") {
-      this.context.ocspMetrics.keptAnswers.add(1)
+      this.#access.context.ocspMetrics.keptAnswers.add(1)
       return { answer: found.answer, outcome }
     }
     const { snapshot, issuers, statuses, keeping } = found
     const responder = await this.#responder(snapshot, issuers)
     if (responder === undefined) return notTheirs
-    const now = this.context.runtime.clock.now()
+    const now = this.#access.context.runtime.clock.now()
     const signed = await this.#signed(snapshot, responder, { request, statuses, now })
     if (keeping !== undefined && status !== undefined && signed.keeping !== undefined) {
       const { thisUpdate, renewedAt } = signed.keeping
       const { key, revocations } = keeping
-      this.context.ocspCache.keep(key, {
+      this.#access.context.ocspCache.keep(key, {
         answer: signed,
         status,
         version: snapshot.version,
@@ -89,20 +96,23 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     if (choice === undefined) return undefined
     const { kind, issuer } = choice
     if (kind === "direct" && issuer.keyId !== null)
-      return directResponder(issuer, await this.context.signingKeys.open(issuer.keyId))
-    const now = this.context.runtime.clock.now()
+      return directResponder(issuer, await this.#access.context.signingKeys.open(issuer.keyId))
+    const now = this.#access.context.runtime.clock.now()
     if (issuer.parsed.notAfter <= now) return undefined
-    const known = this.context.ocspResponders.find(heldKey(mount.id, issuer))
+    const known = this.#access.context.ocspResponders.find(heldKey(mount.id, issuer))
     const isUsable = known !== undefined && known.notAfter > now && !isNotYetValid(known, issuer, now)
     if (isUsable && !isDue(known, issuer, now) && isAsSet(known, issuer, settings.crl))
       return delegatedResponder(issuer, known)
     try {
-      const service = new ResponderService(this.context, this.mountPath, this.caller, this.recordKeyUse)
+      const service = new ResponderService(this.#access)
       return delegatedResponder(issuer, await service.renewed(mount.id, issuer, now))
     } catch (error) {
       // Half of its life is there for another attempt.
       if (!isUsable) throw error
-      logFailure(this.context.runtime.log, "error", "ocsp responder not renewed", { mount: this.mountPath, error })
+      logFailure(this.#access.context.runtime.log, "error", "ocsp responder not renewed", {
+        mount: this.#access.mountPath,
+        error,
+      })
       return delegatedResponder(issuer, known)
     }
   }
@@ -112,12 +122,12 @@ export class OcspService extends AuthorityService implements ServedOcsp {
    * kept for.
    */
   async #keptFor(request: OcspRequest): Promise<Kept | undefined> {
-    const snapshot = await this.current()
+    const snapshot = await currentSnapshot(this.#access)
     const key = keepingKeyOf(snapshot, request)
     if (key === undefined || snapshot.settings.crl.ocspDisable) return undefined
     const kept = this.#kept(key, snapshot.version)
     if (kept === undefined) return undefined
-    const isCurrent = kept.revocations === (await this.context.cacheVersions.revocations(snapshot.mount.id))
+    const isCurrent = kept.revocations === (await this.#access.context.cacheVersions.revocations(snapshot.mount.id))
     return isCurrent ? { kind: "kept", answer: kept.answer, statuses: [kept.status] } : undefined
   }
 
@@ -143,7 +153,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     if (kept?.revocations === revocations) return { kind: "kept", answer: kept.answer, statuses: [kept.status] }
     const status = await statusOf(snapshot, stores, issuers, only.serialNumber)
     if (kept !== undefined && isSameStatus(kept.status, status)) {
-      this.context.ocspCache.keep(keepingKey, { ...kept, revocations })
+      this.#access.context.ocspCache.keep(keepingKey, { ...kept, revocations })
       return { kind: "kept", answer: kept.answer, statuses: [status] }
     }
     // What is not known now may be issued in a moment; and there is no end of what is not known.
@@ -152,7 +162,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   }
 
   #kept(key: string, version: number): KeptAnswer | undefined {
-    const { ocspCache, runtime } = this.context
+    const { ocspCache, runtime } = this.#access.context
     const now = runtime.clock.now()
     const kept = ocspCache.find(key)
     if (kept === undefined || kept.version !== version || now >= kept.renewedAt) return undefined
@@ -161,7 +171,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     const removedCount = ocspCache.removeAfter(now)
     if (isAhead(kept.thisUpdate, now))
       runtime.log.warn("ocsp-answers-not-yet-valid", {
-        mount: this.mountPath,
+        mount: this.#access.mountPath,
         thisUpdate: formatInstant(kept.thisUpdate),
         removedCount,
       })
@@ -177,7 +187,11 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     const thisUpdate = now - (now % 1_000)
     const nextUpdate = ocspExpiryMs === 0 ? undefined : Math.min(thisUpdate + ocspExpiryMs, responder.notAfter)
     const { algorithm, certificates } = responder
-    const key = auditedSigningKey(responder.key, { mount: this.mountPath, ...responder.use }, this.recordKeyUse)
+    const key = auditedSigningKey(
+      responder.key,
+      { mount: this.#access.mountPath, ...responder.use },
+      this.#access.recordKeyUse,
+    )
     const tbs = encodeResponseData({
       responderKeyHash: subjectKeyIdentifier(key),
       producedAt: thisUpdate,

@@ -6,7 +6,7 @@ import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
 import { minuteMs } from "../../core/time.ts"
 import type { MountSnapshot } from "../authority.ts"
-import type { PkiContext } from "../authority-service.ts"
+import { mountAccess, type PkiContext } from "../pki-context.ts"
 import { crlListOf } from "../crl/crl-list.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { chooseResponder } from "./responder.ts"
@@ -29,7 +29,7 @@ export async function renewResponders(
   for (const mount of mounts) {
     signal.throwIfAborted()
     const snapshot = await mountSnapshots.read(storage, mount)
-    const responders = new ResponderService(context, mount.path, anonymous, recordKeyUse)
+    const responders = new ResponderService(mountAccess(context, mount.path, anonymous, recordKeyUse))
     const now = runtime.clock.now()
     for (const issuer of delegatingIn(snapshot)) {
       if (issuer.parsed.notAfter <= now) continue

@@ -2,20 +2,27 @@
 // to wait for one.
 import { formatInstant, type Instant } from "../../core/time.ts"
 import { issuerOf } from "../authority.ts"
-import { AuthorityService } from "../authority-service.ts"
+import { readMount, withMountSnapshot } from "../with-mount-snapshot.ts"
+import type { MountAccess } from "../pki-context.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { isAsSet, isDue, isNotYetValid, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
 import type { DelegatedResponder } from "./held-responders.ts"
 
-export class ResponderService extends AuthorityService {
+export class ResponderService {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   /** The one that some server has made already, or a new one where that is due at this time. */
   provided({ id }: HeldIssuer, dueAt: Instant): Promise<DelegatedResponder> {
-    return this.changed(async (snapshot) => {
+    return withMountSnapshot(this.#access, async (snapshot) => {
       const issuer = issuerOf(snapshot, id)
       const name = responderSecret(issuer)
       const { mount, settings } = snapshot
       const kept = await this.kept(issuer)
-      const { clock, log } = this.context.runtime
+      const { clock, log } = this.#access.context.runtime
       const isEarly = kept !== undefined && isNotYetValid(kept, issuer, clock.now())
       if (kept !== undefined && !isEarly && !isDue(kept, issuer, dueAt) && isAsSet(kept, issuer, settings.crl))
         return { store: undefined, value: kept }
@@ -25,9 +32,14 @@ export class ResponderService extends AuthorityService {
           issuer: id,
           notBefore: formatInstant(kept.notBefore),
         })
-      const { responder, record, secret } = await newResponder(this.context, snapshot, issuer, this.recordKeyUse)
+      const { responder, record, secret } = await newResponder(
+        this.#access.context,
+        snapshot,
+        issuer,
+        this.#access.recordKeyUse,
+      )
       return {
-        store: async (_authority, { certificates, mountSettings }) => {
+        store: async (_snapshot, { certificates, mountSettings }) => {
           await certificates.insert(record)
           await mountSettings.saveSecret(mount.id, name, secret)
         },
@@ -37,15 +49,15 @@ export class ResponderService extends AuthorityService {
   }
 
   async kept(issuer: HeldIssuer): Promise<DelegatedResponder | undefined> {
-    const secret = await this.read(({ mount }, { mountSettings }) =>
+    const secret = await readMount(this.#access, ({ mount }, { mountSettings }) =>
       mountSettings.secret(mount.id, responderSecret(issuer)),
     )
-    return secret && openResponder(secret, this.context.signingKeys)
+    return secret && openResponder(secret, this.#access.context.signingKeys)
   }
 
   /** In the memory of this server, by which requests find it. */
   renewed(mountId: string, issuer: HeldIssuer, dueAt: Instant): Promise<DelegatedResponder> {
-    return this.context.ocspResponders.renewed(heldKey(mountId, issuer), () => this.provided(issuer, dueAt))
+    return this.#access.context.ocspResponders.renewed(heldKey(mountId, issuer), () => this.provided(issuer, dueAt))
   }
 }
 

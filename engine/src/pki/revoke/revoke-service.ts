@@ -4,7 +4,8 @@ import { repeatableRead } from "../../core/storage.ts"
 import { unprocessable } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import { AuthorityService } from "../authority-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
+import { currentSnapshot, readMount, readMountReplica, transactOnMount } from "../with-mount-snapshot.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import { presentedRecord } from "../certificates/presented-record.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
@@ -14,54 +15,64 @@ import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput }
 import { type KeyPage, keysMaximum } from "../key-page.ts"
 import { serialNumberPageOf } from "../certificates/serial-number-page.ts"
 
-export class RevokeService extends AuthorityService implements Revocations {
+export class RevokeService implements Revocations {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async revoke(input: RevokeInput): Promise<RevokedCertificate> {
-    this.authorize(["create", "update"], "revoke")
+    authorizeOnMount(this.#access, ["create", "update"], "revoke")
     return this.#revoke(input, () => {})
   }
 
   async revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate> {
-    this.authorize(["create", "update"], "revoke-with-key")
+    authorizeOnMount(this.#access, ["create", "update"], "revoke-with-key")
     if (input.privateKey === undefined || input.privateKey === "") refuseOtherKey(undefined, new Uint8Array())
     return this.#revoke(input, ({ subjectPublicKeyInfo }) => refuseOtherKey(input.privateKey, subjectPublicKeyInfo))
   }
 
   async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
-    this.authorize("list", "certs/revoked")
+    authorizeOnMount(this.#access, "list", "certs/revoked")
     const page = serialNumberPageOf(asked, keysMaximum)
-    return this.readElsewhere(({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
+    return readMountReplica(this.#access, ({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
   }
 
   async requested(): Promise<readonly SerialNumber[]> {
-    this.authorize("list", "certs/revocation-queue")
-    return this.read(async () => [])
+    authorizeOnMount(this.#access, "list", "certs/revocation-queue")
+    return readMount(this.#access, async () => [])
   }
 
   async elsewhere(): Promise<readonly SerialNumber[]> {
-    this.authorize("list", "certs/unified-revoked")
-    return this.read(async () => [])
+    authorizeOnMount(this.#access, "list", "certs/unified-revoked")
+    return readMount(this.#access, async () => [])
   }
 
   async #revoke(input: RevokeInput, refuseUnproven: (certificate: Certificate) => void): Promise<RevokedCertificate> {
     const meant = meantBy(input)
     const reason = reasonGiven(input.reason)
-    const snapshot = await this.current()
+    const snapshot = await currentSnapshot(this.#access)
     const presented =
       meant.certificate &&
       presentedRecord(issuerOfGiven(meant.certificate, snapshot.issuers), meant.certificate, meant.serialNumber)
     if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
-    const now = this.context.runtime.clock.now()
+    const now = this.#access.context.runtime.clock.now()
     // A revocation writes the version of its mount's revocations before its own row, so that of two concurrent ones of a mount one is
     // run again and finds the other: repeatable read is enough. One of a certificate that is not stored inserts that first.
     const options = presented === undefined ? repeatableRead : {}
-    const revoked = await this.transact(async (current, stores) => {
-      const kept = await stores.certificates.find(current.mount.id, meant.serialNumber)
-      const record = certificateMeant(meant, kept, presented)
-      const certificate = meant.certificate ?? parseCertificate(record.certificate)
-      if (presented === undefined) refuseUnproven(certificate)
-      return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
-    }, options)
-    const { crlPublisher, wakeJob } = this.context
+    const revoked = await transactOnMount(
+      this.#access,
+      async (current, stores) => {
+        const kept = await stores.certificates.find(current.mount.id, meant.serialNumber)
+        const record = certificateMeant(meant, kept, presented)
+        const certificate = meant.certificate ?? parseCertificate(record.certificate)
+        if (presented === undefined) refuseUnproven(certificate)
+        return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
+      },
+      options,
+    )
+    const { crlPublisher, wakeJob } = this.#access.context
     if (!snapshot.settings.crl.autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     return revoked
   }

@@ -1,28 +1,35 @@
 import { notFound, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { type MountSnapshot, findIssuer } from "../authority.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
-import { AuthorityService } from "../authority-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
+import { changeMount, currentSnapshot } from "../with-mount-snapshot.ts"
 import { afterNoStoreRole, saveChanged } from "../ocsp/unknown-serials.ts"
 import type { MountSettingsStore } from "../settings/mount-settings.ts"
 import { changeRole, createRole, type Role, type RoleInput, roleNameFaults, roleWarnings } from "./role.ts"
 import type { Roles, SavedRole } from "./roles.ts"
 
-export class RoleService extends AuthorityService implements Roles {
+export class RoleService implements Roles {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async list(page?: KeyPage): Promise<readonly string[]> {
-    this.authorize("list", "roles")
-    const { roles } = await this.current()
+    authorizeOnMount(this.#access, "list", "roles")
+    const { roles } = await currentSnapshot(this.#access)
     return pageOfKeys([...roles.keys()], (name) => name, page)
   }
 
   async get(name: string): Promise<Role> {
-    this.authorize("read", `roles/${name}`)
-    return roleOf(await this.current(), name)
+    authorizeOnMount(this.#access, "read", `roles/${name}`)
+    return roleOf(await currentSnapshot(this.#access), name)
   }
 
   async save(name: string, input: RoleInput): Promise<SavedRole> {
-    this.authorize(["create", "update"], `roles/${name}`)
-    return this.changeMount(async (snapshot, { roles, mountSettings }) => {
-      this.authorize(snapshot.roles.has(name) ? "update" : ["create", "update"], `roles/${name}`)
+    authorizeOnMount(this.#access, ["create", "update"], `roles/${name}`)
+    return changeMount(this.#access, async (snapshot, { roles, mountSettings }) => {
+      authorizeOnMount(this.#access, snapshot.roles.has(name) ? "update" : ["create", "update"], `roles/${name}`)
       refuseFaults(roleNameFaults(name))
       const role = createRole(input)
       await roles.save(snapshot.mount.id, { name, role })
@@ -31,8 +38,8 @@ export class RoleService extends AuthorityService implements Roles {
   }
 
   async update(name: string, patch: RoleInput): Promise<SavedRole> {
-    this.authorize("patch", `roles/${name}`)
-    return this.changeMount(async (snapshot, { roles, mountSettings }) => {
+    authorizeOnMount(this.#access, "patch", `roles/${name}`)
+    return changeMount(this.#access, async (snapshot, { roles, mountSettings }) => {
       const before = snapshot.roles.get(name)
       if (before === undefined) throw unprocessable("Unable to fetch role entry to patch")
       const role = changeRole(before, patch)
@@ -42,8 +49,8 @@ export class RoleService extends AuthorityService implements Roles {
   }
 
   async delete(name: string): Promise<void> {
-    this.authorize("delete", `roles/${name}`)
-    return this.changeMount(({ mount }, { roles }) => roles.remove(mount.id, name))
+    authorizeOnMount(this.#access, "delete", `roles/${name}`)
+    return changeMount(this.#access, ({ mount }, { roles }) => roles.remove(mount.id, name))
   }
 }
 

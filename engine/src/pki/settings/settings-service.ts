@@ -1,6 +1,7 @@
 import { refuseFaults } from "../../core/errors.ts"
 import { type MountSnapshot, findIssuer, issuerOf, keyOf } from "../authority.ts"
-import { AuthorityService } from "../authority-service.ts"
+import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
+import { changeMount, currentSnapshot } from "../with-mount-snapshot.ts"
 import { filledUrls, urlFaults } from "../issuers/authority-urls.ts"
 import { type AuthorityUrls, defaultIssuerSettings } from "../issuers/issuer.ts"
 import { defaultReference } from "../names/reference-name.ts"
@@ -25,29 +26,35 @@ const writing = ["create", "update"] as const
 /** What `root/rotate` names a root that has no other name. */
 const nextRoot = "next"
 
-export class SettingsService extends AuthorityService implements Settings {
+export class SettingsService implements Settings {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async issuers(): Promise<IssuersSettings> {
-    this.authorize("read", "config/issuers")
-    return (await this.current()).settings.issuers
+    authorizeOnMount(this.#access, "read", "config/issuers")
+    return (await currentSnapshot(this.#access)).settings.issuers
   }
 
   async changeIssuers(patch: IssuersSettingsPatch): Promise<Saved<IssuersSettings>> {
-    this.authorize(writing, "config/issuers")
+    authorizeOnMount(this.#access, writing, "config/issuers")
     return this.#change("issuers", (snapshot) => withIssuers(snapshot, patch))
   }
 
   async replaceRoot(reference = nextRoot): Promise<Saved<IssuersSettings>> {
-    this.authorize(writing, "root/replace")
+    authorizeOnMount(this.#access, writing, "root/replace")
     return this.#change("issuers", (snapshot) => withIssuers(snapshot, { default: reference }))
   }
 
   async keys(): Promise<KeysSettings> {
-    this.authorize("read", "config/keys")
-    return (await this.current()).settings.keys
+    authorizeOnMount(this.#access, "read", "config/keys")
+    return (await currentSnapshot(this.#access)).settings.keys
   }
 
   async changeKeys({ default: reference }: KeysSettingsPatch): Promise<Saved<KeysSettings>> {
-    this.authorize(writing, "config/keys")
+    authorizeOnMount(this.#access, writing, "config/keys")
     return this.#change("keys", (snapshot) => {
       const { keys } = snapshot.settings
       if (reference === undefined) return { value: keys, warnings: [] }
@@ -57,12 +64,12 @@ export class SettingsService extends AuthorityService implements Settings {
   }
 
   async urls(): Promise<AuthorityUrls> {
-    this.authorize("read", "config/urls")
-    return (await this.current()).settings.urls
+    authorizeOnMount(this.#access, "read", "config/urls")
+    return (await currentSnapshot(this.#access)).settings.urls
   }
 
   async changeUrls(patch: Partial<AuthorityUrls>): Promise<Saved<AuthorityUrls>> {
-    this.authorize(writing, "config/urls")
+    authorizeOnMount(this.#access, writing, "config/urls")
     return this.#change("urls", ({ settings }) => {
       const value = { ...settings.urls, ...patch }
       refuseFaults(urlFaults(value))
@@ -71,12 +78,12 @@ export class SettingsService extends AuthorityService implements Settings {
   }
 
   async cluster(): Promise<ClusterSettings> {
-    this.authorize("read", "config/cluster")
-    return (await this.current()).settings.cluster
+    authorizeOnMount(this.#access, "read", "config/cluster")
+    return (await currentSnapshot(this.#access)).settings.cluster
   }
 
   async changeCluster(patch: Partial<ClusterSettings>): Promise<Saved<ClusterSettings>> {
-    this.authorize(writing, "config/cluster")
+    authorizeOnMount(this.#access, writing, "config/cluster")
     return this.#change("cluster", ({ settings }) => {
       const value = withoutSlashes({ ...settings.cluster, ...patch })
       refuseFaults(clusterFaults(value))
@@ -85,12 +92,12 @@ export class SettingsService extends AuthorityService implements Settings {
   }
 
   async acme(): Promise<AcmeSettings> {
-    this.authorize("read", "config/acme")
-    return (await this.current()).settings.acme
+    authorizeOnMount(this.#access, "read", "config/acme")
+    return (await currentSnapshot(this.#access)).settings.acme
   }
 
   async changeAcme(patch: Partial<AcmeSettings>): Promise<Saved<WrittenAcmeSettings>> {
-    this.authorize(writing, "config/acme")
+    authorizeOnMount(this.#access, writing, "config/acme")
     const rule = (snapshot: MountSnapshot) => {
       const { mount, roles, settings } = snapshot
       const value = { ...settings.acme, ...patch }
@@ -100,7 +107,7 @@ export class SettingsService extends AuthorityService implements Settings {
     }
     const { value, warnings } = await this.#change("acme", rule, async ({ mount, settings }, after, store) => {
       if (!asksOwnersAnew(settings.acme.caaIdentities, after.caaIdentities)) return
-      await store.save(mount.id, "caaHistory", { identitiesChangedAt: this.context.runtime.clock.now() })
+      await store.save(mount.id, "caaHistory", { identitiesChangedAt: this.#access.context.runtime.clock.now() })
     })
     const { allowedIssuers, allowedRoles, defaultDirectoryPolicy, dnsResolver, eabPolicy, enabled } = value
     return {
@@ -115,11 +122,13 @@ export class SettingsService extends AuthorityService implements Settings {
     /** What is recorded beside it. */
     alongside?: (snapshot: MountSnapshot, value: MountSettings[Name], store: MountSettingsStore) => Promise<void>,
   ): Promise<Saved<MountSettings[Name]>> {
-    return this.changeMount(async (snapshot, { mountSettings }) => {
+    return changeMount(this.#access, async (snapshot, { mountSettings }) => {
       const saved = rule(snapshot)
       await mountSettings.save(snapshot.mount.id, name, saved.value)
       if (name === "issuers")
-        await mountSettings.save(snapshot.mount.id, "history", { issuersChangedAt: this.context.runtime.clock.now() })
+        await mountSettings.save(snapshot.mount.id, "history", {
+          issuersChangedAt: this.#access.context.runtime.clock.now(),
+        })
       await alongside?.(snapshot, saved.value, mountSettings)
       return saved
     })

@@ -1,6 +1,6 @@
 import type { Held } from "../../core/leases.ts"
 import { minuteMs } from "../../core/time.ts"
-import type { PkiContext } from "../authority-service.ts"
+import type { PkiContext } from "../pki-context.ts"
 import { countMount } from "./count-mount.ts"
 
 /** The name of the job. */

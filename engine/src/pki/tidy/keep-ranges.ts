@@ -2,7 +2,7 @@
 // It may be done by several servers at a time: the second finds nothing to do.
 import type { Held } from "../../core/leases.ts"
 import { formatInstant, hourMs, minuteMs } from "../../core/time.ts"
-import type { PkiContext } from "../authority-service.ts"
+import type { PkiContext } from "../pki-context.ts"
 import {
   type FilingCursor,
   type FilingRange,

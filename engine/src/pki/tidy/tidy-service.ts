@@ -1,5 +1,6 @@
 import { refuseFaults } from "../../core/errors.ts"
-import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import { authorizeOnMount, type MountAccess, type PkiStores } from "../pki-context.ts"
+import { changeMount, currentSnapshot, readMount, transactOnMount } from "../with-mount-snapshot.ts"
 import type { MountSnapshot } from "../authority.ts"
 import { autoTidyFaults, type AutoTidyPatch, autoTidyView, type AutoTidyView } from "./auto-tidy.ts"
 import {
@@ -16,23 +17,29 @@ import type { Tidy, TidyInput, TidyRunView, TidyStatus } from "./tidy.ts"
 
 const writing = ["create", "update"] as const
 
-export class TidyService extends AuthorityService implements Tidy {
+export class TidyService implements Tidy {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
   async start(input: TidyInput): Promise<readonly string[]> {
-    this.authorize(writing, "tidy")
+    authorizeOnMount(this.#access, writing, "tidy")
     const given: TidyOptions = { ...defaultTidyOptions, ...input }
     refuseFaults(tidyOptionFaults(given))
     const options = resolvedTidyOptions(given)
-    const isBegun = await this.transact(({ mount }, { tidyRuns }) =>
+    const isBegun = await transactOnMount(this.#access, ({ mount }, { tidyRuns }) =>
       tidyRuns.begin({
         mountId: mount.id,
         automatic: false,
         options,
         progress: nextPhase(options),
-        startedAt: this.context.runtime.clock.now(),
+        startedAt: this.#access.context.runtime.clock.now(),
       }),
     )
     // One that is going on may have lost the server that was at it.
-    this.context.wakeJob(tidyJob.name)
+    this.#access.context.wakeJob(tidyJob.name)
     if (!isBegun) return ["Tidy operation already in progress."]
     return [
       tidiesAnything(given)
@@ -42,12 +49,12 @@ export class TidyService extends AuthorityService implements Tidy {
   }
 
   async cancel() {
-    this.authorize(writing, "tidy-cancel")
-    const { isCancelled, status } = await this.transact(async (snapshot, stores) => {
+    authorizeOnMount(this.#access, writing, "tidy-cancel")
+    const { isCancelled, status } = await transactOnMount(this.#access, async (snapshot, stores) => {
       const cancelled = await stores.tidyRuns.cancel(snapshot.mount.id)
       return { isCancelled: cancelled, status: await statusIn(snapshot, stores) }
     })
-    if (isCancelled) this.context.wakeJob(tidyJob.name)
+    if (isCancelled) this.#access.context.wakeJob(tidyJob.name)
     const isGoingOn = status.run?.state === "cancelling"
     return {
       status,
@@ -56,18 +63,18 @@ export class TidyService extends AuthorityService implements Tidy {
   }
 
   async getStatus(): Promise<TidyStatus> {
-    this.authorize("read", "tidy-status")
-    return this.read(statusIn)
+    authorizeOnMount(this.#access, "read", "tidy-status")
+    return readMount(this.#access, statusIn)
   }
 
   async getAutomatic(): Promise<AutoTidyView> {
-    this.authorize("read", "config/auto-tidy")
-    return autoTidyView((await this.current()).settings.autoTidy)
+    authorizeOnMount(this.#access, "read", "config/auto-tidy")
+    return autoTidyView((await currentSnapshot(this.#access)).settings.autoTidy)
   }
 
   async changeAutomatic(patch: AutoTidyPatch): Promise<AutoTidyView> {
-    this.authorize(writing, "config/auto-tidy")
-    return this.changeMount(async ({ mount, settings: { autoTidy } }, { mountSettings }) => {
+    authorizeOnMount(this.#access, writing, "config/auto-tidy")
+    return changeMount(this.#access, async ({ mount, settings: { autoTidy } }, { mountSettings }) => {
       const changed = { ...autoTidy, ...patch }
       refuseFaults(autoTidyFaults(changed))
       await mountSettings.save(mount.id, "autoTidy", changed)

@@ -1,0 +1,95 @@
+// Dependencies of the services of a mount, and the check that every method of theirs begins with.
+import { authorizePath, type Capability } from "../core/access.ts"
+import type { RecordKeyUse } from "../core/audit.ts"
+import type { Caller } from "../core/caller.ts"
+import type { CacheVersions } from "../core/cache-versions.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores as AllStores } from "../stores.ts"
+import type { KeyGenerator } from "../x509/key-generation.ts"
+import type { WeakKeyList } from "../x509/weak-key-list.ts"
+import type { MountSnapshots } from "./authorities.ts"
+import type { CrlPublisher } from "./crl/crl-publisher.ts"
+import type { PolicyClient } from "./external-policy/policy-client.ts"
+import type { PolicyServiceActivity } from "./external-policy/policy-service-activity.ts"
+import type { SigningKeys } from "./keys/signing-keys.ts"
+import { mountPathOf } from "./mount.ts"
+import type { MountDirectory } from "./mount-directory.ts"
+import type { HeldResponders } from "./ocsp/held-responders.ts"
+import type { OcspCache } from "./ocsp/ocsp-cache.ts"
+import type { OcspMetrics } from "./ocsp/ocsp-metrics.ts"
+
+export type PkiStores = Pick<
+  AllStores,
+  | "mounts"
+  | "authorities"
+  | "caKeys"
+  | "blockedKeys"
+  | "issuers"
+  | "roles"
+  | "mountSettings"
+  | "certificates"
+  | "revocations"
+  | "crls"
+  | "tidyRuns"
+  | "statistics"
+  | "certificateLeases"
+  | "acmeAccounts"
+  | "acmeOrders"
+  | "acmeAuthorizations"
+  | "entityNames"
+  | "users"
+  | "teams"
+  | "serviceTokens"
+  | "identity"
+>
+
+/** Dependencies that the services of all mounts and callers share. */
+export interface PkiContext<Stores extends PkiStores = PkiStores> {
+  readonly storage: Storage<Stores>
+  readonly runtime: Runtime
+  readonly cacheVersions: CacheVersions
+  readonly mountDirectory: MountDirectory
+  readonly mountSnapshots: MountSnapshots
+  readonly signingKeys: SigningKeys
+  readonly keyGenerator: KeyGenerator
+  readonly weakKeys: WeakKeyList
+  readonly policyClient: PolicyClient
+  readonly policyServiceActivity: PolicyServiceActivity
+  readonly crlPublisher: CrlPublisher
+  /** Starts a job at once, by its name, for what a request has left to it. */
+  readonly wakeJob: (name: string) => void
+  readonly ocspCache: OcspCache
+  readonly ocspMetrics: OcspMetrics
+  readonly ocspResponders: HeldResponders
+}
+
+/** Access of one caller to one mount. The mount may not exist; functions that read it throw `not-found`. */
+export interface MountAccess<Stores extends PkiStores = PkiStores> {
+  readonly context: PkiContext<Stores>
+  /** Without a "/" at either end. */
+  readonly mountPath: string
+  readonly caller: Caller
+  /** Records each use of a key before its signature is made (`auditedSigningKey`). */
+  readonly recordKeyUse: RecordKeyUse
+}
+
+/** Takes a path with or without a "/" at its ends. */
+export function mountAccess<Stores extends PkiStores>(
+  context: PkiContext<Stores>,
+  mountPath: string,
+  caller: Caller,
+  recordKeyUse: RecordKeyUse,
+): MountAccess<Stores> {
+  return { context, mountPath: mountPathOf(mountPath), caller, recordKeyUse }
+}
+
+/** `path` is relative to the mount. Throws `EngineError("forbidden")`. */
+export function authorizeOnMount(
+  { caller, mountPath: mount }: Pick<MountAccess, "caller" | "mountPath">,
+  capability: Capability | readonly Capability[],
+  path: string,
+  { sudo = false }: { readonly sudo?: boolean } = {},
+): void {
+  authorizePath(caller, { mount, path, capability, sudo })
+}
