@@ -97,6 +97,7 @@ import { ManagedAccountService, ManagedOrderService } from "./acme/managed-accou
 import type { AcmeManagement } from "./acme/management.ts"
 import { RenewalSignalService } from "./acme/renewal-signals.ts"
 import { ExpiredOrders, sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
+import { acmeTidySteps } from "./acme/tidy-acme.ts"
 import { finalizationQueue } from "./acme/finalization-queue.ts"
 import { validationQueue } from "./acme/validation-queue.ts"
 import { acmeNetwork } from "./client/acme-network.ts"
@@ -394,7 +395,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     options.jobs === false
       ? []
       : jobsOver(context, {
-          tidying: new TidyWorker({ ...context, timers }, tidyMetrics),
+          tidying: new TidyWorker({ ...context, acmeTidySteps, timers }, tidyMetrics),
           expiredOrders: new ExpiredOrders(context),
           webhookDelivery,
         }),
@@ -461,7 +462,7 @@ interface Context {
 
 /** Those whose work outlasts a run. */
 interface Workers {
-  readonly tidying: TidyWorker
+  readonly tidying: TidyWorker<Stores>
   readonly expiredOrders: ExpiredOrders
   readonly webhookDelivery: WebhookDelivery
 }

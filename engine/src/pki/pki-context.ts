@@ -1,48 +1,62 @@
 // Dependencies of the services of a mount, and the check that every method of theirs begins with.
 import { authorizePath, type Capability } from "../core/access.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
-import type { Caller } from "../core/caller.ts"
 import type { CacheVersions } from "../core/cache-versions.ts"
+import type { Caller } from "../core/caller.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { Stores as AllStores } from "../stores.ts"
+import type { EntityNameRepository } from "../organizations/entity-name.ts"
+import type { IdentityStore } from "../organizations/identity-store.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { WeakKeyList } from "../x509/weak-key-list.ts"
+import type { ServiceTokenStore } from "./access/service-token-store.ts"
 import type { MountSnapshots } from "./authorities.ts"
+import type { MountVersionStore } from "./authority.ts"
+import type { CertificateStore } from "./certificates/certificate.ts"
 import type { CrlPublisher } from "./crl/crl-publisher.ts"
+import type { CrlStore } from "./crl/crl-store.ts"
 import type { PolicyClient } from "./external-policy/policy-client.ts"
 import type { PolicyServiceActivity } from "./external-policy/policy-service-activity.ts"
+import type { IssuerStore } from "./issuers/issuer.ts"
+import type { BlockedKeyRepository } from "./keys/blocked-key.ts"
+import type { CaKeyStore } from "./keys/key.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
-import { mountPathOf } from "./mount.ts"
+import type { LeaseStore } from "./leases/lease.ts"
 import type { MountDirectory } from "./mount-directory.ts"
+import type { MountStore } from "./mount-store.ts"
+import { mountPathOf } from "./mount.ts"
 import type { HeldResponders } from "./ocsp/held-responders.ts"
 import type { OcspCache } from "./ocsp/ocsp-cache.ts"
 import type { OcspMetrics } from "./ocsp/ocsp-metrics.ts"
+import type { RevocationStore } from "./revoke/revocation.ts"
+import type { RoleStore } from "./roles/role-store.ts"
+import type { MountSettingsStore } from "./settings/mount-settings.ts"
+import type { StatisticsStore } from "./statistics/statistics-store.ts"
+import type { TidyRunStore } from "./tidy/tidy-run.ts"
 
-export type PkiStores = Pick<
-  AllStores,
-  | "mounts"
-  | "authorities"
-  | "caKeys"
-  | "blockedKeys"
-  | "issuers"
-  | "roles"
-  | "mountSettings"
-  | "certificates"
-  | "revocations"
-  | "crls"
-  | "tidyRuns"
-  | "statistics"
-  | "certificateLeases"
-  | "acmeAccounts"
-  | "acmeOrders"
-  | "acmeAuthorizations"
-  | "entityNames"
-  | "users"
-  | "teams"
-  | "serviceTokens"
-  | "identity"
->
+/** Stores that the services of a mount use. */
+export interface PkiStores {
+  readonly mounts: MountStore
+  readonly authorities: MountVersionStore
+  readonly caKeys: CaKeyStore
+  readonly blockedKeys: BlockedKeyRepository
+  readonly issuers: IssuerStore
+  readonly roles: RoleStore
+  readonly mountSettings: MountSettingsStore
+  readonly certificates: CertificateStore
+  readonly revocations: RevocationStore
+  readonly crls: CrlStore
+  readonly tidyRuns: TidyRunStore
+  readonly statistics: StatisticsStore
+  readonly certificateLeases: LeaseStore
+  readonly entityNames: EntityNameRepository
+  readonly users: UserStore
+  readonly teams: TeamStore
+  readonly serviceTokens: ServiceTokenStore
+  readonly identity: IdentityStore
+}
 
 /** Dependencies that the services of all mounts and callers share. */
 export interface PkiContext<Stores extends PkiStores = PkiStores> {

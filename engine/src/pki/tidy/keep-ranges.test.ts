@@ -1,6 +1,7 @@
 // Weeks pass on a real PostgreSQL: what is issued comes into partitions, and goes with them.
 import { sql } from "kysely"
 import { afterEach, describe, expect, test } from "vitest"
+import { acmeTidySteps } from "../../acme/tidy-acme.ts"
 import type { Held } from "../../core/leases.ts"
 import type { Log } from "../../core/runtime.ts"
 import { systemRuntime } from "../../core/runtime.ts"
@@ -48,16 +49,16 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
       throw new Error("nothing is sealed or opened here")
     }
     const storage = storesOver(database, { seal: refused, open: refused }, clock)
-    const context: RangeContext = {
+    const context = {
       storage,
       runtime,
       mountDirectory: new MountDirectory(storage, currentCacheVersions(database)),
       mountSnapshots: new MountSnapshots(),
       filingRanges: filingRangesOver(database),
-    }
+    } satisfies RangeContext
     const metrics = recordedMetrics()
     const tidyMetrics = createTidyMetrics(metrics.meter)
-    const worker = new TidyWorker({ ...context, wakeJob() {}, timers: systemTimers }, tidyMetrics)
+    const worker = new TidyWorker({ ...context, acmeTidySteps, wakeJob() {}, timers: systemTimers }, tidyMetrics)
     return {
       clock,
       told,

@@ -6,7 +6,7 @@ import type { Held } from "../../core/leases.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import type { MountSnapshot } from "../authority.ts"
-import type { PkiContext } from "../pki-context.ts"
+import type { PkiContext, PkiStores } from "../pki-context.ts"
 import type { FilingRange, FilingRanges } from "../certificates/filing.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import type { Mount, MountId } from "../mount.ts"
@@ -16,7 +16,7 @@ import type { TidyMetrics } from "./tidy-metrics.ts"
 import { resolvedTidyOptions } from "./tidy-options.ts"
 import { nextPhase } from "./tidy-rules.ts"
 import { noTidyCounts, type TidyCounts, type TidyEnd, type TidyRun } from "./tidy-run.ts"
-import { nextStep, type StepOutcome } from "./tidy-steps.ts"
+import { type AcmeTidySteps, nextStep, type StepOutcome, type StepWrite } from "./tidy-steps.ts"
 
 /** The name of the job. */
 export const tidyJob = { name: "tidy", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const
@@ -31,13 +31,17 @@ const busyPauseMs = secondMs
 /** For so long a look at what goes as a whole holds. */
 const lookHoldsMs = minuteMs
 
-export type TidyContext = Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "mountSnapshots" | "wakeJob"> & {
+export type TidyContext<Stores extends PkiStores> = Pick<
+  PkiContext<Stores>,
+  "storage" | "runtime" | "mountDirectory" | "mountSnapshots" | "wakeJob"
+> & {
+  readonly acmeTidySteps: AcmeTidySteps<Stores>
   readonly timers: Timers
   readonly filingRanges: FilingRanges
 }
 
-export class TidyWorker {
-  readonly #context: TidyContext
+export class TidyWorker<Stores extends PkiStores> {
+  readonly #context: TidyContext<Stores>
   readonly #metrics: TidyMetrics
   readonly #serverStartedAt: Instant
   /** From 0 to 1. */
@@ -46,7 +50,7 @@ export class TidyWorker {
   readonly #resting = new Set<MountId>()
   readonly #leftToGo = new Map<MountId, { readonly seenAt: Instant; readonly ranges: readonly FilingRange[] }>()
 
-  constructor(context: TidyContext, metrics: TidyMetrics) {
+  constructor(context: TidyContext<Stores>, metrics: TidyMetrics) {
     this.#context = context
     this.#metrics = metrics
     this.#serverStartedAt = context.runtime.clock.now()
@@ -129,7 +133,7 @@ export class TidyWorker {
     return ranges
   }
 
-  async #record(mount: Mount, run: TidyRun, write: NonNullable<Awaited<ReturnType<typeof nextStep>>>): Promise<void> {
+  async #record(mount: Mount, run: TidyRun, write: StepWrite<Stores>): Promise<void> {
     const { storage, runtime, wakeJob } = this.#context
     const { counts: removed, issuers = [] } = await storage.transact(async (stores) => {
       const outcome = await write(stores)

@@ -36,50 +36,66 @@ export interface StepOutcome {
   readonly issuers?: readonly HeldIssuer[]
 }
 
-/** In the transaction that records it. */
-export type StepWrite = (stores: PkiStores) => Promise<StepOutcome>
+/** Runs in the transaction that records the step. */
+export type StepWrite<Stores extends PkiStores = PkiStores> = (stores: Stores) => Promise<StepOutcome>
 
-interface Step {
-  readonly context: Pick<PkiContext, "storage" | "mountSnapshots"> & {
-    /** What goes as a whole, which a run by the clock leaves alone. */
-    readonly leftToGo: (mountId: MountId) => Promise<readonly FilingRange[]>
-  }
-  readonly snapshot: MountSnapshot
+export interface TidyStep {
   readonly run: TidyRun
   readonly phase: TidyPhase
   readonly now: Instant
   readonly limit: number
 }
 
-/** Undefined where all is done. */
-export async function nextStep(
-  context: Step["context"],
+/** Phases that remove rows of `acme/`, which implements them. */
+type AcmePhase = "ACME orders" | "ACME accounts"
+export type AcmeTidySteps<Stores extends PkiStores> = Readonly<
+  Record<AcmePhase, (step: TidyStep) => Promise<StepWrite<Stores>>>
+>
+
+interface StepContext<Stores extends PkiStores> extends Pick<PkiContext<Stores>, "storage" | "mountSnapshots"> {
+  /** What goes as a whole, which a run by the clock leaves alone. */
+  readonly leftToGo: (mountId: MountId) => Promise<readonly FilingRange[]>
+}
+
+interface PkiStep extends TidyStep {
+  readonly context: StepContext<PkiStores>
+  readonly snapshot: MountSnapshot
+}
+
+/** Returns undefined if all phases are done. */
+export async function nextStep<Stores extends PkiStores>(
+  context: StepContext<Stores> & { readonly acmeTidySteps: AcmeTidySteps<Stores> },
   snapshot: MountSnapshot,
   run: TidyRun,
   now: Instant,
-): Promise<StepWrite | undefined> {
+): Promise<StepWrite<Stores> | undefined> {
   const { phase } = run.progress
   if (phase === undefined) return undefined
   const limit = Math.min(run.options.pageSize, rowsPerWriteMaximum)
-  return phases[phase]({ context, snapshot, run, phase, now, limit })
+  const steps: Readonly<Record<TidyPhase, (step: PkiStep) => Promise<StepWrite<Stores>>>> = {
+    ...pkiSteps,
+    ...context.acmeTidySteps,
+  }
+  return steps[phase]({ context, snapshot, run, phase, now, limit })
 }
 
-const phases: Readonly<Record<TidyPhase, (step: Step) => Promise<StepWrite>>> = {
+const pkiSteps: Readonly<Record<Exclude<TidyPhase, AcmePhase>, (step: PkiStep) => Promise<StepWrite>>> = {
   associations: associate,
   certificates: removeCertificates,
   "invalid certificates": removeInvalidCertificates,
   revocations: removeRevocations,
   metadata: removeMetadata,
   issuers: removeIssuers,
-  "ACME orders": removeOrders,
-  "ACME accounts": removeAccounts,
 }
 
-/** A page that is not full is the last. */
-const behind = ({ run, phase, limit }: Step, pageLength: number, after: string | undefined): TidyProgress =>
-  pageLength < limit || after === undefined ? nextPhase(run.options, phase) : { phase, after }
+/** Returns the progress after a page; one that is not full is the last. */
+export const progressAfter = (
+  { run, phase, limit }: TidyStep,
+  pageLength: number,
+  after: string | undefined,
+): TidyProgress => (pageLength < limit || after === undefined ? nextPhase(run.options, phase) : { phase, after })
 
-async function removeCertificates(step: Step): Promise<StepWrite> {
+async function removeCertificates(step: PkiStep): Promise<StepWrite> {
   const { context, run, now, limit } = step
   const { mountId, options, progress } = run
   const before = earliestEnd(options, now)
@@ -94,11 +110,11 @@ async function removeCertificates(step: Step): Promise<StepWrite> {
       mountId,
       due.map(({ number }) => number),
     ),
-    progress: behind(step, page.length, formatCursor(page.at(-1))),
+    progress: progressAfter(step, page.length, formatCursor(page.at(-1))),
   })
 }
 
-async function removeInvalidCertificates(step: Step): Promise<StepWrite> {
+async function removeInvalidCertificates(step: PkiStep): Promise<StepWrite> {
   const { context, run, limit } = step
   const { mountId, progress } = run
   const page = await context.storage.read(({ certificates }) =>
@@ -112,7 +128,7 @@ async function removeInvalidCertificates(step: Step): Promise<StepWrite> {
   const last = page.at(-1)
   return async ({ certificates }) => ({
     counts: await certificates.remove(mountId, invalid),
-    progress: behind(step, page.length, last && Buffer.from(last.serialNumber).toString("hex")),
+    progress: progressAfter(step, page.length, last && Buffer.from(last.serialNumber).toString("hex")),
   })
 }
 
@@ -126,7 +142,7 @@ function isReadable(der: Uint8Array): boolean {
   }
 }
 
-async function removeRevocations(step: Step): Promise<StepWrite> {
+async function removeRevocations(step: PkiStep): Promise<StepWrite> {
   const { context, snapshot, run, now, limit } = step
   const { mountId, options, progress } = run
   const before = now - options.revokedSafetyBufferMs
@@ -146,7 +162,7 @@ async function removeRevocations(step: Step): Promise<StepWrite> {
     await certificates.removeBySerialNumber(mountId, due)
     return {
       counts: { revocations: removed, waiting },
-      progress: behind(step, page.length, formatCursor(page.at(-1))),
+      progress: progressAfter(step, page.length, formatCursor(page.at(-1))),
     }
   }
 }
@@ -167,7 +183,7 @@ function isStillMade(snapshot: MountSnapshot): (list: PublishedList) => boolean 
   }
 }
 
-async function associate(step: Step): Promise<StepWrite> {
+async function associate(step: PkiStep): Promise<StepWrite> {
   const { context, snapshot, run, limit } = step
   const { mountId, progress } = run
   const known = new Set(snapshot.issuers.map(({ id }) => id))
@@ -191,7 +207,7 @@ async function associate(step: Step): Promise<StepWrite> {
     const after = page.at(-1)?.serialNumber.replaceAll(":", "")
     return {
       counts: { missingIssuers: missing.length, associated: matched.length },
-      progress: behind(step, page.length, after),
+      progress: progressAfter(step, page.length, after),
     }
   }
 }
@@ -205,50 +221,23 @@ function signerAmong({ issuers }: MountSnapshot, der: Uint8Array): HeldIssuer | 
   }
 }
 
-async function removeMetadata(step: Step): Promise<StepWrite> {
+async function removeMetadata(step: PkiStep): Promise<StepWrite> {
   const { run, now, limit } = step
   return async ({ certificates }) => {
     const metadata = await certificates.removeMetadata(run.mountId, now - run.options.safetyBufferMs, limit)
-    return { counts: { metadata }, progress: behind(step, metadata, "") }
+    return { counts: { metadata }, progress: progressAfter(step, metadata, "") }
   }
 }
 
 /** Their keys stay. */
-async function removeIssuers(step: Step): Promise<StepWrite> {
+async function removeIssuers(step: PkiStep): Promise<StepWrite> {
   const { context, snapshot, run, now, limit } = step
   return async (stores) => {
     const { issuers, settings } = await context.mountSnapshots.within(stores, snapshot.mount)
     const expired = expiredIssuers(issuers, settings.issuers.default, run.options, now).slice(0, limit)
     for (const issuer of expired) await stores.issuers.remove(issuer)
     if (expired.length > 0) await stores.mountSettings.save(run.mountId, "history", { issuersChangedAt: now })
-    return { counts: { issuers: expired.length }, progress: behind(step, expired.length, ""), issuers: expired }
-  }
-}
-
-/** An order is kept for as long as its certificate. */
-async function removeOrders(step: Step): Promise<StepWrite> {
-  const { run, now, limit } = step
-  return async ({ acmeOrders: orders, acmeAuthorizations }) => {
-    const before = now - run.options.safetyBufferMs
-    const acmeOrders = await orders.removeEnded(run.mountId, before, limit)
-    await acmeAuthorizations.removeEnded(run.mountId, before, limit)
-    return { counts: { acmeOrders }, progress: behind(step, acmeOrders, "") }
-  }
-}
-
-/** First they are revoked, so that whoever misses one can say so; only later they go. */
-async function removeAccounts(step: Step): Promise<StepWrite> {
-  const { run, now, limit } = step
-  return async ({ acmeAccounts: accounts }) => {
-    const before = now - run.options.acmeAccountSafetyBufferMs
-    const acmeAccountsSeen = run.progress.after === "" ? await accounts.count(run.mountId) : 0
-    const acmeAccounts = await accounts.removeEnded(run.mountId, before, limit)
-    const acmeAccountsRevoked = await accounts.revokeUnused(run.mountId, { before, now, limit })
-    const longest = Math.max(acmeAccounts, acmeAccountsRevoked)
-    return {
-      counts: { acmeAccounts, acmeAccountsRevoked, acmeAccountsSeen },
-      progress: behind(step, longest, "counted"),
-    }
+    return { counts: { issuers: expired.length }, progress: progressAfter(step, expired.length, ""), issuers: expired }
   }
 }
 
