@@ -579,7 +579,7 @@ class CallerEngine implements ServingEngine {
   }
 
   get projects() {
-    return new ProjectService(this.#storage, this.context.runtime, projectBindings, this.caller)
+    return new ProjectService<Stores>(this.#storage, this.context.runtime, projectBindings, this.caller)
   }
 
   get users() {

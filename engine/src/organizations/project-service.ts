@@ -6,11 +6,10 @@ import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
-import { attributeChanges } from "../events/attribute-changes.ts"
-import type { Change } from "../events/event.ts"
-import type { Stores } from "../stores.ts"
+import { attributeChanges } from "../core/attribute-changes.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
+import type { OrganizationStore } from "./organization-store.ts"
 import {
   changeProject,
   createProject,
@@ -21,18 +20,25 @@ import {
 } from "./project.ts"
 import { authorizeProject, permissionsOn } from "./project-authorization.ts"
 import type { ProjectBindings } from "./project-bindings.ts"
+import type { ProjectChange, ProjectEvents } from "./project-events.ts"
 import { projectPermissions } from "./project-permissions.ts"
+import type { ProjectStore } from "./project-store.ts"
 import type { ProjectFilter, Projects, ProjectView } from "./projects.ts"
 
-type UsedStores = Pick<Stores, "events" | "organizations" | "projects" | "tags">
+interface UsedStores {
+  readonly events: ProjectEvents
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+}
 
-export class ProjectService implements Projects {
-  readonly #storage: Storage<UsedStores>
+/** `Stores` has those of `bindings` as well. */
+export class ProjectService<Stores extends UsedStores> implements Projects {
+  readonly #storage: Storage<Stores>
   readonly #runtime: Runtime
-  readonly #bindings: ProjectBindings<UsedStores>
+  readonly #bindings: ProjectBindings<Stores>
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, bindings: ProjectBindings<UsedStores>, caller: Caller) {
+  constructor(storage: Storage<Stores>, runtime: Runtime, bindings: ProjectBindings<Stores>, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
     this.#bindings = bindings
@@ -126,7 +132,7 @@ export class ProjectService implements Projects {
   }
 
   async #bind(
-    stores: UsedStores,
+    stores: Stores,
     project: Project,
     { tagBindings }: ProjectPatch,
     by: { readonly now: Instant; readonly owner: string | undefined },
@@ -141,14 +147,15 @@ export class ProjectService implements Projects {
   }
 }
 
-const projectEvent = (
-  kind: "project.created" | "project.updated" | "project.deleted",
-  { id, organizationId }: Project,
-): Change => ({ kind, organizationId, subject: { type: "projects", id } })
+const projectEvent = (kind: ProjectChange["kind"], { id, organizationId }: Project): ProjectChange => ({
+  kind,
+  organizationId,
+  subject: { type: "projects", id },
+})
 
 /** What the caller is shown of several projects of one organization. */
 export async function viewProjects(
-  stores: Pick<Stores, "projects">,
+  stores: Pick<UsedStores, "projects">,
   caller: Caller,
   projects: readonly Project[],
   organization: Organization,

@@ -4,8 +4,6 @@ import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { Change } from "../events/event.ts"
-import type { Stores } from "../stores.ts"
 import type { Project } from "./project.ts"
 import {
   changeProjectAccess,
@@ -15,10 +13,18 @@ import {
   type ProjectAccessPatch,
 } from "./custom-project-access.ts"
 import { authorizeProject, grantsOn } from "./project-authorization.ts"
+import type { ProjectChange, ProjectEvents } from "./project-events.ts"
+import type { ProjectStore } from "./project-store.ts"
 import { seesTeam } from "./team.ts"
-import type { TeamProject, TeamProjectInput, TeamProjects } from "./team-project.ts"
+import type { TeamProject, TeamProjectInput, TeamProjects, TeamProjectStore } from "./team-project.ts"
+import type { TeamStore } from "./team-store.ts"
 
-type UsedStores = Pick<Stores, "events" | "projects" | "teamProjects" | "teams">
+interface UsedStores {
+  readonly events: ProjectEvents
+  readonly projects: ProjectStore
+  readonly teamProjects: TeamProjectStore
+  readonly teams: TeamStore
+}
 
 /** Managing the teams of a project gives away no more than one has there oneself. */
 export class TeamProjectService implements TeamProjects {
@@ -107,7 +113,7 @@ export class TeamProjectService implements TeamProjects {
   }
 }
 
-const accessEvent = ({ id, organizationId }: Project): Change => ({
+const accessEvent = ({ id, organizationId }: Project): ProjectChange => ({
   kind: "project.updated",
   organizationId,
   subject: { type: "projects", id },

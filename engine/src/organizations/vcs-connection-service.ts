@@ -4,13 +4,14 @@ import { newId, type OrganizationId, type ProjectId } from "../core/ids.ts"
 import { mapPage, type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import { isPrivateKey } from "./ssh-key.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
 import { permissionsIn } from "./organization-permissions.ts"
 import { organizationsOf } from "./organization-service.ts"
+import type { OrganizationStore } from "./organization-store.ts"
 import { permissionsOn } from "./project-authorization.ts"
+import type { ProjectStore } from "./project-store.ts"
 import {
   type AppInstallation,
   appInstallationFaults,
@@ -30,9 +31,14 @@ import {
   unknownAgentPoolFault,
   unknownProjectFaults,
 } from "./vcs-connection.ts"
+import type { VcsConnectionStore } from "./vcs-connection-store.ts"
 import type { VcsConnections } from "./vcs-connections.ts"
 
-type UsedStores = Pick<Stores, "agentPools" | "organizations" | "projects" | "vcsConnections">
+interface UsedStores {
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+  readonly vcsConnections: VcsConnectionStore
+}
 
 export class VcsConnectionService implements VcsConnections {
   readonly #storage: Storage<UsedStores>
@@ -313,12 +319,12 @@ export class VcsConnectionService implements VcsConnections {
 }
 
 async function agentPoolFaults(
-  { agentPools }: Pick<UsedStores, "agentPools">,
+  { organizations }: Pick<UsedStores, "organizations">,
   organizationId: OrganizationId,
   id: string | null,
 ): Promise<Fault[]> {
   if (id === null) return []
-  return (await agentPools.find(id))?.organizationId === organizationId ? [] : [unknownAgentPoolFault]
+  return (await organizations.ownsAgentPool(organizationId, id)) ? [] : [unknownAgentPoolFault]
 }
 
 const viewToken = ({ organizationId: _organizationId, ...token }: OauthToken): OauthTokenView => token

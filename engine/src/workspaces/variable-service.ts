@@ -3,7 +3,7 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId, type WorkspaceId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import { attributeChanges } from "../events/attribute-changes.ts"
+import { attributeChanges } from "../core/attribute-changes.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import {

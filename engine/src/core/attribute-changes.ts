@@ -1,4 +1,4 @@
-/** Names of the members that differ, in the order of the one after; but for those that say only when. */
+/** Returns the names of the members that differ, in the order of `after`. */
 export function attributeChanges(before: object, after: object, except: readonly string[] = ["updatedAt"]): string[] {
   const former = before as Readonly<Record<string, unknown>>
   return Object.entries(after).flatMap(([name, value]) =>
