@@ -1,4 +1,4 @@
-// Every store there is. A service names the few it uses: `Storage<Pick<Stores, "workspaces" | "access">>`.
+// Every store there is. Composition, storage and tests build or use all of them; a service declares the ones that it uses.
 import type { AcmeAccountStore, AcmeAuthorizationStore, AcmeNonceStore, AcmeOrderStore } from "./acme/acme-store.ts"
 import type { AcmeInventoryStore, RenewalSignalStore } from "./acme/management-store.ts"
 import type { AcmeRateStore } from "./acme/rate-limits.ts"

@@ -10,15 +10,22 @@ import type { Storage } from "../core/storage.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import { type ResolvedToken, resolveToken } from "../organizations/authentication.ts"
+import type { IdentityStore } from "../organizations/identity-store.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { AccessStore } from "../workspaces/access-store.ts"
 import { standingIn } from "./standing.ts"
-import type { Stores } from "../stores.ts"
 import { formatCursor } from "./cursor.ts"
-import { type EventPosition, isBefore, type StoredEvent } from "./event.ts"
+import { type EventPosition, type EventStore, isBefore, type StoredEvent } from "./event.ts"
 import { type EventFilter, fits, keysOf, wantedKeys } from "./event-filter.ts"
 import type { EventView, FeedItem } from "./events.ts"
 import type { FeedMetrics } from "./feed-metrics.ts"
 
-export type FeedStores = Pick<Stores, "access" | "events" | "identity" | "organizations">
+export interface FeedStores {
+  readonly access: AccessStore
+  readonly events: EventStore
+  readonly identity: IdentityStore
+  readonly organizations: OrganizationStore
+}
 
 export interface FeedContext {
   readonly storage: Storage<FeedStores>

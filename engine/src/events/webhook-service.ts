@@ -6,7 +6,8 @@ import type { RandomSource } from "../core/random.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
-import type { Stores } from "../stores.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { EventStore } from "./event.ts"
 import { webhooksJob } from "./webhook-delivery.ts"
 import {
   type CreatedWebhook,
@@ -19,10 +20,15 @@ import {
   type Webhooks,
   type WebhookSettings,
   webhooksMaximum,
+  type WebhookStore,
   type WebhookView,
 } from "./webhook.ts"
 
-type UsedStores = Pick<Stores, "events" | "organizations" | "webhooks">
+interface UsedStores {
+  readonly events: EventStore
+  readonly organizations: OrganizationStore
+  readonly webhooks: WebhookStore
+}
 
 interface Context {
   readonly runtime: Runtime

@@ -4,9 +4,9 @@ import { newId, type OrganizationId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import { ownersTeamName } from "./identity-store.ts"
+import { type IdentityStore, ownersTeamName } from "./identity-store.ts"
+import type { OrganizationMembershipStore } from "./organization-membership-store.ts"
 import type { OrganizationMembershipFilter, OrganizationMemberships } from "./organization-memberships.ts"
 import type {
   OrganizationMembership,
@@ -15,11 +15,20 @@ import type {
   OrganizationMembershipView,
 } from "./organization-membership.ts"
 import { permissionsOf } from "./organization-permissions.ts"
+import type { OrganizationStore } from "./organization-store.ts"
+import type { TeamStore } from "./team-store.ts"
 import { refuseLosingLastOwner, seesTeam, type Team, teamPermissions } from "./team.ts"
 import { createUser, type User } from "./user.ts"
 import { seesEmail, shownToOthers } from "./user-service.ts"
+import type { UserStore } from "./user-store.ts"
 
-type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "teams" | "users">
+interface UsedStores {
+  readonly identity: IdentityStore
+  readonly memberships: OrganizationMembershipStore
+  readonly organizations: OrganizationStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+}
 
 export class OrganizationMembershipService implements OrganizationMemberships {
   readonly #storage: Storage<UsedStores>

@@ -4,8 +4,9 @@ import { newId, type OrganizationId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
+import type { IdentityStore } from "./identity-store.ts"
+import type { OrganizationMembershipStore } from "./organization-membership-store.ts"
 import {
   changeOrganization,
   createOrganization,
@@ -14,11 +15,20 @@ import {
   type OrganizationPatch,
 } from "./organization.ts"
 import { permissionsOf } from "./organization-permissions.ts"
+import type { OrganizationStore } from "./organization-store.ts"
 import type { Organizations, OrganizationView } from "./organizations.ts"
+import type { ProjectStore } from "./project-store.ts"
 import { defaultProject } from "./project.ts"
+import type { TeamStore } from "./team-store.ts"
 import { ownersTeam } from "./team.ts"
 
-type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "projects" | "teams">
+interface UsedStores {
+  readonly identity: IdentityStore
+  readonly memberships: OrganizationMembershipStore
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+  readonly teams: TeamStore
+}
 
 export class OrganizationService implements Organizations {
   readonly #storage: Storage<UsedStores>

@@ -4,12 +4,22 @@ import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import { type OrganizationPermissionName, permissionsIn } from "./organization-permissions.ts"
-import { type SshKey, sshKeyFaults, type SshKeyInput, type SshKeys, type SshKeyView } from "./ssh-key.ts"
+import type { OrganizationStore } from "./organization-store.ts"
+import {
+  type SshKey,
+  sshKeyFaults,
+  type SshKeyInput,
+  type SshKeys,
+  type SshKeyStore,
+  type SshKeyView,
+} from "./ssh-key.ts"
 
-type UsedStores = Pick<Stores, "organizations" | "sshKeys">
+interface UsedStores {
+  readonly organizations: OrganizationStore
+  readonly sshKeys: SshKeyStore
+}
 
 /** Members see names, so that they can assign a key; managing keys takes a right of its own. */
 export class SshKeyService implements SshKeys {

@@ -4,9 +4,12 @@ import { newId, type UserId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
+import type { IdentityStore } from "./identity-store.ts"
+import type { OrganizationMembershipStore } from "./organization-membership-store.ts"
 import { permissionsOf } from "./organization-permissions.ts"
+import type { OrganizationStore } from "./organization-store.ts"
+import type { TeamStore } from "./team-store.ts"
 import {
   changeTeam,
   createTeam,
@@ -24,8 +27,15 @@ import {
 import type { TeamFilter, TeamMember, TeamMembers, Teams } from "./teams.ts"
 import type { User } from "./user.ts"
 import { seesEmail, shownToOthers } from "./user-service.ts"
+import type { UserStore } from "./user-store.ts"
 
-type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "teams" | "users">
+interface UsedStores {
+  readonly identity: IdentityStore
+  readonly memberships: OrganizationMembershipStore
+  readonly organizations: OrganizationStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+}
 
 export class TeamService implements Teams {
   readonly #storage: Storage<UsedStores>

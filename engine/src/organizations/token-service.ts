@@ -4,10 +4,13 @@ import { newId, type UserId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
+import type { IdentityStore } from "./identity-store.ts"
 import { permissionsIn, permissionsOf } from "./organization-permissions.ts"
+import type { OrganizationStore } from "./organization-store.ts"
 import { authorizeTeam } from "./team-service.ts"
+import type { TeamStore } from "./team-store.ts"
+import type { TokenStore } from "./token-store.ts"
 import {
   createToken,
   newSecret,
@@ -18,8 +21,15 @@ import {
   type TokenOwner,
 } from "./token.ts"
 import type { CreatedToken, Tokens, TokenView } from "./tokens.ts"
+import type { UserStore } from "./user-store.ts"
 
-type UsedStores = Pick<Stores, "identity" | "organizations" | "teams" | "tokens" | "users">
+interface UsedStores {
+  readonly identity: IdentityStore
+  readonly organizations: OrganizationStore
+  readonly teams: TeamStore
+  readonly tokens: TokenStore
+  readonly users: UserStore
+}
 
 export class TokenService implements Tokens {
   readonly #storage: Storage<UsedStores>

@@ -4,10 +4,13 @@ import { newId, type UserId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import { requireSiteAdmin } from "./authorization.ts"
+import type { IdentityStore } from "./identity-store.ts"
 import { organizationsOf } from "./organization-service.ts"
+import type { OrganizationStore } from "./organization-store.ts"
+import type { TeamStore } from "./team-store.ts"
 import { managesPeople } from "./team.ts"
+import type { UserStore } from "./user-store.ts"
 import {
   type AccountPatch,
   changeAccount,
@@ -19,7 +22,12 @@ import {
 } from "./user.ts"
 import type { Users, UserView } from "./users.ts"
 
-type UsedStores = Pick<Stores, "identity" | "organizations" | "teams" | "users">
+interface UsedStores {
+  readonly identity: IdentityStore
+  readonly organizations: OrganizationStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+}
 
 export class UserService implements Users {
   readonly #storage: Storage<UsedStores>

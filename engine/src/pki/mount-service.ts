@@ -4,8 +4,8 @@ import { conflict, notFound, refuseFaults, unprocessable } from "../core/errors.
 import { newId, newUuid } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import type { MountDirectory } from "./mount-directory.ts"
+import type { MountStore } from "./mount-store.ts"
 import {
   initialMountConfig,
   initialMountTraits,
@@ -22,7 +22,9 @@ import {
 } from "./mount.ts"
 import type { Mounts, MountView } from "./mounts.ts"
 
-type UsedStores = Pick<Stores, "mounts">
+interface UsedStores {
+  readonly mounts: MountStore
+}
 
 const writing = ["create", "update"] as const
 /** All are kept in memory, and listed at once. */

@@ -17,14 +17,26 @@ import {
   unknownIdFaults,
 } from "../organizations/agent-pool.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
+import type { IdentityStore } from "../organizations/identity-store.ts"
 import type { Organization } from "../organizations/organization.ts"
 import { type OrganizationPermissionName, permissionsIn } from "../organizations/organization-permissions.ts"
-import type { Stores } from "../stores.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
 import { permissionsOn } from "../organizations/project-authorization.ts"
+import type { ProjectStore } from "../organizations/project-store.ts"
+import type { AccessStore } from "./access-store.ts"
+import type { AgentPoolStore } from "./agent-pool-store.ts"
 import { visibilityIn, withPermissions } from "./authorization.ts"
 import { isVisible } from "./permissions.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 
-type UsedStores = Pick<Stores, "access" | "agentPools" | "identity" | "organizations" | "projects" | "workspaces">
+interface UsedStores {
+  readonly access: AccessStore
+  readonly agentPools: AgentPoolStore
+  readonly identity: IdentityStore
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+  readonly workspaces: WorkspaceStore
+}
 
 /** Members see the pools, so that they can choose one; managing them takes a right of its own. */
 export class AgentPoolService implements AgentPools {
@@ -163,7 +175,7 @@ export class AgentPoolService implements AgentPools {
 
 /** Each with those of its workspaces that the caller sees. */
 export async function viewAgentPools(
-  stores: Pick<Stores, "access" | "agentPools" | "projects" | "workspaces">,
+  stores: Pick<UsedStores, "access" | "agentPools" | "projects" | "workspaces">,
   caller: Caller,
   pools: readonly AgentPool[],
   organization: Organization,
@@ -191,7 +203,7 @@ const noScope: AgentPoolScope = { allowedWorkspaceIds: [], allowedProjectIds: []
 
 /** The ids among these of workspaces and projects of the organization that the caller sees. */
 async function seenOf(
-  stores: Pick<Stores, "access" | "projects" | "workspaces">,
+  stores: Pick<UsedStores, "access" | "projects" | "workspaces">,
   caller: Caller,
   organizationId: OrganizationId,
   scopes: readonly AgentPoolScope[],

@@ -4,7 +4,9 @@ import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
+import type { EventStore } from "../events/event.ts"
+import type { AccessStore } from "./access-store.ts"
+import type { AssessmentStore } from "./assessment-store.ts"
 import {
   type Assessment,
   errorMessageFaults,
@@ -15,9 +17,15 @@ import {
 import type { Assessments } from "./assessments.ts"
 import { type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts"
 import type { WorkspacePermission } from "./permissions.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "assessments" | "events">
+interface UsedStores {
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+  readonly assessments: AssessmentStore
+  readonly events: EventStore
+}
 
 export class AssessmentService implements Assessments {
   readonly #storage: Storage<UsedStores>

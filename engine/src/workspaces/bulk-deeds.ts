@@ -6,11 +6,16 @@ import type { WorkspaceId } from "../core/ids.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import type { Change } from "../events/event.ts"
-import type { Stores } from "../stores.ts"
+import type { Change, EventStore } from "../events/event.ts"
+import type { ProjectStore } from "../organizations/project-store.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
+import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
 import { bind, type BearerChange } from "../tags/bind.ts"
 import { addFlatAs, bindAs, type HeldPlan, refusePlan, removeFlatAs } from "../tags/owners.ts"
 import { changesBetween, type TagBinding } from "../tags/tag-binding.ts"
+import type { TagStore } from "../tags/tag-store.ts"
+import type { AccessStore } from "./access-store.ts"
 import { actorOf, withPermissions } from "./authorization.ts"
 import type { BulkAction, BulkRefusal, BulkResult } from "./bulk-action.ts"
 import { refuseUnsafeDelete } from "./deletion.ts"
@@ -20,15 +25,23 @@ import { isVisible, require, type WorkspacePermission } from "./permissions.ts"
 import { assertTokenAdmitted } from "./project-move.ts"
 import { removeWorkspace } from "./removal.ts"
 import { promote } from "./state-settlement.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
 import { tagChanges } from "./tag-events.ts"
 import { bearerOf } from "./tag-service.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
-import type { WorkspaceOutline } from "./workspace-store.ts"
+import type { WorkspaceOutline, WorkspaceStore } from "./workspace-store.ts"
 
-type UsedStores = Pick<
-  Stores,
-  "events" | "workspaces" | "access" | "projects" | "tags" | "stateVersions" | "teams" | "users" | "vcsConnections"
->
+interface UsedStores {
+  readonly events: EventStore
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+  readonly projects: ProjectStore
+  readonly tags: TagStore
+  readonly stateVersions: StateVersionStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+  readonly vcsConnections: VcsConnectionStore
+}
 
 export interface BulkContext {
   readonly caller: Caller

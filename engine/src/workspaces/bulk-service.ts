@@ -9,9 +9,16 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { dayMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
+import type { EventStore } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import type { Stores } from "../stores.ts"
+import type { ProjectStore } from "../organizations/project-store.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
+import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
+import type { TagStore } from "../tags/tag-store.ts"
+import type { AccessStore } from "./access-store.ts"
 import { actorOf, visibilityIn } from "./authorization.ts"
 import {
   type BulkActions,
@@ -22,22 +29,23 @@ import {
   refuseBulkRequest,
 } from "./bulk-action.ts"
 import { doPart } from "./bulk-deeds.ts"
-import type { BulkKey } from "./bulk-store.ts"
+import type { BulkKey, BulkStore } from "./bulk-store.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 
-type UsedStores = Pick<
-  Stores,
-  | "bulkActions"
-  | "events"
-  | "organizations"
-  | "workspaces"
-  | "access"
-  | "projects"
-  | "tags"
-  | "stateVersions"
-  | "teams"
-  | "users"
-  | "vcsConnections"
->
+interface UsedStores {
+  readonly bulkActions: BulkStore
+  readonly events: EventStore
+  readonly organizations: OrganizationStore
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+  readonly projects: ProjectStore
+  readonly tags: TagStore
+  readonly stateVersions: StateVersionStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+  readonly vcsConnections: VcsConnectionStore
+}
 
 /** In one transaction: few enough for others not to wait long, many enough for the transaction not to count. */
 export const workspacesPerPart = 1000

@@ -8,10 +8,11 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { hourMs } from "../core/time.ts"
-import type { Change } from "../events/event.ts"
-import type { Stores } from "../stores.ts"
+import type { Change, EventStore } from "../events/event.ts"
+import type { AccessStore } from "./access-store.ts"
 import { actorOf, type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts"
 import { type ConfigurationArchive, configurationBytesMaximum } from "./configuration-archive.ts"
+import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
 import {
   archive,
   becomesCurrent,
@@ -29,6 +30,8 @@ import {
 import type { ConfigurationUploads, ConfigurationVersions } from "./configuration-versions.ts"
 import type { WorkspacePermission } from "./permissions.ts"
 import { newRun, queueRunFor } from "./run-queue.ts"
+import type { RunStore } from "./run-store.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
 /** What both services need beside the storage. */
@@ -42,7 +45,13 @@ export interface ConfigurationTools {
 const uploadGrantMs = 25 * hourMs
 const uploadSubject = (id: string) => `configuration-upload/${id}`
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "configurationVersions" | "events" | "runs">
+interface UsedStores {
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+  readonly configurationVersions: ConfigurationVersionStore
+  readonly events: EventStore
+  readonly runs: RunStore
+}
 
 export class ConfigurationVersionService implements ConfigurationVersions {
   readonly #storage: Storage<UsedStores>

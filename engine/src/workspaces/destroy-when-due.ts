@@ -5,13 +5,21 @@ import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { type Instant, minuteMs } from "../core/time.ts"
-import type { Stores } from "../stores.ts"
+import type { EventStore } from "../events/event.ts"
 import { type AutoDestroyStatus, effectiveAutoDestroy, lastActivity } from "./auto-destroy.ts"
+import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
 import { lifecycleSource } from "./run.ts"
 import { hasQueue, newRun, queueRun } from "./run-queue.ts"
+import type { RunStore } from "./run-store.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "events" | "runs" | "configurationVersions">
+interface UsedStores {
+  readonly workspaces: WorkspaceStore
+  readonly events: EventStore
+  readonly runs: RunStore
+  readonly configurationVersions: ConfigurationVersionStore
+}
 
 interface Context {
   readonly storage: Storage<UsedStores>

@@ -3,14 +3,27 @@ import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { formatInstant, minuteMs, secondMs } from "../core/time.ts"
-import type { Stores } from "../stores.ts"
+import type { EventStore } from "../events/event.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
+import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
 import { canBeGivenBack, isClaimAhead, longestClaimMs, stageOf } from "./run-claim-rules.ts"
 import { carryOut } from "./run-progress.ts"
+import type { RunRecordStore } from "./run-record-store.ts"
+import type { RunStore } from "./run-store.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 
-type UsedStores = Pick<
-  Stores,
-  "users" | "workspaces" | "teams" | "events" | "runs" | "runRecords" | "configurationVersions" | "stateVersions"
->
+interface UsedStores {
+  readonly users: UserStore
+  readonly workspaces: WorkspaceStore
+  readonly teams: TeamStore
+  readonly events: EventStore
+  readonly runs: RunStore
+  readonly runRecords: RunRecordStore
+  readonly configurationVersions: ConfigurationVersionStore
+  readonly stateVersions: StateVersionStore
+}
 
 /** The name of the job. */
 export const endRunClaimsJob = { name: "run-claims", everyMs: 15 * secondMs, timeoutMs: minuteMs } as const

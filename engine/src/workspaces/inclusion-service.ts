@@ -2,38 +2,47 @@ import { type Caller, membershipIn } from "../core/caller.ts"
 import type { RunId, StateVersionId, TeamId, UserId } from "../core/ids.ts"
 import type { Storage } from "../core/storage.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
 import type { Organization } from "../organizations/organization.ts"
 import { viewProjects } from "../organizations/project-service.ts"
+import type { ProjectStore } from "../organizations/project-store.ts"
 import { seesTeam } from "../organizations/team.ts"
 import { viewTeam } from "../organizations/team-service.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
 import { shownToOthers } from "../organizations/user-service.ts"
-import type { Stores } from "../stores.ts"
+import type { UserStore } from "../organizations/user-store.ts"
 import { effectiveBindings } from "../tags/tag-binding.ts"
-import type { Bearer } from "../tags/tag-store.ts"
+import type { Bearer, TagStore } from "../tags/tag-store.ts"
+import type { AccessStore } from "./access-store.ts"
 import { viewAgentPools } from "./agent-pool-service.ts"
+import type { AgentPoolStore } from "./agent-pool-store.ts"
 import { viewConfigurationVersion } from "./configuration-version-service.ts"
+import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
 import type { Inclusions, WorkspaceInclusions, WorkspacePart } from "./inclusions.ts"
 import { isVisible, type WorkspacePermission } from "./permissions.ts"
 import { viewRun } from "./run-service.ts"
+import type { RunStore } from "./run-store.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
+import type { VariableStore } from "./variable-store.ts"
 import { viewVariable } from "./variable.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { Actor } from "./workspace.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
 
-type UsedStores = Pick<
-  Stores,
-  | "access"
-  | "agentPools"
-  | "configurationVersions"
-  | "organizations"
-  | "projects"
-  | "runs"
-  | "stateVersions"
-  | "tags"
-  | "teams"
-  | "users"
-  | "variables"
-  | "workspaces"
->
+interface UsedStores {
+  readonly access: AccessStore
+  readonly agentPools: AgentPoolStore
+  readonly configurationVersions: ConfigurationVersionStore
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+  readonly runs: RunStore
+  readonly stateVersions: StateVersionStore
+  readonly tags: TagStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+  readonly variables: VariableStore
+  readonly workspaces: WorkspaceStore
+}
 
 export class InclusionService implements WorkspaceInclusions {
   readonly #storage: Storage<UsedStores>

@@ -7,10 +7,16 @@ import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { type Instant, minuteMs, secondMs } from "../core/time.ts"
-import type { Stores } from "../stores.ts"
+import type { EventStore } from "../events/event.ts"
 import { discardAndPromote } from "./state-settlement.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 
-type UsedStores = Pick<Stores, "events" | "workspaces" | "stateVersions">
+interface UsedStores {
+  readonly events: EventStore
+  readonly workspaces: WorkspaceStore
+  readonly stateVersions: StateVersionStore
+}
 
 interface Context {
   readonly storage: Storage<UsedStores>

@@ -1,10 +1,14 @@
 // The name of a lock's holder, for refusals that name the holder. It is looked up only where another caller holds the lock: a lock
 // that is taken or given back by its holder costs no query for it.
 import type { UserId } from "../core/ids.ts"
-import type { Stores } from "../stores.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
 import type { Actor, Workspace } from "./workspace.ts"
 
-export type HolderStores = Pick<Stores, "teams" | "users">
+export interface HolderStores {
+  readonly teams: TeamStore
+  readonly users: UserStore
+}
 
 /** Returns the workspace with the name of its lock's holder, unless that is `by` or has none. */
 export async function nameHolder<W extends Workspace>(stores: HolderStores, workspace: W, by?: Actor): Promise<W> {

@@ -4,15 +4,27 @@ import { notFound } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
+import type { EventStore } from "../events/event.ts"
+import type { AccessStore } from "./access-store.ts"
 import { authorizeWorkspace, visibilityIn, withPermissions } from "./authorization.ts"
 import { isVisible, organizationWideAccess } from "./permissions.ts"
-import { refuseOwnState, refuseWhileGlobal, type RemoteStateConsumers } from "./remote-state-consumers.ts"
+import {
+  refuseOwnState,
+  refuseWhileGlobal,
+  type RemoteStateConsumers,
+  type RemoteStateConsumerStore,
+} from "./remote-state-consumers.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
 import { viewsOf } from "./workspace-service.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
 
-type UsedStores = Pick<Stores, "access" | "consumers" | "events" | "workspaces">
+interface UsedStores {
+  readonly access: AccessStore
+  readonly consumers: RemoteStateConsumerStore
+  readonly events: EventStore
+  readonly workspaces: WorkspaceStore
+}
 
 export class RemoteStateConsumerService implements RemoteStateConsumers {
   readonly #storage: Storage<UsedStores>

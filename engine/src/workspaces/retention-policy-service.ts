@@ -4,21 +4,30 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { Change } from "../events/event.ts"
+import type { Change, EventStore } from "../events/event.ts"
 import { authorizeOrganization, requireSiteAdmin } from "../organizations/authorization.ts"
-import type { Stores } from "../stores.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { AccessStore } from "./access-store.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import {
-  type RetentionPolicies,
   retentionFaults,
+  type RetentionPolicies,
+  type RetentionPolicyStore,
   type RetentionPolicyView,
   type RetentionRule,
   type RetentionSubject,
   type RetentionTarget,
   setPolicy,
 } from "./retention-policy.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 
-type UsedStores = Pick<Stores, "access" | "events" | "organizations" | "retentionPolicies" | "workspaces">
+interface UsedStores {
+  readonly access: AccessStore
+  readonly events: EventStore
+  readonly organizations: OrganizationStore
+  readonly retentionPolicies: RetentionPolicyStore
+  readonly workspaces: WorkspaceStore
+}
 
 interface Candidate {
   readonly subject: RetentionSubject

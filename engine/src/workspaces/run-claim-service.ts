@@ -4,11 +4,17 @@ import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Timers } from "../core/timers.ts"
+import type { EventStore } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
-import type { Stores } from "../stores.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
+import type { AccessStore } from "./access-store.ts"
+import type { AgentPoolStore } from "./agent-pool-store.ts"
 import { actorOf, authorizeWorkspace, visibilityIn, withPermissions } from "./authorization.ts"
 import type { ConfigurationArchive } from "./configuration-archive.ts"
+import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
 import { noPermissions, type WorkspacePermission } from "./permissions.ts"
 import type { Run, RunClaim, RunExecutor, RunStep } from "./run.ts"
 import {
@@ -23,33 +29,37 @@ import {
 } from "./run-claim-rules.ts"
 import type { ClaimInput, ClaimTarget, ExecutionVariable, RunClaims, RunClaimView } from "./run-claims.ts"
 import { carryOut } from "./run-progress.ts"
-import type { RunArchive, RunDocument, RunStage } from "./run-record-store.ts"
+import type { RunArchive, RunDocument, RunRecordStore, RunStage } from "./run-record-store.ts"
 import { countFaults, runActor } from "./run-rules.ts"
 import { viewRun } from "./run-service.ts"
 import { claimedStatus, isFinal } from "./run-status.ts"
-import type { ClaimScope } from "./run-store.ts"
+import type { ClaimScope, RunStore } from "./run-store.ts"
+import type { StateDocumentStore } from "./state-document-store.ts"
 import { openStateDocument } from "./state-document.ts"
 import type { StateVersionInput, StateVersionView } from "./state-version.ts"
 import { createStateVersion, type StateTools } from "./state-version-service.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
+import type { VariableStore } from "./variable-store.ts"
+import type { WorkspaceResourceStore } from "./workspace-resource.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import { effectiveExecution, type SituatedWorkspace, type WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<
-  Stores,
-  | "access"
-  | "agentPools"
-  | "configurationVersions"
-  | "events"
-  | "organizations"
-  | "runRecords"
-  | "runs"
-  | "stateDocuments"
-  | "stateVersions"
-  | "teams"
-  | "users"
-  | "variables"
-  | "workspaceResources"
-  | "workspaces"
->
+interface UsedStores {
+  readonly access: AccessStore
+  readonly agentPools: AgentPoolStore
+  readonly configurationVersions: ConfigurationVersionStore
+  readonly events: EventStore
+  readonly organizations: OrganizationStore
+  readonly runRecords: RunRecordStore
+  readonly runs: RunStore
+  readonly stateDocuments: StateDocumentStore
+  readonly stateVersions: StateVersionStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+  readonly variables: VariableStore
+  readonly workspaceResources: WorkspaceResourceStore
+  readonly workspaces: WorkspaceStore
+}
 
 /** What tells whose a claim is. */
 type ClaimStores = Pick<UsedStores, "access" | "agentPools" | "runs" | "workspaces">

@@ -6,8 +6,9 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
 import { hourMs } from "../core/time.ts"
-import type { Stores } from "../stores.ts"
+import type { RunRecordStore } from "./run-record-store.ts"
 import { applyStatus, hasEnded, planStatus } from "./run-status.ts"
+import type { RunStore } from "./run-store.ts"
 
 /** As long as an upload address: whoever follows a run asks for its address once. */
 export const logGrantMs = 25 * hourMs
@@ -34,11 +35,15 @@ export interface RunLogs {
 }
 
 export class RunLogService implements RunLogs {
-  readonly #storage: Storage<Pick<Stores, "runs" | "runRecords">>
+  readonly #storage: Storage<{ readonly runs: RunStore; readonly runRecords: RunRecordStore }>
   readonly #runtime: Pick<Runtime, "clock">
   readonly #signer: Signer
 
-  constructor(storage: Storage<Pick<Stores, "runs" | "runRecords">>, runtime: Pick<Runtime, "clock">, signer: Signer) {
+  constructor(
+    storage: Storage<{ readonly runs: RunStore; readonly runRecords: RunRecordStore }>,
+    runtime: Pick<Runtime, "clock">,
+    signer: Signer,
+  ) {
     this.#storage = storage
     this.#runtime = runtime
     this.#signer = signer

@@ -5,8 +5,12 @@ import { mapPage, offsetOf, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
+import type { EventStore } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
-import type { Stores } from "../stores.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
+import type { AccessStore } from "./access-store.ts"
 import {
   type AuthorizedWorkspace,
   actorOf,
@@ -14,6 +18,7 @@ import {
   visibilityIn,
   withPermissions,
 } from "./authorization.ts"
+import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
 import { describe } from "./lock.ts"
 import { noPermissions, type WorkspacePermission, type WorkspacePermissions } from "./permissions.ts"
@@ -24,7 +29,7 @@ import { runEvent } from "./run-events.ts"
 import { carryOut } from "./run-progress.ts"
 import { newRun, queueRun } from "./run-queue.ts"
 import { assertTakesComment, commentFaults, countFaults, runInputFaults } from "./run-rules.ts"
-import type { RunArchive } from "./run-record-store.ts"
+import type { RunArchive, RunRecordStore } from "./run-record-store.ts"
 import {
   hasEnded,
   isCancelable,
@@ -34,23 +39,24 @@ import {
   planStatus,
   type RunStatus,
 } from "./run-status.ts"
-import type { OrganizationRunQuery, RunQuery } from "./run-store.ts"
+import type { OrganizationRunQuery, RunQuery, RunStore } from "./run-store.ts"
 import type { Runs } from "./runs.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<
-  Stores,
-  | "workspaces"
-  | "access"
-  | "events"
-  | "organizations"
-  | "runs"
-  | "runRecords"
-  | "configurationVersions"
-  | "stateVersions"
-  | "teams"
-  | "users"
->
+interface UsedStores {
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+  readonly events: EventStore
+  readonly organizations: OrganizationStore
+  readonly runs: RunStore
+  readonly runRecords: RunRecordStore
+  readonly configurationVersions: ConfigurationVersionStore
+  readonly stateVersions: StateVersionStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+}
 
 export class RunService implements Runs {
   readonly #storage: Storage<UsedStores>

@@ -3,12 +3,16 @@
 // (docs/compatibility.md, "Reading the state of another workspace").
 import type { Caller } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
-import type { Stores } from "../stores.ts"
+import type { AccessStore } from "./access-store.ts"
 import { type AuthorizedWorkspace, teamsOf, withPermissions } from "./authorization.ts"
 import { isVisible, type WorkspacePermission, workspacePermissions } from "./permissions.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access">
+interface UsedStores {
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+}
 export type StatePermission = Extract<WorkspacePermission, "canReadStateVersions" | "canReadStateOutputs">
 
 /** Not found unless the caller may read the workspace itself (`needed` empty) or what is named of its state. */

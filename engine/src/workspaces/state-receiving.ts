@@ -5,14 +5,15 @@ import { newId, type StateVersionId } from "../core/ids.ts"
 import { giveBack } from "../core/pieces.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
 import { type DocumentPlace, smallDocumentBytes, type StateArchive } from "./state-archive.ts"
-import type { SentDocument } from "./state-document-store.ts"
+import type { SentDocument, StateDocumentStore } from "./state-document-store.ts"
 import { parseStateFile, type StateContents, type StateHeader } from "./state-file.ts"
 import { jsonDocumentReader, stateHeaderReader } from "./state-reader.ts"
 import type { StateDocument } from "./state-version.ts"
 
-type UsedStores = Pick<Stores, "stateDocuments">
+interface UsedStores {
+  readonly stateDocuments: StateDocumentStore
+}
 
 /** Larger documents are refused. */
 export const defaultStateLimitBytes = 1024 * 1024 * 1024

@@ -5,12 +5,18 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { hourMs, minuteMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
-import type { Stores } from "../stores.ts"
+import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
+import type { StateDocumentStore } from "./state-document-store.ts"
 import { removeBackingData } from "./state-document.ts"
 import { grantMs } from "./state-grants.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
 
 export interface UpkeepContext {
-  readonly storage: Storage<Pick<Stores, "configurationVersions" | "stateVersions" | "stateDocuments">>
+  readonly storage: Storage<{
+    readonly configurationVersions: ConfigurationVersionStore
+    readonly stateVersions: StateVersionStore
+    readonly stateDocuments: StateDocumentStore
+  }>
   readonly runtime: Runtime
 }
 

@@ -8,10 +8,15 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
-import type { Change } from "../events/event.ts"
-import type { Stores } from "../stores.ts"
+import type { Change, EventStore } from "../events/event.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
+import type { AccessStore } from "./access-store.ts"
+import type { AgentPoolStore } from "./agent-pool-store.ts"
 import { actorOf, authorizeWorkspace } from "./authorization.ts"
 import { nameHolder } from "./lock-holder.ts"
+import type { RunStore } from "./run-store.ts"
+import type { StateDocumentStore } from "./state-document-store.ts"
 import type { StateOutput } from "./state-file.ts"
 import { grant, requireGrant, type StateTransfer } from "./state-grants.ts"
 import { openStateDocument, removeBackingData } from "./state-document.ts"
@@ -37,7 +42,7 @@ import {
   type StateVersionView,
   stateVersionStatuses,
 } from "./state-version.ts"
-import type { StateVersionQuery } from "./state-version-store.ts"
+import type { StateVersionQuery, StateVersionStore } from "./state-version-store.ts"
 import {
   admit,
   type BackingDataAction,
@@ -54,22 +59,22 @@ import {
 } from "./state-version-rules.ts"
 import type { AddressedDocument, DocumentContent, StateTransfers, StateVersions } from "./state-versions.ts"
 import { listResources } from "./workspace-resources.ts"
-import type { WorkspaceResource } from "./workspace-resource.ts"
+import type { WorkspaceResource, WorkspaceResourceStore } from "./workspace-resource.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { Actor, SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<
-  Stores,
-  | "workspaces"
-  | "access"
-  | "agentPools"
-  | "events"
-  | "stateVersions"
-  | "stateDocuments"
-  | "workspaceResources"
-  | "runs"
-  | "teams"
-  | "users"
->
+interface UsedStores {
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+  readonly agentPools: AgentPoolStore
+  readonly events: EventStore
+  readonly stateVersions: StateVersionStore
+  readonly stateDocuments: StateDocumentStore
+  readonly workspaceResources: WorkspaceResourceStore
+  readonly runs: RunStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+}
 
 /** What both services need beside the storage. */
 export interface StateTools extends ReceivingTools {

@@ -7,11 +7,12 @@ import { ownerOf, type Writer } from "../core/owner.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
-import type { Change } from "../events/event.ts"
+import type { Change, EventStore } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import type { Stores } from "../stores.ts"
+import type { ProjectStore } from "../organizations/project-store.ts"
 import { bind, type BearerChange } from "../tags/bind.ts"
 import { type CountedTag, flatTagFaults, foldTag, type Tag } from "../tags/tag.ts"
 import { addFlatAs, bindAs, type HeldPlan, refusePlan, removeFlatAs } from "../tags/owners.ts"
@@ -23,14 +24,23 @@ import {
   effectiveBindings,
   type TagBinding,
 } from "../tags/tag-binding.ts"
-import type { Bearer } from "../tags/tag-store.ts"
+import type { Bearer, TagStore } from "../tags/tag-store.ts"
 import type { Showing, TagBindingView, TagFilter, TagReference, Tags, TagView } from "../tags/tags.ts"
+import type { AccessStore } from "./access-store.ts"
 import { authorizeWorkspace, withPermissions } from "./authorization.ts"
 import { isVisible } from "./permissions.ts"
 import { tagChanges } from "./tag-events.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { Workspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "access" | "events" | "organizations" | "projects" | "tags" | "workspaces">
+interface UsedStores {
+  readonly access: AccessStore
+  readonly events: EventStore
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+  readonly tags: TagStore
+  readonly workspaces: WorkspaceStore
+}
 
 // Most transactions here are repeatable read. Of two about the same workspace one is run again (`WorkspaceStore.guard`), so that
 // the limit of bindings and their owners hold. A tag is unique by constraint, and while a binding holds it by its foreign key
@@ -289,7 +299,7 @@ export const bearerOf = ({ id, organizationId }: Pick<Workspace, "id" | "organiz
 })
 
 export async function bindingViews(
-  { tags }: Pick<Stores, "tags">,
+  { tags }: Pick<UsedStores, "tags">,
   bearer: Bearer,
   showing: Showing = {},
 ): Promise<readonly TagBindingView[]> {

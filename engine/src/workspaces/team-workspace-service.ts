@@ -4,8 +4,10 @@ import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
+import type { EventStore } from "../events/event.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
 import { seesTeam } from "../organizations/team.ts"
-import type { Stores } from "../stores.ts"
+import type { AccessStore } from "./access-store.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import {
   accessFaults,
@@ -14,10 +16,18 @@ import {
   type TeamWorkspaceInput,
   type TeamWorkspacePatch,
   type TeamWorkspaces,
+  type TeamWorkspaceStore,
 } from "./team-workspace.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "access" | "events" | "teams" | "teamWorkspaces" | "workspaces">
+interface UsedStores {
+  readonly access: AccessStore
+  readonly events: EventStore
+  readonly teams: TeamStore
+  readonly teamWorkspaces: TeamWorkspaceStore
+  readonly workspaces: WorkspaceStore
+}
 
 /** Whoever may read a workspace's settings sees who has access to it; changing that takes admin on the workspace. */
 export class TeamWorkspaceService implements TeamWorkspaces {

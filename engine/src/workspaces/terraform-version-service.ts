@@ -5,19 +5,21 @@ import { type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { requireSiteAdmin } from "../organizations/authorization.ts"
-import type { Stores } from "../stores.ts"
 import {
   assertDeletable,
   createTerraformVersion,
   type TerraformVersion,
   type TerraformVersionFilter,
   type TerraformVersionInput,
+  type TerraformVersionRepository,
   type TerraformVersions,
   type TerraformVersionView,
   updateTerraformVersion,
 } from "./terraform-version.ts"
 
-type UsedStores = Pick<Stores, "terraformVersions">
+interface UsedStores {
+  readonly terraformVersions: TerraformVersionRepository
+}
 
 export class TerraformVersionService implements TerraformVersions {
   readonly #storage: Storage<UsedStores>

@@ -4,8 +4,10 @@ import { newId, type WorkspaceId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { attributeChanges } from "../core/attribute-changes.ts"
-import type { Stores } from "../stores.ts"
+import type { EventStore } from "../events/event.ts"
+import type { AccessStore } from "./access-store.ts"
 import { authorizeWorkspace } from "./authorization.ts"
+import type { VariableStore } from "./variable-store.ts"
 import {
   changeVariable,
   type Variable,
@@ -16,9 +18,15 @@ import {
   viewVariable,
 } from "./variable.ts"
 import type { Variables } from "./variables.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "events" | "variables">
+interface UsedStores {
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+  readonly events: EventStore
+  readonly variables: VariableStore
+}
 
 export class VariableService implements Variables {
   readonly #storage: Storage<UsedStores>

@@ -7,15 +7,20 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
 import { nextTurn } from "../core/timers.ts"
-import type { Stores } from "../stores.ts"
 import type { StateArchive } from "./state-archive.ts"
+import type { StateDocumentStore } from "./state-document-store.ts"
 import { openStateDocument } from "./state-document.ts"
 import { stateInstancesReader } from "./state-reader.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
 import type { StateVersion } from "./state-version.ts"
-import { withModuleNames, type WorkspaceResource } from "./workspace-resource.ts"
+import { withModuleNames, type WorkspaceResource, type WorkspaceResourceStore } from "./workspace-resource.ts"
 import type { Workspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "stateVersions" | "stateDocuments" | "workspaceResources">
+interface UsedStores {
+  readonly stateVersions: StateVersionStore
+  readonly stateDocuments: StateDocumentStore
+  readonly workspaceResources: WorkspaceResourceStore
+}
 
 interface ListingTools {
   readonly archive: StateArchive

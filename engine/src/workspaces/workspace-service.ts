@@ -7,17 +7,25 @@ import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { attributeChanges } from "../core/attribute-changes.ts"
-import type { Change, EventKind } from "../events/event.ts"
+import type { Change, EventKind, EventStore } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
 import type { Organization } from "../organizations/organization.ts"
 import type { Project } from "../organizations/project.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import { isPrivateKey } from "../organizations/ssh-key.ts"
-import type { Stores } from "../stores.ts"
+import type { ProjectStore } from "../organizations/project-store.ts"
+import type { SettingsStore } from "../organizations/settings-store.ts"
+import { isPrivateKey, type SshKeyStore } from "../organizations/ssh-key.ts"
+import type { TeamStore } from "../organizations/team-store.ts"
+import type { UserStore } from "../organizations/user-store.ts"
+import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
 import { bind } from "../tags/bind.ts"
 import { flatTagFaults } from "../tags/tag.ts"
 import { addFlatAs, type HeldBinding, type HeldPlan, refusePlan, replaceAs } from "../tags/owners.ts"
 import { changesBetween } from "../tags/tag-binding.ts"
+import type { TagStore } from "../tags/tag-store.ts"
+import type { AccessStore } from "./access-store.ts"
+import type { AgentPoolStore } from "./agent-pool-store.ts"
 import {
   type AuthorizedWorkspace,
   actorOf,
@@ -36,29 +44,30 @@ import { removeWorkspace } from "./removal.ts"
 import { changeWorkspace, createWorkspace, isWorkspaceName, type Surroundings } from "./settings.ts"
 import { authorizeStateReading } from "./state-reading.ts"
 import { discardAndPromote, promote } from "./state-settlement.ts"
+import type { StateVersionStore } from "./state-version-store.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 import { tagChanges } from "./tag-events.ts"
 import { viewWorkspace, type WorkspaceView } from "./workspace-view.ts"
 import { bearerOf, bindingViews } from "./tag-service.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
 import type { ShownWorkspace, Workspaces, WorkspaceShowing } from "./workspaces.ts"
 
-type UsedStores = Pick<
-  Stores,
-  | "workspaces"
-  | "access"
-  | "agentPools"
-  | "events"
-  | "organizations"
-  | "projects"
-  | "settings"
-  | "tags"
-  | "stateVersions"
-  | "sshKeys"
-  | "teams"
-  | "users"
-  | "vcsConnections"
->
+interface UsedStores {
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+  readonly agentPools: AgentPoolStore
+  readonly events: EventStore
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+  readonly settings: SettingsStore
+  readonly tags: TagStore
+  readonly stateVersions: StateVersionStore
+  readonly sshKeys: SshKeyStore
+  readonly teams: TeamStore
+  readonly users: UserStore
+  readonly vcsConnections: VcsConnectionStore
+}
 
 export class WorkspaceService implements Workspaces {
   readonly #storage: Storage<UsedStores>
@@ -246,7 +255,7 @@ export class WorkspaceService implements Workspaces {
 
   /** Returns the destination project of a move. The caller must be an administrator of both projects. */
   async #destination(
-    stores: Pick<Stores, "projects">,
+    stores: Pick<UsedStores, "projects">,
     workspace: Workspace,
     wanted: string | null | undefined,
   ): Promise<ProjectId> {
@@ -258,7 +267,7 @@ export class WorkspaceService implements Workspaces {
   }
 
   async #surroundings(
-    stores: Pick<Stores, "agentPools" | "workspaces" | "settings" | "vcsConnections">,
+    stores: Pick<UsedStores, "agentPools" | "workspaces" | "settings" | "vcsConnections">,
     place: { readonly organization: Organization; readonly project: Project; readonly id: WorkspaceId },
     input: WorkspaceInput,
   ): Promise<Surroundings> {
@@ -299,7 +308,7 @@ function settingChanges(before: Workspace, after: Workspace): Change[] {
 const nothingReferenced = { agentPoolExists: false, oauthTokenExists: false, appInstallationExists: false }
 
 async function referencesOf(
-  { workspaces }: Pick<Stores, "workspaces">,
+  { workspaces }: Pick<UsedStores, "workspaces">,
   organizationId: OrganizationId,
   { agentPoolId, vcsRepo }: WorkspaceInput,
 ) {
@@ -314,7 +323,7 @@ async function referencesOf(
 
 /** Bindings with a value replace those there are, flat tags join them. */
 async function planTags(
-  { tags: store }: Pick<Stores, "tags">,
+  { tags: store }: Pick<UsedStores, "tags">,
   organizationId: OrganizationId,
   present: readonly HeldBinding[],
   { tagBindings, tags }: Pick<WorkspaceInput, "tagBindings" | "tags">,
@@ -345,7 +354,7 @@ async function planTags(
 }
 
 async function changeLock(
-  { workspaces }: Pick<Stores, "workspaces">,
+  { workspaces }: Pick<UsedStores, "workspaces">,
   { workspace, permissions }: AuthorizedWorkspace,
   change: LockChange,
   kind: EventKind,
@@ -358,7 +367,7 @@ async function changeLock(
 
 /** Everything the caller is shown of a workspace. */
 export async function viewOf(
-  stores: Pick<Stores, "workspaces">,
+  stores: Pick<UsedStores, "workspaces">,
   authorized: AuthorizedWorkspace,
   edition: Edition,
 ): Promise<WorkspaceView> {
@@ -368,7 +377,7 @@ export async function viewOf(
 
 /** The same of several, with as many queries as for one. */
 export async function viewsOf(
-  stores: Pick<Stores, "workspaces">,
+  stores: Pick<UsedStores, "workspaces">,
   authorized: readonly AuthorizedWorkspace[],
   edition: Edition,
 ): Promise<WorkspaceView[]> {

@@ -3,11 +3,23 @@ import type { Caller } from "../../core/caller.ts"
 import { EngineError } from "../../core/errors.ts"
 import { foldName } from "../../organizations/organization.ts"
 import type { Storage } from "../../core/storage.ts"
-import type { Stores } from "../../stores.ts"
+import type { IdentityStore } from "../../organizations/identity-store.ts"
+import type { OrganizationStore } from "../../organizations/organization-store.ts"
+import type { TeamStore } from "../../organizations/team-store.ts"
+import type { TokenStore } from "../../organizations/token-store.ts"
+import type { UserStore } from "../../organizations/user-store.ts"
 import type { Policies, PolicySubject, PolicyView } from "./policies.ts"
+import type { PolicyStore } from "./policy-store.ts"
 import { createPolicy, type PolicyHolder, policyNameOf, refuseAttachingRoot, refuseDeletingBuiltIn } from "./policy.ts"
 
-type UsedStores = Pick<Stores, "identity" | "organizations" | "policies" | "teams" | "tokens" | "users">
+interface UsedStores {
+  readonly identity: IdentityStore
+  readonly organizations: OrganizationStore
+  readonly policies: PolicyStore
+  readonly teams: TeamStore
+  readonly tokens: TokenStore
+  readonly users: UserStore
+}
 
 const listPath = "sys/policies/acl"
 const policyPath = (name: string) => `${listPath}/${name}`

@@ -6,9 +6,12 @@ import type { Runtime } from "../../core/runtime.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
 import { secondMs } from "../../core/time.ts"
 import { type ResolvedToken, resolveToken, tokenAncestorsMaximum } from "../../organizations/authentication.ts"
-import type { TokenRecord } from "../../organizations/identity-store.ts"
+import type { IdentityStore, TokenRecord } from "../../organizations/identity-store.ts"
+import type { OrganizationStore } from "../../organizations/organization-store.ts"
+import type { TeamStore } from "../../organizations/team-store.ts"
+import type { TokenStore } from "../../organizations/token-store.ts"
 import { isExpired, newSecret, type TokenOwner } from "../../organizations/token.ts"
-import type { Stores } from "../../stores.ts"
+import type { UserStore } from "../../organizations/user-store.ts"
 import { existingTokenRole } from "./token-role-service.ts"
 import {
   asRoleSaysNow,
@@ -20,7 +23,8 @@ import {
   type ServiceTokenInput,
 } from "./service-token.ts"
 import { refuseWithoutRole, type RenewalStores } from "../logins/renewal.ts"
-import type { AccessorQuery } from "./service-token-store.ts"
+import type { PolicyStore } from "./policy-store.ts"
+import type { AccessorQuery, ServiceTokenStore } from "./service-token-store.ts"
 import type {
   CreatedServiceToken,
   PathCapabilities,
@@ -29,12 +33,18 @@ import type {
   TokenAnswer,
   TokenRef,
 } from "./service-tokens.ts"
+import type { TokenRoleStore } from "./token-role-store.ts"
 
-type UsedStores = RenewalStores &
-  Pick<
-    Stores,
-    "identity" | "organizations" | "policies" | "serviceTokens" | "teams" | "tokenRoles" | "tokens" | "users"
-  >
+interface UsedStores extends RenewalStores {
+  readonly identity: IdentityStore
+  readonly organizations: OrganizationStore
+  readonly policies: PolicyStore
+  readonly serviceTokens: ServiceTokenStore
+  readonly teams: TeamStore
+  readonly tokenRoles: TokenRoleStore
+  readonly tokens: TokenStore
+  readonly users: UserStore
+}
 
 const writing = ["create", "update"] as const
 const createPath = "auth/token/create"

@@ -3,9 +3,15 @@ import type { Caller } from "../../core/caller.ts"
 import { invalid, notFound, refuseFaults } from "../../core/errors.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
-import type { Stores } from "../../stores.ts"
 import { type KeyPage, keysMaximum, limitOf } from "../key-page.ts"
-import { type BlockedKey, commentFaults, type KeyDigest, parseKeyDigest, readKeyDigest } from "./blocked-key.ts"
+import {
+  type BlockedKey,
+  type BlockedKeyRepository,
+  commentFaults,
+  type KeyDigest,
+  parseKeyDigest,
+  readKeyDigest,
+} from "./blocked-key.ts"
 import type { BlockedKeyInput, BlockedKeys } from "./blocked-keys.ts"
 
 const listPath = "sys/blocked-keys"
@@ -15,11 +21,11 @@ const writing = ["create", "update"] as const
 // Of two about one digest one is run again. Who certifies a key reads its row, and no change here reads certificates.
 
 export class BlockedKeyService implements BlockedKeys {
-  readonly #storage: Storage<Pick<Stores, "blockedKeys">>
+  readonly #storage: Storage<{ readonly blockedKeys: BlockedKeyRepository }>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
-  constructor(storage: Storage<Pick<Stores, "blockedKeys">>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<{ readonly blockedKeys: BlockedKeyRepository }>, runtime: Runtime, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
     this.#caller = caller

@@ -4,7 +4,6 @@ import type { Held } from "../../core/leases.ts"
 import type { Storage } from "../../core/storage.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
-import type { Stores } from "../../stores.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import type { PkiContext, PkiStores } from "../pki-context.ts"
 import type { TidyMetrics } from "../tidy/tidy-metrics.ts"
@@ -48,13 +47,11 @@ const writesMaximum = 10_000
 /** Tokens that have ended, forgotten beside: logins leave that to this job, since what they sweep is what others insert. */
 export const tokensPerWrite = 500
 
-type EndingStores = PkiStores & Pick<Stores, "serviceTokens">
-
 export interface EndLeasesContext extends Pick<
   PkiContext,
   "runtime" | "mountDirectory" | "mountSnapshots" | "crlPublisher" | "wakeJob"
 > {
-  readonly storage: Storage<EndingStores>
+  readonly storage: Storage<PkiStores>
   readonly tidyMetrics: TidyMetrics
 }
 
@@ -62,7 +59,7 @@ export async function endLeases(context: EndLeasesContext, { signal }: Held): Pr
   const { storage, runtime, tidyMetrics, crlPublisher, wakeJob } = context
   const now = runtime.clock.now()
   /** Does some of it again and again, until there is less than a write full. */
-  const all = async (perWrite: number, write: (stores: EndingStores) => Promise<number>): Promise<number> => {
+  const all = async (perWrite: number, write: (stores: PkiStores) => Promise<number>): Promise<number> => {
     let total = 0
     for (let writes = 0; writes < writesMaximum; writes += 1) {
       signal.throwIfAborted()

@@ -4,7 +4,8 @@ import { conflict, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { newId, newUuid } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
-import type { Stores } from "../../stores.ts"
+import type { IdentityStore } from "../../organizations/identity-store.ts"
+import type { MountStore } from "../mount-store.ts"
 import { initialMountTraits, mountInTheWay, mountOptionsAfter, mountPathOf } from "../mount.ts"
 import {
   type AuthMethod,
@@ -15,9 +16,14 @@ import {
   initialAuthMethodConfig,
 } from "./auth-method.ts"
 import type { AuthMethodDirectory } from "./auth-method-directory.ts"
+import type { AuthMethodStore } from "./auth-method-store.ts"
 import { type AuthMethods, type AuthMethodView, tokenMethod } from "./auth-methods.ts"
 
-type UsedStores = Pick<Stores, "authMethods" | "identity" | "mounts">
+interface UsedStores {
+  readonly authMethods: AuthMethodStore
+  readonly identity: IdentityStore
+  readonly mounts: MountStore
+}
 
 const writing = ["create", "update"] as const
 /** All are kept in memory, and listed at once. */

@@ -1,15 +1,21 @@
 import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { newSecret } from "../../organizations/token.ts"
-import type { Stores } from "../../stores.ts"
+import type { PolicyStore } from "../access/policy-store.ts"
 import { serviceTokenViewOf } from "../access/service-token-service.ts"
+import type { ServiceTokenStore } from "../access/service-token-store.ts"
 import type { CreatedServiceToken } from "../access/service-tokens.ts"
 import type { AuthMethod } from "./auth-method.ts"
 import { noAuthMethod } from "./auth-method-directory.ts"
+import type { AuthMethodStore } from "./auth-method-store.ts"
 import { type LoggedIn, loginToken } from "./login.ts"
 import type { TokenTerms } from "./token-terms.ts"
 
-export type LoginStores = Pick<Stores, "authMethods" | "policies" | "serviceTokens">
+export interface LoginStores {
+  readonly authMethods: AuthMethodStore
+  readonly policies: PolicyStore
+  readonly serviceTokens: ServiceTokenStore
+}
 
 /**
  * Makes the token of whoever has proved themselves, in the unit of work that has found it so. Policies that the terms name and

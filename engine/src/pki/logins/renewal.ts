@@ -1,9 +1,15 @@
 import { unprocessable } from "../../core/errors.ts"
-import type { Stores } from "../../stores.ts"
 import type { ServiceToken } from "../access/service-token.ts"
+import type { AppRoleStore } from "./app-role-store.ts"
+import type { AuthMethodStore } from "./auth-method-store.ts"
 import type { AuthMethodType } from "./auth-method.ts"
+import type { KubernetesLoginStore } from "./kubernetes/kubernetes-login-store.ts"
 
-export type RenewalStores = Pick<Stores, "appRoles" | "authMethods" | "kubernetesLogins">
+export interface RenewalStores {
+  readonly appRoles: AppRoleStore
+  readonly authMethods: AuthMethodStore
+  readonly kubernetesLogins: KubernetesLoginStore
+}
 
 /** A token of a role that is gone goes on until its end, and no further: a period would have no end otherwise. */
 export async function refuseWithoutRole(

@@ -5,9 +5,9 @@ import type { Caller } from "../../../core/caller.ts"
 import { badRequest, EngineError, notFound, refuseFaults, unavailable, unprocessable } from "../../../core/errors.ts"
 import type { Runtime } from "../../../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../../../core/storage.ts"
-import type { Stores } from "../../../stores.ts"
 import type { CreatedServiceToken } from "../../access/service-tokens.ts"
 import { type KeyPage, pageOfKeys } from "../../key-page.ts"
+import type { MountStore } from "../../mount-store.ts"
 import { mountPathOf } from "../../mount.ts"
 import { roleNameFaults } from "../../roles/role.ts"
 import { addressBounds } from "../address-bounds.ts"
@@ -24,6 +24,7 @@ import {
   kubernetesConfigWarnings,
   verificationKeys,
 } from "./kubernetes-config.ts"
+import type { KubernetesLoginStore } from "./kubernetes-login-store.ts"
 import type {
   KubernetesConfigured,
   KubernetesLogin,
@@ -255,7 +256,10 @@ export class KubernetesLoginService implements KubernetesLogins {
 
 const writing = ["create", "update"] as const
 
-type UsedStores = LoginStores & Pick<Stores, "kubernetesLogins" | "mounts">
+interface UsedStores extends LoginStores {
+  readonly kubernetesLogins: KubernetesLoginStore
+  readonly mounts: MountStore
+}
 
 interface Known {
   readonly role: KubernetesRole
