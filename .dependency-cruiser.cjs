@@ -89,6 +89,29 @@ module.exports = {
       to: { path: "^engine/src/(tags|workspaces)/" },
     },
     {
+      name: "pki-reaches-no-workspaces",
+      comment:
+        "At any depth, through any file: neither the PKI and ACME nor organizations depend on workspaces and the event feed. Ports of their own take what others implement.",
+      severity: "error",
+      from: { path: "^engine/src/(x509|pki|acme|organizations)/" },
+      to: { path: "^engine/src/(workspaces|events)/", reachable: true },
+    },
+    {
+      name: "workspaces-reach-no-pki",
+      comment: "The same, seen from the other half.",
+      severity: "error",
+      from: { path: "^engine/src/(organizations|tags|workspaces|events)/" },
+      to: { path: "^engine/src/(pki|acme)/", reachable: true },
+    },
+    {
+      name: "services-declare-their-stores",
+      comment:
+        "stores.ts imports the ports of every domain. A service that imports it would depend on all of them, so only composition, storage and the test kit may.",
+      severity: "error",
+      from: { path: "^engine/src/", pathNot: "^engine/src/((storage|testing)/|embedded\\.ts)" },
+      to: { path: "^engine/src/stores\\.ts$" },
+    },
+    {
       name: "sql-only-in-storage",
       comment: "One folder speaks SQL, so that a second database is a change in one folder.",
       severity: "error",
