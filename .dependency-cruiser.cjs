@@ -30,7 +30,7 @@ module.exports = {
       severity: "error",
       from: { path: `^engine/src/(${domain}|engine\\.ts|stores\\.ts)` },
       to: {
-        path: "^engine/src/((contracts|storage|wire|http|client|cli|jobs|telemetry|testing)/|(embedded|open|index|server)\\.ts)",
+        path: "^engine/src/((contracts|storage|wire|http|client|cli|jobs|telemetry|testing|composition)/|(embedded|open|index|server)\\.ts)",
       },
     },
     {
@@ -40,7 +40,7 @@ module.exports = {
       severity: "error",
       from: { path: "^engine/src/declared/" },
       to: {
-        path: "^engine/src/((storage|wire|http|client|cli|jobs|telemetry|testing)/|(embedded|open|index|server)\\.ts)",
+        path: "^engine/src/((storage|wire|http|client|cli|jobs|telemetry|testing|composition)/|(embedded|open|index|server)\\.ts)",
       },
     },
     {
@@ -108,7 +108,7 @@ module.exports = {
       comment:
         "stores.ts imports the ports of every domain. A service that imports it would depend on all of them, so only composition, storage and the test kit may.",
       severity: "error",
-      from: { path: "^engine/src/", pathNot: "^engine/src/((storage|testing)/|embedded\\.ts)" },
+      from: { path: "^engine/src/", pathNot: "^engine/src/((storage|composition|testing)/|embedded\\.ts)" },
       to: { path: "^engine/src/stores\\.ts$" },
     },
     {
@@ -151,7 +151,7 @@ module.exports = {
       severity: "error",
       from: { path: "^engine/src/telemetry/" },
       to: {
-        path: "^engine/src/((contracts|storage|wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)",
+        path: "^engine/src/((contracts|storage|wire|http|client|cli|jobs|testing|composition)/|(embedded|open|index|server)\\.ts)",
       },
     },
     {
@@ -180,21 +180,25 @@ module.exports = {
       comment: "A contract or a codec is used by server and client alike, so it may see neither, and no store.",
       severity: "error",
       from: { path: "^engine/src/(contracts|wire)/" },
-      to: { path: "^engine/src/((storage|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+      to: {
+        path: "^engine/src/((storage|http|client|cli|jobs|testing|composition)/|(embedded|open|index|server)\\.ts)",
+      },
     },
     {
       name: "storage-serves-the-domain",
       comment: "Storage implements the domain's ports; documents, requests and jobs are other people's business.",
       severity: "error",
       from: { path: "^engine/src/storage/" },
-      to: { path: "^engine/src/((contracts|wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+      to: {
+        path: "^engine/src/((contracts|wire|http|client|cli|jobs|testing|composition)/|(embedded|open|index|server)\\.ts)",
+      },
     },
     {
       name: "storage-is-opened-in-one-place",
       comment:
         "Only the composition root, the commands that back up a store and the test kit see storage beside services.",
       severity: "error",
-      from: { path: "^engine/src/", pathNot: "^engine/src/((storage|cli|testing)/|embedded\\.ts)" },
+      from: { path: "^engine/src/", pathNot: "^engine/src/((storage|composition|cli|testing)/|embedded\\.ts)" },
       to: { path: "^engine/src/storage/" },
     },
     {
@@ -212,7 +216,7 @@ module.exports = {
       comment:
         "Who has something to record is handed a trail; where that leads is decided where the engine is composed.",
       severity: "error",
-      from: { path: "^engine/src/", pathNot: "^engine/src/((audit|cli|testing)/|embedded\\.ts)" },
+      from: { path: "^engine/src/", pathNot: "^engine/src/((audit|composition|cli|testing)/|embedded\\.ts)" },
       to: { path: "^engine/src/audit/" },
     },
     {
@@ -220,21 +224,23 @@ module.exports = {
       comment: "The server is handed an engine. It neither opens one, nor dials one, nor runs its jobs.",
       severity: "error",
       from: { path: "^engine/src/http/" },
-      to: { path: "^engine/src/((client|cli|jobs|testing)/|(embedded|open|index)\\.ts)" },
+      to: { path: "^engine/src/((client|cli|jobs|testing|composition)/|(embedded|open|index)\\.ts)" },
     },
     {
       name: "client-knows-no-server",
       comment: "The remote engine shares codecs with the server, never code that needs the server's own store.",
       severity: "error",
       from: { path: "^engine/src/client/" },
-      to: { path: "^engine/src/((http|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+      to: { path: "^engine/src/((http|cli|jobs|testing|composition)/|(embedded|open|index|server)\\.ts)" },
     },
     {
       name: "jobs-know-no-transport",
       comment: "What runs without a request must not depend on one.",
       severity: "error",
       from: { path: "^engine/src/jobs/" },
-      to: { path: "^engine/src/((contracts|wire|http|client|cli|testing)/|(embedded|open|index|server)\\.ts)" },
+      to: {
+        path: "^engine/src/((contracts|wire|http|client|cli|testing|composition)/|(embedded|open|index|server)\\.ts)",
+      },
     },
     {
       name: "nothing-imports-the-command-line",

@@ -102,6 +102,8 @@ const breaches: readonly Breach[] = [
   { rule: "engine-stands-alone", from: "engine/src/cli/c.ts", to: "operator/src/target.ts" },
   { rule: "wire-is-pure", from: "engine/src/wire/b.ts", to: "engine/src/http/target.ts" },
   { rule: "storage-serves-the-domain", from: "engine/src/storage/a.ts", to: "engine/src/wire/target.ts" },
+  { rule: "domain-knows-no-outside", from: "engine/src/pki/i.ts", to: "engine/src/composition/target.ts" },
+  { rule: "http-serves-any-engine", from: "engine/src/http/e.ts", to: "engine/src/composition/target.ts" },
   { rule: "storage-is-opened-in-one-place", from: "engine/src/http/a.ts", to: "engine/src/storage/target.ts" },
   { rule: "audit-writes-what-it-is-told", from: "engine/src/audit/a.ts", to: "engine/src/storage/target.ts" },
   { rule: "audit-writes-what-it-is-told", from: "engine/src/audit/b.ts", to: "node:http" },
@@ -136,7 +138,8 @@ const allowed: readonly Omit<Breach, "rule">[] = [
     through: "engine/src/workspaces/better.ts",
     to: "engine/src/organizations/good.ts",
   },
-  { from: "engine/src/embedded.ts", through: "engine/src/stores.ts", to: "engine/src/pki/port.ts" },
+  { from: "engine/src/embedded.ts", through: "engine/src/composition/good.ts", to: "engine/src/storage/better.ts" },
+  { from: "engine/src/composition/good.ts", through: "engine/src/stores.ts", to: "engine/src/pki/port.ts" },
 ]
 
 const isFile = (target: string) => target.endsWith(".ts")

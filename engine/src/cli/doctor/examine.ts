@@ -1,6 +1,7 @@
 // Looks at all that a server stands on, beside running servers, and changes nothing.
 import type { Runtime } from "../../core/runtime.ts"
-import { jobSchedules, readAuthorityFigures } from "../../embedded.ts"
+import { jobSchedules } from "../../composition/jobs.ts"
+import { readAuthorityFigures } from "../../composition/pki.ts"
 import { sqliteFile } from "../../storage/database.ts"
 import { sealedValueCounts } from "../../storage/rewrap.ts"
 import { sealKeysAtHand } from "../../storage/seal-keys.ts"

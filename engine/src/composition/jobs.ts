@@ -1,0 +1,132 @@
+// Jobs: work without a request, each done by one server at a time.
+import { ExpiredOrders, sweepAcme, sweepAcmeJob } from "../acme/sweep-acme.ts"
+import { acmeTidySteps } from "../acme/tidy-acme.ts"
+import { webhookClient } from "../client/webhook-client.ts"
+import type { Audit } from "../core/audit.ts"
+import type { Exclusively } from "../core/leases.ts"
+import { sweepEvents, sweepEventsJob } from "../events/sweep-events.ts"
+import { WebhookDelivery, webhooksJob } from "../events/webhook-delivery.ts"
+import { createWebhookMetrics } from "../events/webhook-metrics.ts"
+import type { Job } from "../jobs/job.ts"
+import { startJobs } from "../jobs/runner.ts"
+import { refreshCrls, refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
+import { endLeases, endLeasesJob } from "../pki/leases/end-leases.ts"
+import { sweepSecretIds, sweepSecretIdsJob } from "../pki/logins/sweep-secret-ids.ts"
+import { renewResponders, renewRespondersJob } from "../pki/ocsp/renew-responders.ts"
+import { countCertificates, countCertificatesJob } from "../pki/statistics/count-certificates.ts"
+import { keepRanges, keepRangesJob } from "../pki/tidy/keep-ranges.ts"
+import { tidyJob, TidyWorker } from "../pki/tidy/tidy-mounts.ts"
+import { hmacHex } from "../storage/hmac-signer.ts"
+import type { Stores } from "../stores.ts"
+import { destroyWhenDue, destroyWhenDueJob } from "../workspaces/destroy-when-due.ts"
+import { endRunClaims, endRunClaimsJob } from "../workspaces/end-run-claims.ts"
+import { forgetBulkActions, forgetBulkActionsJob } from "../workspaces/forget-bulk-actions.ts"
+import { expireLocks, expireLocksJob } from "../workspaces/lock-expiry.ts"
+import { readStates, readStatesJob } from "../workspaces/read-states.ts"
+import { keepStates, stateUpkeepJob } from "../workspaces/state-upkeep.ts"
+import type { AcmeParts } from "./acme.ts"
+import type { JobRunner } from "../jobs/runner.ts"
+import type { Parts } from "./options.ts"
+import type { FetchFrom } from "./outgoing.ts"
+import type { PkiParts } from "./pki.ts"
+import type { StorageContext } from "./storage.ts"
+import type { WorkspaceContext } from "./workspaces.ts"
+
+type JobContext = StorageContext & WorkspaceContext & PkiParts & AcmeParts & { readonly audit: Audit }
+
+/** Starts the jobs, unless the options say that other servers do them. */
+export function startEngineJobs(
+  context: JobContext,
+  {
+    exclusively,
+    fetchFrom,
+    stopped,
+  }: {
+    readonly exclusively: Exclusively
+    readonly fetchFrom: FetchFrom
+    readonly stopped: AbortSignal
+  },
+  { options, runtime, timers, meter }: Parts,
+): JobRunner {
+  const webhookDelivery = new WebhookDelivery({
+    ...context,
+    client: webhookClient(fetchFrom("webhook", false), runtime.clock, hmacHex),
+    metrics: createWebhookMetrics(meter),
+  })
+  context.onEvents(() => webhookDelivery.wake())
+  const jobs =
+    options.jobs === false
+      ? []
+      : jobsOver(context, {
+          tidying: new TidyWorker({ ...context, acmeTidySteps }, context.tidyMetrics),
+          expiredOrders: new ExpiredOrders(context),
+          webhookDelivery,
+        })
+  return startJobs(jobs, { exclusively, runtime, timers, meter, stopped })
+}
+
+/** Workers that outlast a run of their job. */
+interface Workers {
+  readonly tidying: TidyWorker<Stores>
+  readonly expiredOrders: ExpiredOrders
+  readonly webhookDelivery: WebhookDelivery
+}
+
+/** When each job is due; `chancery doctor` compares it with the runs. */
+export const jobSchedules: readonly Omit<Job, "run">[] = [
+  refreshCrlsJob,
+  countCertificatesJob,
+  renewRespondersJob,
+  tidyJob,
+  keepRangesJob,
+  endLeasesJob,
+  destroyWhenDueJob,
+  forgetBulkActionsJob,
+  expireLocksJob,
+  endRunClaimsJob,
+  sweepAcmeJob,
+  readStatesJob,
+  webhooksJob,
+  sweepEventsJob,
+  sweepSecretIdsJob,
+  stateUpkeepJob,
+]
+
+const jobsOver = (context: JobContext, { tidying, expiredOrders, webhookDelivery }: Workers): readonly Job[] => [
+  {
+    ...refreshCrlsJob,
+    async run(held) {
+      const trail = context.audit.trail({ job: refreshCrlsJob.name })
+      await refreshCrls(context, context.runtime.log, trail.keyUse, held)
+      await trail.durable()
+    },
+  },
+  { ...countCertificatesJob, run: (held) => countCertificates(context, held) },
+  {
+    ...renewRespondersJob,
+    async run(held) {
+      const trail = context.audit.trail({ job: renewRespondersJob.name })
+      await renewResponders(context, trail.keyUse, held)
+      await trail.durable()
+    },
+  },
+  { ...tidyJob, run: (held) => tidying.run(held) },
+  { ...keepRangesJob, run: (held) => keepRanges(context, context.tidyMetrics, held) },
+  { ...endLeasesJob, run: (held) => endLeases(context, held) },
+  { ...destroyWhenDueJob, run: (held) => destroyWhenDue(context, held) },
+  { ...forgetBulkActionsJob, run: (held) => forgetBulkActions(context, held) },
+  { ...expireLocksJob, run: (held) => expireLocks(context, held) },
+  { ...endRunClaimsJob, run: (held) => endRunClaims(context, held) },
+  {
+    ...sweepAcmeJob,
+    async run(held) {
+      await expiredOrders.end(held)
+      await sweepAcme(context, held)
+    },
+  },
+  { ...readStatesJob, run: (held) => readStates(context, held) },
+  { ...webhooksJob, run: (held) => webhookDelivery.run(held) },
+  { ...sweepEventsJob, run: (held) => sweepEvents(context, held) },
+  { ...sweepSecretIdsJob, run: (held) => sweepSecretIds(context, held) },
+  { ...stateUpkeepJob, run: (held) => keepStates(context, held) },
+]

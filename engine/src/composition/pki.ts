@@ -1,0 +1,189 @@
+// Certificates, and the policies, service tokens and logins that give access to them.
+import { availableParallelism } from "node:os"
+import { podAccount } from "../client/pod-account.ts"
+import { webhookPolicyClient } from "../client/policy-client.ts"
+import { kubernetesTokenReviewer } from "../client/token-reviewer.ts"
+import type { AuditTrail } from "../core/audit.ts"
+import type { Caller } from "../core/caller.ts"
+import type { Exclusively } from "../core/leases.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Signer } from "../core/signing.ts"
+import { systemTimers } from "../core/timers.ts"
+import { openRsaKeys } from "../jobs/rsa-keys.ts"
+import { PolicyService } from "../pki/access/policy-service.ts"
+import { ServiceTokenService } from "../pki/access/service-token-service.ts"
+import { TokenRoleService } from "../pki/access/token-role-service.ts"
+import { MountSnapshots } from "../pki/authorities.ts"
+import type { FilingRanges } from "../pki/certificates/filing.ts"
+import { CertificateInventoryService } from "../pki/certificates/inventory-service.ts"
+import { createCrlMetrics } from "../pki/crl/crl-metrics.ts"
+import { CrlPublisher } from "../pki/crl/crl-publisher.ts"
+import { PolicyServiceActivity } from "../pki/external-policy/policy-service-activity.ts"
+import { BlockedKeyService } from "../pki/keys/blocked-key-service.ts"
+import { storedSigningKeys } from "../pki/keys/signing-keys.ts"
+import { LeaseService } from "../pki/leases/lease-service.ts"
+import { appRoleMethod } from "../pki/logins/app-role-method.ts"
+import { AuthMethodDirectory } from "../pki/logins/auth-method-directory.ts"
+import { AuthMethodService } from "../pki/logins/auth-method-service.ts"
+import { KubernetesLoginService } from "../pki/logins/kubernetes/kubernetes-login-service.ts"
+import type { ReadPodAccount, TokenReviewer } from "../pki/logins/kubernetes/token-reviewer.ts"
+import { MountDirectory } from "../pki/mount-directory.ts"
+import { MountService } from "../pki/mount-service.ts"
+import { MountedPki } from "../pki/mounted.ts"
+import { HeldResponders } from "../pki/ocsp/held-responders.ts"
+import { OcspCache } from "../pki/ocsp/ocsp-cache.ts"
+import { createOcspMetrics } from "../pki/ocsp/ocsp-metrics.ts"
+import { mountAccess, type PkiContext } from "../pki/pki-context.ts"
+import { type AuthorityFigures, FigureBoard } from "../pki/statistics/authority-figures.ts"
+import { createTidyMetrics, type TidyMetrics } from "../pki/tidy/tidy-metrics.ts"
+import { VisibleMountService } from "../pki/visible-mounts.ts"
+import type { Database } from "../storage/database.ts"
+import { filingRangesOver } from "../storage/partitions/filing-ranges.ts"
+import { storesOver } from "../storage/stores.ts"
+import type { Stores } from "../stores.ts"
+import { tracedKeyGenerator, tracedSigningKeys } from "../telemetry/traced-keys.ts"
+import { keyGenerator } from "../x509/key-generation.ts"
+import { noWeakKeys } from "../x509/weak-key-list.ts"
+import type { Parts } from "./options.ts"
+import type { FetchFrom } from "./outgoing.ts"
+import type { StorageContext } from "./storage.ts"
+
+export interface PkiParts extends PkiContext<Stores> {
+  readonly authMethodDirectory: AuthMethodDirectory
+  readonly reviewToken: TokenReviewer
+  readonly readPodAccount: ReadPodAccount
+  readonly figures: FigureBoard
+  readonly tidyMetrics: TidyMetrics
+  readonly filingRanges: FilingRanges
+  /** Signs addresses of logins and nonces. */
+  readonly signer: Signer
+}
+
+export function composePki(
+  { storage, database, cacheVersions }: StorageContext,
+  {
+    exclusively,
+    fetchFrom,
+    signer,
+    wakeJob,
+  }: {
+    /** For work that one server does at a time. */
+    readonly exclusively: Exclusively
+    readonly fetchFrom: FetchFrom
+    readonly signer: Signer
+    /** Starts a job at once, by its name. */
+    readonly wakeJob: (name: string) => void
+  },
+  { options, runtime, timers, meter, opening }: Parts,
+): PkiParts {
+  const { tracer } = runtime
+  const rsaKeys = opening.use(
+    openRsaKeys({
+      threadCount: Math.max(2, availableParallelism()),
+      timers,
+      ...(options.rsaKeyStock && { stock: options.rsaKeyStock }),
+    }),
+  )
+  const storedKeys = storedSigningKeys(storage)
+  const signingKeys = tracer === undefined ? storedKeys : tracedSigningKeys(storedKeys, tracer)
+  const ownGenerator = options.keyGenerator ?? keyGenerator(rsaKeys)
+  const mountDirectory = new MountDirectory(storage, cacheVersions)
+  const mountSnapshots = new MountSnapshots()
+  const { clock, log } = runtime
+  return {
+    storage,
+    runtime,
+    cacheVersions,
+    mountDirectory,
+    mountSnapshots,
+    authMethodDirectory: new AuthMethodDirectory(storage, cacheVersions),
+    signingKeys,
+    keyGenerator: tracer === undefined ? ownGenerator : tracedKeyGenerator(ownGenerator, tracer),
+    weakKeys: options.weakKeys ?? noWeakKeys,
+    policyClient: webhookPolicyClient(fetchFrom("policy service", true)),
+    policyServiceActivity: new PolicyServiceActivity(),
+    reviewToken: kubernetesTokenReviewer(fetchFrom("kubernetes", false)),
+    readPodAccount: podAccount(options.podAccountFolder),
+    crlPublisher: new CrlPublisher({
+      storage,
+      clock,
+      timers,
+      exclusively,
+      signingKeys,
+      metrics: createCrlMetrics(meter),
+      log,
+    }),
+    ocspMetrics: createOcspMetrics(meter),
+    figures: new FigureBoard({ storage, mountDirectory, mountSnapshots, runtime, timers }),
+    ocspCache: new OcspCache(),
+    ocspResponders: new HeldResponders(),
+    tidyMetrics: createTidyMetrics(meter),
+    filingRanges: filingRangesOver(database),
+    signer,
+    wakeJob,
+  }
+}
+
+interface PkiRequest {
+  readonly context: PkiParts
+  readonly caller: Caller
+  readonly trail: AuditTrail
+}
+
+export const pkiFamilies = {
+  pki:
+    ({ context, caller, trail }: PkiRequest) =>
+    (mountPath: string) =>
+      new MountedPki(mountAccess(context, mountPath, caller, trail.keyUse)),
+  mounts: ({ context: { storage, runtime, mountDirectory }, caller }: PkiRequest) =>
+    new MountService(storage, runtime, mountDirectory, caller),
+  kubernetesLogins:
+    ({ context, caller }: PkiRequest) =>
+    (methodPath: string) =>
+      new KubernetesLoginService(context, caller, methodPath),
+  leases: ({ context, caller }: PkiRequest) => new LeaseService(context, caller),
+  policies: ({ context: { storage }, caller }: PkiRequest) => new PolicyService(storage, caller),
+  blockedKeys: ({ context: { storage, runtime }, caller }: PkiRequest) =>
+    new BlockedKeyService(storage, runtime, caller),
+  certificateInventory: ({ context, caller, trail }: PkiRequest) =>
+    new CertificateInventoryService(
+      context.mountDirectory,
+      (mountPath) => new MountedPki(mountAccess(context, mountPath, caller, trail.keyUse)).certificates,
+      caller,
+    ),
+  serviceTokens: ({ context: { storage, runtime }, caller }: PkiRequest) =>
+    new ServiceTokenService(storage, runtime, caller),
+  tokenRoles: ({ context: { storage }, caller }: PkiRequest) => new TokenRoleService(storage, caller),
+  authMethods: ({ context: { storage, runtime, authMethodDirectory }, caller }: PkiRequest) =>
+    new AuthMethodService(storage, runtime, authMethodDirectory, caller),
+  appRoles:
+    ({ context, caller }: PkiRequest) =>
+    (methodPath: string) =>
+      appRoleMethod(context, methodPath, caller),
+  visibleMounts: ({ context: { mountDirectory, authMethodDirectory }, caller }: PkiRequest) =>
+    new VisibleMountService(mountDirectory, authMethodDirectory, caller),
+}
+
+/** Reads the figures of authorities without an engine: nothing is signed, opened or written. */
+export function readAuthorityFigures(
+  database: Pick<Database, "read" | "dialect">,
+  runtime: Runtime,
+): Promise<AuthorityFigures> {
+  const refused = (): never => {
+    throw new Error("a look at a store neither seals nor opens nor writes")
+  }
+  const storage = storesOver(
+    { ...database, readElsewhere: database.read, transact: refused },
+    { seal: refused, open: refused },
+    runtime.clock,
+  )
+  const mountDirectory = new MountDirectory(storage, { mounts: refused })
+  const board = new FigureBoard({
+    storage,
+    mountDirectory,
+    mountSnapshots: new MountSnapshots(),
+    runtime,
+    timers: systemTimers,
+  })
+  return board.read()
+}

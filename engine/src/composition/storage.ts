@@ -1,0 +1,98 @@
+// The store: the database, the keys that seal its secrets, the repositories over it, and the event feed.
+import type { CacheVersions } from "../core/cache-versions.ts"
+import type { OrganizationId } from "../core/ids.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Sealer } from "../core/sealing.ts"
+import type { Storage } from "../core/storage.ts"
+import { dayMs, secondMs } from "../core/time.ts"
+import type { Timers } from "../core/timers.ts"
+import { EventFeed } from "../events/event-feed.ts"
+import type { EventOrigin } from "../events/event.ts"
+import { createFeedMetrics } from "../events/feed-metrics.ts"
+import { currentCacheVersions } from "../storage/cache-versions.ts"
+import { type Database, openDatabase } from "../storage/database.ts"
+import { followSealKeys } from "../storage/follow-seal-keys.ts"
+import { defaultSealKeySources, findSealKeys } from "../storage/seal-keys.ts"
+import { storesOver } from "../storage/stores.ts"
+import type { Stores } from "../stores.ts"
+import { tracedSealer } from "../telemetry/traced-keys.ts"
+import type { Parts } from "./options.ts"
+
+export interface StorageContext {
+  readonly runtime: Runtime
+  readonly timers: Timers
+  readonly database: Database
+  readonly sealer: Sealer
+  readonly storage: Storage<Stores>
+  /** Changes through it are ascribed to that origin. */
+  readonly storageOf: (origin: EventOrigin) => Storage<Stores>
+  /** Undefined without a feed. */
+  readonly eventFeed: EventFeed | undefined
+  readonly eventRetentionMs: number
+  /** Calls `wake` after each commit that adds to the feed. */
+  readonly onEvents: (wake: () => void) => void
+  readonly cacheVersions: CacheVersions
+  readonly checkRoom: () => Promise<void>
+}
+
+/** Opens the store and brings it up to date. */
+export async function openStorage(
+  url: string,
+  { options, runtime, timers, meter, opening }: Parts,
+): Promise<StorageContext> {
+  const { random, log, tracer } = runtime
+  const { connections, storageLimits: limits, readReplicas } = options
+  const database = opening.use(
+    await openDatabase(url, {
+      ...runtime,
+      meter,
+      connections,
+      limits,
+      readReplicas,
+      timers,
+      logThread: options.jobs !== false,
+      image: options.image,
+      freePages: options.freePages,
+    }),
+  )
+  await database.migrate()
+  const sealKeys = options.sealKeys ?? defaultSealKeySources(url, random)
+  const found = await findSealKeys(database, sealKeys, random)
+  if (found.createdFile !== undefined) {
+    log.warn("seal-key-created", { file: found.createdFile, advice: "keep a copy elsewhere: nothing opens without it" })
+  }
+  const { sealer: ownSealer } = opening.use(followSealKeys(database, sealKeys, found, { random, log, timers }))
+  const sealer = tracer === undefined ? ownSealer : tracedSealer(ownSealer, tracer)
+  const { events = {} } = options
+  const wakers: (() => void)[] = []
+  const feed =
+    events.on === false
+      ? undefined
+      : {
+          committed: (ids: ReadonlySet<OrganizationId>) => {
+            eventFeed?.wake(ids)
+            for (const wake of wakers) wake()
+          },
+        }
+  const storage = storesOver(database, sealer, runtime.clock, feed)
+  const feedMetrics = createFeedMetrics(meter)
+  const eventFeed =
+    feed && new EventFeed({ storage, runtime, timers, metrics: feedMetrics, pollMs: pollMs[database.dialect] })
+  if (eventFeed !== undefined) opening.defer(() => eventFeed.end())
+  return {
+    runtime,
+    timers,
+    database,
+    sealer,
+    storage,
+    storageOf: (origin) => storesOver(database, sealer, runtime.clock, feed, origin),
+    eventFeed,
+    eventRetentionMs: events.retentionMs ?? 7 * dayMs,
+    onEvents: (wake) => void wakers.push(wake),
+    cacheVersions: currentCacheVersions(database),
+    checkRoom: () => database.checkRoom(),
+  }
+}
+
+/** Other servers do not announce their writes; another process seldom writes a file of SQLite. */
+const pollMs = { sqlite: secondMs, postgres: 100 } as const
