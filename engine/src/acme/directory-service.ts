@@ -69,7 +69,7 @@ export abstract class DirectoryService {
     return (this.#entered ??= this.#found())
   }
 
-  /** By the mounts that have led the request here, which need not be looked at again: a mount that changes is another authority. */
+  /** Uses the mounts that led the request here, without reading them again: a changed mount has another snapshot. */
   async #found(): Promise<MountSnapshot> {
     const { mountDirectory, mountSnapshots, cacheVersions } = this.access.context
     const mount = mountDirectory.held?.find(this.access.mountPath)

@@ -55,7 +55,7 @@ async function look(
   challenge: ClaimedChallenge,
 ): Promise<SettledChallenge | Instant | undefined> {
   const { storage, runtime, network, timers } = context
-  const snapshot = await authorityOf(context, challenge)
+  const snapshot = await snapshotOf(context, challenge)
   if (snapshot === undefined) return undefined
   const { identifier, type, token, thumbprint } = challenge
   const begunAt = runtime.clock.now()
@@ -97,7 +97,7 @@ interface Settling {
   readonly endedCount: number
 }
 
-async function authorityOf(
+async function snapshotOf(
   { cacheVersions, mountDirectory, mountSnapshots, storage }: ValidationContext,
   { mountId }: ClaimedChallenge,
 ): Promise<MountSnapshot | undefined> {

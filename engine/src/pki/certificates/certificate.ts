@@ -110,7 +110,7 @@ export type IssuedCertificate = Pick<CertificateRecord, "certificate" | "issuerI
 export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
-  /** The same, as long as the authority of its mount has this version; false where it has another. */
+  /** The same, if its mount still has this version; returns false, and inserts nothing, if not. */
   insertUnder(version: number, certificate: CertificateRecord): Promise<boolean>
   insertMetadata(metadata: CertificateMetadata): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>

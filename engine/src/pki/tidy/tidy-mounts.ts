@@ -81,7 +81,7 @@ export class TidyWorker<Stores extends PkiStores> {
 
   /** What is due by the clock. */
   async #lookAt(mount: Mount): Promise<void> {
-    const { settings } = await this.#authority(mount)
+    const { settings } = await this.#snapshot(mount)
     if (!settings.autoTidy.enabled) return
     const { storage, runtime, mountDirectory } = this.#context
     const now = runtime.clock.now()
@@ -111,7 +111,7 @@ export class TidyWorker<Stores extends PkiStores> {
     if (run.state === "cancelling") return this.#finish(mount, run, "cancelled")
     try {
       const context = { ...this.#context, leftToGo: (id: MountId) => this.#rangesLeftToGo(id) }
-      const write = await nextStep(context, await this.#authority(mount), run, runtime.clock.now())
+      const write = await nextStep(context, await this.#snapshot(mount), run, runtime.clock.now())
       if (write === undefined) return await this.#finish(mount, run, "finished")
       await this.#record(mount, run, write)
       if (run.options.pauseDurationMs > 0) this.#rest(run.mountId, run.options.pauseDurationMs)
@@ -171,7 +171,7 @@ export class TidyWorker<Stores extends PkiStores> {
     })
   }
 
-  #authority(mount: Mount): Promise<MountSnapshot> {
+  #snapshot(mount: Mount): Promise<MountSnapshot> {
     const { storage, mountSnapshots } = this.#context
     return mountSnapshots.read(storage, mount)
   }
