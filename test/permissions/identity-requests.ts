@@ -74,6 +74,7 @@ const newTeamProject = async (subject: Subject) => {
 }
 
 export const identityRequests: Readonly<Record<string, Prepare>> = {
+  "GET /openapi.json": nothing,
   "GET /organizations": nothing,
   "POST /organizations": ({ unique }) => ({
     body: document("organizations", { name: `${unique}-new`, email: "new@example.com" }),

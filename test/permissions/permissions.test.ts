@@ -8,6 +8,7 @@ import { requests } from "./requests.ts"
 const openToEveryUser = [
   "GET /account/details",
   "GET /github-app/installations",
+  "GET /openapi.json",
   "GET /organizations",
   "PATCH /account/details",
   "PATCH /account/update",

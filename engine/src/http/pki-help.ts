@@ -1,5 +1,4 @@
-import { fieldSchemas } from "../contracts/openapi.ts"
-import type { FieldType } from "../contracts/vault/types.ts"
+import { type FieldType, fieldSchemas } from "../contracts/vault/types.ts"
 import type { ParameterTable } from "../wire/pki/parameters.ts"
 import type { Operation } from "./pki-route.ts"
 

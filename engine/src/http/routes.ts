@@ -1,5 +1,6 @@
 import { type Route, withSmallBodies } from "./route.ts"
 import { agentPoolRoutes } from "./routes/agent-pools.ts"
+import { apiDescriptionRoutes } from "./routes/api-description.ts"
 import { assessmentRoutes } from "./routes/assessments.ts"
 import { bulkActionRoutes } from "./routes/bulk-actions.ts"
 import { configurationVersionRoutes } from "./routes/configuration-versions.ts"
@@ -55,4 +56,5 @@ export const apiRoutes: readonly Route[] = [
   ...variableRoutes,
   ...eventRoutes,
   ...remoteStateConsumerRoutes,
+  ...apiDescriptionRoutes,
 ]

@@ -75,6 +75,7 @@ export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "GET /sys/seal-status": nothing,
   "GET /sys/init": nothing,
   "GET /sys/leader": nothing,
+  "GET /sys/internal/specs/openapi": nothing,
   "GET /sys/mounts": nothing,
   "GET /sys/mounts/*path": mounted,
   "POST /sys/mounts/*path": ({ unique }) => ({ params: { path: `new/${unique}` }, body: { type: "pki" } }),

@@ -7,10 +7,18 @@ import { revocationReasons, type RevocationReason } from "../../x509/certificate
 import type { Documentation } from "../codec.ts"
 import { acmeContract, payload, type PayloadMember } from "./endpoint.ts"
 
-/** Addresses of directories, below a mount. */
-export const directoryPaths: readonly string[] = ["", "/issuer/:issuer_ref"].flatMap((issuer) =>
-  ["", "/roles/:role", "/external-policy", "/external-policy/:policy"].map((decider) => `${issuer}${decider}/acme`),
+const issuers = { "": "", Issuer: "/issuer/:issuer_ref" }
+const deciders = {
+  "": "",
+  Role: "/roles/:role",
+  PolicyService: "/external-policy",
+  Policy: "/external-policy/:policy",
+}
+/** Addresses of directories, below a mount, with the ends of operation ids in OpenAPI. */
+export const directories = Object.entries(issuers).flatMap(([issuer, above]) =>
+  Object.entries(deciders).map(([decider, below]) => ({ name: `${issuer}${decider}`, path: `${above}${below}/acme` })),
 )
+export const directoryPaths: readonly string[] = directories.map(({ path }) => path)
 
 const member = <T>(
   schema: PayloadMember<T>["schema"],
@@ -181,15 +189,37 @@ const revocation = payload({
 })
 
 const asAccount = { method: "POST", signer: "account" } as const
+const pem = { document: "Pem", mediaType: "application/pem-certificate-chain" }
 export const acme = acmeContract({
-  directory: { method: "GET", path: "/directory", summary: "Returns the addresses of the directory." },
-  directoryByPost: { ...asAccount, path: "/directory", summary: "Returns the addresses of the directory." },
-  newNonce: { method: "GET", path: "/new-nonce", summary: "Returns a nonce in Replay-Nonce." },
-  newNonceByPost: { ...asAccount, path: "/new-nonce", summary: "Returns a nonce in Replay-Nonce." },
+  directory: {
+    method: "GET",
+    path: "/directory",
+    summary: "Returns the addresses of the directory.",
+    answers: { document: "AcmeDirectory" },
+  },
+  directoryByPost: {
+    ...asAccount,
+    path: "/directory",
+    summary: "Returns the addresses of the directory.",
+    answers: { document: "AcmeDirectory" },
+  },
+  newNonce: {
+    method: "GET",
+    path: "/new-nonce",
+    summary: "Returns a nonce in Replay-Nonce.",
+    answers: { statuses: [204] },
+  },
+  newNonceByPost: {
+    ...asAccount,
+    path: "/new-nonce",
+    summary: "Returns a nonce in Replay-Nonce.",
+    answers: { statuses: [204] },
+  },
   renewalInfo: {
     method: "GET",
     path: "/renewal-info/:certificate_id",
     summary: "Returns the time in which a certificate should be renewed (RFC 9773).",
+    answers: { document: "AcmeRenewalInfo" },
   },
   newAccount: {
     method: "POST",
@@ -197,6 +227,7 @@ export const acme = acmeContract({
     summary: "Makes an account, or returns that of the key.",
     signer: "new key",
     payload: newAccount,
+    answers: { document: "AcmeAccount", statuses: [200, 201] },
   },
   account: {
     ...asAccount,
@@ -204,27 +235,47 @@ export const acme = acmeContract({
     summary: "Returns or changes the account.",
     payload: accountChange,
     payloadOptional: true,
+    answers: { document: "AcmeAccount" },
   },
-  orders: { ...asAccount, path: "/account/:id/orders", summary: "Lists the orders of the account." },
-  newOrder: { ...asAccount, path: "/new-order", summary: "Makes an order.", payload: newOrder },
-  order: { ...asAccount, path: "/order/:id", summary: "Returns an order." },
+  orders: {
+    ...asAccount,
+    path: "/account/:id/orders",
+    summary: "Lists the orders of the account.",
+    answers: { document: "AcmeOrders" },
+  },
+  newOrder: {
+    ...asAccount,
+    path: "/new-order",
+    summary: "Makes an order.",
+    payload: newOrder,
+    answers: { document: "AcmeOrder", statuses: [201] },
+  },
+  order: { ...asAccount, path: "/order/:id", summary: "Returns an order.", answers: { document: "AcmeOrder" } },
   finalize: {
     ...asAccount,
     path: "/order/:id/finalize",
     summary: "Requests the certificate of an order.",
     payload: finalize,
+    answers: { document: "AcmeOrder" },
   },
-  certificate: { ...asAccount, path: "/order/:id/cert", summary: "Returns the certificate of an order in PEM." },
+  certificate: {
+    ...asAccount,
+    path: "/order/:id/cert",
+    summary: "Returns the certificate of an order in PEM.",
+    answers: pem,
+  },
   certificateChain: {
     ...asAccount,
     path: "/order/:id/cert/:chain",
     summary: "Returns the certificate with another chain, by its number.",
+    answers: pem,
   },
   newAuthorization: {
     ...asAccount,
     path: "/new-authz",
     summary: "Makes an authorization before an order.",
     payload: newAuthorization,
+    answers: { document: "AcmeAuthorization", statuses: [200, 201] },
   },
   authorization: {
     ...asAccount,
@@ -232,6 +283,7 @@ export const acme = acmeContract({
     summary: "Returns or gives up an authorization.",
     payload: authorizationChange,
     payloadOptional: true,
+    answers: { document: "AcmeAuthorization" },
   },
   challenge: {
     ...asAccount,
@@ -239,6 +291,7 @@ export const acme = acmeContract({
     summary: "Returns a challenge, or begins its validation.",
     payload: payload({}),
     payloadOptional: true,
+    answers: { document: "AcmeChallenge" },
   },
   revoke: {
     method: "POST",
@@ -246,11 +299,13 @@ export const acme = acmeContract({
     summary: "Revokes a certificate.",
     signer: "account or certificate key",
     payload: revocation,
+    answers: {},
   },
   keyChange: {
     ...asAccount,
     path: "/key-change",
     summary: "Changes the key of the account. The payload is a JWS, signed by the new key, of account and oldKey.",
     payload: payload({}),
+    answers: { document: "AcmeAccount" },
   },
 })

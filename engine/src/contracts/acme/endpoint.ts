@@ -37,6 +37,14 @@ export interface AcmeEndpoint {
   readonly payload?: Payload<unknown>
   /** The payload may be left out, to read what it would change. */
   readonly payloadOptional?: true
+  readonly answers: AcmeAnswer
+}
+/** The document is a schema of `openapi.ts`. */
+export interface AcmeAnswer {
+  /** 200 unless there are others. */
+  readonly statuses?: readonly number[]
+  readonly document?: string
+  readonly mediaType?: string
 }
 export type AcmeContract = Readonly<Record<string, AcmeEndpoint>>
 

@@ -22,6 +22,10 @@ export interface Answer<Sent, Received = Sent> {
   readonly document?: Definition
   /** `data` is a list. */
   readonly list?: true
+  /** 204 if there is nothing. */
+  readonly orNothing?: true
+  /** JSON that is no document of JSON:API. */
+  readonly json?: true
   /** Bytes in the place of a document; undefined is 204. */
   readonly bytes?: { readonly mediaType: string; readonly as: "whole" | "stream" }
   readonly headers?: (request: { readonly snapshotIntervalSeconds: number }) => Readonly<Record<string, string>>
@@ -121,7 +125,15 @@ export const list = <View>(document: Codec<View>): Answer<readonly View[]> => ({
 })
 export const bytes = (mediaType: string): Answer<Uint8Array> => ({ status: 200, bytes: { mediaType, as: "whole" } })
 /** 204 if there is none. */
-export const bytesOrNothing = (mediaType: string): Answer<Uint8Array | undefined> => bytes(mediaType) as never
+export const bytesOrNothing = (mediaType: string): Answer<Uint8Array | undefined> =>
+  ({ ...bytes(mediaType), orNothing: true }) as never
+/** JSON of another kind than JSON:API. */
+export const json: Answer<object> = {
+  status: 200,
+  json: true,
+  encode: (value) => value,
+  headers: () => ({ "content-type": "application/json" }),
+}
 export const stream = (mediaType: string): Answer<AsyncIterable<Uint8Array>> => ({
   status: 200,
   bytes: { mediaType, as: "stream" },

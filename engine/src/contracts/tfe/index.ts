@@ -1,5 +1,6 @@
 // Every resource of `/api/v2`: the one list from which OpenAPI and the reference are made.
 import { agentPool, agentPools } from "./agent-pool.ts"
+import { apiDescription } from "./api-description.ts"
 import { assessment, assessments } from "./assessment.ts"
 import { configurationVersion, configurationVersions, ingressAttributes, readme } from "./configuration-version.ts"
 import { entitlementSet, organization, organizations } from "./organization.ts"
@@ -77,6 +78,7 @@ export const tfeResources: Readonly<Record<string, Resource>> = {
     ],
   },
   events: { title: "Events", contracts: { events }, documents: [{ title: "events", document: event }] },
+  openapi: { title: "OpenAPI document", contracts: { apiDescription }, documents: [] },
   "organization-memberships": {
     title: "Organization memberships",
     contracts: { organizationMemberships },
@@ -222,8 +224,3 @@ export const tfeResources: Readonly<Record<string, Resource>> = {
     ],
   },
 }
-
-export const tfeContracts: Readonly<Record<string, Contract>> = Object.assign(
-  {},
-  ...Object.values(tfeResources).map(({ contracts }) => contracts),
-)

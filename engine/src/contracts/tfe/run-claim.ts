@@ -100,6 +100,7 @@ const claimed: Answer<RunClaimView | undefined> = {
   ...claimAnswer(201),
   encode: (claim) => claim && claimAnswer().encode?.(claim, undefined as never),
   decode: (answer) => (answer === undefined ? undefined : decodeOne(answer, decodeClaim)),
+  orNothing: true,
 }
 
 /** Every member may be left out, and the document too. */

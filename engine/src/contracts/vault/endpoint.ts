@@ -35,6 +35,10 @@ export interface Answer<Sent, Received = Sent> {
   readonly decode?: (envelope: DecodedEnvelope) => Received
   readonly record?: AnswerRecord
   readonly mediaTypes?: readonly string[]
+  /** 200 unless it is another. */
+  readonly status?: 202
+  /** 204 if there is nothing to return. */
+  readonly orNothing?: true
   /** Vault clients expect the members of the data beside it as well. */
   readonly repeated?: true
   /** Maximum length of a list of keys. */
@@ -85,6 +89,7 @@ export const warnings: Answer<readonly string[]> = {
 /** The work goes on after the answer. */
 export const accepted: Answer<readonly string[]> = {
   kind: "data",
+  status: 202,
   encode: (sent) => ({ data: null, status: 202, warnings: sent }),
   decode: (envelope) => envelope.warnings,
 }

@@ -84,4 +84,9 @@ export const health = contract({
     path: "/sys/leader",
     summary: "Returns that the server is its own leader: every replica answers everything.",
   },
+  openApi: {
+    ...open,
+    path: "/sys/internal/specs/openapi",
+    summary: "Returns this API as an OpenAPI 3.1 document, with mounts and auth methods as parameters of the path.",
+  },
 })

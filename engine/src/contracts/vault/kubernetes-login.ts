@@ -93,6 +93,7 @@ const savedRole: Answer<SavedKubernetesRole> = {
   }),
   decode: (envelope) => ({ role: role.decode(envelope.data), warnings: envelope.warnings }),
   record: role,
+  orNothing: true,
 }
 
 const loginTable = fields({

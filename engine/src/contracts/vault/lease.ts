@@ -35,6 +35,7 @@ const lease = record<LeaseView>(
 /** 204 if there is nothing left to do, or 202. */
 const acceptedOrNothing: Answer<readonly string[]> = {
   ...accepted,
+  orNothing: true,
   encode: (warnings) => ({ data: warnings.length === 0 ? undefined : null, status: 202, warnings }),
 }
 

@@ -7,6 +7,17 @@ import { formatDuration, formatInstant, type Instant, parseDuration, parseInstan
 /** Vault's names. */
 export type FieldType = "string" | "bool" | "int" | "duration (sec)" | "slice" | "keypair" | "map"
 
+/** In the JSON Schema of OpenAPI 3.0, for path help. */
+export const fieldSchemas: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
+  string: { type: "string" },
+  bool: { type: "boolean" },
+  int: { type: "integer" },
+  "duration (sec)": { type: "string", format: "duration" },
+  slice: { type: "array", items: { type: "string" } },
+  keypair: { type: "object", additionalProperties: { type: "string" } },
+  map: { type: "object" },
+}
+
 export interface ParameterType<T> {
   /** Between the native dialect and the domain. Its custom issues begin with a verb: "must not …". */
   readonly schema: z.ZodType<T>

@@ -5,10 +5,15 @@ import {
   encodeSealStatus,
   health,
 } from "../../contracts/vault/health.ts"
+import { vaultOpenApi } from "../../contracts/vault/openapi.ts"
 import { badRequest } from "../../core/errors.ts"
 import { implement } from "../implement-vault.ts"
 import { bare, type SystemRequest } from "../pki-route.ts"
+import { rawBytes } from "./conditional.ts"
 import { release } from "../release.ts"
+
+/** Made at the first request: it takes some 200 ms. */
+let openApi: string | undefined
 
 /** Health of the server, for any caller. */
 export const healthRoutes = implement(health, {
@@ -23,6 +28,7 @@ export const healthRoutes = implement(health, {
   sealStatus: async ({ server }) => bare(encodeSealStatus(server, release)),
   initialization: async () => bare(encodeInitialization()),
   leader: async () => bare(encodeLeader()),
+  openApi: async () => rawBytes((openApi ??= JSON.stringify(vaultOpenApi())), "application/json"),
 })
 
 /** A balancer may name the status that it takes for good or bad. */

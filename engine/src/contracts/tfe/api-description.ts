@@ -1,0 +1,12 @@
+// The description of this API for generators of clients.
+import { contract, json } from "./endpoint.ts"
+
+export const apiDescription = contract({
+  get: {
+    method: "GET",
+    path: "/openapi.json",
+    summary: "Returns this API as an OpenAPI 3.1 document.",
+    rights: "Any token.",
+    answers: json,
+  },
+})
