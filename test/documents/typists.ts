@@ -54,6 +54,16 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
     "cert-manager": { test: "test/operator/kubernetes-logins.test.ts" },
     "Token roles": logins,
   },
+  "docs/openapi.md": {
+    "Generate a client": {
+      test: "test/clients/openapi-client.test.ts",
+      except: {
+        "npm install --save-dev @hey-api/openapi-ts typescript":
+          "both are dependencies of this repository, in the versions that the test runs",
+      },
+    },
+    "Call it": { test: "test/clients/openapi-client.test.ts" },
+  },
   "docs/hardening.md": {
     "The machine": hardening,
     "The seal key": hardening,
