@@ -131,7 +131,9 @@ describe.each(Object.entries(documents))("the OpenAPI document of %s", (_name, d
   })
 
   test("has references that resolve, and no schema that nothing refers to", () => {
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = ""]) => reference)
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      ([, reference = ""]) => reference,
+    )
     const schemas = Object.keys(schemasOf(document)).map((name) => `#/components/schemas/${name}`)
     expect([...new Set(references)].toSorted()).toEqual(schemas.toSorted())
   })

@@ -64,9 +64,11 @@ export const listOf = (items: Json): Json => ({ type: "array", items })
 export const content = (mediaType: string, schema: Json) => ({ content: { [mediaType]: { schema } } })
 export const binary: Json = { type: "string", format: "binary" }
 
-export const described = (schema: Json, { rule, example, ...rest }: Documentation): Json => ({
+export const described = (schema: Json, documentation: Documentation): Json =>
+  withExample({ ...schema, description: documentation.rule }, documentation)
+
+const withExample = (schema: Json, { example, ...rest }: Documentation): Json => ({
   ...schema,
-  description: rule,
   ...("default" in rest && rest.default !== undefined && { default: rest.default }),
   ...(example !== undefined && { examples: [example] }),
 })
@@ -98,7 +100,7 @@ export const inQuery = (name: string, schema: Json, documentation: Documentation
   name,
   in: "query",
   description: documentation.rule,
-  schema: described(schema, documentation),
+  schema: withExample(schema, documentation),
 })
 
 /** `teams`, `addUsers` → `teamsAddUsers`. Parameters in the name of an endpoint that is called by its path are left out. */

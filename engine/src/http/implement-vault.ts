@@ -25,7 +25,7 @@ export const implement = <Request extends SystemRequest, C extends Contract>(
 type Handler<Request> = (request: Request, ...values: readonly unknown[]) => Promise<never>
 
 function routeOf<Request extends SystemRequest>(endpoint: Endpoint, handle: Handler<Request>): ApiRoute<Request> {
-  const { summary: _, rights: __, alsoAt: ___, body, answers, wireNames, ...route } = endpoint
+  const { summary: _, rights: __, alsoAt: ___, rawMediaType: ____, body, answers, wireNames, ...route } = endpoint
   const names = pathParameters(route.path)
   return {
     ...route,

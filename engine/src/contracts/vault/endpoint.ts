@@ -62,6 +62,8 @@ export interface Endpoint {
   readonly tokenCounts?: true
   /** The body, or a last `*name` of the path, is taken as it is. */
   readonly raw?: true
+  /** Of a body that is taken as it is. */
+  readonly rawMediaType?: string
   readonly bodyLimitBytes?: number
   readonly signs?: true
   readonly readOnly?: true

@@ -18,6 +18,7 @@ const post = {
   operation: "write",
   summary: "Answers an OCSP request in DER.",
   readOnly: true,
+  rawMediaType: ocspRequestType,
   bodyLimitBytes: ocspRequestMaximumBytes,
 } as const
 

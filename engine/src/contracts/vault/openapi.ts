@@ -87,9 +87,8 @@ function addTo(
 }
 
 function operationOf(id: string, endpoint: Endpoint, components: Components) {
-  const { operation, path, body, summary, rights, open, tokenCounts } = endpoint
+  const { operation, path, body, summary, rights, open, tokenCounts, rawMediaType } = endpoint
   const mediaType = operation === "patch" ? "application/merge-patch+json" : "application/json"
-  const isRaw = endpoint.raw === true
   const request = body?.table
   return {
     operationId: id,
@@ -109,9 +108,9 @@ function operationOf(id: string, endpoint: Endpoint, components: Components) {
           components.reference(request, [`${pascalCased(id)}Request`], () => object(propertiesOf(request))),
         ),
       }),
-    ...(isRaw &&
+    ...(rawMediaType !== undefined &&
       operation === "write" && {
-        requestBody: { required: true, ...content("application/octet-stream", binary) },
+        requestBody: { required: true, ...content(rawMediaType, binary) },
       }),
     responses: responsesOf(id, endpoint, components),
   }
@@ -194,24 +193,25 @@ const schemasByType: Readonly<Record<FieldType, Json>> = {
   ...fieldSchemas,
   // Whole seconds for Vault clients, and text in the native dialect.
   "duration (sec)": { type: ["integer", "string"] },
-  slice: listOf({ type: ["string", "integer"] }),
   keypair: { type: ["object", "null"], additionalProperties: text },
   map: {},
 }
 
+const schemaOf = ({ type, items, values }: Table["members"][number]["kind"]): Json =>
+  values !== undefined ? { enum: values } : items !== undefined ? listOf({ type: items }) : schemasByType[type]
 const propertiesOf = ({ members }: Table): Json =>
   Object.fromEntries(
     members.map(({ wireName, kind, note }) => [
       wireName,
-      note === undefined ? schemasByType[kind.type] : described(schemasByType[kind.type], note),
+      note === undefined ? schemaOf(kind) : described(schemaOf(kind), note),
     ]),
   )
 const queryOf = ({ members }: Table) =>
-  members.map(({ wireName, kind, note }) =>
-    note === undefined
-      ? { name: wireName, in: "query", schema: schemasByType[kind.type] }
-      : inQuery(wireName, schemasByType[kind.type], note),
-  )
+  members.map(({ wireName, kind, note = { rule: "" } }) => ({
+    ...inQuery(wireName, schemaOf(kind), note),
+    // Lists are one text with commas.
+    ...(kind.type === "slice" && { style: "form", explode: false }),
+  }))
 
 function responsesOf(id: string, endpoint: Endpoint, components: Components): Json {
   const { kind, mediaTypes = [], conditional, status = 200 } = endpoint.answers
@@ -241,7 +241,11 @@ function dataSchema(id: string, { kind, record }: Endpoint["answers"], component
   if (kind !== "keys" && !(record !== undefined && kind === "response"))
     return data === undefined ? { type: ["object", "null"] } : data
   const info = { type: "object", ...(data && { additionalProperties: data }) }
-  return object({ keys: texts, ...(data && { key_info: info }) }, ["keys"])
+  return object(
+    // A search has pages.
+    { keys: texts, ...(data && { key_info: info }), ...(kind === "response" && { next: text }) },
+    ["keys"],
+  )
 }
 const membersOf = ({ table, constants = {} }: AnswerRecord): Json =>
   object({

@@ -25,6 +25,8 @@ export interface ParameterType<T> {
   readonly expected: string
   /** As path help names it. */
   readonly type: FieldType
+  /** Of a list that is not of strings. */
+  readonly items?: "integer"
   /** Encodes for Vault clients, if they read another form. */
   vault?(this: void, value: T): unknown
 }
@@ -185,6 +187,7 @@ export const integers: ParameterType<readonly number[]> = {
   }),
   expected: "a list of whole numbers",
   type: "slice",
+  items: "integer",
 }
 
 const splitAtEquals = (item: string): readonly [string, string] | undefined => {

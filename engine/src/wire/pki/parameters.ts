@@ -1,5 +1,6 @@
 // Kinds of members in requests and answers, for server and client: how each is read, written and named in errors. Clients send strings
 // for all kinds (docs/compatibility.md, "Requests to the certificate API"), so reading coerces; writing never does.
+import { ZodLiteral } from "zod"
 import { type Fault, unavailable } from "../../core/errors.ts"
 import { encode as encodeUnchecked } from "../../contracts/codec.ts"
 import type * as types from "../../contracts/vault/types.ts"
@@ -15,6 +16,9 @@ export interface Kind<T> {
   readonly expected: string
   /** As path help names it. */
   readonly type: types.FieldType
+  /** For OpenAPI: of a list that is not of strings, and the only values that there are. */
+  readonly items?: "integer"
+  readonly values?: readonly unknown[]
 }
 
 export class Problem {
@@ -29,7 +33,7 @@ export class Problem {
 export const importMaximumBytes = 1_024 * 1_024
 
 /** A type of the contracts as a kind. */
-export const kindOf = <T>({ schema, expected, type, vault }: types.ParameterType<T>): Kind<T> => ({
+export const kindOf = <T>({ schema, expected, type, items, vault }: types.ParameterType<T>): Kind<T> => ({
   decode(value) {
     const parsed = schema.safeParse(value)
     if (parsed.success) return parsed.data
@@ -40,6 +44,8 @@ export const kindOf = <T>({ schema, expected, type, vault }: types.ParameterType
     dialect === "vault" && vault !== undefined ? vault(value) : encodeUnchecked(schema, value),
   expected,
   type,
+  ...(items && { items }),
+  ...(schema instanceof ZodLiteral && { values: [...schema.values] }),
 })
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a table holds kinds of every type
