@@ -182,6 +182,8 @@ export interface Body<T, Given = T> {
   /** Members whose wire names do not follow from the domain's. */
   readonly names: Readonly<Record<string, string>>
   readonly optional?: true
+  /** Instead of a list, one of its elements. */
+  readonly orOne?: true
   /** Type of the resources that it names, a list of them with members of their own, or the document that it has. */
   readonly describes:
     | { readonly identifiers: string }

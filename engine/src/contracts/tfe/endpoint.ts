@@ -22,6 +22,8 @@ export interface Answer<Sent, Received = Sent> {
   readonly document?: Definition
   /** `data` is a list. */
   readonly list?: true
+  /** If the request has one in the place of a list. */
+  readonly orOne?: true
   /** 204 if there is nothing. */
   readonly orNothing?: true
   /** JSON that is no document of JSON:API. */

@@ -151,20 +151,24 @@ const paginationSchema = object(
 )
 
 function answerContent(id: string, answers: Endpoint["answers"], components: Components): Json {
-  const { document, list: isList, bytes, json } = answers
-  if (bytes !== undefined) return content(bytes.mediaType, binary)
+  const { document, list: isList, orOne, bytes, json } = answers
+  if (bytes !== undefined) return content(bytes.mediaType, bytes.mediaType === "application/json" ? {} : binary)
   if (json === true) return content("application/json", { type: "object" })
-  if (document === undefined) return {}
+  if (document === undefined)
+    return answers.encode === undefined ? {} : content(jsonApi, object({ data: { type: "object" } }, ["data"]))
   const resource = components.reference(
     document,
     [singular(document.type), `${pascalCased(id)}Resource`].map(pascalCased),
     () => resourceSchema(document),
   )
   const included = listOf({ type: "object" })
-  const schema = object({ data: isList === true ? listOf(resource) : resource, included }, ["data"])
+  const schema = object({ data: isList === true ? listIn(resource, orOne) : resource, included }, ["data"])
   if (answers.paged === undefined) return content(jsonApi, schema)
   return content(jsonApi, { allOf: [schema, referenceTo("Pagination")] })
 }
+
+const listIn = (element: Json, orOne: true | undefined): Json =>
+  orOne === true ? { anyOf: [listOf(element), element] } : listOf(element)
 
 /** `policies` → `policy`, `ssh-keys` → `ssh-key`. */
 const singular = (type: string): string => type.replace(/ies$/, "ys").replace(/([^s])s$/, "$1")
@@ -194,11 +198,11 @@ export const resourceSchema = ({ type, attributes, relationships }: Definition):
   return object({ id: { type: "string" }, type: { const: type }, ...members }, ["id", "type", "attributes"])
 }
 
-export function requestSchema({ describes }: NonNullable<Endpoint["body"]>): Json {
+export function requestSchema({ describes, orOne }: NonNullable<Endpoint["body"]>): Json {
   if ("identifiers" in describes) return object({ data: listOf(identifier(describes.identifiers)) }, ["data"])
   if ("elements" in describes) {
     const element = { allOf: [object({ type: { const: describes.elements } }, ["type"]), jsonSchema(describes.schema)] }
-    return object({ data: listOf(element) }, ["data"])
+    return object({ data: listIn(element, orOne) }, ["data"])
   }
   if ("schema" in describes) return jsonSchema(describes.schema)
   const { type, attributes, relationships } = describes.document

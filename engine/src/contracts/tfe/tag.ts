@@ -92,6 +92,7 @@ const namedTags = elements("tags", named)
 /** One tag or a list of them; the answer has the same form. */
 const newTags: Body<{ readonly names: readonly string[]; readonly many: boolean }> = {
   ...namedTags,
+  orOne: true,
   decode(body) {
     if (Array.isArray((body as { readonly data?: unknown } | null | undefined)?.data))
       return { names: namedTags.decode(body).map(({ attributes }) => attributes.name), many: true }
@@ -104,6 +105,7 @@ const newTags: Body<{ readonly names: readonly string[]; readonly many: boolean 
 }
 const createdTags: Answer<{ readonly tags: readonly TagView[]; readonly many: boolean }, readonly TagView[]> = {
   ...list(tag),
+  orOne: true,
   status: 201,
   encode: ({ tags, many }) => ({ data: many ? tags.map(tag.encode) : tags.map(tag.encode)[0] }),
   decode: (answer) => decodeAll(answer, (one) => tag.decode(one)),

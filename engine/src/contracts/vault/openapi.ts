@@ -1,5 +1,6 @@
 // The OpenAPI document of `/v1`, with the addresses of ACME. Mounts and auth methods are parameters of the path, as Vault has them with
 // `generic_mount_paths` (https://developer.hashicorp.com/vault/api-docs/system/internal-specs-openapi).
+import { Problem } from "../../wire/pki/parameters.ts"
 import { acmePaths, acmeSchemas } from "../acme/openapi.ts"
 import {
   binary,
@@ -193,12 +194,27 @@ const schemasByType: Readonly<Record<FieldType, Json>> = {
   ...fieldSchemas,
   // Whole seconds for Vault clients, and text in the native dialect.
   "duration (sec)": { type: ["integer", "string"] },
-  keypair: { type: ["object", "null"], additionalProperties: text },
+  keypair: { type: "object", additionalProperties: text },
   map: {},
 }
 
-const schemaOf = ({ type, items, values }: Table["members"][number]["kind"]): Json =>
-  values !== undefined ? { enum: values } : items !== undefined ? listOf({ type: items }) : schemasByType[type]
+type Kind = Table["members"][number]["kind"]
+function schemaOf(kind: Kind): Json {
+  const schema = schemaOfValue(kind)
+  return "type" in schema && readsNull(kind) ? { ...schema, type: [schema["type"], "null"].flat() } : schema
+}
+function schemaOfValue({ type, items, values, hasVaultForm }: Kind): Json {
+  if (values !== undefined) return { enum: values }
+  if (items !== undefined) return listOf({ type: items })
+  if (hasVaultForm === true && type === "int") return { type: ["integer", "string"] }
+  if (hasVaultForm === true && type === "slice") return listOf({ type: ["string", "object"] })
+  return schemasByType[type]
+}
+function readsNull({ decode }: Kind): boolean {
+  const value: unknown = decode(null)
+  return value !== undefined && !(value instanceof Problem)
+}
+
 const propertiesOf = ({ members }: Table): Json =>
   Object.fromEntries(
     members.map(({ wireName, kind, note }) => [

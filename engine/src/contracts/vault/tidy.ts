@@ -111,14 +111,19 @@ const optionTable = fields<Omit<TidyOptions, "revokedSafetyBufferMs"> & { readon
 )
 const clusterTable = fields(clusterMembers)
 const { certificates: count, ...counts } = countMembers
+type Nullable<M> = { readonly [Name in keyof M]: M[Name] extends Parameter<infer T> ? Parameter<T | null> : never }
+const orNull = <M extends object>(members: M): Nullable<M> =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, one]: [string, Parameter<unknown>]) => [
+      name,
+      { ...one, type: nullable(one.type) },
+    ]),
+  ) as Nullable<M>
 const statusTable = fields({
   ...stateMembers,
-  ...runMembers,
-  ...counts,
-  deletedCertificates: count,
-  ...clusterMembers,
+  ...orNull({ ...runMembers, ...counts, deletedCertificates: count, ...clusterMembers }),
   ...factMembers,
-  ...optionMembers,
+  ...orNull(optionMembers),
 })
 
 const encodeRun = (run: TidyRunView): Document => ({

@@ -16,9 +16,10 @@ export interface Kind<T> {
   readonly expected: string
   /** As path help names it. */
   readonly type: types.FieldType
-  /** For OpenAPI: of a list that is not of strings, and the only values that there are. */
+  /** For OpenAPI: of a list that is not of strings, the only values that there are, and whether Vault clients read another form. */
   readonly items?: "integer"
   readonly values?: readonly unknown[]
+  readonly hasVaultForm?: true
 }
 
 export class Problem {
@@ -46,6 +47,7 @@ export const kindOf = <T>({ schema, expected, type, items, vault }: types.Parame
   type,
   ...(items && { items }),
   ...(schema instanceof ZodLiteral && { values: [...schema.values] }),
+  ...(vault && { hasVaultForm: true }),
 })
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a table holds kinds of every type
