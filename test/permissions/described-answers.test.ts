@@ -1,9 +1,9 @@
 // What endpoints answer to valid requests, and to callers without a token, is what the OpenAPI documents say.
 import { expect, test } from "vitest"
-import { z } from "zod"
 import type { Json } from "../../engine/src/contracts/openapi.ts"
 import { tfeOpenApi } from "../../engine/src/contracts/tfe/openapi.ts"
 import { vaultOpenApi } from "../../engine/src/contracts/vault/openapi.ts"
+import { schemaFaults } from "../../engine/src/testing/schema-faults.ts"
 import type { Answer } from "../../engine/src/testing/world.ts"
 import { openCast } from "./cast.ts"
 import { ask, endpoints, prepare } from "./matrix.ts"
@@ -14,20 +14,6 @@ interface Operation {
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Json }>> }>
   >
-}
-
-/** Schemas of the document with their references replaced; none refers to itself. */
-function resolved(schema: unknown, document: Json): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => resolved(one, document))
-  if (typeof schema !== "object" || schema === null) return schema
-  const { $ref: reference, const: constant } = schema as { readonly $ref?: string; readonly const?: unknown }
-  // zod compares by identity.
-  if (Array.isArray(constant)) return { type: "array", maxItems: constant.length }
-  if (reference !== undefined) {
-    const { schemas } = document["components"] as { readonly schemas: Json }
-    return resolved(schemas[reference.replace("#/components/schemas/", "")], document)
-  }
-  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, resolved(value, document)]))
 }
 
 /** `GET /auth/*approle/role/:name` → the operation of GET /auth/{method}/role/{name}. */
@@ -48,8 +34,7 @@ function differences(document: Json, endpoint: string, { status, headers, body }
   const { content = {} } = operation.responses[status] ?? operation.responses["default"] ?? {}
   const [, media] = Object.entries(content).find(([mediaType]) => type.startsWith(mediaType)) ?? []
   if (media === undefined) return [`${endpoint} ${status}: ${type} is not in the document`]
-  const parsed = z.fromJSONSchema(resolved(media.schema, document) as never).safeParse(body)
-  return (parsed.error?.issues ?? []).map(({ path, message }) => `${endpoint} ${status} ${path.join("/")}: ${message}`)
+  return schemaFaults(media.schema, document, body).map((fault) => `${endpoint} ${status} ${fault}`)
 }
 
 test("answers of workspaces are as the OpenAPI document has them", async () => {
