@@ -6,6 +6,7 @@ import type { Json } from "../../engine/src/contracts/openapi.ts"
 import type { Definition } from "../../engine/src/contracts/tfe/document.ts"
 import type * as tfe from "../../engine/src/contracts/tfe/endpoint.ts"
 import { type Resource as TfeResource, tfeResources } from "../../engine/src/contracts/tfe/index.ts"
+import { openAddresses, signedAddresses } from "../../engine/src/contracts/tfe/open-address.ts"
 import { requestSchema, resourceSchema } from "../../engine/src/contracts/tfe/openapi.ts"
 import type * as vault from "../../engine/src/contracts/vault/endpoint.ts"
 import { keyPage } from "../../engine/src/contracts/vault/endpoint.ts"
@@ -59,14 +60,16 @@ const data = ["properties", "data", "properties"] as const
 /** Of attributes that are objects. */
 const memberLists = (definition: Definition): readonly string[] =>
   Object.entries(memberOf(resourceSchema(definition), "properties", "attributes", "properties")).flatMap(
-    ([name, { properties }]) =>
-      typeof properties !== "object" || properties === null
+    ([name, { properties: own, anyOf }]) => {
+      const properties = own ?? ([anyOf].flat()[0] as Json | undefined)?.["properties"]
+      return typeof properties !== "object" || properties === null
         ? []
         : [
             `Members of \`${name}\`: ${Object.keys(properties)
               .map((one) => `\`${one}\``)
               .join(", ")}.`,
-          ],
+          ]
+    },
   )
 
 const relationshipRows = (definition: Definition): readonly (readonly string[])[] =>
@@ -90,11 +93,24 @@ const queryRows = (contract: tfe.Contract): readonly (readonly string[])[] =>
     ]),
   )
 
+const headerRows = (contract: tfe.Contract): readonly (readonly string[])[] =>
+  Object.values(contract).flatMap(({ method, path, headers = {} }) =>
+    Object.entries(headers).map(([header, { rule, example }]) => [
+      `\`${method} ${path}\``,
+      `\`${header}\``,
+      sentence(rule),
+      `\`${String(example)}\``,
+    ]),
+  )
+
 const section = (title: string, rows: readonly (readonly string[])[], header: readonly string[], note = ""): string =>
   rows.length === 0 ? "" : `\n## ${title}\n\n${tableOf(header, rows)}\n${note === "" ? "" : `\n${note}\n`}`
 
 /** A page of a contract, with its documents. */
-function tfePage({ title, contracts, documents }: TfeResource): string {
+function tfePage(
+  { title, contracts, documents }: TfeResource,
+  introduction = "Paths are relative to `/api/v2`. Who may do what is in [permissions.md](../permissions.md).",
+): string {
   const contract = joined<tfe.Endpoint>(contracts)
   return `# ${title}
 
@@ -102,7 +118,7 @@ ${generated}
 
 ## Endpoints
 
-Paths are relative to \`/api/v2\`. Who may do what is in [permissions.md](../permissions.md).
+${introduction}
 
 ${tableOf(
   ["Endpoint", "What it does", "Rights needed"],
@@ -112,7 +128,11 @@ ${tableOf(
     sentence(rights),
   ]),
 )}
-${section("Query parameters", queryRows(contract), ["Endpoint", "Parameter", "Rule", "Example"])}${
+${section("Query parameters", queryRows(contract), ["Endpoint", "Parameter", "Rule", "Example"])}${section(
+    "Headers",
+    headerRows(contract),
+    ["Endpoint", "Header", "Rule", "Example"],
+  )}${
     Object.values(contract).some(({ answers }) => answers.paged === true)
       ? "\nLists have pages: `page[number]` and `page[size]`, at most 100.\n"
       : ""
@@ -357,6 +377,10 @@ const pages: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(tfeResources).map(([name, resource]) => [`${name}.md`, tfePage(resource)])),
   ...Object.fromEntries(Object.entries(vaultResources).map(([name, resource]) => [`${name}.md`, vaultPage(resource)])),
   "acme.md": acmePage(),
+  "open-addresses.md": tfePage(
+    { title: "Addresses without a token", contracts: { openAddresses, signedAddresses }, documents: [] },
+    "Paths are from the root of the server. Addresses with a credential are in the documents of the API.",
+  ),
 }
 
 await mkdir(new URL("declared/", folder), { recursive: true })

@@ -50,25 +50,7 @@ const namesIn = (path: string, marks: RegExp): readonly string[] =>
   [...path.matchAll(marks)].map(([, name = ""]) => name)
 
 /** Rows without an operation, by the reason. */
-const undocumented: Readonly<Record<string, readonly string[]>> = {
-  "workspaces have no contract yet": [
-    "GET /organizations/:organization_name/workspaces",
-    "POST /organizations/:organization_name/workspaces",
-    "DELETE /organizations/:organization_name/workspaces/:name",
-    "GET /organizations/:organization_name/workspaces/:name",
-    "PATCH /organizations/:organization_name/workspaces/:name",
-    "POST /organizations/:organization_name/workspaces/:name/actions/safe-delete",
-    "DELETE /workspaces/:workspace_id",
-    "GET /workspaces/:workspace_id",
-    "PATCH /workspaces/:workspace_id",
-    "POST /workspaces/:workspace_id/actions/extend-lock",
-    "POST /workspaces/:workspace_id/actions/force-unlock",
-    "POST /workspaces/:workspace_id/actions/lock",
-    "POST /workspaces/:workspace_id/actions/safe-delete",
-    "POST /workspaces/:workspace_id/actions/unlock",
-  ],
-  "bulk actions have no contract yet": ["POST /organizations/:organization_name/workspaces/actions/bulk"],
-}
+const undocumented: Readonly<Record<string, readonly string[]>> = {}
 
 const found = rows.map((one) => ({
   ...one,

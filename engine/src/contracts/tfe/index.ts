@@ -2,6 +2,7 @@
 import { agentPool, agentPools } from "./agent-pool.ts"
 import { apiDescription } from "./api-description.ts"
 import { assessment, assessments } from "./assessment.ts"
+import { bulkAction, bulkActions, bulkRequest } from "./bulk-action.ts"
 import { configurationVersion, configurationVersions, ingressAttributes, readme } from "./configuration-version.ts"
 import { entitlementSet, organization, organizations } from "./organization.ts"
 import { organizationMembership, organizationMemberships } from "./organization-membership.ts"
@@ -16,6 +17,7 @@ import { terraformVersion, terraformVersions } from "./terraform-version.ts"
 import { createdToken, token, tokens } from "./token.ts"
 import { variable, variables } from "./variable.ts"
 import { deadLetter, webhook, webhooks } from "./webhook.ts"
+import { lock, namedWorkspaces, workspace, workspaces } from "./workspace.ts"
 import { account, adminUser, user, users } from "./user.ts"
 import { team, teams } from "./team.ts"
 import { remoteStateConsumers } from "./remote-state-consumers.ts"
@@ -67,6 +69,11 @@ export const tfeResources: Readonly<Record<string, Resource>> = {
         create: assessment.input,
       },
     ],
+  },
+  "bulk-actions": {
+    title: "Bulk actions",
+    contracts: { bulkActions },
+    documents: [{ title: "bulk actions", document: bulkAction, create: bulkRequest }],
   },
   "configuration-versions": {
     title: "Configuration versions",
@@ -221,6 +228,14 @@ export const tfeResources: Readonly<Record<string, Resource>> = {
     documents: [
       { title: "webhooks", document: webhook, create: webhook.input },
       { title: "undelivered events", document: deadLetter },
+    ],
+  },
+  workspaces: {
+    title: "Workspaces",
+    contracts: { workspaces, namedWorkspaces },
+    documents: [
+      { title: "workspaces", document: workspace, create: workspace.input },
+      { title: "locks in requests", document: lock },
     ],
   },
 }

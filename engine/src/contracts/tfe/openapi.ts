@@ -66,7 +66,7 @@ function pathsOf(contracts: Readonly<Record<string, Contract>>, components: Comp
 }
 
 function operation(tag: string, id: string, endpoint: Endpoint, components: Components): Json {
-  const { path, summary, rights, query = {}, body, bytes, owned, answers } = endpoint
+  const { path, summary, rights, query = {}, headers = {}, body, bytes, owned, answers } = endpoint
   return {
     operationId: id,
     tags: [tag],
@@ -75,6 +75,10 @@ function operation(tag: string, id: string, endpoint: Endpoint, components: Comp
     parameters: [
       ...inPath(path),
       ...Object.values(query).map(queryParameter),
+      ...Object.entries(headers).map(([header, one]) => ({
+        ...inQuery(header, { type: "string" }, one),
+        in: "header",
+      })),
       ...(answers.paged !== undefined ? pageParameters : []),
       ...(owned === true ? [ownerHeader] : []),
     ],
