@@ -77,7 +77,6 @@ export interface OpenRoute {
 export const addressOf = ({ method, path }: Pick<OpenRoute, "method" | "path">) => ({ method, path })
 
 export const ok = (document: unknown): ApiResponse => ({ status: 200, document })
-export const created = (document: unknown): ApiResponse => ({ status: 201, document })
 export const noContent: ApiResponse = { status: 204 }
 
 /** A path parameter that the route's own pattern guarantees. */

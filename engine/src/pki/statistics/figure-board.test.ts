@@ -33,7 +33,7 @@ function opened(paths: readonly string[] = ["pki"]) {
     runtime: { clock, log: { ...silentLog, warn: (event: string) => void warnings.push(event) } },
     timers,
     mountDirectory: { current: async () => ({ mounts }) },
-    authorities: {
+    mountSnapshots: {
       async within(_stores: unknown, mount: unknown) {
         loads += 1
         return { mount, version, issuers: [], settings: { crl: {} } }

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Json } from "../contracts/openapi.ts"
+import type { Json } from "../../engine/src/contracts/openapi.ts"
 
 /** Returns what of a value is not as a schema of an OpenAPI document has it, one line a fault. */
 export const schemaFaults = (schema: Json, document: Json, value: unknown): readonly string[] =>
