@@ -100,7 +100,7 @@ class SharedStore implements Backend {
   }
 
   readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.read(work)
+    return this.#closed === undefined ? this.#store.readSingle(work) : Promise.reject(closedError())
   }
 
   transact<T>(work: (session: Session) => Promise<T>, options?: BackendTransactOptions): Promise<T> {
@@ -206,29 +206,34 @@ class SqliteStore implements Backend {
     return this.transact(work)
   }
 
-  async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#read(work, snapshot)
+  }
+
+  // One query needs no transaction of its own making.
+  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#read(work, single)
+  }
+
+  async #read<T>(work: (session: Session) => Promise<T>, run: typeof snapshot): Promise<T> {
     if (this.#readers.length === 0) return this.#enqueue(work, true)
     this.#refuseUnusable()
     try {
-      return await this.#snapshot(work)
+      return await this.#withReader((reader) => run(reader, work))
     } finally {
       if (this.#syncing !== undefined) await this.#syncing
     }
   }
 
-  async #snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async #withReader<T>(read: (reader: SqliteConnection) => Promise<T>): Promise<T> {
     const reader = this.#idle.pop() ?? (await this.#nextReader())
     try {
-      return await untilReadable(() => snapshot(reader, work), this.#options)
+      return await untilReadable(() => read(reader), this.#options)
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#idle.push(reader)
       else next(reader)
     }
-  }
-
-  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.read(work)
   }
 
   async #nextReader(): Promise<SqliteConnection> {
@@ -446,15 +451,22 @@ async function untilReadable<T>(
 }
 
 async function snapshot<T>(reader: SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = new SqliteSession(reader)
   reader.command("begin")
+  try {
+    return await single(reader, work)
+  } finally {
+    if (reader.inTransaction) reader.command("commit")
+  }
+}
+
+async function single<T>(reader: SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = new SqliteSession(reader)
   try {
     const value = await work(session)
     if (session.failure !== undefined) throw session.failure.error
     return value
   } finally {
     session.settle()
-    if (reader.inTransaction) reader.command("commit")
   }
 }
 
