@@ -35,7 +35,7 @@ export function encodeWorkspace(workspace: EncodedWorkspace): Resource {
       name: workspace.name,
       actions: { "is-destroyable": workspace.isDestroyable },
       "allow-destroy-plan": workspace.allowDestroyPlan,
-      ...(workspace.assessmentsEnabled === undefined ? {} : { "assessments-enabled": workspace.assessmentsEnabled }),
+      "assessments-enabled": workspace.assessmentsEnabled,
       "auto-apply": workspace.autoApply,
       "auto-apply-run-trigger": workspace.autoApplyRunTrigger,
       "auto-destroy-at": optionalInstant(workspace.autoDestroyAt),
@@ -54,9 +54,8 @@ export function encodeWorkspace(workspace: EncodedWorkspace): Resource {
       locked: lock.held,
       "locked-reason": lock.held ? lock.reason : null,
       "locked-at": lock.held ? formatInstant(lock.since) : null,
-      ...(lock.held && lock.end !== undefined
-        ? { "locked-until": formatInstant(lock.end.at), "lock-ttl": lock.end.ttlMs / secondMs }
-        : {}),
+      "locked-until": lock.held && lock.end !== undefined ? formatInstant(lock.end.at) : undefined,
+      "lock-ttl": lock.held && lock.end !== undefined ? lock.end.ttlMs / secondMs : undefined,
       "oauth-client-name": workspace.oauthClientName,
       operations: workspace.executionMode !== "local",
       permissions: encodePermissions(permissions),
