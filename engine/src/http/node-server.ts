@@ -105,7 +105,11 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, url: string): Promise<void> => {
     try {
-      await sendResponse(outgoing, await serve(new NodeRequest(incoming, url)), headers)
+      const response = await serve(new NodeRequest(incoming, url))
+      // Responses of one turn are written together: each write to a client that sleeps wakes it, which costs 15 to 20 us of the 70 us
+      // of an empty response (`npm run bench -- show`).
+      await nextTurn()
+      await sendResponse(outgoing, response, headers)
     } catch {
       // `serve` answers and logs what it fails at; what is left are headers that Node refuses.
       if (outgoing.headersSent) outgoing.destroy()
