@@ -10,7 +10,7 @@ import { parseTrustedProxies } from "./http/client-address.ts"
 import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
 import { respond } from "./http/message.ts"
-import { HeldIdentity, ListenError, type RunningServer, serveApp, startSealedServer, startServer } from "./server.ts"
+import { ReloadableIdentity, ListenError, type RunningServer, serveApp, startSealedServer, startServer } from "./server.ts"
 import { usualKind } from "./storage/temporary-database.ts"
 import { createMetrics } from "./telemetry/metrics.ts"
 
@@ -246,7 +246,7 @@ test("HTTPS beside HTTP is one server: the same app, links of each scheme, and o
       }
       return respond(incoming.url)
     },
-    { tls: { source: new HeldIdentity(identity), listen: free }, shutdownGraceMs: 10_000 },
+    { tls: { source: new ReloadableIdentity(identity), listen: free }, shutdownGraceMs: 10_000 },
   )
   const { url, httpsUrl } = server
   const dispatcher = new Agent({ connect: { ca: identity.certificate } })
@@ -272,7 +272,7 @@ test("HTTPS beside HTTP is one server: the same app, links of each scheme, and o
 
 test("[F-S6] browsers are told to keep to HTTPS, over HTTPS alone", async () => {
   const server = await serving(() => respond("{}"), {
-    tls: { source: new HeldIdentity(identity), listen: free },
+    tls: { source: new ReloadableIdentity(identity), listen: free },
     hstsMs: 86_400_000,
   })
   const dispatcher = new Agent({ connect: { ca: identity.certificate } })
@@ -324,7 +324,7 @@ test("[F-S6] an address over its share is logged once a minute, and a trusted pr
 test("where HTTPS cannot listen, HTTP does not stay behind, and the sentence names the flag", async () => {
   const { url } = await serving(() => respond("{}"))
   const port = Number(new URL(url).port)
-  const tls = { source: new HeldIdentity(identity), listen: { host: "127.0.0.1", port } }
+  const tls = { source: new ReloadableIdentity(identity), listen: { host: "127.0.0.1", port } }
   const path = `${process.env["TMPDIR"] ?? "/tmp"}/chancery-${process.pid}-${port}.sock`
   const error: unknown = await serving(() => respond("{}"), { listen: { path }, tls }).catch(
     (thrown: unknown) => thrown,

@@ -19,7 +19,7 @@ import { createMetrics } from "./telemetry/metrics.ts"
 
 export type { ListenAddress } from "./http/listen-address.ts"
 export { assertListenable, ListenError } from "./http/node-server.ts"
-export { HeldIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "./http/secure-context.ts"
+export { ReloadableIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "./http/secure-context.ts"
 
 export interface ServerOptions {
   /** Stays the caller's: closing the server does not close it. */

@@ -1,5 +1,5 @@
 // Roles that more than one object is of, with a real engine and objects in memory.
-import { openWorld } from "@chancery/engine/testing"
+import { openTestEngine } from "@chancery/engine/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { reconcileCertificateRoles } from "./certificate-roles.ts"
 import { connectionOf } from "./controllers.ts"
@@ -9,10 +9,10 @@ import { ObjectStore } from "./object-store.ts"
 import { type OwnStatus, Unsettled } from "./outcome.ts"
 import type { Visit } from "./reconciler.ts"
 
-let world: Awaited<ReturnType<typeof openWorld>>
+let world: Awaited<ReturnType<typeof openTestEngine>>
 
 beforeAll(async () => {
-  world = await openWorld({ jobs: false })
+  world = await openTestEngine({ jobs: false })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

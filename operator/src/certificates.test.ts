@@ -1,5 +1,5 @@
 // A Certificate with a cluster and an engine that fail at every step, before and after they have done what they were asked for.
-import { openWorld } from "@chancery/engine/testing"
+import { openTestEngine } from "@chancery/engine/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Engine } from "@chancery/engine"
 import { heldIn } from "./certificate/held-certificate.ts"
@@ -135,10 +135,10 @@ async function settle(
   return storeOf(resource).get(key)!
 }
 
-let world: Awaited<ReturnType<typeof openWorld>>
+let world: Awaited<ReturnType<typeof openTestEngine>>
 let engine: Engine
 beforeAll(async () => {
-  world = await openWorld({ jobs: false })
+  world = await openTestEngine({ jobs: false })
   engine = world.engine
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 315_360_000_000 } })
   await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 300_000_000_000 })

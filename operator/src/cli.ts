@@ -9,7 +9,7 @@ import {
   CommandError,
   exitCodes,
   json,
-  type KeptManifests,
+  type StoredManifests,
   makeDataFolder,
   processLog,
   settingsOf,
@@ -101,7 +101,7 @@ function reconcileCommand(terminal: Terminal): Command {
 }
 
 /** What `chancery dev` does with its manifests. */
-export async function keepManifests(options: KeptManifests, signal: AbortSignal): Promise<void> {
+export async function keepManifests(options: StoredManifests, signal: AbortSignal): Promise<void> {
   const { folder, statusFolder, engine, organization, log, terminal } = options
   await using _lock = await locked(statusFolder)
   terminal.out(`Manifests in ${folder} are kept to; their status is in ${statusFolder}.\n`)

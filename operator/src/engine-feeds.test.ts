@@ -3,7 +3,7 @@ import { type Engine, type EventKind, openEngine } from "@chancery/engine"
 import { expect, onTestFinished, test } from "vitest"
 import { startServer } from "../../engine/src/server.ts"
 import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { EngineFeeds } from "./engine-feeds.ts"
 import { systemRuntime } from "./runtime.ts"
 
@@ -11,7 +11,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 async function setting(more: { readonly events?: { readonly on: boolean } } = {}) {
   const metrics = recordedMetrics()
-  const world = await openWorld({ ...more, metrics })
+  const world = await openTestEngine({ ...more, metrics })
   await world.engine.organizations.create({ name: "acme", email: "ops@example.com" })
   const server = await startServer({ engine: world.engine })
   let asked = 0

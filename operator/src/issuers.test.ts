@@ -1,5 +1,5 @@
 // Issuers that offer ACME, with a real engine and objects in memory.
-import { openWorld } from "@chancery/engine/testing"
+import { openTestEngine } from "@chancery/engine/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { ApiError } from "./cluster.ts"
 import type { StoredCondition } from "./conditions.ts"
@@ -12,10 +12,10 @@ import { Unsettled } from "./outcome.ts"
 import type { Visit } from "./reconciler.ts"
 
 const headers = ["Location", "Replay-Nonce", "Link", "Retry-After"]
-let world: Awaited<ReturnType<typeof openWorld>>
+let world: Awaited<ReturnType<typeof openTestEngine>>
 
 beforeAll(async () => {
-  world = await openWorld({ jobs: false })
+  world = await openTestEngine({ jobs: false })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

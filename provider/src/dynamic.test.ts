@@ -1,7 +1,7 @@
 // What Pulumi's process for dynamic resources sees of a kind.
 import { EngineError } from "@chancery/engine"
 import type { Values } from "@chancery/engine/declared"
-import { openWorld, type World } from "@chancery/engine/testing"
+import { openTestEngine, type TestEngine } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { ConfigurationSource } from "./configuration.ts"
 import { dynamicProvider } from "./dynamic.ts"
@@ -13,9 +13,9 @@ const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 const address = 'exports.handler=()=>require("@chancery/pulumi/provider").v1.workspace;'
 const declared = { organization: "acme", name: "api", __marker: "m", __provider: address }
 
-let world: World
+let world: TestEngine
 beforeEach(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
 })
 afterEach(() => world[Symbol.asyncDispose]())

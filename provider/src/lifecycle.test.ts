@@ -1,6 +1,6 @@
 // One resource's life over a real engine, without Pulumi.
 import { type Engine, EngineError } from "@chancery/engine"
-import { openWorld, type World } from "@chancery/engine/testing"
+import { openTestEngine, type TestEngine } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { explain } from "./explain.ts"
 import { lifecycles } from "./kinds.ts"
@@ -12,11 +12,11 @@ const nothing = new Set<string>()
 const defaults: Defaults = { organization: "acme", deletionPolicy: "safe", tagBindings: {} }
 const api = { organization: "acme", name: "api", __marker: "pulumi:o/p/s/api" }
 
-let world: World
+let world: TestEngine
 let engine: Engine
 
 beforeEach(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   engine = world.engine
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
 })

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto"
 import { type Engine, EngineError } from "@chancery/engine"
 import { systemRuntime } from "@chancery/engine/declared"
-import { manualClock, type ManualClock, openWorld, type World } from "@chancery/engine/testing"
+import { manualClock, type ManualClock, openTestEngine, type TestEngine } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { explain } from "./explain.ts"
 import { lifecyclesBy } from "./kinds.ts"
@@ -14,12 +14,12 @@ const hourMs = 3_600_000
 const __marker = "pulumi:acme/site/prod/web"
 
 let clock: ManualClock
-let world: World
+let world: TestEngine
 let engine: Engine
 let kinds: ReturnType<typeof lifecyclesBy>
 beforeEach(async () => {
   clock = manualClock(Date.UTC(2026, 5, 1))
-  world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+  world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
   engine = world.engine
   kinds = lifecyclesBy(clock)
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 8_760 * hourMs } })

@@ -1,7 +1,7 @@
 // The lives of issuers over a real engine, without Pulumi.
 import { X509Certificate } from "node:crypto"
 import { type Engine, EngineError } from "@chancery/engine"
-import { openWorld, type World } from "@chancery/engine/testing"
+import { openTestEngine, type TestEngine } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { foreignRoot } from "../../engine/src/testing/issuing-mount.ts"
 import { explain } from "./explain.ts"
@@ -13,10 +13,10 @@ const nothing = new Set<string>()
 const defaults: Defaults = { deletionPolicy: "safe", tagBindings: {} }
 const yearMs = 365 * 86_400_000
 
-let world: World
+let world: TestEngine
 let engine: Engine
 beforeEach(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   engine = world.engine
   for (const path of ["root", "pki"]) await engine.mounts.create({ path, config: { maxLeaseTtlMs: 10 * yearMs } })
 })

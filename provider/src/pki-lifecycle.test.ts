@@ -1,6 +1,6 @@
 // The lives of mounts and roles over a real engine, without Pulumi.
 import { type Engine, EngineError } from "@chancery/engine"
-import { openWorld, type World } from "@chancery/engine/testing"
+import { openTestEngine, type TestEngine } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { explain } from "./explain.ts"
 import { lifecycles } from "./kinds.ts"
@@ -11,10 +11,10 @@ const nothing = new Set<string>()
 const defaults: Defaults = { deletionPolicy: "safe", tagBindings: {} }
 const lost = new EngineError("unavailable", "gave no complete answer")
 
-let world: World
+let world: TestEngine
 let engine: Engine
 beforeEach(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   engine = world.engine
 })
 afterEach(() => world[Symbol.asyncDispose]())

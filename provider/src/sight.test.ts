@@ -1,6 +1,6 @@
 // Whether a state forgets what is gone, and never what is only hidden.
 import type { Engine } from "@chancery/engine"
-import { openWorld, type World } from "@chancery/engine/testing"
+import { openTestEngine, type TestEngine } from "@chancery/engine/testing"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { lifecycles } from "./kinds.ts"
 import type { Defaults } from "./lifecycle.ts"
@@ -8,10 +8,10 @@ import type { Defaults } from "./lifecycle.ts"
 const defaults: Defaults = { deletionPolicy: "safe", tagBindings: {} }
 const first = { number: 1, size: 10 }
 
-let world: World
+let world: TestEngine
 let engine: Engine
 beforeEach(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   engine = world.engine
   for (const name of ["acme", "globex"]) await engine.organizations.create({ name, email: `${name}@example.com` })
 })

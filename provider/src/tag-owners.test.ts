@@ -1,6 +1,6 @@
 // Tags of several owners, one of them a stack, over a real engine without Pulumi.
 import type { Engine } from "@chancery/engine"
-import { openWorld, type World } from "@chancery/engine/testing"
+import { openTestEngine, type TestEngine } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { lifecycles } from "./kinds.ts"
 import type { Defaults } from "./lifecycle.ts"
@@ -10,12 +10,12 @@ const defaults: Defaults = { organization: "acme", deletionPolicy: "safe", tagBi
 const stack = "pulumi:site/prod"
 const other = { owner: "kubernetes:acme/default/api" }
 
-let world: World
+let world: TestEngine
 let engine: Engine
 let id: string
 
 beforeEach(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   engine = world.engine
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
   id = (await engine.workspaces.create("acme", { name: "api" })).id

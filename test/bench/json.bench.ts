@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assertJsonBounds, defaultJsonBounds } from "../../engine/src/core/json-bounds.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { report, target } from "./figures.ts"
 
 const rounds = 60
@@ -68,7 +68,7 @@ function leastTime(work: () => unknown, count: number): number {
 {
   const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
   try {
-    await using world = await openWorld({ auditFile: join(folder, "audit.log"), jobs: false })
+    await using world = await openTestEngine({ auditFile: join(folder, "audit.log"), jobs: false })
     await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
     await world.engine.authMethods.enable({ path: "approle", type: "approle" })
     const length = 7 * 1024 * 1024

@@ -55,9 +55,9 @@ const server = await serveApp(
       const { pathname } = new URL(request.url)
       if (pathname === "/empty") return respond(null, { status: 204 })
       if (pathname !== "/selects") return app.handle(request, exchange)
-      await database.read((session) => session.all(whoAsks))
+      await database.read((session) => session.queryMany(whoAsks))
       await database.read(async (session) => {
-        for (const select of whatIsShown) await session.all(select)
+        for (const select of whatIsShown) await session.queryMany(select)
       })
       return respond(constant, { headers })
     },

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import type { ServedEngine } from "../../engine/src/engine.ts"
-import { HeldIdentity } from "../../engine/src/http/secure-context.ts"
+import { ReloadableIdentity } from "../../engine/src/http/secure-context.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { run, temporaryFolder } from "./chancery.ts"
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     readFile(file("certificate"), "utf8"),
     readFile(file("key"), "utf8"),
   ])
-  const secure = await startServer({ engine, tls: { source: new HeldIdentity({ certificate, privateKey }) } })
+  const secure = await startServer({ engine, tls: { source: new ReloadableIdentity({ certificate, privateKey }) } })
   opened.defer(async () => void (await secure.close()))
   secureUrl = secure.url
 })

@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { certificateRequest } from "../../engine/src/testing/certificate-requests.ts"
 import { foreignRoot, type ForeignRoot } from "../../engine/src/testing/issuing-mount.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
 import { typedPage } from "../documents/typed-page.ts"
@@ -23,7 +23,7 @@ if (!hasTools) sayLoudly("There is no curl or no jq, so the page about moving an
 
 /** PEM, from the server that ran the authority. */
 async function revocationListOf({ certificate, key }: ForeignRoot, revoked: string): Promise<string> {
-  await using elsewhere = await openWorld()
+  await using elsewhere = await openTestEngine()
   await elsewhere.engine.mounts.create({ path: "old" })
   const { issuers, revocations, crls } = elsewhere.engine.pki("old")
   await issuers.import(`${certificate}\n${key}`)

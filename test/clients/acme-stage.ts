@@ -7,9 +7,9 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { request } from "undici"
-import { HeldIdentity, startServer } from "../../engine/src/server.ts"
+import { ReloadableIdentity, startServer } from "../../engine/src/server.ts"
 import { openssl } from "../../engine/src/testing/openssl.ts"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { freePort } from "../free-port.ts"
 
 /** One that serves ACME. */
@@ -80,7 +80,7 @@ export async function openAcmeStage(responderProgram: string): Promise<AcmeStage
   opening.defer(() => rm(folder, { recursive: true, force: true }))
   const responder = opening.use(await startResponder(responderProgram))
   const world = opening.use(
-    await openWorld({
+    await openTestEngine({
       acme: {
         permitted: { kinds: ["loopback"], ranges: [] },
         httpPort: responder.httpPort,
@@ -91,7 +91,7 @@ export async function openAcmeStage(responderProgram: string): Promise<AcmeStage
   const { root, otherRoot, identity } = await makeAuthorities(world)
   const rootFile = join(folder, "root.pem")
   await writeFile(rootFile, root)
-  const server = await startServer({ engine: world.engine, tls: { source: new HeldIdentity(identity) } })
+  const server = await startServer({ engine: world.engine, tls: { source: new ReloadableIdentity(identity) } })
   opening.defer(() => server.close().then(() => undefined))
   const served = async (mount: string, settings: object) => {
     const path = `https://localhost:${new URL(server.url).port}/v1/${mount}`
@@ -125,7 +125,7 @@ export async function openAcmeStage(responderProgram: string): Promise<AcmeStage
   }
 }
 
-function acmeMount(world: World, mount: string, base: string): AcmeMount {
+function acmeMount(world: TestEngine, mount: string, base: string): AcmeMount {
   return {
     directory: (path = "acme") => `${base}/${path}/directory`,
     configure: async (settings) => void (await told(world, "POST", `/${mount}/config/acme`, settings)),
@@ -153,7 +153,7 @@ function acmeMount(world: World, mount: string, base: string): AcmeMount {
 const patienceMs = 200_000
 
 /** A root, intermediates that it and another root have signed, and a certificate for the server itself. */
-async function makeAuthorities(world: World) {
+async function makeAuthorities(world: TestEngine) {
   const ec = { key_type: "ec", ttl: "8760h" }
   for (const path of ["pki", "bound", "top", "other"])
     await told(world, "POST", `/sys/mounts/${path}`, {
@@ -173,7 +173,7 @@ async function makeAuthorities(world: World) {
 }
 
 async function makeIntermediate(
-  world: World,
+  world: TestEngine,
   mount: string,
   { root, otherRoot }: { readonly root: string; readonly otherRoot: string },
 ): Promise<string> {
@@ -191,7 +191,7 @@ async function makeIntermediate(
   return certificate
 }
 
-async function told(world: World, method: string, path: string, body?: object) {
+async function told(world: TestEngine, method: string, path: string, body?: object) {
   const answer = await world.pki(method, path, body === undefined ? {} : { body })
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
   return answer.body?.data

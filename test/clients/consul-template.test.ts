@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { dayMs, hourMs } from "../../engine/src/core/time.ts"
 import { type RunningServer, startServer } from "../../engine/src/server.ts"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { consulTemplateFolder, goProgram } from "../toolchain/go-modules.ts"
 
 const program = (await goProgram(consulTemplateFolder)) ?? ""
@@ -27,13 +27,13 @@ const templates = {
 const renewed = ["certificate.pem", "secret.pem", "leased.pem"] as const
 
 describe.skipIf(program === "")("consul-template", () => {
-  let world: World
+  let world: TestEngine
   let server: RunningServer
   let folder: string
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "chancery-consul-template-"))
-    world = await openWorld()
+    world = await openTestEngine()
     server = await startServer({ engine: world.engine })
     await world.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 365 * dayMs } })
     await told("/pki/root/generate/internal", { common_name: "Root", key_type: "ec", ttl: "8760h" })

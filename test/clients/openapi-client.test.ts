@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type RunningServer, startServer } from "../../engine/src/server.ts"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { typedPage } from "../documents/typed-page.ts"
 
 const execute = promisify(execFile)
@@ -80,7 +80,7 @@ const compilerOptions = {
 
 describe("a client that is generated from the OpenAPI documents", () => {
   let folder: string
-  let world: World
+  let world: TestEngine
   let server: RunningServer
   let environment: Readonly<Record<string, string>>
 
@@ -93,7 +93,7 @@ describe("a client that is generated from the OpenAPI documents", () => {
   }
 
   beforeAll(async () => {
-    world = await openWorld()
+    world = await openTestEngine()
     server = await startServer({ engine: world.engine })
     await world.engine.organizations.create({ name: "acme", email: "owner@example.com" })
     const workspace = await world.engine.workspaces.create("acme", { name: "network" })

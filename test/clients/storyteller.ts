@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { startServer } from "../../engine/src/server.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 
 /** A line of JSON that such a program prints. */
 export interface Step {
@@ -14,7 +14,7 @@ export interface Step {
 
 /** Every step of every story, told to a server with nothing in it. */
 export async function tell(program: string, args: readonly string[] = []): Promise<readonly Step[]> {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const server = await startServer({ engine: world.engine })
   try {
     const { stdout } = await promisify(execFile)(program, args, {

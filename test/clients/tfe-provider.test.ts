@@ -1,6 +1,6 @@
 // After an apply, a second plan of terraform-provider-tfe 0.70.0 is empty: every attribute is read as it was written.
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import {
   agentPool,
   agentPoolAllowedProjects,
@@ -20,10 +20,10 @@ import {
   workspace,
 } from "./tfe-provider.ts"
 
-let world: World
+let world: TestEngine
 let projectId: string
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   const id = await organization.create(send, { name: "acme", email: "ops@example.com" })
   const body = { data: { type: "projects", attributes: { name: "apps" } } }
   projectId = (await succeed(send("POST", `/organizations/${id}/projects`, body))).data.id

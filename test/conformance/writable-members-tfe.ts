@@ -2,8 +2,8 @@
 // documentation (https://developer.hashicorp.com/terraform/cloud-docs/api-docs, June 2025) or go-tfe 1.93.0 names for a resource that
 // exists here. Values are not the defaults.
 import { createHash } from "node:crypto"
-import type { Answer, World } from "../../engine/src/testing/world.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import type { Answer, TestEngine } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import {
   type Expectation,
   type Members,
@@ -75,7 +75,7 @@ function resource(
   { type, collection, item, canUpdate = item !== undefined }: Routes,
   rest: Pick<WritableResource<Refs>, "members" | "required" | "readOnly">,
 ): WritableResource<Refs> {
-  const write = (method: string, world: World, path: string, members: Members) =>
+  const write = (method: string, world: TestEngine, path: string, members: Members) =>
     world.request(method, path, { body: document(type, members) })
   return {
     name,
@@ -84,9 +84,9 @@ function resource(
     ...(item === undefined
       ? {}
       : {
-          read: (world: World, refs: Refs, id: string) => world.request("GET", item(id, refs)),
+          read: (world: TestEngine, refs: Refs, id: string) => world.request("GET", item(id, refs)),
           ...(canUpdate && {
-            update: (world: World, refs: Refs, id: string, members: Members) =>
+            update: (world: TestEngine, refs: Refs, id: string, members: Members) =>
               write("PATCH", world, item(id, refs), members),
           }),
         }),
@@ -463,7 +463,7 @@ const teamProjects = (): WritableResource<Refs> => ({
 let teamsMade = 0
 /** A team has one access to each subject: each case makes its own. */
 async function granted(
-  world: World,
+  world: TestEngine,
   type: string,
   subject: "workspace" | "project",
   id: string,
@@ -803,7 +803,7 @@ const tags: WritableResource<Refs> = {
 }
 
 async function open() {
-  const world = await openWorld({ jobs: false })
+  const world = await openTestEngine({ jobs: false })
   const { engine } = world
   await engine.organizations.create({ name: "acme", email: "ops@example.com" })
   const client = await engine.vcsConnections.createClient("acme", {

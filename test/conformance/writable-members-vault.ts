@@ -4,8 +4,8 @@
 import { createPrivateKey } from "node:crypto"
 import { appRoleParts } from "../../engine/src/pki/logins/app-role.ts"
 import { expect } from "vitest"
-import type { Answer, World } from "../../engine/src/testing/world.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import type { Answer, TestEngine } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { crls } from "../../engine/src/contracts/vault/crl.ts"
 import { externalPolicy } from "../../engine/src/contracts/vault/external-policy.ts"
 import * as appRole from "../../engine/src/contracts/vault/app-role.ts"
@@ -71,7 +71,7 @@ const namesOf = (...tables: readonly { readonly byWireName: ReadonlyMap<string, 
   tables.flatMap(({ byWireName }) => [...byWireName.keys()])
 
 /** As Vault's clients send it: durations are read in seconds, and `warnings` is a list. */
-const send = (world: World, method: string, path: string, body?: unknown): Promise<Answer> =>
+const send = (world: TestEngine, method: string, path: string, body?: unknown): Promise<Answer> =>
   world.pki(method, path, {
     token: null,
     headers: { "x-vault-token": world.rootToken },
@@ -96,7 +96,7 @@ function membersOf({ body }: Answer): Members {
 }
 
 let mounts = 0
-async function newMount(world: World): Promise<string> {
+async function newMount(world: TestEngine): Promise<string> {
   const path = `own-${(mounts += 1)}`
   await succeeded(send(world, "POST", `/sys/mounts/${path}`, { type: "pki" }))
   return path
@@ -110,7 +110,7 @@ async function succeeded(answering: Promise<Answer>): Promise<Answer> {
 
 interface Routes {
   /** Creates the surroundings of a resource and returns its address. */
-  readonly prepare: (world: World, unique: string) => Promise<string>
+  readonly prepare: (world: TestEngine, unique: string) => Promise<string>
   /** Address of the POST that creates the resource. Default: its own. */
   readonly write?: (address: string) => string
   readonly update?: { readonly method: "POST" | "PATCH"; readonly path: (address: string) => string }
@@ -142,10 +142,10 @@ function resource(
     ...(update === undefined
       ? {}
       : {
-          update: (world: World, _refs: Refs, id: string, members: Members) =>
+          update: (world: TestEngine, _refs: Refs, id: string, members: Members) =>
             sent(send(world, update.method, update.path(id), document(members)), id),
         }),
-    ...(read === undefined ? {} : { read: (world: World, _refs: Refs, id: string) => send(world, "GET", read(id)) }),
+    ...(read === undefined ? {} : { read: (world: TestEngine, _refs: Refs, id: string) => send(world, "GET", read(id)) }),
     membersOf,
     idOf: ({ body }) => body.id as string,
   }
@@ -194,7 +194,7 @@ const mountFacts = [
   nameMember,
 ] as const
 const systemPaths = (root: string) => ({
-  address: (_world: World, unique: string) => Promise.resolve(`${root}/${unique}`),
+  address: (_world: TestEngine, unique: string) => Promise.resolve(`${root}/${unique}`),
   read: (address: string) => address,
 })
 
@@ -318,7 +318,7 @@ const roles = resource(
 )
 
 /** Creates a mount with two issuers, which share no key. */
-async function withIssuers(world: World): Promise<string> {
+async function withIssuers(world: TestEngine): Promise<string> {
   const mount = await newMount(world)
   for (const [name, bits] of [
     ["one", 2_048],
@@ -335,7 +335,7 @@ async function withIssuers(world: World): Promise<string> {
     )
   return mount
 }
-const idOfIssuer = async (world: World, mount: string, name: string): Promise<string> =>
+const idOfIssuer = async (world: TestEngine, mount: string, name: string): Promise<string> =>
   (await succeeded(send(world, "GET", `/${mount}/issuer/${name}`))).body.data.issuer_id as string
 
 const issuers = resource(
@@ -433,7 +433,7 @@ const setting = (
   name: string,
   members: readonly WritableMember[],
   parsed: readonly string[],
-  prepare: (world: World) => Promise<string> = newMount,
+  prepare: (world: TestEngine) => Promise<string> = newMount,
 ) =>
   resource(
     `config/${name}`,
@@ -600,7 +600,7 @@ function externalPolicySetting(): VaultResource {
 }
 
 const renewalFacts = ["id", "issuer_id", "serial_number_count", "raised_at", "renew_by", nameMember]
-const renewalPath = { prepare: async (world: World) => `/${await withIssuers(world)}/acme/mgmt/renewal` }
+const renewalPath = { prepare: async (world: TestEngine) => `/${await withIssuers(world)}/acme/mgmt/renewal` }
 const renewalSignals = resource("renewal signals", renewalPath, {
   required: { issuer_ref: "one" },
   members: [
@@ -763,7 +763,7 @@ const tokenTerms: readonly WritableMember[] = [
   }),
   ...refusing({ alias_metadata: { team: "web" }, token_strictly_bind_ip: true }),
 ]
-const method = (type: string) => async (world: World, unique: string) => {
+const method = (type: string) => async (world: TestEngine, unique: string) => {
   const path = `${type}-${unique}`.replaceAll(/[^a-z0-9-]/g, "")
   await succeeded(send(world, "POST", `/sys/auth/${path}`, { type }))
   return `/auth/${path}`
@@ -1019,7 +1019,7 @@ export const vaultFormat: WireFormat<Refs> = {
       return names?.split(" ") ?? []
     }),
   open: async () => {
-    const world = await openWorld({ keyGenerator: testKeyGenerator })
+    const world = await openTestEngine({ keyGenerator: testKeyGenerator })
     await world.engine.policies.put("other", rules)
     return { world, refs: undefined }
   },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { authRoutes } from "../../engine/src/http/auth-routes.ts"
 import { pkiRoutes } from "../../engine/src/http/pki-routes.ts"
 import { systemRoutes } from "../../engine/src/http/system-routes.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { tfeFormat } from "./writable-members-tfe.ts"
 import { documentedParameters, operations, vaultFormat, vaultResources } from "./writable-members-vault.ts"
 import { testWritableMembers } from "./writable-members.ts"
@@ -11,7 +11,7 @@ testWritableMembers(tfeFormat)
 testWritableMembers(vaultFormat)
 
 test.each(["mounts", "auth"])("[F-W8] /v1: an unknown member of the configuration of %s is reported", async (kind) => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const body = { type: kind === "auth" ? "approle" : "pki", config: { nme: "x", default_lease_ttl: 60 } }
   const { status, body: answer } = await world.pki("POST", `/sys/${kind}/x`, { body })
   expect([status, answer.warnings]).toEqual([200, expect.stringContaining("[config.nme]")])

@@ -2,7 +2,7 @@
 // is not its default, reads the resource, and expects the value there, or a refusal that names the member. The tables belong to the
 // wire formats: `writable-members-tfe.ts` is that of `/api/v2`; one of `/v1` plugs in beside it.
 import { describe, expect, test } from "vitest"
-import type { Answer, World } from "../../engine/src/testing/world.ts"
+import type { Answer, TestEngine } from "../../engine/src/testing/world.ts"
 
 /** Members by the path that they have in a document: `vcs-repo.branch`, `relationships.project`. */
 export type Members = Readonly<Record<string, unknown>>
@@ -34,11 +34,11 @@ export interface WritableResource<Refs> {
   readonly members: readonly WritableMember[]
   /** What every creation needs; fresh names for each. */
   readonly required: (unique: string, refs: Refs) => Members
-  readonly create: (world: World, refs: Refs, members: Members) => Promise<Answer>
+  readonly create: (world: TestEngine, refs: Refs, members: Members) => Promise<Answer>
   /** Undefined for what cannot be changed. */
-  readonly update?: (world: World, refs: Refs, id: string, members: Members) => Promise<Answer>
+  readonly update?: (world: TestEngine, refs: Refs, id: string, members: Members) => Promise<Answer>
   /** Undefined for what only the answer to its creation shows. */
-  readonly read?: (world: World, refs: Refs, id: string) => Promise<Answer>
+  readonly read?: (world: TestEngine, refs: Refs, id: string) => Promise<Answer>
   /** The members of an answer, by their paths. */
   readonly membersOf: (answer: Answer) => Members
   readonly idOf: (answer: Answer) => string
@@ -95,7 +95,7 @@ function succeeded(answer: Answer): Answer {
 }
 
 interface Opened<Refs> {
-  readonly world: World
+  readonly world: TestEngine
   readonly refs: Refs
 }
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
 import type { Engine } from "../../engine/src/engine.ts"
 import { sha256 } from "../../engine/src/x509/digest.ts"
-import { type Cast, newCast, type Person } from "./cast.ts"
+import { type Users, newUsers, type Person } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 
@@ -10,10 +10,10 @@ const rule = (path: string, ...capabilities: readonly string[]) =>
   `path "${path}" { capabilities = ${JSON.stringify(capabilities)} }\n`
 
 export function accessCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   let root: Engine
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
     root = cast.root
   })
 

@@ -14,7 +14,7 @@ export interface Person {
   readonly engine: Engine
 }
 
-export interface Cast {
+export interface Users {
   readonly root: Engine
   readonly organization: string
   readonly owner: Person
@@ -35,7 +35,7 @@ export interface Cast {
 
 let count = 0
 
-export async function newCast({ root, as }: Pick<OpenedEngine, "root" | "as">): Promise<Cast> {
+export async function newUsers({ root, as }: Pick<OpenedEngine, "root" | "as">): Promise<Users> {
   const newName = (prefix: string) => `${prefix}-${(count += 1)}`
   async function newPerson(): Promise<Person> {
     const username = newName("person")

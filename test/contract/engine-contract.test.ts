@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { newCast } from "./cast.ts"
+import { newUsers } from "./cast.ts"
 import { engineContract } from "./engine-contract.ts"
 import { hosted, implementations } from "./engines.ts"
 import { notFound } from "./refusals.ts"
@@ -11,7 +11,7 @@ for (const { name, available, open } of implementations)
 
 test.each(hosted)("the hosted edition, $name, assesses workspaces and retains no data by policy", async ({ open }) => {
   await using opened = await open()
-  const { owner, newWorkspace } = await newCast(opened)
+  const { owner, newWorkspace } = await newUsers(opened)
   const { id } = await newWorkspace({ assessmentsEnabled: true })
   expect(await owner.engine.workspaces.get({ id })).toMatchObject({ assessmentsEnabled: true })
   expect(await owner.engine.workspaces.update({ id }, { assessmentsEnabled: false })).toMatchObject({

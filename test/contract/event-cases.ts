@@ -2,14 +2,14 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Engine } from "../../engine/src/engine.ts"
 import type { EventQuery, EventView } from "../../engine/src/events/events.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 
 export function eventCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
   })
 
   /** All there are, in pages. */

@@ -8,11 +8,11 @@ import type { ServedEngine } from "../../engine/src/engine.ts"
 import { beginning, type EventKind, type EventPosition, type StoredEvent } from "../../engine/src/events/event.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { openDatabase } from "../../engine/src/storage/database.ts"
-import { storesOver } from "../../engine/src/storage/stores.ts"
+import { repositoriesOver } from "../../engine/src/storage/stores.ts"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
 import type { BulkAction } from "../../engine/src/workspaces/bulk-action.ts"
 import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import { type Call, calls, newSubject, type Subject } from "./method-cases.ts"
 import { methodsOf } from "./methods.ts"
 import { newArchive, newConfiguration } from "./new-records.ts"
@@ -459,18 +459,18 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
   if (!available) return
   const closing = new AsyncDisposableStack()
   let engine: ServedEngine
-  let eventsAfter: (cast: Cast, position: EventPosition) => Promise<readonly StoredEvent[]>
-  let newStage: () => Promise<{ readonly cast: Cast; readonly subject: Subject }>
-  let newestOf: (cast: Cast) => Promise<EventPosition>
+  let eventsAfter: (cast: Users, position: EventPosition) => Promise<readonly StoredEvent[]>
+  let newStage: () => Promise<{ readonly cast: Users; readonly subject: Subject }>
+  let newestOf: (cast: Users) => Promise<EventPosition>
 
   beforeAll(async () => {
     const { url } = closing.use(await place())
     engine = closing.use(await openEmbedded(url, { sealKeys: { text: keyText }, jobs: false }))
     const database = closing.use(await openDatabase(url))
-    const { read } = storesOver(database, keySealer(parseKeyRing(keyText), random), clock)
+    const { read } = repositoriesOver(database, keySealer(parseKeyRing(keyText), random), clock)
     const as = (token: string) => Promise.resolve(actingFor(engine, token))
     newStage = async () => {
-      const cast = await newCast({ root: engine, as })
+      const cast = await newUsers({ root: engine, as })
       return { cast, subject: await newSubject(cast) }
     }
     eventsAfter = (cast, position) =>
@@ -482,7 +482,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
     newestOf = async (cast) => {
       const organization = await read(({ organizations }) => organizations.findByName(cast.organization))
       const newest = await database.read((session) =>
-        session.first(
+        session.queryOne(
           session.db
             .selectFrom("events")
             .select(["transaction_id", "number"])

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { newTerraformVersion } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 
 export function identityCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
   })
 
   test("everybody is told which version of the interface this is", async () => {

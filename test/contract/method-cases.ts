@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest"
 import { firstPage as page } from "../../engine/src/core/page.ts"
 import type { Engine } from "../../engine/src/engine.ts"
 import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
 import {
@@ -477,7 +477,7 @@ const openToAll = new Set([
 ])
 
 /** One of everything, in one organization. */
-export async function newSubject({ root, organization, owner, newMember, newWorkspace, newName }: Cast) {
+export async function newSubject({ root, organization, owner, newMember, newWorkspace, newName }: Users) {
   const { engine } = owner
   const { id: workspaceId } = await newWorkspace({ tags: [{ name: "net" }] })
   const workspace = { id: workspaceId }
@@ -545,11 +545,11 @@ export async function newSubject({ root, organization, owner, newMember, newWork
 }
 
 export function methodCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   let subject: Subject
   let nobody: Engine
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
     subject = await newSubject(cast)
     const { token, engine: somebody } = await cast.newPerson()
     const [{ id } = { id: "" }] = (await somebody.tokens.listForUser((await somebody.users.account()).id, page)).items

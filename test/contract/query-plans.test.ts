@@ -22,7 +22,7 @@ import { manualClock } from "../../engine/src/testing/manual-clock.ts"
 import { manualTimers } from "../../engine/src/testing/manual-timers.ts"
 import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
 import type { WorkspaceQuery } from "../../engine/src/workspaces/query.ts"
-import { newCast } from "./cast.ts"
+import { newUsers } from "./cast.ts"
 import { calls, newSubject, type Subject } from "./method-cases.ts"
 
 const [sqlite, postgres] = [kindOf("SQLite file"), kindOf("PostgreSQL")]
@@ -80,7 +80,7 @@ async function askEverything(served: ServedEngine): Promise<ReadonlySet<string>>
   const as = async (token: string): Promise<Engine> => actingFor(served, token)
   const { secret } = await served.tokens.createForUser((await served.users.account()).id, {})
   const root = await as(secret)
-  const cast = await newCast({ root, as })
+  const cast = await newUsers({ root, as })
   const subject = await newSubject(cast)
   const member = await cast.newMemberOn(subject.workspaceId, { access: "read" })
   for (const query of workspaceQueries(subject))

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import type { AppInstallationQuery } from "../../engine/src/organizations/vcs-connection.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { addDeadLetter } from "../../engine/src/testing/dead-letter.ts"
@@ -8,9 +8,9 @@ import { newAssessment, newOauthClient, newSshKey, newVariable, newWebhook } fro
 import { notFound, refused } from "./refusals.ts"
 
 export function recordCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
   })
 
   describe("a variable", () => {

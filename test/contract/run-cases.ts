@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
 import { bytesOf } from "../../engine/src/testing/state-file.ts"
 import type { ClaimInput } from "../../engine/src/workspaces/run-claims.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { newArchive, newConfiguration, newVariable } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
@@ -14,9 +14,9 @@ export const newClaimInput: ClaimInput = { name: "contract", leaseMs: 60_000, wa
 const line = (text: string) => new TextEncoder().encode(`${text}\n`)
 
 export function runCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
   })
 
   async function newClaim() {

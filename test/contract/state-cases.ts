@@ -7,7 +7,7 @@ import type { RunStatus } from "../../engine/src/workspaces/run-status.ts"
 import type { StateVersionInput, StateVersionView } from "../../engine/src/workspaces/state-version.ts"
 import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
 import { bytesOf } from "../../engine/src/testing/state-file.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { tarball } from "../../engine/src/testing/tar-archive.ts"
 import { newArchive, newConfiguration } from "./new-records.ts"
@@ -61,9 +61,9 @@ export const newRunInput = (): RunInput => ({
 })
 
 export function stateCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
   })
 
   async function saved(id: string, input: StateVersionInput): Promise<StateVersionView> {

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 
 export function tagCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
   })
   const namesOf = (tags: readonly { readonly name: string }[]) => tags.map(({ name }) => name).toSorted()
 

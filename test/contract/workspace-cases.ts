@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
 import type { BulkResult, BulkRun } from "../../engine/src/workspaces/bulk-action.ts"
-import { type Cast, newCast } from "./cast.ts"
+import { type Users, newUsers } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { newOauthClient, newSshKey } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
@@ -10,9 +10,9 @@ import { newStateInput } from "./state-cases.ts"
 const locking = { access: "custom", custom: { workspaceLocking: true } } as const
 
 export function workspaceCases(engine: () => OpenedEngine): void {
-  let cast: Cast
+  let cast: Users
   beforeAll(async () => {
-    cast = await newCast(engine())
+    cast = await newUsers(engine())
   })
 
   describe("a workspace", () => {
@@ -182,10 +182,10 @@ export function workspaceCases(engine: () => OpenedEngine): void {
   })
 
   describe("the list", () => {
-    let list: Cast
+    let list: Users
     const all = ["alpha-net", "alpha-web", "beta-net", "gamma"]
     beforeAll(async () => {
-      list = await newCast(engine())
+      list = await newUsers(engine())
       for (const name of all.toReversed())
         await list.newWorkspace({
           name,

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { acmeCluster, newAcmeMount, openChallengeServer } from "../../engine/src/testing/acme-mount.ts"
-import { type Answer, openWorld, type World } from "../../engine/src/testing/world.ts"
+import { type Answer, openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { subjectAltName } from "../../engine/src/x509/extensions.ts"
 import { readJwk } from "../../engine/src/x509/jwk.ts"
 import { readPrivateKeyPem } from "../../engine/src/x509/private-key.ts"
@@ -26,7 +26,7 @@ export async function openAcme(): Promise<OpenTargets> {
   await using opening = new AsyncDisposableStack()
   const responder = opening.use(await openChallengeServer())
   const world = opening.use(
-    await openWorld({ acme: { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } }),
+    await openTestEngine({ acme: { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } }),
   )
   await newAcmeMount(world, {
     orders_per_account: 0,
@@ -170,14 +170,14 @@ const signedMember =
 
 /** Somebody with an account, who can prove to be `localhost`. */
 class Applicant {
-  readonly #world: World
+  readonly #world: TestEngine
   readonly #answers: Map<string, string>
   readonly key: KeyObject
   readonly jwk: webcrypto.JsonWebKey
   readonly #thumbprint: string
   account = ""
 
-  private constructor(world: World, answers: Map<string, string>, key: string) {
+  private constructor(world: TestEngine, answers: Map<string, string>, key: string) {
     this.#world = world
     this.#answers = answers
     this.key = createPrivateKey(sampleText(key))
@@ -185,7 +185,7 @@ class Applicant {
     this.#thumbprint = readJwk(this.jwk).thumbprint
   }
 
-  static async registered(world: World, answers: Map<string, string>, key: string): Promise<Applicant> {
+  static async registered(world: TestEngine, answers: Map<string, string>, key: string): Promise<Applicant> {
     const applicant = new Applicant(world, answers, key)
     const { headers: found } = await applicant.#done(`${base}/new-account`, { termsOfServiceAgreed: true }, true)
     applicant.account = found.get("location") ?? ""

@@ -2,7 +2,7 @@
 import { busy } from "../../engine/src/core/errors.ts"
 import { keyGenerator } from "../../engine/src/x509/key-generation.ts"
 import type { Answer } from "../../engine/src/testing/world.ts"
-import { openPkiCast, type PkiCast } from "../permissions/pki/cast.ts"
+import { openPkiUsers, type PkiUsers } from "../permissions/pki/cast.ts"
 import { pkiEndpoints, preparePki, type ReadyPkiRequest } from "../permissions/pki/matrix.ts"
 import { type Json, mapTexts, parseJson, pemTexts } from "./json.ts"
 import {
@@ -33,7 +33,7 @@ const turnMs = 80
 
 export async function openEndpoints(): Promise<OpenTargets> {
   await using opening = new AsyncDisposableStack()
-  const cast = opening.use(await openPkiCast({ keyGenerator: noRsaKeys }))
+  const cast = opening.use(await openPkiUsers({ keyGenerator: noRsaKeys }))
   const targets: FuzzTarget[] = []
   for (const endpoint of pkiEndpoints) {
     const target = await targetOf(cast, endpoint)
@@ -45,7 +45,7 @@ export async function openEndpoints(): Promise<OpenTargets> {
 }
 
 /** Undefined for an endpoint without a body. */
-async function targetOf(cast: PkiCast, endpoint: string): Promise<FuzzTarget | undefined> {
+async function targetOf(cast: PkiUsers, endpoint: string): Promise<FuzzTarget | undefined> {
   let { request, mount } = await prepared(cast, endpoint)
   const { body } = request
   if (body === undefined) return undefined
@@ -71,13 +71,13 @@ async function targetOf(cast: PkiCast, endpoint: string): Promise<FuzzTarget | u
   }
 }
 
-async function prepared(cast: PkiCast, endpoint: string): Promise<{ request: ReadyPkiRequest; mount: string }> {
+async function prepared(cast: PkiUsers, endpoint: string): Promise<{ request: ReadyPkiRequest; mount: string }> {
   const subject = await cast.newSubject()
   return { request: await preparePki(endpoint, subject, "root"), mount: subject.mount }
 }
 
 /** Addresses of what is read and listed, as nobody writes them. */
-function addresses(cast: PkiCast): FuzzTarget {
+function addresses(cast: PkiUsers): FuzzTarget {
   const known = pkiEndpoints.map((endpoint) => endpoint.replace(/:[a-z_]+/g, "matrix").replace(/\*[a-z_]+/g, "a/b"))
   return {
     name: "addresses",
@@ -95,7 +95,7 @@ function addresses(cast: PkiCast): FuzzTarget {
 }
 
 /** OCSP requests as they stand in addresses. */
-async function ocspByAddress(cast: PkiCast): Promise<FuzzTarget> {
+async function ocspByAddress(cast: PkiUsers): Promise<FuzzTarget> {
   const { request, mount } = await prepared(cast, "POST /:mount/ocsp")
   return {
     name: "OCSP by GET",
@@ -111,7 +111,7 @@ async function ocspByAddress(cast: PkiCast): Promise<FuzzTarget> {
 }
 
 /** A request as forms send it: all of its values are texts. */
-async function forms(cast: PkiCast): Promise<FuzzTarget> {
+async function forms(cast: PkiUsers): Promise<FuzzTarget> {
   const endpoint = "POST /:mount/sign/:name"
   const { request } = await prepared(cast, endpoint)
   const members = Object.entries(request.body as Readonly<Record<string, unknown>>)

@@ -5,7 +5,7 @@ import type { PathRule } from "../../engine/src/core/access.ts"
 import { isEngineError } from "../../engine/src/core/errors.ts"
 import { parsePolicy } from "../../engine/src/pki/access/policy-text.ts"
 import { MalformedDer } from "../../engine/src/x509/asn1/malformed-der.ts"
-import { refuseMalformed } from "../../engine/src/x509/asn1/reader.ts"
+import { rejectMalformed } from "../../engine/src/x509/asn1/reader.ts"
 import { encodeTbsCertificate, parseCertificate } from "../../engine/src/x509/certificate.ts"
 import { parseCertificateList } from "../../engine/src/x509/certificate-list.ts"
 import { parseCertificationRequest } from "../../engine/src/x509/certification-request.ts"
@@ -26,7 +26,7 @@ export const parsers = (): readonly FuzzTarget[] => [
     name: "DER",
     corpus: samples("CERTIFICATE", "CERTIFICATE REQUEST", "X509 CRL", "OCSP REQUEST", "OCSP RESPONSE", "PKCS7"),
     mutations: derMutations,
-    attempt: refusing((input) => refuseMalformed(input, "document")),
+    attempt: refusing((input) => rejectMalformed(input, "document")),
   },
   {
     name: "PEM",

@@ -2,9 +2,9 @@
 // error document of its API, and what was refused has changed nothing.
 import type { DatabaseKind } from "../../engine/src/storage/temporary-database.ts"
 import { watchStore } from "../../engine/src/storage/watched-store.ts"
-import { origin, type World, type WorldOptions } from "../../engine/src/testing/world.ts"
-import { type Cast, openCast } from "../permissions/cast.ts"
-import { openPkiCast, type PkiCast } from "../permissions/pki/cast.ts"
+import { origin, type TestEngine, type TestEngineOptions } from "../../engine/src/testing/world.ts"
+import { type Users, openUsers } from "../permissions/cast.ts"
+import { openPkiUsers, type PkiUsers } from "../permissions/pki/cast.ts"
 
 export interface Attack {
   readonly method: string
@@ -18,7 +18,7 @@ export interface Attack {
   /** Root's unless given. */
   readonly token?: string | undefined
   /** Of another app around the same engine. */
-  readonly fetch?: World["app"]["fetch"]
+  readonly fetch?: TestEngine["app"]["fetch"]
 }
 
 export interface Verdict {
@@ -34,16 +34,16 @@ export interface Attacked {
 }
 
 export interface Target extends Attacked, AsyncDisposable {
-  readonly cast: Cast
+  readonly cast: Users
 }
 
 export interface PkiTarget extends Attacked, AsyncDisposable {
-  readonly cast: PkiCast
+  readonly cast: PkiUsers
 }
 
-export const openTarget = (kind: DatabaseKind): Promise<Target> => opened(kind, openCast, workspaceApi)
+export const openTarget = (kind: DatabaseKind): Promise<Target> => opened(kind, openUsers, workspaceApi)
 
-export const openPkiTarget = (kind: DatabaseKind): Promise<PkiTarget> => opened(kind, openPkiCast, certificateApi)
+export const openPkiTarget = (kind: DatabaseKind): Promise<PkiTarget> => opened(kind, openPkiUsers, certificateApi)
 
 /** What the two APIs do differently. */
 interface Api {
@@ -80,9 +80,9 @@ const certificateApi: Api = {
   },
 }
 
-async function opened<C extends AsyncDisposable & { readonly world: World }>(
+async function opened<C extends AsyncDisposable & { readonly world: TestEngine }>(
   kind: DatabaseKind,
-  openCast: (options: WorldOptions) => Promise<C>,
+  openCast: (options: TestEngineOptions) => Promise<C>,
   api: Api,
 ): Promise<Attacked & AsyncDisposable & { readonly cast: C }> {
   const place = await kind.place()
@@ -106,7 +106,7 @@ async function opened<C extends AsyncDisposable & { readonly world: World }>(
 }
 
 async function send(
-  world: World,
+  world: TestEngine,
   api: Api,
   { method, address, base = api.base, body, headers = {}, token, fetch = world.app.fetch }: Attack,
 ) {

@@ -9,7 +9,7 @@ import { dayMs, hourMs, secondMs } from "../../engine/src/core/time.ts"
 import { parseIpRange } from "../../engine/src/pki/names/ip-address.ts"
 import type { IssueInput } from "../../engine/src/pki/certificates/certificates.ts"
 import type { RoleInput } from "../../engine/src/pki/roles/role.ts"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { assembleCertificate, encodeTbsCertificate } from "../../engine/src/x509/certificate.ts"
@@ -437,13 +437,13 @@ const role: RoleInput = {
 
 describe.skipIf(program === undefined)("an issuer and OpenSSL", () => {
   let folder: string
-  let world: World
+  let world: TestEngine
   let keys: readonly PrivateKey[]
   let mounts = 0
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "chancery-constraints-"))
-    world = await openWorld({ jobs: false })
+    world = await openTestEngine({ jobs: false })
     keys = await Promise.all([0, 1, 2].map(() => testKeyGenerator.generate({ type: "ec", bits: 256 })))
   })
   afterAll(async () => {

@@ -5,15 +5,15 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { startPolicyServer } from "../../engine/src/testing/policy-server.ts"
 import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { type WrittenBatch, writeBatch } from "./batch.ts"
 import { makeCorpus } from "./corpus.ts"
 import { explainedFindings } from "./explained.ts"
 import { type Finding, verdict } from "./judge.ts"
-import { findJudges, judgeNames } from "./judges.ts"
+import { findValidators, validatorNames } from "./judges.ts"
 import { each } from "./run.ts"
 
-const judges = await findJudges()
+const judges = await findValidators()
 
 /** Fixed, so that a change of the code alone changes what is judged; any other seed should do as well. */
 const seed = Number(process.env["CHANCERY_SEED"] ?? 1)
@@ -26,7 +26,7 @@ describe(`what the engine signs (seed ${seed})`, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "chancery-corpus-"))
     await using policyServer = await startPolicyServer()
-    await using world = await openWorld({
+    await using world = await openTestEngine({
       keyGenerator: testKeyGenerator,
       outgoing: { kinds: ["loopback"], ranges: [] },
     })
@@ -46,7 +46,7 @@ describe(`what the engine signs (seed ${seed})`, () => {
     expect(new Set(batch.answers.map(({ status }) => status))).toEqual(new Set(["good", "revoked", "unknown"]))
   })
 
-  for (const name of judgeNames) {
+  for (const name of validatorNames) {
     test.skipIf(!judges.has(name))(`is without fault for ${name}`, () => {
       const about = findings.filter(({ judge }) => judge === name)
       // As text, because a report would shorten a list.
@@ -54,7 +54,7 @@ describe(`what the engine signs (seed ${seed})`, () => {
     })
   }
 
-  test.skipIf(judges.size < judgeNames.length)("needs every explanation there is", () => {
+  test.skipIf(judges.size < validatorNames.length)("needs every explanation there is", () => {
     expect([...verdict(findings, batch).used].toSorted()).toEqual(explainedFindings.toSorted())
   })
 })

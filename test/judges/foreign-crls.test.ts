@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
 import { parseCertificateList } from "../../engine/src/x509/certificate-list.ts"
 import { readPem, writePem } from "../../engine/src/x509/pem.ts"
@@ -44,12 +44,12 @@ interface Made {
 
 describe.each(Object.entries(programs))("%s", (name, program) => {
   describe.skipIf(program === undefined).each(keys)("with a key of $key_type $key_bits", (key) => {
-    let world: World
+    let world: TestEngine
     let folder: string
     let lists: readonly Made[]
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), "chancery-crls-"))
-      world = await openWorld({ keyGenerator: testKeyGenerator })
+      world = await openTestEngine({ keyGenerator: testKeyGenerator })
       const write: Write = async (file, text) => {
         await writeFile(join(folder, file), text)
         return join(folder, file)
@@ -79,7 +79,7 @@ describe.each(Object.entries(programs))("%s", (name, program) => {
   })
 })
 
-const resign = (world: World, crls: readonly string[]) =>
+const resign = (world: TestEngine, crls: readonly string[]) =>
   world.pki("POST", "/pki/issuer/default/resign-crls", { body: { crls, crl_number: 100 } })
 
 function serialsIn(pem: string): readonly string[] {
@@ -89,7 +89,7 @@ function serialsIn(pem: string): readonly string[] {
   )
 }
 
-async function prepared(world: World, key: (typeof keys)[number], write: Write): Promise<Authority> {
+async function prepared(world: TestEngine, key: (typeof keys)[number], write: Write): Promise<Authority> {
   await world.engine.mounts.create({ path: "pki" })
   const root = await world.pki("POST", "/pki/root/generate/exported", {
     body: { common_name: "Müller & Söhne", organization: "Example", private_key_format: "pkcs8", ...key },

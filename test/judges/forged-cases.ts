@@ -11,7 +11,7 @@ import {
   withBrokenSignature,
 } from "./forge.ts"
 import type { Explanation } from "./explained.ts"
-import type { JudgeName } from "./judges.ts"
+import type { ValidatorName } from "./judges.ts"
 
 export type Forge = Awaited<ReturnType<typeof openForge>>
 
@@ -20,7 +20,7 @@ type Plan = Parameters<Forge["certificate"]>[0]
 export interface Case {
   readonly what: string
   /** None where nothing is wrong. */
-  readonly foundBy: readonly JudgeName[]
+  readonly foundBy: readonly ValidatorName[]
   /** One piece of the batch has the case's name. */
   make(forge: Forge, stage: Stage): Promise<Partial<Batch>>
 }
@@ -188,7 +188,7 @@ const crl =
 
 const good = (what: string, make: (what: string) => Case["make"]): Case => ({ what, foundBy: [], make: make(what) })
 
-const bad = (what: string, foundBy: readonly JudgeName[], make: (what: string) => Case["make"]): Case => ({
+const bad = (what: string, foundBy: readonly ValidatorName[], make: (what: string) => Case["make"]): Case => ({
   what,
   foundBy,
   make: make(what),

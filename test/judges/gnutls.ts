@@ -1,8 +1,8 @@
 import type { JudgedAnswer, WrittenBatch } from "./batch.ts"
-import type { Finding, Judge } from "./judge.ts"
+import type { Finding, Validator } from "./judge.ts"
 import { type Outcome, run, runEach } from "./run.ts"
 
-export function gnutlsJudge({ certtool, ocsptool }: { readonly certtool: string; readonly ocsptool: string }): Judge {
+export function gnutlsValidator({ certtool, ocsptool }: { readonly certtool: string; readonly ocsptool: string }): Validator {
   return {
     name: "gnutls",
     async judge(batch) {

@@ -1,13 +1,13 @@
 import { X509Certificate } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Finding, Judge } from "./judge.ts"
+import type { Finding, Validator } from "./judge.ts"
 import { run } from "./run.ts"
 
 const program = join(import.meta.dirname, "Judge.java")
 
 /** Java's path validation, in one process for all. It knows no P-224: what that curve had a hand in, it is not asked about. */
-export function javaJudge(java: string): Judge {
+export function javaValidator(java: string): Validator {
   return {
     name: "java",
     async judge({ certificates, crls, answers, folder, path }) {

@@ -10,7 +10,7 @@ export interface Finding {
   readonly detail: string
 }
 
-export interface Judge {
+export interface Validator {
   readonly name: string
   /** Everything it holds against the pieces of the batch, and every status that it sees differently. */
   judge(batch: WrittenBatch): Promise<readonly Finding[]>

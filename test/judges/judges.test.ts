@@ -18,10 +18,10 @@ import {
   prepareStage,
 } from "./forged-cases.ts"
 import { type Finding, verdict } from "./judge.ts"
-import { findJudges, judgeNames } from "./judges.ts"
+import { findValidators, validatorNames } from "./judges.ts"
 import { each } from "./run.ts"
 
-const judges = await findJudges()
+const judges = await findValidators()
 const forger = await openssl.find()
 
 const faulty = [
@@ -57,7 +57,7 @@ describe.skipIf(forger === undefined)("the judges", () => {
   })
 
   test("each find something", () => {
-    expect([...judges.keys()]).toEqual(judgeNames.filter((name) => findings.some(({ judge }) => judge === name)))
+    expect([...judges.keys()]).toEqual(validatorNames.filter((name) => findings.some(({ judge }) => judge === name)))
   })
 })
 

@@ -1,30 +1,30 @@
 import { goProgram, zlintFolder } from "../toolchain/go-modules.ts"
 import { certtool, java, ocsptool, openssl } from "../toolchain/judges.ts"
 import { publicProgram } from "../toolchain/public-program.ts"
-import { gnutlsJudge } from "./gnutls.ts"
-import { javaJudge } from "./java.ts"
-import type { Judge } from "./judge.ts"
-import { opensslJudge } from "./openssl.ts"
-import { zlintJudge } from "./zlint.ts"
+import { gnutlsValidator } from "./gnutls.ts"
+import { javaValidator } from "./java.ts"
+import type { Validator } from "./judge.ts"
+import { opensslValidator } from "./openssl.ts"
+import { zlintValidator } from "./zlint.ts"
 
-export const judgeNames = ["openssl", "gnutls", "java", "zlint"] as const
+export const validatorNames = ["openssl", "gnutls", "java", "zlint"] as const
 
-export type JudgeName = (typeof judgeNames)[number]
+export type ValidatorName = (typeof validatorNames)[number]
 
 /** Those that this machine has; what is missing is said loudly, and in CI it is an error. */
-export async function findJudges(): Promise<ReadonlyMap<JudgeName, Judge>> {
+export async function findValidators(): Promise<ReadonlyMap<ValidatorName, Validator>> {
   const [opensslProgram, certtoolProgram, javaProgram, zlintProgram] = await Promise.all([
     publicProgram(openssl),
     publicProgram(certtool),
     publicProgram(java),
     goProgram(zlintFolder),
   ])
-  const found = new Map<JudgeName, Judge>()
-  if (opensslProgram !== undefined) found.set("openssl", opensslJudge(opensslProgram))
+  const found = new Map<ValidatorName, Validator>()
+  if (opensslProgram !== undefined) found.set("openssl", opensslValidator(opensslProgram))
   if (certtoolProgram !== undefined) {
-    found.set("gnutls", gnutlsJudge({ certtool: certtoolProgram, ocsptool: ocsptool(certtoolProgram) }))
+    found.set("gnutls", gnutlsValidator({ certtool: certtoolProgram, ocsptool: ocsptool(certtoolProgram) }))
   }
-  if (javaProgram !== undefined) found.set("java", javaJudge(javaProgram))
-  if (zlintProgram !== undefined) found.set("zlint", zlintJudge(zlintProgram))
+  if (javaProgram !== undefined) found.set("java", javaValidator(javaProgram))
+  if (zlintProgram !== undefined) found.set("zlint", zlintValidator(zlintProgram))
   return found
 }

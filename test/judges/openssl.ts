@@ -1,6 +1,6 @@
 import type { JudgedCertificate, JudgedCrl, WrittenBatch } from "./batch.ts"
 import { authorities } from "./batch.ts"
-import type { Finding, Judge } from "./judge.ts"
+import type { Finding, Validator } from "./judge.ts"
 import { each, run, runEach } from "./run.ts"
 
 /** X509_V_ERR_CERT_REVOKED */
@@ -9,7 +9,7 @@ const revoked = "error 23"
 /** So that the list of files is never longer than a command line may be. */
 const filesPerCall = 500
 
-export function opensslJudge(openssl: string): Judge {
+export function opensslValidator(openssl: string): Validator {
   return {
     name: "openssl",
     async judge(batch) {

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Judge } from "./judge.ts"
+import type { Validator } from "./judge.ts"
 import { run } from "./run.ts"
 
 /** The program is the one in the folder `zlint`. */
-export function zlintJudge(zlint: string): Judge {
+export function zlintValidator(zlint: string): Validator {
   return {
     name: "zlint",
     async judge({ certificates, crls, answers, requests, folder, path }) {

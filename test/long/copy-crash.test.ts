@@ -9,7 +9,7 @@ import { openDatabase } from "../../engine/src/storage/database.ts"
 import { countRows } from "../../engine/src/storage/filled-store.ts"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
 import { writeInventory } from "../../engine/src/storage/temporary-inventory.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { start } from "../cli/chancery.ts"
 import { randomIntegers } from "./crashing-server.ts"
 
@@ -46,7 +46,7 @@ async function copyKilling(from: string, to: string, random: (below: number) => 
 }
 
 async function fill(url: string): Promise<void> {
-  await using world = await openWorld({ url })
+  await using world = await openTestEngine({ url })
   await world.engine.organizations.create({ name: "acme", email: "ops@example.com" })
   await world.engine.workspaces.create("acme", { name: "network" })
   await world.engine.mounts.create({ path: "pki" })
@@ -58,7 +58,7 @@ async function fill(url: string): Promise<void> {
 }
 
 async function works(url: string): Promise<void> {
-  await using world = await openWorld({ url })
+  await using world = await openTestEngine({ url })
   const { id } = await world.engine.workspaces.get({ organization: "acme", name: "network" })
   const path = `/workspaces/${id}/actions`
   expect((await world.request("POST", `${path}/lock`, { body: {} })).status).toBe(200)

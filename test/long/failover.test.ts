@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { command } from "../../engine/src/storage/temporary-database.ts"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { sayMissing } from "../toolchain/missing.ts"
 import {
   findPostgresBinaries,
@@ -99,7 +99,7 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
   const opened = new AsyncDisposableStack()
   let server: OwnPostgres
   let road: Road
-  let world: World
+  let world: TestEngine
 
   beforeAll(async () => {
     server = await startOwnPostgres(binaries ?? "")
@@ -109,9 +109,9 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
     const folder = new URL(server.url).searchParams.get("host") ?? ""
     road = opened.use(await roadTo(join(folder, ".s.PGSQL.5432")))
     const url = `postgres://app@127.0.0.1:${road.port}/app`
-    await openWorld({ url, jobs: false }).then((first) => first[Symbol.asyncDispose]())
+    await openTestEngine({ url, jobs: false }).then((first) => first[Symbol.asyncDispose]())
     await asked(server, "alter role app nosuperuser")
-    world = opened.use(await openWorld({ url, jobs: false, storageLimits, connections: 5 }))
+    world = opened.use(await openTestEngine({ url, jobs: false, storageLimits, connections: 5 }))
     await world.request("POST", "/organizations", {
       body: { data: { type: "organizations", attributes: { name: "acme", email: "ops@acme.example" } } },
     })
@@ -135,7 +135,7 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
   })
 
   test("gone, a server closes all the same", async () => {
-    const other = await openWorld({ url: `postgres://app@127.0.0.1:${road.port}/app`, jobs: false, storageLimits })
+    const other = await openTestEngine({ url: `postgres://app@127.0.0.1:${road.port}/app`, jobs: false, storageLimits })
     const looked = await other.request("GET", "/organizations/acme/workspaces")
     road.lose(true)
     await expect(other[Symbol.asyncDispose]()).resolves.toBeUndefined()
@@ -155,7 +155,7 @@ interface Seen {
 }
 
 /** A few clients that make workspaces and look at them, one request after another. */
-function startLoad(world: World, prefix: string) {
+function startLoad(world: TestEngine, prefix: string) {
   const seen: Seen = { acknowledged: [], refused: [], uncertain: [], odd: [] }
   const ending = new AbortController()
   async function client(number: number): Promise<void> {
@@ -189,7 +189,7 @@ function startLoad(world: World, prefix: string) {
   }
 }
 
-async function namesOf(world: World): Promise<ReadonlySet<string>> {
+async function namesOf(world: TestEngine): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
   for (let page: number | null = 1; page !== null;) {
     const { body } = await world.request("GET", `/organizations/acme/workspaces?page[size]=100&page[number]=${page}`)

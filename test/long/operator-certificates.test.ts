@@ -6,7 +6,7 @@ import type { KubeConfig } from "@kubernetes/client-node"
 import { request } from "undici"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { startServer } from "../../engine/src/server.ts"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { heldIn } from "../../operator/src/certificate/held-certificate.ts"
 import type { KubernetesObject } from "../../operator/src/kubernetes-object.ts"
 import { runOperator } from "../../operator/src/operator.ts"
@@ -73,7 +73,7 @@ async function unreliable(target: string): Promise<{ readonly url: string; heal(
 describe.skipIf(programs === undefined)("many certificates", () => {
   let plane: ControlPlane
   let cluster: Cluster
-  let world: World
+  let world: TestEngine
   let config: KubeConfig
   let engine: Awaited<ReturnType<typeof unreliable>>
 
@@ -82,7 +82,7 @@ describe.skipIf(programs === undefined)("many certificates", () => {
     cluster = openCluster(plane)
     await cluster.installDefinitions()
     config = await cluster.operatorAccess("operator")
-    world = closing.use(await openWorld({ jobs: false }))
+    world = closing.use(await openTestEngine({ jobs: false }))
     const server = await startServer({ engine: world.engine })
     closing.defer(async () => void (await server.close()))
     engine = await unreliable(server.url)

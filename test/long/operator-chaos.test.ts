@@ -7,7 +7,7 @@ import { KubeConfig } from "@kubernetes/client-node"
 import { expect, test } from "vitest"
 import { startServer } from "../../engine/src/server.ts"
 import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { temporaryFolder } from "../cli/chancery.ts"
 import { openCluster } from "../operator/cluster.ts"
 import { startControlPlane } from "../operator/control-plane.ts"
@@ -50,7 +50,7 @@ test.skipIf(programs === undefined)(
     const direct = await cluster.operatorAccess("chancery")
     await using api = await openRawApi(cluster.adminAccess())
 
-    await using world = await openWorld({ jobs: false })
+    await using world = await openTestEngine({ jobs: false })
     await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
     await world.engine.mounts.create({ path: "pki" })
     await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { beforeAll, describe, expect, test } from "vitest"
 import { declaredBy, everyName, everything, inventory, nothing, sshKeysFor } from "../pulumi/everything.ts"
 import { dyingAt, untilDone } from "../pulumi/dying-stack.ts"
-import { openFaultyRoad } from "../pulumi/faulty-road.ts"
+import { openFaultInjectingProxy } from "../pulumi/faulty-road.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
@@ -65,7 +65,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
   test("goes on after each answer that is lost", { timeout: 900_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await using road = await openFaultyRoad(stack.url)
+    await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
     const [first, second] = everything(await sshKeysFor(stack.engine))
     // Each change is done, and nobody hears of it the first time.
@@ -83,7 +83,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     { answer: { status: 429, headers: { "retry-after": "0" } }, why: "a server that has heard enough" },
   ])("stands $why at every other request", { timeout: 900_000 }, async ({ answer }) => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await using road = await openFaultyRoad(stack.url)
+    await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
     const [first, second] = everything(await sshKeysFor(stack.engine))
     road.always = everyOther(answer)
@@ -98,7 +98,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
   test("finishes what a server had refused as a conflict", { timeout: 900_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await using road = await openFaultyRoad(stack.url)
+    await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
     const [first] = everything(await sshKeysFor(stack.engine))
     road.always = firstTime({ status: 409 })

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { twoTierPki } from "../examples/two-tier-pki.ts"
 import { certificateStory, declareCertificate, prepareAuthority, signedStory } from "../pulumi/certificate-story.ts"
-import { openFaultyRoad } from "../pulumi/faulty-road.ts"
+import { openFaultInjectingProxy } from "../pulumi/faulty-road.ts"
 import { issuerStory } from "../pulumi/issuer-story.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
@@ -35,7 +35,7 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
 
 test.skipIf(pulumi === undefined)("nothing is issued twice and left valid where answers are lost", async () => {
   await using stack = await openStack(pulumi ?? "", "remote")
-  await using road = await openFaultyRoad(stack.url)
+  await using road = await openFaultInjectingProxy(stack.url)
   stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
   const pki = await prepareAuthority(stack)
   const isIssuing = (method: string, path: string) => method === "POST" && path.endsWith("/issue/web")

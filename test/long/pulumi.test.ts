@@ -12,7 +12,7 @@ import {
   WorkspaceLock,
 } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
-import { openFaultyRoad } from "../pulumi/faulty-road.ts"
+import { openFaultInjectingProxy } from "../pulumi/faulty-road.ts"
 import { importStory } from "../pulumi/import-story.ts"
 import { pkiStory } from "../pulumi/pki-story.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
@@ -156,7 +156,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
   test("makes everything once on a road that loses answers and sends requests back", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await using road = await openFaultyRoad(stack.url)
+    await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
     const any = () => true
     const made = (what: string) => (method: string, path: string) => method === "POST" && path.endsWith(what)

@@ -7,9 +7,9 @@ import { crlListOf } from "../../engine/src/pki/crl/crl-list.ts"
 import { holdIssuer } from "../../engine/src/pki/issuers/held-issuer.ts"
 import type { Issuer } from "../../engine/src/pki/issuers/issuer.ts"
 import { openDatabase } from "../../engine/src/storage/database.ts"
-import { RevocationRows } from "../../engine/src/storage/revocation-rows.ts"
+import { SqlRevocationRepository } from "../../engine/src/storage/revocation-rows.ts"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
-import { TidyRows } from "../../engine/src/storage/tidy-rows.ts"
+import { SqlTidyRepository } from "../../engine/src/storage/tidy-rows.ts"
 import { newSerialNumber, serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
 
 const expiredCount = process.env["CHANCERY_SHORT"] === undefined ? 100_000 : 10_000
@@ -45,10 +45,10 @@ test.each(databaseKinds.filter(({ available, name }) => available && name !== "S
           not_before: 0,
           not_after: ended + count + index,
         }))
-        await session.run(session.db.insertInto("certificates").values(expired))
+        await session.execute(session.db.insertInto("certificates").values(expired))
       })
     await database.transact((session) =>
-      session.run(
+      session.execute(
         session.db
           .insertInto("certificate_names")
           .columns(["mount_id", "name", "certificate_number"])
@@ -64,7 +64,7 @@ test.each(databaseKinds.filter(({ available, name }) => available && name !== "S
     for (let count = 0; count < revokedCount; count += rowsPerWrite)
       await database.transact(async (session) => {
         for (let index = 0; index < rowsPerWrite; index += 1)
-          await new RevocationRows(session).insert({
+          await new SqlRevocationRepository(session).insert({
             mountId,
             serialNumber: newSerialNumber(runtime.random),
             issuerId: root.issuerId,
@@ -79,7 +79,7 @@ test.each(databaseKinds.filter(({ available, name }) => available && name !== "S
     const issued: string[] = []
     const waits: number[] = []
     const runOf = async () => {
-      const { run } = await database.read((session) => new TidyRows(session).find(mountId))
+      const { run } = await database.read((session) => new SqlTidyRepository(session).find(mountId))
       if (run === undefined) throw new Error("no run was begun")
       return run
     }

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { parse } from "yaml"
 import { startServer } from "../../engine/src/server.ts"
 import { openssl } from "../../engine/src/testing/openssl.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { temporaryFolder } from "../cli/chancery.ts"
 
 const chancery = fileURLToPath(new URL("../../engine/bin/chancery.js", import.meta.url))
@@ -32,7 +32,7 @@ const manifest = (kind: string, name: string, spec: object) =>
   JSON.stringify({ apiVersion: "chancery.dev/v1alpha1", kind, metadata: { name }, spec })
 
 test("a certificate is issued under a role of the folder, kept for its owner alone, and revoked with its manifest", async () => {
-  const world = await openWorld({ jobs: false })
+  const world = await openTestEngine({ jobs: false })
   const { engine } = world
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   const pki = engine.pki("pki")

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { parse } from "yaml"
 import { startServer } from "../../engine/src/server.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { putState } from "../operator/workspace-state.ts"
 import { builtChancery, start as startCommand, temporaryFolder } from "../cli/chancery.ts"
 
@@ -40,7 +40,7 @@ function start(folder: string, words: readonly string[]) {
 }
 
 async function startEngine() {
-  const world = await openWorld({ jobs: false })
+  const world = await openTestEngine({ jobs: false })
   await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const server = await startServer({ engine: world.engine })
   onTestFinished(async () => {

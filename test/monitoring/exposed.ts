@@ -4,7 +4,7 @@ import { createAcmeMetrics, recordOrder, recordValidation } from "../../engine/s
 import { startServer } from "../../engine/src/server.ts"
 import { createReplicaMetrics } from "../../engine/src/storage/storage-metrics.ts"
 import { createMetrics as createServerMetrics } from "../../engine/src/telemetry/metrics.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { certificateFigures } from "../../operator/src/certificate/certificate-figures.ts"
 import { createMetrics } from "../../operator/src/metrics.ts"
 import { workspaceFigures } from "../../operator/src/workspace/workspace-figures.ts"
@@ -38,7 +38,7 @@ export async function serverExposition(folder: string, isComplete: (text: string
   const url = `sqlite:${folder}/chancery.db`
   // Before there are jobs: what they have counted is not counted again for minutes.
   await usedAuthority(url)
-  await using world = await openWorld({ url, metrics: createServerMetrics(), jobs: true, timers: hurried })
+  await using world = await openTestEngine({ url, metrics: createServerMetrics(), jobs: true, timers: hurried })
   const { status } = await world.pki("GET", "/pki/crl/rotate")
   if (status !== 200) throw new Error(`the rotation of the revocation list was answered with ${status}`)
   const server = await startServer({ engine: world.engine })
@@ -57,7 +57,7 @@ export async function serverExposition(folder: string, isComplete: (text: string
 }
 
 async function usedAuthority(url: string): Promise<void> {
-  await using world = await openWorld({ url, jobs: false })
+  await using world = await openTestEngine({ url, jobs: false })
   await world.engine.mounts.create({ path: "pki" })
   for (const [path, body] of [
     ["root/generate/internal", { common_name: "Root", ttl: "720h", issuer_name: "root" }],

@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from "vitest"
 import { systemRuntime as engineRuntime } from "../../engine/src/core/runtime.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { openssl } from "../../engine/src/testing/openssl.ts"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { ApiClient } from "../../operator/src/api-client.ts"
 import { certificate as certificateKind } from "../../operator/src/kinds/certificate.ts"
 import { KubernetesCluster } from "../../operator/src/kubernetes-cluster.ts"
@@ -47,7 +47,7 @@ export interface Shown {
 }
 
 export let cluster: Cluster
-export let world: World
+export let world: TestEngine
 export let url: string
 export let operatorUrl: string
 let watcher: KubernetesCluster
@@ -170,7 +170,7 @@ export function stageCertificates(): void {
     const runtime = systemRuntime(silent)
     watcher = new KubernetesCluster({ api: closing.use(new ApiClient(config, runtime)), runtime })
     const clock = { now: () => Date.now() + aheadMs }
-    world = closing.use(await openWorld({ jobs: false, runtime: { ...engineRuntime(), clock } }))
+    world = closing.use(await openTestEngine({ jobs: false, runtime: { ...engineRuntime(), clock } }))
     const server = await startServer({ engine: world.engine })
     closing.defer(async () => void (await server.close()))
     url = server.url

@@ -12,7 +12,7 @@ import { startServer } from "../../engine/src/server.ts"
 import { secretToken } from "../../engine/src/testing/api-server.ts"
 import { certificateRequest } from "../../engine/src/testing/certificate-requests.ts"
 import { manualClock } from "../../engine/src/testing/manual-clock.ts"
-import { openWorld, type World, type WorldOptions } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine, type TestEngineOptions } from "../../engine/src/testing/world.ts"
 import { typedPage } from "../documents/typed-page.ts"
 import { type Cluster, sharedCluster } from "./cluster.ts"
 import { manifestsIn } from "./helm.ts"
@@ -71,16 +71,16 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     return { url: access.server, authorities }
   }
 
-  interface Stage extends World {
+  interface Stage extends TestEngine {
     readonly namespace: string
     configure(change?: object): Promise<void>
-    logIn(jwt: string): ReturnType<World["pki"]>
+    logIn(jwt: string): ReturnType<TestEngine["pki"]>
   }
 
   /** A role `issuer` for the account `web` of a new namespace. */
-  async function opened(options: WorldOptions = {}): Promise<Stage> {
+  async function opened(options: TestEngineOptions = {}): Promise<Stage> {
     const namespace = await newNamespace()
-    const world = await openWorld({ outgoing: { kinds: ["loopback", "private"], ranges: [] }, ...options })
+    const world = await openTestEngine({ outgoing: { kinds: ["loopback", "private"], ranges: [] }, ...options })
     onTestFinished(() => world[Symbol.asyncDispose]())
     const { engine, pki } = world
     await engine.authMethods.enable({ path: "kubernetes", type: "kubernetes" })
@@ -137,7 +137,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
   })
 
   test("has certificates signed as docs/logins.md tells cert-manager to", async () => {
-    const world = await openWorld({ outgoing: { kinds: ["loopback", "private"], ranges: [] } })
+    const world = await openTestEngine({ outgoing: { kinds: ["loopback", "private"], ranges: [] } })
     onTestFinished(() => world[Symbol.asyncDispose]())
     const { engine, rootToken } = world
     await engine.mounts.create({ path: "pki" })

@@ -3,7 +3,7 @@ import type { KubeConfig } from "@kubernetes/client-node"
 import { request } from "undici"
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { startServer } from "../../engine/src/server.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { runOperator } from "../../operator/src/operator.ts"
 import { systemRuntime } from "../../operator/src/runtime.ts"
 import { findKubernetes } from "../toolchain/kubernetes.ts"
@@ -46,7 +46,7 @@ function startReplica(config: KubeConfig, namespace: string, identity: string): 
 }
 
 async function startEngine() {
-  const world = await openWorld({ jobs: false })
+  const world = await openTestEngine({ jobs: false })
   await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const server = await startServer({ engine: world.engine })
   onTestFinished(async () => {

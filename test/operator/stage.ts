@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { KubeConfig } from "@kubernetes/client-node"
 import { startServer } from "../../engine/src/server.ts"
-import { openWorld, type WorldOptions } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngineOptions } from "../../engine/src/testing/world.ts"
 import { ApiClient } from "../../operator/src/api-client.ts"
 import { ApiError } from "../../operator/src/cluster.ts"
 import { connection } from "../../operator/src/kinds/connection.ts"
@@ -62,8 +62,8 @@ export function startReplica(
   }
 }
 
-export async function startEngine(options: WorldOptions = {}) {
-  const world = await openWorld({ jobs: false, ...options })
+export async function startEngine(options: TestEngineOptions = {}) {
+  const world = await openTestEngine({ jobs: false, ...options })
   await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const server = await startServer({ engine: world.engine })
   return {

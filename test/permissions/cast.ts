@@ -2,10 +2,10 @@
 import { addDeadLetter } from "../../engine/src/testing/dead-letter.ts"
 import {
   type Answer,
-  openWorld,
+  openTestEngine,
   type RequestOptions,
-  type World,
-  type WorldOptions,
+  type TestEngine,
+  type TestEngineOptions,
 } from "../../engine/src/testing/world.ts"
 
 export const callers = [
@@ -43,8 +43,8 @@ export interface Subject {
   newOrganization(name: string): Promise<{ readonly name: string; readonly organizationToken: string }>
 }
 
-export interface Cast extends AsyncDisposable {
-  readonly world: World
+export interface Users extends AsyncDisposable {
+  readonly world: TestEngine
   readonly tokens: Readonly<Record<CallerName, string | null>>
   newSubject(): Promise<Subject>
 }
@@ -62,8 +62,8 @@ const locking = {
 const members = ["owner", "reader", "locker", "workspace admin", "manager"] as const
 const workspaceAccess = { reader: { access: "read" }, locker: locking, "workspace admin": { access: "admin" } }
 
-export async function openCast(options: WorldOptions = {}): Promise<Cast> {
-  const world = await openWorld(options)
+export async function openUsers(options: TestEngineOptions = {}): Promise<Users> {
+  const world = await openTestEngine(options)
   const send = (token: string | null) => (method: string, path: string, body?: unknown) => {
     const request: RequestOptions = body === undefined ? { token } : { token, body }
     return world.request(method, path, request)
@@ -124,7 +124,7 @@ export async function openCast(options: WorldOptions = {}): Promise<Cast> {
   let count = 0
   return {
     world,
-    tokens: tokens as Cast["tokens"],
+    tokens: tokens as Users["tokens"],
     async newSubject() {
       count += 1
       const unique = `s${count}`

@@ -5,9 +5,9 @@ import { tfeOpenApi } from "../../engine/src/contracts/tfe/openapi.ts"
 import { vaultOpenApi } from "../../engine/src/contracts/vault/openapi.ts"
 import { schemaFaults } from "./schema-faults.ts"
 import type { Answer } from "../../engine/src/testing/world.ts"
-import { openCast } from "./cast.ts"
+import { openUsers } from "./cast.ts"
 import { ask, endpoints, prepare } from "./matrix.ts"
-import { openPkiCast } from "./pki/cast.ts"
+import { openPkiUsers } from "./pki/cast.ts"
 import { askPki, pkiEndpoints, preparePki } from "./pki/matrix.ts"
 
 interface Operation {
@@ -38,7 +38,7 @@ function differences(document: Json, endpoint: string, { status, headers, body }
 }
 
 test("answers of workspaces are as the OpenAPI document has them", async () => {
-  await using cast = await openCast()
+  await using cast = await openUsers()
   const document = tfeOpenApi()
   const found: string[] = []
   for (const endpoint of endpoints)
@@ -50,7 +50,7 @@ test("answers of workspaces are as the OpenAPI document has them", async () => {
 })
 
 test("answers of certificates are as the OpenAPI document has them", async () => {
-  await using cast = await openPkiCast()
+  await using cast = await openPkiUsers()
   const document = vaultOpenApi()
   const found: string[] = []
   for (const endpoint of pkiEndpoints)

@@ -1,9 +1,9 @@
 // Whoever owns one organization is nobody in another, whether its ids stand in a path, a query or a body.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Cast, document, openCast, type Subject } from "./cast.ts"
+import { type Users, document, openUsers, type Subject } from "./cast.ts"
 import { ask, endpoints, prepare } from "./matrix.ts"
 
-let cast: Cast
+let cast: Users
 /** Of the organization that the stranger does not belong to. */
 let subject: Subject
 let own: { readonly name: string; readonly workspaceId: string; readonly projectId: string; readonly tagId: string }
@@ -14,7 +14,7 @@ const identifiers = (type: string, id: string) => ({ data: [{ type, id }] })
 const related = (type: string, id: string) => ({ data: { type, id } })
 
 beforeAll(async () => {
-  cast = await openCast()
+  cast = await openUsers()
   subject = await cast.newSubject()
   const name = "abroad"
   const made = async (path: string, body: unknown): Promise<string> => {

@@ -1,14 +1,14 @@
 // The permission matrix: every endpoint asked by every caller, rendered as the one table that docs/permissions.md holds.
 import type { Answer } from "../../engine/src/testing/world.ts"
 import { apiRoutes } from "../../engine/src/http/routes.ts"
-import { type CallerName, callers, type Cast, type Subject } from "./cast.ts"
+import { type CallerName, callers, type Users, type Subject } from "./cast.ts"
 import { requests } from "./requests.ts"
 
 export const endpoints = apiRoutes.map((route) => `${route.method} ${route.path}`)
 
 export type Matrix = Readonly<Record<string, readonly number[]>>
 
-export async function generateMatrix(cast: Cast): Promise<Matrix> {
+export async function generateMatrix(cast: Users): Promise<Matrix> {
   const matrix: Record<string, number[]> = {}
   for (const endpoint of endpoints) {
     const statuses: number[] = []
@@ -32,7 +32,7 @@ export async function generateMatrix(cast: Cast): Promise<Matrix> {
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const ask = (
-  { world, tokens }: Cast,
+  { world, tokens }: Users,
   { method, address, body, token }: ReadyRequest,
   caller: CallerName,
 ): Promise<Answer> =>

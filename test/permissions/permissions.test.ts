@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { callers, type Cast, openCast } from "./cast.ts"
+import { callers, type Users, openUsers } from "./cast.ts"
 import { readTable } from "./document.ts"
 import { ask, endpoints, generateMatrix, type Matrix, prepare, renderMatrix } from "./matrix.ts"
 import { requests } from "./requests.ts"
@@ -16,10 +16,10 @@ const openToEveryUser = [
 ]
 const forceDeletes = ["DELETE /organizations/:organization_name/workspaces/:name", "DELETE /workspaces/:workspace_id"]
 
-let cast: Cast
+let cast: Users
 let matrix: Matrix
 beforeAll(async () => {
-  cast = await openCast()
+  cast = await openUsers()
   matrix = await generateMatrix(cast)
 })
 afterAll(() => cast[Symbol.asyncDispose]())

@@ -1,12 +1,12 @@
 // Rules W-5 of docs/conformance.md, one by one. The matrix shows fixed users; here rights are granted and revoked.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type CallerName, type Cast, document, openCast, type Subject } from "./cast.ts"
+import { type CallerName, type Users, document, openUsers, type Subject } from "./cast.ts"
 import { saveState } from "./state-requests.ts"
 
-let cast: Cast
+let cast: Users
 let subject: Subject
 beforeAll(async () => {
-  cast = await openCast()
+  cast = await openUsers()
 })
 afterAll(() => cast[Symbol.asyncDispose]())
 

@@ -1,12 +1,12 @@
 // Rewrites the tables of docs/permissions.md from live answers. What it writes is a claim, not a result: read the difference.
-import { openCast } from "./cast.ts"
+import { openUsers } from "./cast.ts"
 import { writeTable } from "./document.ts"
 import { generateMatrix, renderMatrix } from "./matrix.ts"
-import { openPkiCast } from "./pki/cast.ts"
+import { openPkiUsers } from "./pki/cast.ts"
 import { generatePkiMatrix, renderPkiMatrix } from "./pki/matrix.ts"
 
-await using cast = await openCast()
+await using cast = await openUsers()
 await writeTable(renderMatrix(await generateMatrix(cast)))
 
-await using pkiCast = await openPkiCast()
+await using pkiCast = await openPkiUsers()
 await writeTable(renderPkiMatrix(await generatePkiMatrix(pkiCast)), "certificates")

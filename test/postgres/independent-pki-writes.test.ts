@@ -1,7 +1,7 @@
 // The same as `independent-writes.test.ts`, below `/v1`.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
-import { openPkiCast, type PkiCast } from "../permissions/pki/cast.ts"
+import { openPkiUsers, type PkiUsers } from "../permissions/pki/cast.ts"
 import { askPki, preparePki } from "../permissions/pki/matrix.ts"
 import {
   clients,
@@ -28,9 +28,9 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
 
   describe.each(shares)("below /v1, share %#", (...endpoints) => {
     const metrics = recordedMetrics()
-    let cast: PkiCast
+    let cast: PkiUsers
     beforeAll(async () => {
-      cast = opened.use(await openPkiCast({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
+      cast = opened.use(await openPkiUsers({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
     })
 
     test.each(endpoints)("[F-R3] make less than one in twenty transactions run again: %s", async (endpoint) => {

@@ -1,7 +1,7 @@
 // Writes of different objects do not make each other run again on PostgreSQL, but for those that share a row by design.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
-import { type Cast, openCast } from "../permissions/cast.ts"
+import { type Users, openUsers } from "../permissions/cast.ts"
 import { ask, prepare } from "../permissions/matrix.ts"
 import {
   apiWrites,
@@ -26,9 +26,9 @@ test("[F-R3] the list of shared rows names only endpoints that write, each with 
 describe.runIf(kind?.available)("16 clients that write different objects", () => {
   describe("below /api/v2", () => {
     const metrics = recordedMetrics()
-    let cast: Cast
+    let cast: Users
     beforeAll(async () => {
-      cast = opened.use(await openCast({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
+      cast = opened.use(await openUsers({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
     })
 
     test.each(apiWrites.filter((endpoint) => sharedRows[endpoint] === undefined))(

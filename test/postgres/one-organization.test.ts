@@ -1,7 +1,7 @@
 // Clients that write in one organization at once, on PostgreSQL: nothing runs again needlessly, and nothing is lost.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
-import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
 import { clients, isServerFault, kind, newPostgresDatabase, retriesPerWrite, retryCount } from "./retries.ts"
 
 const opened = new AsyncDisposableStack()
@@ -10,7 +10,7 @@ afterAll(() => opened.disposeAsync())
 describe.runIf(kind?.available)("16 clients in one organization", () => {
   const writesEach = 12
   const metrics = recordedMetrics()
-  let world: World
+  let world: TestEngine
   const send = async (method: string, path: string, body?: unknown) => {
     const answer = await world.request(method, path, body === undefined ? {} : { body })
     if (answer.status >= 300)
@@ -30,7 +30,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
   }
 
   beforeAll(async () => {
-    world = opened.use(await openWorld({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
+    world = opened.use(await openTestEngine({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
     const attributes = { name: "busy", email: "busy@example.com" }
     await send("POST", "/organizations", { data: { type: "organizations", attributes } })
   })

@@ -5,14 +5,14 @@ import { silentLog } from "../../engine/src/core/runtime.ts"
 import { during } from "../../engine/src/core/tracing.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { type Database, openDatabase } from "../../engine/src/storage/database.ts"
-import type { Session } from "../../engine/src/storage/session.ts"
+import type { QueryRunner } from "../../engine/src/storage/session.ts"
 import type { ReplicaState } from "../../engine/src/storage/storage-metrics.ts"
 import { UnusableStore } from "../../engine/src/storage/unusable-store.ts"
 import { createMetrics } from "../../engine/src/telemetry/metrics.ts"
 import { openOtlp } from "../../engine/src/telemetry/otlp.ts"
 import { startOtlpReceiver } from "../../engine/src/testing/otlp-receiver.ts"
 import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
-import { openWorld } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/src/testing/world.ts"
 import { run, serve, temporaryFolder } from "../cli/chancery.ts"
 import { codeBlocks } from "../readme/shell-blocks.ts"
 import { sayMissing } from "../toolchain/missing.ts"
@@ -74,7 +74,7 @@ async function follow(primary: string, replica: string, { waitMs: patience = wai
 
 const bump = (database: Database, family: string) =>
   database.transact((session) =>
-    session.run(
+    session.execute(
       session.db
         .insertInto("generations")
         .values({ family, number: 1 })
@@ -85,8 +85,8 @@ const bump = (database: Database, family: string) =>
   )
 
 /** What is there, and whether a standby says so. */
-const looked = (family: string) => async (session: Session) => {
-  const row = await session.first(
+const looked = (family: string) => async (session: QueryRunner) => {
+  const row = await session.queryOne(
     session.db.selectNoFrom(({ selectFrom, fn }) => [
       selectFrom("generations").select("number").where("family", "=", family).as("number"),
       fn<boolean>("pg_is_in_recovery", []).as("standby"),
@@ -109,7 +109,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
 
   beforeAll(async () => {
     primary = await started()
-    await (await openWorld({ url: primary.url, jobs: false }))[Symbol.asyncDispose]()
+    await (await openTestEngine({ url: primary.url, jobs: false }))[Symbol.asyncDispose]()
     await primary.query("create role reader login")
     await primary.query("grant select on all tables in schema public to reader")
     // Each change arrives late, and a reader in the way of one is sent off.
@@ -153,7 +153,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     // By the primary as well: it may have been the standby's doing.
     expect(attempts).toBe(2)
     await expect(
-      database.readElsewhere((session) => session.run(session.db.deleteFrom("generations"))),
+      database.readElsewhere((session) => session.execute(session.db.deleteFrom("generations"))),
     ).rejects.toThrow(/read-only transaction/)
   })
 
@@ -181,7 +181,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await primary.query("insert into generations select 'passing/' || n, n from generate_series(1, 1000) as n")
     const seen: string[] = []
     const count = await database.readElsewhere(async (session) => {
-      const found = await session.first(
+      const found = await session.queryOne(
         session.db
           .selectFrom("generations")
           .select(({ fn }) => [fn.countAll<number>().as("count"), fn<boolean>("pg_is_in_recovery", []).as("standby")])
@@ -191,7 +191,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
       if (found?.standby === true) {
         await primary.query("delete from generations where family like 'passing/%'")
         await primary.query("vacuum generations")
-        await session.all(session.db.selectNoFrom(({ fn, lit }) => fn("pg_sleep", [lit(8)]).as("slept")))
+        await session.queryMany(session.db.selectNoFrom(({ fn, lit }) => fn("pg_sleep", [lit(8)]).as("slept")))
       }
       return found?.count
     })
@@ -201,7 +201,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   })
 
   test("lists show what was just made, and counts of who answered are exposed", async () => {
-    await using world = await openWorld({
+    await using world = await openTestEngine({
       url: primary.url,
       metrics: createMetrics(),
       jobs: false,

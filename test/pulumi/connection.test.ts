@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
-import { HeldIdentity } from "../../engine/src/http/secure-context.ts"
+import { ReloadableIdentity } from "../../engine/src/http/secure-context.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { readConfiguration } from "../../provider/src/configuration.ts"
 import { createEngines } from "../../provider/src/engines.ts"
@@ -19,7 +19,7 @@ beforeAll(async () => {
     certificate: await readFile(file("certificate"), "utf8"),
     privateKey: await readFile(file("key"), "utf8"),
   }
-  const { url, close } = await startServer({ engine, tls: { source: new HeldIdentity(identity) } })
+  const { url, close } = await startServer({ engine, tls: { source: new ReloadableIdentity(identity) } })
   opened.defer(async () => void (await close()))
   given = { engineUrl: url, token: await tokenOf(engine), maxRetries: "1" }
 })

@@ -11,7 +11,7 @@ export interface Fault {
   readonly answer: FaultyAnswer
 }
 
-export interface FaultyRoad extends AsyncDisposable {
+export interface FaultInjectingProxy extends AsyncDisposable {
   readonly url: string
   /** Each is met once, in this order. */
   readonly ahead: Fault[]
@@ -19,9 +19,9 @@ export interface FaultyRoad extends AsyncDisposable {
   always: (method: string, path: string) => FaultyAnswer | undefined
 }
 
-export async function openFaultyRoad(server: string): Promise<FaultyRoad> {
+export async function openFaultInjectingProxy(server: string): Promise<FaultInjectingProxy> {
   const ahead: Fault[] = []
-  let always: FaultyRoad["always"] = () => undefined
+  let always: FaultInjectingProxy["always"] = () => undefined
 
   async function pass(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { method = "GET", url = "/", headers } = incoming
@@ -52,7 +52,7 @@ export async function openFaultyRoad(server: string): Promise<FaultyRoad> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     ahead,
-    set always(decide: FaultyRoad["always"]) {
+    set always(decide: FaultInjectingProxy["always"]) {
       always = decide
     },
     get always() {

@@ -50,7 +50,7 @@ import {
 } from "./order.ts"
 import { asksOwners, ownersLeaseMs } from "./name-owners.ts"
 import { accountNotValid, AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
-import { refuseFailuresBeyond, refuseOrdersBeyond, registerAuthorizationWithin, registerWithin } from "./rate-limits.ts"
+import { rejectFailuresBeyond, rejectOrdersBeyond, registerAuthorizationWithin, registerWithin } from "./rate-limits.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
 import { DirectoryService } from "./directory-service.ts"
@@ -58,7 +58,7 @@ import { accountView, challengesShown, challengeView, orderView } from "./views.
 import { badCsrKey, identifiersOf, isIssuedByKey, type ReadCsr, readCsr, readGiven } from "./given.ts"
 import { turnOf } from "./due-queue.ts"
 import { policyLeaseMs, roleLeaseMs } from "./finalization-queue.ts"
-import { type Approval, approveCsr, refuseOtherCsr } from "./order-policy.ts"
+import { type Approval, approveCsr, rejectOtherCsr } from "./order-policy.ts"
 import { validationLeaseMs } from "./validation-queue.ts"
 import { chainsFrom } from "./certificate-chains.ts"
 
@@ -170,7 +170,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   ): Promise<AccountView> {
     return await this.asAccount(signer, async (snapshot, stores, { id: signedBy }) => {
       const account = await this.accountIn(snapshot, stores, signedBy)
-      refuseOtherAccount(account, id)
+      rejectOtherAccount(account, id)
       if (change.contact === undefined && !change.deactivate) return accountView(account)
       const status = change.deactivate ? ("deactivated" as const) : account.status
       const contact = change.contact === undefined ? account.contact : readContact(change.contact)
@@ -213,7 +213,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async orders(signer: AccountSigner, id: AcmeAccountId, before: AcmeOrderId | undefined): Promise<OrderPage> {
     return await this.asAccount(signer, async (_snapshot, { acmeOrders }, account) => {
-      refuseOtherAccount(account, id)
+      rejectOtherAccount(account, id)
       const now = this.access.context.runtime.clock.now()
       const page = { now, limit: ordersPerPage + 1, ...(before === undefined ? {} : { before }) }
       const found = await acmeOrders.ofAccount(id, page)
@@ -238,7 +238,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const proved = distinct.map(provedBy)
       // Who renews in time, as renewal information says, uses nothing up, but once for each certificate.
       if (replaces === null || (await stores.acmeOrders.wasToBeReplaced(snapshot.mount.id, replaces)))
-        await refuseOrdersBeyond(limits, stores, {
+        await rejectOrdersBeyond(limits, stores, {
           mountId: account.mountId,
           accountId: account.id,
           identifiers: proved,
@@ -329,7 +329,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
       return { leaseMs: roleLeaseMs, approval: { under: snapshot, approved } }
     }
-    refuseOtherCsr(order.identifiers, parsed)
+    rejectOtherCsr(order.identifiers, parsed)
     assertRsaExponent({ key, refuse: badCsrKey })
     return { leaseMs: policyLeaseMs }
   }
@@ -488,7 +488,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const { random } = this.access.context.runtime
     const [id, mountId, accountId] = [newOrderedId("authz", random, now), account.mountId, account.id]
     const limits = this.limitsOf(snapshot)
-    await refuseFailuresBeyond(limits, stores, { accountId, identifier, now })
+    await rejectFailuresBeyond(limits, stores, { accountId, identifier, now })
     if (isAhead) await registerAuthorizationWithin(limits, stores, { id, mountId, accountId, now })
     const authorization: Authorization = {
       id,
@@ -568,7 +568,7 @@ function assertStrongAccountKey(key: PublicKey): void {
 
 const badAccountKey = (problem: string) => new AcmeProblem("badPublicKey", `The account key is refused: ${problem}.`)
 
-function refuseOtherAccount(account: AccountStanding, id: AcmeAccountId): void {
+function rejectOtherAccount(account: AccountStanding, id: AcmeAccountId): void {
   if (account.id !== id) throw unauthorized("The request is signed by another account.")
 }
 

@@ -23,7 +23,7 @@ export interface AccountBindingWithKey extends AccountBinding {
   readonly key: Uint8Array
 }
 
-export interface AcmeAccountStore {
+export interface AcmeAccountRepository {
   /** False where the key has an account in the directory. */
   insert(account: AcmeAccount): Promise<boolean>
   find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined>
@@ -78,7 +78,7 @@ export interface ClaimedChallenge extends Challenge {
   readonly directory: string
 }
 
-export interface AcmeOrderStore {
+export interface AcmeOrderRepository {
   insert(order: AcmeOrder, authorizations: readonly AuthorizationId[]): Promise<void>
   find(mountId: MountId, accountId: AcmeAccountId, id: AcmeOrderId): Promise<AcmeOrder | undefined>
   /** Those that are not invalid, newest first. */
@@ -126,7 +126,7 @@ export interface AcmeOrderStore {
 }
 
 /** Authorizations, their challenges, and the queue of those that are to be looked at. */
-export interface AcmeAuthorizationStore {
+export interface AcmeAuthorizationRepository {
   insert(authorization: Authorization, challenges: readonly Challenge[]): Promise<void>
   find(mountId: MountId, accountId: AcmeAccountId, id: AuthorizationId): Promise<Authorization | undefined>
   /** As the order asks for them. */
@@ -155,7 +155,7 @@ export interface AcmeAuthorizationStore {
   removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
 }
 
-export interface AcmeNonceStore {
+export interface AcmeNonceRepository {
   /** False where it has been used. */
   redeem(digest: Uint8Array, expiresAt: Instant): Promise<boolean>
   sweep(now: Instant, limit: number): Promise<number>

@@ -1,13 +1,13 @@
 // Which ways lead from a certificate to a root (RFC 8555, section 7.4.2).
 import { chainOf, parentsOf } from "../pki/issuers/chain.ts"
-import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../pki/issuers/held-issuer.ts"
 import { isSamePublicKey } from "../x509/public-key.ts"
 import type { CertificateChains } from "./acme.ts"
 
 /** Without the root where there is anything else; then what leads elsewhere, and the whole way to the root. */
-export function chainsFrom(issuer: HeldIssuer | undefined, issuers: readonly HeldIssuer[]): CertificateChains {
+export function chainsFrom(issuer: ParsedIssuer | undefined, issuers: readonly ParsedIssuer[]): CertificateChains {
   if (issuer === undefined) return [[]]
-  const isSameAuthority = (other: HeldIssuer) =>
+  const isSameAuthority = (other: ParsedIssuer) =>
     Buffer.compare(other.parsed.subject, issuer.parsed.subject) === 0 &&
     isSamePublicKey(other.publicKey, issuer.publicKey)
   const variants = [issuer, ...issuers.filter((other) => other.id !== issuer.id && isSameAuthority(other))]

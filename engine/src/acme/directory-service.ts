@@ -24,7 +24,7 @@ import {
   type ServerRules,
 } from "./directory.ts"
 import { type NonceAuthority, readNonce, usedNonce } from "./nonce.ts"
-import { type Asked, type OrderTerms, refuseUnissuable } from "./order-policy.ts"
+import { type Asked, type OrderTerms, rejectUnissuable } from "./order-policy.ts"
 import { accountNotValid, AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
 export interface AcmeTools {
@@ -166,7 +166,7 @@ export abstract class DirectoryService {
 
   protected refuseUnissuable(snapshot: MountSnapshot, asked: Asked & { readonly profile: string | null }): void {
     const { decider, terms } = this.issuing(snapshot, asked.profile)
-    if (decider.kind === "role") refuseUnissuable(asked, terms(decider))
+    if (decider.kind === "role") rejectUnissuable(asked, terms(decider))
     else if (asked.notBefore !== null || asked.notAfter !== null)
       throw malformed("The external policy service decides for how long a certificate is valid.")
   }

@@ -1,7 +1,7 @@
 // Finds the ACME directory of a request, with the issuer and the role or policy that it issues by.
-import { derived } from "../core/derived.ts"
+import { memoizeByIdentity } from "../core/derived.ts"
 import { type MountSnapshot, findIssuer } from "../pki/authority.ts"
-import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../pki/issuers/held-issuer.ts"
 import { defaultReference } from "../pki/names/reference-name.ts"
 import { type Role, roleDefaults } from "../pki/roles/role.ts"
 import {
@@ -50,7 +50,7 @@ export function directoryAt(path: string): Directory {
 /** Who decides what a certificate says. */
 export type Decider =
   /** The name is null where every proved name is signed. */
-  | { readonly kind: "role"; readonly name: string | null; readonly role: Role; readonly issuer: HeldIssuer }
+  | { readonly kind: "role"; readonly name: string | null; readonly role: Role; readonly issuer: ParsedIssuer }
   | { readonly kind: "external-policy"; readonly policy: string | undefined; readonly issuerRef: string | undefined }
 
 export interface OpenDirectory {
@@ -145,13 +145,13 @@ function usableRole({ roles, settings }: MountSnapshot, name: string): Role {
   return role
 }
 
-const profilesOf = derived(({ roles, settings }: MountSnapshot): ReadonlyMap<string, Role> => {
+const profilesOf = memoizeByIdentity(({ roles, settings }: MountSnapshot): ReadonlyMap<string, Role> => {
   const usable = [...roles].filter(([name, role]) => !role.noStore && allows(settings.acme.allowedRoles, name))
   return new Map(usable.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 })
 
 /** Resolves an issuer named in the path. The list of allowed issuers may name it by id or by name. */
-function explicitIssuer(snapshot: MountSnapshot, reference: string): HeldIssuer {
+function explicitIssuer(snapshot: MountSnapshot, reference: string): ParsedIssuer {
   const { allowedIssuers } = snapshot.settings.acme
   const issuer = findIssuer(snapshot, reference)
   const isAllowed =
@@ -161,7 +161,7 @@ function explicitIssuer(snapshot: MountSnapshot, reference: string): HeldIssuer 
   return issuer
 }
 
-function namedIssuer(snapshot: MountSnapshot, reference: string): HeldIssuer {
+function namedIssuer(snapshot: MountSnapshot, reference: string): ParsedIssuer {
   const issuer = findIssuer(snapshot, reference)
   if (issuer !== undefined) return issuer
   const missing = reference === defaultReference ? "default issuer" : `issuer ${JSON.stringify(reference)}`

@@ -12,7 +12,7 @@ import { directoryAt } from "./directory.ts"
 import type { AcmeTools } from "./directory-service.ts"
 import { DueQueue } from "./due-queue.ts"
 import { OrderSigning, TurnLost } from "./order-signing.ts"
-import { ownersLeaseMs, refuseUnlessOwnersAgree } from "./name-owners.ts"
+import { ownersLeaseMs, rejectUnlessOwnersAgree } from "./name-owners.ts"
 import { AcmeProblem, type Problem, type ProblemType } from "./problem.ts"
 import type { AcmeNetwork } from "./validation.ts"
 
@@ -74,7 +74,7 @@ async function finalize(
   )
   try {
     const { questions, terms } = await signing.owners(order)
-    if (questions.length > 0) await refuseUnlessOwnersAgree(questions, { network, terms, timers })
+    if (questions.length > 0) await rejectUnlessOwnersAgree(questions, { network, terms, timers })
     const expiresAt = await signing.sign(order, request, approval)
     await trail.durable()
     return { status: "valid", expiresAt }

@@ -12,7 +12,7 @@ export interface IdPage {
   readonly limit: number
 }
 
-export interface AcmeInventoryStore {
+export interface AcmeInventoryRepository {
   accounts(mountId: MountId, page: IdPage): Promise<readonly AcmeAccount[]>
   /** With its orders and authorizations; false where there is none. */
   removeAccount(mountId: MountId, id: AcmeAccountId): Promise<boolean>
@@ -39,7 +39,7 @@ export interface CountedRenewalSignal extends RenewalSignal {
   readonly serialNumberCount: number
 }
 
-export interface RenewalSignalStore {
+export interface RenewalSignalRepository {
   insert(signal: RenewalSignal, serialNumbers: readonly SerialNumber[]): Promise<void>
   list(mountId: MountId): Promise<readonly CountedRenewalSignal[]>
   find(mountId: MountId, id: string): Promise<RenewalSignal | undefined>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { FetchFailure } from "../core/fetch.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { manualTimers } from "../testing/manual-timers.ts"
-import { type OwnerQuestion, refuseUnlessOwnersAgree } from "./name-owners.ts"
+import { type OwnerQuestion, rejectUnlessOwnersAgree } from "./name-owners.ts"
 import { AcmeProblem } from "./problem.ts"
 import { type AcmeNetwork, attemptPatienceMs, type CaaRecord } from "./validation.ts"
 
@@ -37,7 +37,7 @@ function networkOf(told: Told): AcmeNetwork {
 
 async function problemOf(questions: readonly OwnerQuestion[], told: Told) {
   const timers = manualTimers(manualClock())
-  const answered = refuseUnlessOwnersAgree(questions, { network: networkOf(told), terms, timers }).catch(
+  const answered = rejectUnlessOwnersAgree(questions, { network: networkOf(told), terms, timers }).catch(
     (error: unknown) => (error instanceof AcmeProblem ? error.problem : Promise.reject(error as Error)),
   )
   await timers.advance(attemptPatienceMs - 1)

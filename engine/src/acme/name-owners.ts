@@ -37,7 +37,7 @@ export const questionFor = (
 }
 
 /** Throws `caa` where an owner has decided otherwise meanwhile, or `dns` where that cannot be found out in time. */
-export async function refuseUnlessOwnersAgree(
+export async function rejectUnlessOwnersAgree(
   questions: readonly OwnerQuestion[],
   { network, terms, timers }: { readonly network: AcmeNetwork; readonly terms: NetworkTerms; readonly timers: Timers },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 // Policy of orders: checks the requested names by the role's rules, and approves the certificate of a finalized order. Names come from
 // the proved identifiers; only the key comes from the CSR (docs/compatibility.md, "ACME clients").
-import { derived } from "../core/derived.ts"
+import { memoizeByIdentity } from "../core/derived.ts"
 import { type EngineError, isEngineError } from "../core/errors.ts"
 import { oids } from "../x509/asn1/oids.ts"
 import type { CertificationRequest } from "../x509/certification-request.ts"
@@ -24,7 +24,7 @@ import {
   isValidityFault,
   orderValidityRules,
   type OrderValidityTerms,
-  refuseOtherValidity,
+  rejectOtherValidity,
 } from "./order-validity.ts"
 import { AcmeProblem, type Subproblem } from "./problem.ts"
 
@@ -41,7 +41,7 @@ export interface Asked extends AskedValidity {
  * Checks an order before anything is proved: throws `rejectedIdentifier` with a subproblem for each name, `malformed` for instants
  * that the client asked for, and `serverInternal` where the issuer or its chain can issue nothing.
  */
-export function refuseUnissuable(asked: Asked, terms: OrderTerms): void {
+export function rejectUnissuable(asked: Asked, terms: OrderTerms): void {
   const key = suitableKey(terms.role)
   const refusal = refusalOf(() => approveNames(asked, key, terms))
   if (refusal !== undefined) throw problemOf(refusal, asked, terms, key)
@@ -84,7 +84,7 @@ export function approveCsr(
   { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
   terms: OrderTerms,
 ): ApprovedRequest {
-  refuseOtherCsr(asked.identifiers, request)
+  rejectOtherCsr(asked.identifiers, request)
   const [commonName = ""] = valuesOf(request.subjectName, oids.commonName)
   try {
     const rsaExponent = rsaExponentOf(readPublicKey(request.subjectPublicKeyInfo))
@@ -104,7 +104,7 @@ export function approveCsr(
 }
 
 /** Throws `badCSR`. */
-export function refuseOtherCsr(
+export function rejectOtherCsr(
   identifiers: readonly Identifier[],
   { subjectName, extensionValues }: CertificationRequest,
 ): void {
@@ -141,7 +141,7 @@ function approveNames(
       now,
     },
   )
-  refuseOtherValidity(asked, approved.validity)
+  rejectOtherValidity(asked, approved.validity)
   return approved
 }
 
@@ -151,7 +151,7 @@ function commonNameFor(identifiers: readonly Identifier[]): string {
   return (names.find(isWildcard) ?? names[0])?.value ?? ""
 }
 
-const roleForAcme = derived((role: Role): Role => ({
+const roleForAcme = memoizeByIdentity((role: Role): Role => ({
   ...role,
   // Names come from the order alone.
   useCsrCommonName: false,
@@ -161,7 +161,7 @@ const roleForAcme = derived((role: Role): Role => ({
   generateLease: false,
 }))
 
-const roleForServers = derived((role: Role): Role => ({
+const roleForServers = memoizeByIdentity((role: Role): Role => ({
   ...roleForAcme(role),
   serverFlag: true,
   clientFlag: false,

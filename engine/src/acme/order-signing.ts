@@ -7,7 +7,7 @@ import type { CertificateRecord } from "../pki/certificates/certificate.ts"
 import { signProved } from "../pki/external-policy/external-policy-service.ts"
 import { issuanceOf } from "../pki/issue/issuance.ts"
 import { signerOf } from "../pki/issuers/issuer-signer.ts"
-import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../pki/issuers/held-issuer.ts"
 import { namesOf } from "../pki/issue/leaf.ts"
 import { leafContent } from "../pki/policy/content.ts"
 import { readMount, withMountSnapshot } from "../pki/with-mount-snapshot.ts"
@@ -134,7 +134,7 @@ export class OrderSigning extends DirectoryService {
   }
 
   /** The certificate ends with its issuer, sooner than role and settings say. */
-  #reportShortened({ id: order }: ClaimedOrder, { id: issuer, parsed }: HeldIssuer): void {
+  #reportShortened({ id: order }: ClaimedOrder, { id: issuer, parsed }: ParsedIssuer): void {
     this.tools.metrics.shortenedCertificates.add(1)
     const fields = { mount: this.access.mountPath, issuer, notAfter: formatInstant(parsed.notAfter), order }
     this.access.context.runtime.log.warn("acme-certificate-shortened", fields)

@@ -8,7 +8,7 @@ import {
   issuerBoundFor,
   orderValidityRules,
   type OrderValidityTerms,
-  refuseOtherValidity,
+  rejectOtherValidity,
 } from "./order-validity.ts"
 
 const now = Date.UTC(2030, 0, 1)
@@ -52,7 +52,7 @@ function decided({
   const [violation] = violations
   if (violation !== undefined) return String(violation.field?.[0])
   try {
-    refuseOtherValidity(asked, validity)
+    rejectOtherValidity(asked, validity)
   } catch (error) {
     return isEngineError(error, "invalid") ? "other" : "?"
   }

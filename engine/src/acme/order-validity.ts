@@ -72,7 +72,7 @@ export function issuerBoundFor(
 }
 
 /** Throws `EngineError("invalid")` where a certificate would not begin and end as its order asks. */
-export function refuseOtherValidity(asked: AskedValidity, validity: Validity): void {
+export function rejectOtherValidity(asked: AskedValidity, validity: Validity): void {
   for (const field of ["notBefore", "notAfter"] as const) {
     const instant = asked[field]
     if (instant === null || wholeSecond(instant) === validity[field]) continue

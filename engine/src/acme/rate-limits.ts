@@ -18,7 +18,7 @@ export interface Nth {
   readonly nth: number
 }
 
-export interface AcmeRateStore {
+export interface AcmeRateRepository {
   orderOfAccount(accountId: AcmeAccountId, asked: Nth): Promise<Instant | undefined>
   /** By when the authorization was made that has failed. */
   failure(accountId: AcmeAccountId, identifier: ProvedIdentifier, asked: Nth): Promise<Instant | undefined>
@@ -88,7 +88,7 @@ export const registrationsCountMs = Math.max(
 const toleranceMs = minuteMs
 
 /** Throws `rateLimited` where as many have been as there may be, and says when the oldest of them counts no more. */
-async function refuseBeyond(
+async function rejectBeyond(
   limit: keyof typeof limits,
   settings: RateLimits,
   { now, who = "", find }: { now: Instant; who?: string; find: (asked: Nth) => Promise<Instant | undefined> },
@@ -101,14 +101,14 @@ async function refuseBeyond(
   throw new AcmeProblem("rateLimited", says(maximum, who), { retryAfterMs: first + windowMs - now })
 }
 
-export async function refuseOrdersBeyond(
+export async function rejectOrdersBeyond(
   settings: RateLimits,
-  { acmeRates }: { readonly acmeRates: AcmeRateStore },
+  { acmeRates }: { readonly acmeRates: AcmeRateRepository },
   { mountId, accountId, identifiers, now }: OrderAsked,
 ): Promise<void> {
-  await refuseBeyond("ordersPerAccount", settings, { now, find: (nth) => acmeRates.orderOfAccount(accountId, nth) })
+  await rejectBeyond("ordersPerAccount", settings, { now, find: (nth) => acmeRates.orderOfAccount(accountId, nth) })
   for (const name of distinctNames(identifiers))
-    await refuseBeyond("ordersPerName", settings, {
+    await rejectBeyond("ordersPerName", settings, {
       now,
       who: name.value,
       find: (nth) => acmeRates.registration(mountId, sourceOf(name), nth),
@@ -118,7 +118,7 @@ export async function refuseOrdersBeyond(
 /** Counts a certificate for each of its names, in the transaction that stores it. */
 export async function registerCertificate(
   settings: RateLimits,
-  { acmeRates }: { readonly acmeRates: AcmeRateStore },
+  { acmeRates }: { readonly acmeRates: AcmeRateRepository },
   { mountId, orderId, identifiers, now }: Issued,
 ): Promise<void> {
   if (settings.ordersPerName === 0) return
@@ -149,12 +149,12 @@ interface OrderAsked {
   readonly now: Instant
 }
 
-export const refuseFailuresBeyond = (
+export const rejectFailuresBeyond = (
   settings: RateLimits,
-  { acmeRates }: { readonly acmeRates: AcmeRateStore },
+  { acmeRates }: { readonly acmeRates: AcmeRateRepository },
   { accountId, identifier, now }: { accountId: AcmeAccountId; identifier: ProvedIdentifier; now: Instant },
 ): Promise<void> =>
-  refuseBeyond("failedValidations", settings, {
+  rejectBeyond("failedValidations", settings, {
     now,
     who: identifier.value,
     find: (nth) => acmeRates.failure(accountId, identifier, nth),
@@ -163,7 +163,7 @@ export const refuseFailuresBeyond = (
 /** Throws `rateLimited` like the others, and counts this one, where there is such a limit and an address. */
 export async function registerWithin(
   settings: RateLimits,
-  stores: { readonly acmeRates: AcmeRateStore },
+  stores: { readonly acmeRates: AcmeRateRepository },
   { address, ...made }: Omit<Asked, "source"> & { readonly id: AcmeAccountId; readonly address: string | undefined },
 ): Promise<void> {
   if (address !== undefined) await registerOf("accountsPerAddress", settings, stores, { ...made, source: address })
@@ -172,7 +172,7 @@ export async function registerWithin(
 /** The same of one that is asked for ahead of any order: those of orders are limited with them. */
 export const registerAuthorizationWithin = (
   settings: RateLimits,
-  stores: { readonly acmeRates: AcmeRateStore },
+  stores: { readonly acmeRates: AcmeRateRepository },
   { accountId, ...made }: Omit<Asked, "source"> & { readonly id: AuthorizationId; readonly accountId: AcmeAccountId },
 ): Promise<void> => registerOf("authorizationsPerAccount", settings, stores, { ...made, source: accountId })
 
@@ -183,10 +183,10 @@ interface Asked extends Omit<Registration, "at"> {
 async function registerOf(
   limit: "accountsPerAddress" | "authorizationsPerAccount",
   settings: RateLimits,
-  { acmeRates }: { readonly acmeRates: AcmeRateStore },
+  { acmeRates }: { readonly acmeRates: AcmeRateRepository },
   { id, mountId, source, now }: Asked,
 ): Promise<void> {
   if (settings[limits[limit].setting] === 0) return
-  await refuseBeyond(limit, settings, { now, find: (nth) => acmeRates.registration(mountId, source, nth) })
+  await rejectBeyond(limit, settings, { now, find: (nth) => acmeRates.registration(mountId, source, nth) })
   await acmeRates.register({ id, mountId, source, at: now })
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { openEmbedded } from "../embedded.ts"
 import { foreignRoot } from "../testing/issuing-mount.ts"
 import { certificateRequest } from "../testing/certificate-requests.ts"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 import { oids } from "../x509/asn1/oids.ts"
 import { writePem } from "../x509/pem.ts"
 import { run } from "./program.ts"
@@ -24,7 +24,7 @@ test("[F-P16] certificates and a revocation list are imported from files", async
   await writeFile(join(data, "leaves.pem"), leaves.join("\n"))
   {
     // The same authority, elsewhere.
-    await using elsewhere = await openWorld()
+    await using elsewhere = await openTestEngine()
     await elsewhere.engine.mounts.create({ path: "old" })
     const pki = elsewhere.engine.pki("old")
     await pki.issuers.import(`${root.certificate}\n${root.key}`)

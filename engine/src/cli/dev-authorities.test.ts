@@ -1,18 +1,18 @@
 import { X509Certificate } from "node:crypto"
 import { describe, expect, test } from "vitest"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import { type Addresses, ensureAuthorities } from "./dev-authorities.ts"
 
 const host = "127.0.0.1"
 const usual: Addresses = { publicUrl: undefined, listen: { host, port: 8420 }, tlsListen: { host, port: 8421 } }
 
-async function prepared(addresses: Partial<Addresses> = {}): Promise<World> {
-  const world = await openWorld()
+async function prepared(addresses: Partial<Addresses> = {}): Promise<TestEngine> {
+  const world = await openTestEngine()
   await ensureAuthorities(world.engine, { ...usual, ...addresses })
   return world
 }
 
-const issue = ({ engine }: World, commonName = "localhost") =>
+const issue = ({ engine }: TestEngine, commonName = "localhost") =>
   engine.pki("pki").certificates.issue("local", { commonName })
 
 test("certificates come from an intermediate whose root is beside it without its key", async () => {
@@ -73,7 +73,7 @@ describe("the role", () => {
 })
 
 describe("the addresses of the mounts", () => {
-  const clusterOf = ({ engine }: World) => engine.pki("pki").settings.cluster()
+  const clusterOf = ({ engine }: TestEngine) => engine.pki("pki").settings.cluster()
   test.each<{ why: string; addresses: Partial<Addresses>; path: string; aiaPath: string }>([
     {
       why: "are those that are listened on",

@@ -9,7 +9,7 @@ import { jobSchedules } from "../composition/jobs.ts"
 import { openEmbedded } from "../embedded.ts"
 import { openDatabase } from "../storage/database.ts"
 import { migrations } from "../storage/migrations/index.ts"
-import type { Session } from "../storage/session.ts"
+import type { QueryRunner } from "../storage/session.ts"
 import { databaseKinds } from "../storage/temporary-database.ts"
 import { recordedMetrics } from "../testing/recorded-metrics.ts"
 import { run } from "./program.ts"
@@ -89,14 +89,14 @@ describe.each(kinds)("on $name", (kind) => {
       await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
       await engine.pki("pki").issuers.generateRoot({ commonName: "Root", ttlMs: 400 * dayMs })
     }
-    const change = async (work: (session: Session) => Promise<unknown>) => {
+    const change = async (work: (session: QueryRunner) => Promise<unknown>) => {
       await using database = await openDatabase(place.url)
       await database.transact(work)
     }
     const now = systemRuntime().clock.now()
     await change(async (session) => {
       for (const { name } of jobSchedules)
-        await session.run(
+        await session.execute(
           sql`insert into leases (name, holder, fence, expires_at, done_at) values (${name}, ${"eng-1"}, 1, 0, ${now})
             on conflict (name) do update set holder = ${"eng-1"}, done_at = ${now}, expires_at = 0`,
         )
@@ -129,7 +129,7 @@ describe.each(kinds)("on $name", (kind) => {
 
   test("a database of a newer release is a failure, and its tables are not looked at", async () => {
     const { environment, change } = await healthyStore()
-    await change((session) => session.run(sql`insert into migrations (position, name) values (999, ${"0999-later"})`))
+    await change((session) => session.execute(sql`insert into migrations (position, name) values (999, ${"0999-later"})`))
     const { code, found } = await findings(environment)
     expect(code).toBe(78)
     expect(troubles(found)).toEqual([expect.stringMatching(/^fail storage: .*newer release.*"0999-later"/)])
@@ -139,7 +139,7 @@ describe.each(kinds)("on $name", (kind) => {
   test("a database of an older release waits for a server", async () => {
     const { environment, change } = await healthyStore()
     const last = migrations.at(-1)?.name
-    await change((session) => session.run(sql`delete from migrations where name = ${last}`))
+    await change((session) => session.execute(sql`delete from migrations where name = ${last}`))
     const { code, found } = await findings(environment)
     expect([code, troubles(found)]).toEqual([
       done,
@@ -172,16 +172,16 @@ describe.each(kinds)("on $name", (kind) => {
   test("jobs that nobody does, leases that last too long and clocks that go ahead are told", async () => {
     const { environment, change, now } = await healthyStore()
     await change(async (session) => {
-      await session.run(sql`update leases set done_at = ${now - 3 * hourMs} where name = ${"tidy"}`)
-      await session.run(sql`update leases set expires_at = ${now + hourMs} where name = ${"crl"}`)
-      await session.run(sql`update leases set done_at = ${now + hourMs} where name = ${"acme"}`)
+      await session.execute(sql`update leases set done_at = ${now - 3 * hourMs} where name = ${"tidy"}`)
+      await session.execute(sql`update leases set expires_at = ${now + hourMs} where name = ${"crl"}`)
+      await session.execute(sql`update leases set done_at = ${now + hourMs} where name = ${"acme"}`)
     })
     expect(troubles((await findings(environment)).found).toSorted()).toEqual([
       expect.stringMatching(/^warn clock: A server has finished work 60 min in the future/),
       expect.stringMatching(/^warn jobs: The job tidy has not been done for 3 h/),
       expect.stringMatching(/^warn jobs: The lease crl is held by eng-1 for another 60 min/),
     ])
-    await change((session) => session.run(sql`update leases set done_at = ${now - 3 * hourMs}, expires_at = 0`))
+    await change((session) => session.execute(sql`update leases set done_at = ${now - 3 * hourMs}, expires_at = 0`))
     expect(troubles((await findings(environment)).found)).toEqual([
       expect.stringMatching(/^warn jobs: No server has done any background work for 3 h/),
     ])
@@ -209,8 +209,8 @@ describe.each(kinds)("on $name", (kind) => {
     const definition = { allowAnyName: true, keyType: "ec", keyBits: 256, signatureBits: 0, maxTtlMs: dayMs }
     const before = JSON.stringify({ ...definition, notAfterBound: "permit", notBeforeBound: "permit" })
     await change(async (session) => {
-      await session.run(sql`update roles set definition = ${before} where name = ${"before"}`)
-      await session.run(sql`update roles set definition = ${JSON.stringify(definition)} where name = ${"long-before"}`)
+      await session.execute(sql`update roles set definition = ${before} where name = ${"before"}`)
+      await session.execute(sql`update roles set definition = ${JSON.stringify(definition)} where name = ${"long-before"}`)
     })
     for (const name of ["before", "long-before"]) {
       const { notAfter, warnings } = await issue(name)
@@ -241,9 +241,9 @@ describe.each(kinds)("on $name", (kind) => {
         await engine.webhooks.create("acme", { name, url: "https://192.0.2.1/hook" })
     }
     await change(async (session) => {
-      await session.run(sql`update webhooks set failing_since = ${now - 5 * minuteMs} where name = ${"down"}`)
-      await session.run(sql`update webhooks set enabled = 0, disabled_reason = ${"gone."} where name = ${"off"}`)
-      await session.run(sql`insert into webhook_dead_letters
+      await session.execute(sql`update webhooks set failing_since = ${now - 5 * minuteMs} where name = ${"down"}`)
+      await session.execute(sql`update webhooks set enabled = 0, disabled_reason = ${"gone."} where name = ${"off"}`)
+      await session.execute(sql`insert into webhook_dead_letters
         (webhook_id, id, event_id, kind, document, attempts, last_error, failed_at, redelivering)
         select id, ${"whd-1"}, ${"evt-1"}, ${"workspace.locked"}, ${"{}"}, 3, ${"no"}, ${now}, 0 from webhooks where name = ${"off"}`)
     })

@@ -5,15 +5,15 @@ import { dayMs, hourMs, minuteMs } from "../core/time.ts"
 import type { TlsIdentity } from "../server.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { manualTimers } from "../testing/manual-timers.ts"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
 import { issueManagedTls } from "./managed-tls.ts"
 import { parseManagedTls } from "./managed-tls-setting.ts"
 
 const clock = manualClock()
-let world: World
+let world: TestEngine
 beforeEach(async () => {
-  world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+  world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
   await world.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3650 * dayMs } })
   const { issuers, roles } = world.engine.pki("pki")
   await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3650 * dayMs })

@@ -6,7 +6,7 @@ import type { Runtime } from "../core/runtime.ts"
 import { formatInstant, hourMs, type Instant, isAhead, minuteMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import type { ServingEngine } from "../engine.ts"
-import { HeldIdentity, type SecureContextSource, type TlsIdentity } from "../server.ts"
+import { ReloadableIdentity, type SecureContextSource, type TlsIdentity } from "../server.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 import { sameName } from "../x509/name.ts"
 import { writePem } from "../x509/pem.ts"
@@ -33,7 +33,7 @@ export async function issueManagedTls(
   const { clock, log } = runtime
   const first = await issueFirst(engine, wanted)
   await onIssued?.(first.root)
-  const held = new HeldIdentity(first.identity)
+  const held = new ReloadableIdentity(first.identity)
   let renewAt = renewalOf(first)
   let { notBefore, notAfter } = first
   let issuedAt = clock.now()

@@ -11,10 +11,10 @@ const operatorPackage = "@chancery/operator"
 export interface OperatorModule {
   commands(terminal: Terminal): readonly Command[]
   /** Keeps the engine as the manifests in the folder say, until the signal. */
-  keepManifests(options: KeptManifests, signal: AbortSignal): Promise<void>
+  keepManifests(options: StoredManifests, signal: AbortSignal): Promise<void>
 }
 
-export interface KeptManifests {
+export interface StoredManifests {
   readonly folder: string
   /** Where objects are kept with their status. */
   readonly statusFolder: string

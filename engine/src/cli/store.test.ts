@@ -34,7 +34,7 @@ test("a database of a newer release is refused with what to do, and without advi
   if (kind === undefined) throw new Error("no SQLite file")
   await using temporary = await temporaryDatabase(kind)
   await temporary.database.transact((session) =>
-    session.run(sql`insert into migrations (position, name) values (999, ${"0999-later"})`),
+    session.execute(sql`insert into migrations (position, name) values (999, ${"0999-later"})`),
   )
   const error: unknown = await openStore(await settingsFor(temporary.url), systemRuntime(), { server: false }).catch(
     (thrown: unknown) => thrown,

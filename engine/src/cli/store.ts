@@ -26,7 +26,7 @@ export async function openStore(
   runtime: Runtime,
   { server, metrics }: { readonly server: boolean; readonly metrics?: Metrics },
 ): Promise<ServedEngine> {
-  await refuseUnreadable(settings, server)
+  await rejectUnreadable(settings, server)
   const target = auditTargetOf(settings)
   const auditLog = target && {
     target,
@@ -70,7 +70,7 @@ export async function openDatabaseOf(
   settings: Settings,
   runtime: Runtime,
 ): Promise<{ readonly database: Database; readonly ring: KeyRing }> {
-  await refuseUnreadable(settings, false)
+  await rejectUnreadable(settings, false)
   if (settings.storage === undefined) await makeDataFolder(settings.data)
   const url = storageUrl(settings)
   try {
@@ -136,7 +136,7 @@ export function sealKeyFileOf(settings: Settings): string {
 }
 
 /** A server may wait for a file that is missing. */
-async function refuseUnreadable({ sealKeyFile }: Settings, server: boolean): Promise<void> {
+async function rejectUnreadable({ sealKeyFile }: Settings, server: boolean): Promise<void> {
   if (sealKeyFile === undefined) return
   try {
     await access(sealKeyFile, constants.R_OK)

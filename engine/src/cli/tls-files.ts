@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import type { Log } from "../core/runtime.ts"
 import { systemTimers } from "../core/timers.ts"
-import { HeldIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "../server.ts"
+import { ReloadableIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "../server.ts"
 import { fileVersion } from "../storage/file-version.ts"
 import { configurationError } from "./exit-code.ts"
 
@@ -61,13 +61,13 @@ export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesChec
 }
 
 /** Throws a `CommandError` for a pair that cannot be used. */
-export function firstIdentity(files: TlsFiles): HeldIdentity {
+export function firstIdentity(files: TlsFiles): ReloadableIdentity {
   const identity = {
     certificate: readPem(files.certificate, "certificate"),
     privateKey: readPem(files.privateKey, "private key"),
   }
   try {
-    return new HeldIdentity(identity)
+    return new ReloadableIdentity(identity)
   } catch (error) {
     if (!(error instanceof UnusableIdentity)) throw error
     throw configurationError(

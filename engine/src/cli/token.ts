@@ -89,7 +89,7 @@ function listCommand(terminal: Terminal): Command {
   addCallerOptions(command)
   return command.action(async (options: OwnerOptions & { json?: true; service?: true }) => {
     if (options.service === true) {
-      refuseOwner(options, "--service")
+      rejectOwner(options, "--service")
       await withCallerEngine(command, terminal, (engine) => listService(engine, terminal, options.json === true))
       return
     }
@@ -133,7 +133,7 @@ function revokeCommand(terminal: Terminal): Command {
 
 const appended = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
-function refuseOwner({ user, team, organization }: OwnerOptions, option: string): void {
+function rejectOwner({ user, team, organization }: OwnerOptions, option: string): void {
   if (user !== undefined || team !== undefined || organization !== undefined) {
     throw usageError(`A service token belongs to nobody; leave --user, --team and --organization out beside ${option}.`)
   }
@@ -143,7 +143,7 @@ function serviceTokenInput(
   { policy, description, uses, ...owner }: CreateOptions & { readonly policy: readonly string[] },
   lifetimeMs: number | undefined,
 ): ServiceTokenInput {
-  refuseOwner(owner, "--policy")
+  rejectOwner(owner, "--policy")
   if (uses !== undefined && !/^[1-9]\d{0,8}$/.test(uses)) {
     throw usageError(`--uses cannot be ${JSON.stringify(uses)}; it must be a whole number from 1 on.`)
   }

@@ -7,13 +7,13 @@ import { type Document, isDocument, type Parameters, unreadable } from "../wire/
 import { type JsonText, type OutgoingRequest, path, type Transport } from "./transport.ts"
 
 /** What is said, by its table: the members to encode, and the names of what a refusal is about. */
-export interface Saying {
+export interface RequestBody {
   readonly document: Document | JsonText
   readonly names: Readonly<Record<string, string>>
 }
 
 /** In an address; lists with commas between. */
-export const queryOf = ({ document }: Saying): URLSearchParams =>
+export const queryOf = ({ document }: RequestBody): URLSearchParams =>
   new URLSearchParams(Object.entries(document).map(([name, value]) => [name, String(value)]))
 
 /** The names inside, keyed by those on the wire. */
@@ -28,8 +28,8 @@ export interface Listed {
 /** Paths begin with a slash and are made by `path`; they lie below the mount, or below `/v1` for the system's own. */
 export interface PkiCalls {
   readonly read: (path: string, query?: URLSearchParams) => Promise<DecodedEnvelope>
-  readonly write: (path: string, said?: Saying) => Promise<DecodedEnvelope>
-  readonly patch: (path: string, said: Saying) => Promise<DecodedEnvelope>
+  readonly write: (path: string, said?: RequestBody) => Promise<DecodedEnvelope>
+  readonly patch: (path: string, said: RequestBody) => Promise<DecodedEnvelope>
   readonly delete: (path: string) => Promise<DecodedEnvelope>
   /** Empty where there is nothing; whoever serves this API takes that for not found. */
   readonly list: (path: string, query?: URLSearchParams) => Promise<Listed>

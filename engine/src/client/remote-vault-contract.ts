@@ -2,7 +2,7 @@
 import type { ArgumentsOf, Contract, Endpoint, ReceivedFrom } from "../contracts/vault/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
 import type { WireNames } from "../wire/pki/errors.ts"
-import { namesOf, type PkiCalls, queryOf, type Saying } from "./pki-calls.ts"
+import { namesOf, type PkiCalls, queryOf, type RequestBody } from "./pki-calls.ts"
 import { filled } from "./remote-contract.ts"
 
 export type Remote<C extends Contract> = {
@@ -36,7 +36,7 @@ const namesIn = ({ table, nested = [] }: NonNullable<Endpoint["body"]>) =>
 const inverted = (names: WireNames = {}) =>
   Object.fromEntries(Object.entries(names).map(([name, wire]) => [wire, name]))
 
-function send(calls: PkiCalls, operation: Exclude<Endpoint["operation"], "list">, address: string, said?: Saying) {
+function send(calls: PkiCalls, operation: Exclude<Endpoint["operation"], "list">, address: string, said?: RequestBody) {
   if (operation === "read") return calls.read(address, said && queryOf(said))
   if (operation === "patch") return calls.patch(address, said ?? { document: {}, names: {} })
   return operation === "write" ? calls.write(address, said) : calls.delete(address)

@@ -18,7 +18,7 @@ import {
 } from "../core/errors.ts"
 import { FetchFailure } from "../core/fetch.ts"
 import type { RandomSource } from "../core/random.ts"
-import { refuseUnstorableText } from "../core/text.ts"
+import { rejectUnstorableText } from "../core/text.ts"
 import { decodeError } from "../wire/jsonapi/errors.ts"
 import { decodeError as decodePkiError } from "../wire/pki/errors.ts"
 import { retryAfterMs, secondsOf } from "./retry-after.ts"
@@ -87,7 +87,7 @@ export interface OutgoingRequest {
 }
 
 /** One way to ask: the API of workspaces, unless it is called for certificates. */
-export interface Asking {
+export interface HttpClient {
   /** The answer's document; undefined where it has none. */
   readonly send: (request: OutgoingRequest) => Promise<unknown>
   /** The answer's body as it is. */
@@ -96,9 +96,9 @@ export interface Asking {
   readonly exchange: (path: string, octets: NonNullable<OutgoingRequest["octets"]>) => Promise<Uint8Array>
 }
 
-export interface Transport extends Asking, AsyncDisposable {
+export interface Transport extends HttpClient, AsyncDisposable {
   /** The API of certificates. */
-  readonly pki: Asking
+  readonly pki: HttpClient
   /** The answer's body as it comes, however long it is. */
   readonly downloadStream: (path: string) => Promise<AsyncIterable<Uint8Array>>
   /** The same of any request; whoever stops reading ends it. */
@@ -172,7 +172,7 @@ export function path(parts: TemplateStringsArray, ...values: readonly string[]):
 const longestSegment = 1_000
 
 function segment(value: string): string {
-  refuseUnstorableText(value)
+  rejectUnstorableText(value)
   // Dots would be folded away on the road, and no id or name is as long as that.
   if (value.length > longestSegment || value === "" || value === "." || value === "..") throw notFound()
   return encodeURIComponent(value)
@@ -203,8 +203,8 @@ export function createTransport(url: string, options: TransportOptions): Transpo
   async function begun(api: Api, request: OutgoingRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { method, document, query } = request
     // As an embedded engine's store does; the server would name the pointers of a document that nobody here wrote.
-    eachText(document, refuseUnstorableText)
-    for (const value of query?.values() ?? []) refuseUnstorableText(value)
+    eachText(document, rejectUnstorableText)
+    for (const value of query?.values() ?? []) rejectUnstorableText(value)
     const search = query === undefined || query.size === 0 ? "" : `?${query.toString()}`
     if (misplaced !== undefined) throw unprocessable(misplaced.message)
     await options.pace?.admit(signal)
@@ -262,7 +262,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     }
   }
 
-  const asking = (api: Api): Asking => ({
+  const asking = (api: Api): HttpClient => ({
     async send(request) {
       const { bytes } = await patiently(api, request, once)
       return bytes.length === 0 ? undefined : parsed(bytes, base)

@@ -17,7 +17,7 @@ import { countCertificates, countCertificatesJob } from "../pki/statistics/count
 import { keepRanges, keepRangesJob } from "../pki/tidy/keep-ranges.ts"
 import { tidyJob, TidyWorker } from "../pki/tidy/tidy-mounts.ts"
 import { hmacHex } from "../storage/hmac-signer.ts"
-import type { Stores } from "../stores.ts"
+import type { Repositories } from "../stores.ts"
 import { destroyWhenDue, destroyWhenDueJob } from "../workspaces/destroy-when-due.ts"
 import { endRunClaims, endRunClaimsJob } from "../workspaces/end-run-claims.ts"
 import { forgetBulkActions, forgetBulkActionsJob } from "../workspaces/forget-bulk-actions.ts"
@@ -67,7 +67,7 @@ export function startEngineJobs(
 
 /** Workers that outlast a run of their job. */
 interface Workers {
-  readonly tidying: TidyWorker<Stores>
+  readonly tidying: TidyWorker<Repositories>
   readonly expiredOrders: ExpiredOrders
   readonly webhookDelivery: WebhookDelivery
 }

@@ -30,7 +30,7 @@ import type { ReadPodAccount, TokenReviewer } from "../pki/logins/kubernetes/tok
 import { MountDirectory } from "../pki/mount-directory.ts"
 import { MountService } from "../pki/mount-service.ts"
 import { MountedPki } from "../pki/mounted.ts"
-import { HeldResponders } from "../pki/ocsp/held-responders.ts"
+import { CachedResponders } from "../pki/ocsp/held-responders.ts"
 import { OcspCache } from "../pki/ocsp/ocsp-cache.ts"
 import { createOcspMetrics } from "../pki/ocsp/ocsp-metrics.ts"
 import { mountAccess, type PkiContext } from "../pki/pki-context.ts"
@@ -39,8 +39,8 @@ import { createTidyMetrics, type TidyMetrics } from "../pki/tidy/tidy-metrics.ts
 import { VisibleMountService } from "../pki/visible-mounts.ts"
 import type { Database } from "../storage/database.ts"
 import { filingRangesOver } from "../storage/partitions/filing-ranges.ts"
-import { storesOver } from "../storage/stores.ts"
-import type { Stores } from "../stores.ts"
+import { repositoriesOver } from "../storage/stores.ts"
+import type { Repositories } from "../stores.ts"
 import { tracedKeyGenerator, tracedSigningKeys } from "../telemetry/traced-keys.ts"
 import { keyGenerator } from "../x509/key-generation.ts"
 import { noWeakKeys } from "../x509/weak-key-list.ts"
@@ -48,7 +48,7 @@ import type { Parts } from "./options.ts"
 import type { FetchFrom } from "./outgoing.ts"
 import type { StorageContext } from "./storage.ts"
 
-export interface PkiParts extends PkiContext<Stores> {
+export interface PkiParts extends PkiContext<Repositories> {
   readonly authMethodDirectory: AuthMethodDirectory
   readonly reviewToken: TokenReviewer
   readonly readPodAccount: ReadPodAccount
@@ -116,7 +116,7 @@ export function composePki(
     ocspMetrics: createOcspMetrics(meter),
     figures: new FigureBoard({ storage, mountDirectory, mountSnapshots, runtime, timers }),
     ocspCache: new OcspCache(),
-    ocspResponders: new HeldResponders(),
+    ocspResponders: new CachedResponders(),
     tidyMetrics: createTidyMetrics(meter),
     filingRanges: filingRangesOver(database),
     signer,
@@ -172,7 +172,7 @@ export function readAuthorityFigures(
   const refused = (): never => {
     throw new Error("a look at a store neither seals nor opens nor writes")
   }
-  const storage = storesOver(
+  const storage = repositoriesOver(
     { ...database, readElsewhere: database.read, transact: refused },
     { seal: refused, open: refused },
     runtime.clock,

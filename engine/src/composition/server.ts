@@ -11,7 +11,7 @@ import type { Authenticate } from "../organizations/authentication.ts"
 import type { AuthMethodTable } from "../pki/logins/auth-method-directory.ts"
 import type { MountTable } from "../pki/mount-directory.ts"
 import type { AuthorityFigures } from "../pki/statistics/authority-figures.ts"
-import type { Stores } from "../stores.ts"
+import type { Repositories } from "../stores.ts"
 import { tracedEngine } from "../telemetry/traced-engine.ts"
 import { ConfigurationUploadService } from "../workspaces/configuration-version-service.ts"
 import type { ConfigurationUploads } from "../workspaces/configuration-versions.ts"
@@ -25,7 +25,7 @@ import { type WorkspaceContext, workspaceFamilies } from "./workspaces.ts"
 
 export interface EngineContext extends StorageContext, WorkspaceContext, PkiParts, AcmeParts {
   readonly runtime: Runtime
-  readonly storage: Storage<Stores>
+  readonly storage: Storage<Repositories>
   readonly cacheVersions: CacheVersions
   readonly audit: Audit
   readonly metrics: Metrics | undefined
@@ -37,7 +37,7 @@ class EngineRequest {
   readonly caller: Caller
   readonly trail: AuditTrail
   readonly #requestId: string | undefined
-  #storage: Storage<Stores> | undefined
+  #storage: Storage<Repositories> | undefined
 
   constructor(context: EngineContext, caller: Caller, trail: AuditTrail, requestId: string | undefined) {
     this.context = context
@@ -47,7 +47,7 @@ class EngineRequest {
   }
 
   /** Ascribes changes to the request. Services of certificates use that of the context. */
-  get storage(): Storage<Stores> {
+  get storage(): Storage<Repositories> {
     return (this.#storage ??= this.context.storageOf(originOf(this.caller, this.#requestId)))
   }
 }

@@ -13,8 +13,8 @@ import { currentCacheVersions } from "../storage/cache-versions.ts"
 import { type Database, openDatabase } from "../storage/database.ts"
 import { followSealKeys } from "../storage/follow-seal-keys.ts"
 import { defaultSealKeySources, findSealKeys } from "../storage/seal-keys.ts"
-import { storesOver } from "../storage/stores.ts"
-import type { Stores } from "../stores.ts"
+import { repositoriesOver } from "../storage/stores.ts"
+import type { Repositories } from "../stores.ts"
 import { tracedSealer } from "../telemetry/traced-keys.ts"
 import type { Parts } from "./options.ts"
 
@@ -23,9 +23,9 @@ export interface StorageContext {
   readonly timers: Timers
   readonly database: Database
   readonly sealer: Sealer
-  readonly storage: Storage<Stores>
+  readonly storage: Storage<Repositories>
   /** Changes through it are ascribed to that origin. */
-  readonly storageOf: (origin: EventOrigin) => Storage<Stores>
+  readonly storageOf: (origin: EventOrigin) => Storage<Repositories>
   /** Undefined without a feed. */
   readonly eventFeed: EventFeed | undefined
   readonly eventRetentionMs: number
@@ -74,7 +74,7 @@ export async function openStorage(
             for (const wake of wakers) wake()
           },
         }
-  const storage = storesOver(database, sealer, runtime.clock, feed)
+  const storage = repositoriesOver(database, sealer, runtime.clock, feed)
   const feedMetrics = createFeedMetrics(meter)
   const eventFeed =
     feed && new EventFeed({ storage, runtime, timers, metrics: feedMetrics, pollMs: pollMs[database.dialect] })
@@ -85,7 +85,7 @@ export async function openStorage(
     database,
     sealer,
     storage,
-    storageOf: (origin) => storesOver(database, sealer, runtime.clock, feed, origin),
+    storageOf: (origin) => repositoriesOver(database, sealer, runtime.clock, feed, origin),
     eventFeed,
     eventRetentionMs: events.retentionMs ?? 7 * dayMs,
     onEvents: (wake) => void wakers.push(wake),

@@ -21,7 +21,7 @@ import { sealedRunArchive } from "../storage/run-archive.ts"
 import { siteSecret } from "../storage/site-secret.ts"
 import { sealedStateArchive } from "../storage/state-archive.ts"
 import { StateContents } from "../storage/state-contents.ts"
-import type { Stores } from "../stores.ts"
+import type { Repositories } from "../stores.ts"
 import { projectBindings } from "../tags/project-bindings.ts"
 import { AgentPoolService } from "../workspaces/agent-pool-service.ts"
 import { AssessmentService } from "../workspaces/assessment-service.ts"
@@ -84,7 +84,7 @@ interface WorkspaceRequest {
   readonly context: StorageContext & WorkspaceContext
   readonly caller: Caller
   /** Ascribes changes to the request. */
-  readonly storage: Storage<Stores>
+  readonly storage: Storage<Repositories>
 }
 
 export const workspaceFamilies = {
@@ -94,7 +94,7 @@ export const workspaceFamilies = {
   organizationMemberships: ({ storage, context: { runtime }, caller }: WorkspaceRequest) =>
     new OrganizationMembershipService(storage, runtime, caller),
   projects: ({ storage, context: { runtime }, caller }: WorkspaceRequest) =>
-    new ProjectService<Stores>(storage, runtime, projectBindings, caller),
+    new ProjectService<Repositories>(storage, runtime, projectBindings, caller),
   users: ({ storage, context: { runtime }, caller }: WorkspaceRequest) => new UserService(storage, runtime, caller),
   teams: ({ storage, context: { runtime }, caller }: WorkspaceRequest) => new TeamService(storage, runtime, caller),
   teamProjects: ({ storage, context: { runtime }, caller }: WorkspaceRequest) =>

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { derived } from "./derived.ts"
+import { memoizeByIdentity } from "./derived.ts"
 
 test("a derived value is computed once for an object, and apart for an equal one", () => {
   let computed = 0
-  const sizeOf = derived((list: readonly string[]) => {
+  const sizeOf = memoizeByIdentity((list: readonly string[]) => {
     computed += 1
     return list.length
   })

@@ -120,7 +120,7 @@ export const undecided = (cause: unknown) =>
 export const invalid = (faults: readonly Fault[]) =>
   new EngineError("invalid", faults.map((fault) => fault.detail).join("; "), { faults })
 
-export function refuseFaults(faults: readonly Fault[]): void {
+export function rejectFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalid(faults)
 }
 

@@ -16,7 +16,7 @@ export const repeatableRead: TransactOptions = { isolation: "repeatable-read" }
 /** The same storage, whose transactions are repeatable read. */
 export const atRepeatableRead = <Stores>(storage: Storage<Stores>): Storage<Stores> => ({
   read: (work) => storage.read(work),
-  readElsewhere: (work) => storage.readElsewhere(work),
+  readReplica: (work) => storage.readReplica(work),
   transact: (work, options) => storage.transact(work, { ...options, ...repeatableRead }),
 })
 
@@ -31,7 +31,7 @@ export interface Storage<Stores> {
    * The same, for lists and counts, which may be long: another server of the database may answer, which has all that was
    * committed when this was called. `work` may run twice.
    */
-  readElsewhere<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  readReplica<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   /**
    * All or nothing, durable when the promise resolves. `work` may run several times, so it must not reach outside:
    * no network, no logging that assumes success. Throws `EngineError("busy")` when contention outlasts the retries.

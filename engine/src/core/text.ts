@@ -14,7 +14,7 @@ export function textProblem(text: string): string | undefined {
 }
 
 /** For text of which nothing is known but that it is to be kept or looked for. */
-export function refuseUnstorableText(text: string): void {
+export function rejectUnstorableText(text: string): void {
   const problem = textProblem(text)
   if (problem !== undefined) throw badRequest(`Text ${problem}.`)
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
 import { newAcmeMount } from "../testing/acme-mount.ts"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import { observedPkiAcmeConfig, pkiAcmeConfigResource, type PkiAcmeConfigSpec } from "./pki-acme-config.ts"
 import { pkiAcmeEabResource, type PkiAcmeEabSpec } from "./pki-acme-eab.ts"
 import { defaultAcmeSettings } from "../pki/settings/acme-settings.ts"
@@ -11,9 +11,9 @@ const pathsOf = (faults: readonly Fault[]) => faults.map(({ field }) => field?.j
 const origin = { marker: "m", adopt: false }
 const now = 0
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   await newAcmeMount(world)
 })
 afterAll(() => world[Symbol.asyncDispose]())

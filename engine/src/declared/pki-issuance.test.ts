@@ -5,7 +5,7 @@ import type { Fault } from "../core/errors.ts"
 import { dayMs } from "../core/time.ts"
 import { certificateRequest } from "../testing/certificate-requests.ts"
 import { testKeyGenerator } from "../testing/test-keys.ts"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 import { oids } from "../x509/asn1/oids.ts"
 import type { Engine } from "../engine.ts"
 import type { DeclaredResource, Values } from "./declared-resource.ts"
@@ -144,7 +144,7 @@ describe("a revocation", () => {
 })
 
 test("what is found no fault with is issued by a role that allows it, and then differs in nothing", async () => {
-  await using world = await openWorld({ keyGenerator: testKeyGenerator })
+  await using world = await openTestEngine({ keyGenerator: testKeyGenerator })
   const { engine } = world
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   const { issuers, roles } = engine.pki("pki")
@@ -223,7 +223,7 @@ describe("[F-P12] a certificate whose ttl the role cuts to 48h", () => {
   }
 
   test("is issued and not due when renewBefore is shorter", async () => {
-    await using world = await openWorld({ keyGenerator: testKeyGenerator })
+    await using world = await openTestEngine({ keyGenerator: testKeyGenerator })
     const life = { ttl: "100h", renewBefore: "1h" }
     const { observed } = await create(world.engine, life)
     expect(Date.parse(observed.expiration) - now).toBeLessThanOrEqual(2 * dayMs + 60_000)
@@ -233,7 +233,7 @@ describe("[F-P12] a certificate whose ttl the role cuts to 48h", () => {
   test.each([{ ttl: "100h", renewBefore: "49h" }, { ttl: "100h", renewBefore: "80h" }, { renewBefore: "80h" }])(
     "is refused when it would be due at once, with %o",
     async (life) => {
-      await using world = await openWorld({ keyGenerator: testKeyGenerator })
+      await using world = await openTestEngine({ keyGenerator: testKeyGenerator })
       await expect(create(world.engine, life)).rejects.toMatchObject({
         code: "invalid",
         faults: [{ field: ["renewBefore"] }],

@@ -1,5 +1,5 @@
 // How an authority is changed: its settings in place, and its certificate for another one of the same key.
-import { invalid, isEngineError, refuseFaults, unprocessable } from "../core/errors.ts"
+import { invalid, isEngineError, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import type { SignIntermediateInput } from "../pki/certificates/certificates.ts"
 import type { IssuerInput, IssuerSummary } from "../pki/issuers/issuers.ts"
@@ -57,7 +57,7 @@ export async function updateIssuer(
   observed: ObservedPkiAuthority,
   dropped: readonly string[] = [],
 ): Promise<ObservedPkiAuthority> {
-  refuseFaults(issuerFaults({ ...spec }))
+  rejectFaults(issuerFaults({ ...spec }))
   const { mount } = issuerPlaceOf(id)
   const pki = engine.pki(mount)
   const wanted = withDefaults(issuerMembers, spec, dropped)
@@ -96,7 +96,7 @@ async function signedOf(
   const pki = engine.pki(mount)
   if (spec.signedCertificate !== undefined) {
     if (firstCertificateIn(spec.signedCertificate) === observed.certificate) return undefined
-    await refuseOtherCertificate(pki, spec.signedCertificate, observed.keyId)
+    await rejectOtherCertificate(pki, spec.signedCertificate, observed.keyId)
     return broughtIn(pki, spec.signedCertificate, "intermediate/set-signed")
   }
   if (observed.issuerId !== null || !isSignedHere(spec)) return undefined
@@ -114,7 +114,7 @@ async function signedOf(
   return broughtIn(pki, bundle, "intermediate/set-signed")
 }
 
-async function refuseOtherCertificate(pki: Pki, pem: string, keyId: string | null): Promise<void> {
+async function rejectOtherCertificate(pki: Pki, pem: string, keyId: string | null): Promise<void> {
   const first = firstCertificateIn(pem)
   if (first === undefined || keyId === null) return
   const { subjectPublicKeyInfo } = parseCertificate(readCertificatePem(first))

@@ -1,6 +1,6 @@
 // How an authority comes about. A root is made in one step. An intermediate is made in several, each of which finds again what the
 // one before it has left: its key by its name, and what is signed by the key.
-import { conflict, isEngineError, refuseFaults, unprocessable } from "../core/errors.ts"
+import { conflict, isEngineError, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import type { IssuerSummary, IssuerView } from "../pki/issuers/issuers.ts"
 import { mountPathOf } from "../pki/mount.ts"
@@ -31,7 +31,7 @@ export async function createIssuer(
   spec: PkiIssuerSpec,
   { adopt }: Origin,
 ): Promise<Created<ObservedPkiAuthority>> {
-  refuseFaults(issuerFaults({ ...spec }))
+  rejectFaults(issuerFaults({ ...spec }))
   const mount = mountPathOf(spec.mount)
   const pki = engine.pki(mount)
   const present =
@@ -115,7 +115,7 @@ async function intermediate(
   const pki = engine.pki(mount)
   const keyName = keyNameOf(spec)
   const left = (await pki.keys.list()).find(({ name }) => name === keyName)
-  if (left !== undefined) await refuseOtherKey(pki, spec, left.id)
+  if (left !== undefined) await rejectOtherKey(pki, spec, left.id)
   const { keyId, csr } = await declaredRefusals(issuerMembers, () => requested(pki, spec, left?.id))
   const observed = unsigned(mount, { keyId, keyName, csr }, spec)
   const id = `${mount}/${keyId}`
@@ -131,7 +131,7 @@ async function intermediate(
 }
 
 /** A key of this name without an issuer is what a lost answer left behind. */
-async function refuseOtherKey(pki: Pki, spec: PkiIssuerSpec, keyId: string): Promise<void> {
+async function rejectOtherKey(pki: Pki, spec: PkiIssuerSpec, keyId: string): Promise<void> {
   const isUsed = (await pki.issuers.list()).some((issuer) => issuer.keyId === keyId)
   const { type } = await pki.keys.get(keyId)
   if (isUsed || type !== (spec.keyType ?? "rsa"))

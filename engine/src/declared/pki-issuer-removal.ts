@@ -26,7 +26,7 @@ export async function removeIssuer(
     for (const { id: issuerId, keyId } of own) if (keyId !== null) chain.push(...(await chainOf(pki, issuerId)))
     for (const issuer of own) {
       const view = await pki.issuers.get(issuer.id)
-      if (removal === "safe") await refuseNeeded(pki, view)
+      if (removal === "safe") await rejectNeeded(pki, view)
       await pki.issuers.delete(issuer.id)
       // Not before: an issuer of a mount is on no list of it.
       if (spec.kind === "intermediate")
@@ -41,7 +41,7 @@ export async function removeIssuer(
   }
 }
 
-async function refuseNeeded(pki: Pki, view: IssuerView): Promise<void> {
+async function rejectNeeded(pki: Pki, view: IssuerView): Promise<void> {
   if (await hasIssued(pki, view, ["valid"]))
     throw conflict(
       `issuer ${view.name ?? view.id} has issued certificates that are still valid, and nobody could revoke them`,

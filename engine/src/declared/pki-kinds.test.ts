@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import { type ObservedPkiMount, pkiMountResource, type PkiMountSpec } from "./pki-mount.ts"
 import { pkiRoleResource, type PkiRoleSpec } from "./pki-role.ts"
 
@@ -12,10 +12,10 @@ const pathsOf = (faults: readonly Fault[]) => faults.map(({ field }) => field?.j
 const detailsOf = (faults: readonly Fault[]) => faults.map(({ detail }) => detail)
 const origin = { marker: "m", adopt: false }
 
-let world: World
+let world: TestEngine
 let engine: Engine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   engine = world.engine
   await engine.mounts.create({ path: "pki" })
 })

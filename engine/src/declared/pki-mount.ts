@@ -162,7 +162,7 @@ function changes(spec: PkiMountSpec, observed: ObservedPkiMount, dropped: readon
 }
 
 async function create(engine: Engine, spec: PkiMountSpec, { adopt }: Origin): Promise<Created<ObservedPkiMount>> {
-  refuseAddresses(spec)
+  rejectAddresses(spec)
   const { path, description } = spec
   try {
     const config = configOf(spec)
@@ -208,7 +208,7 @@ const clusterOf = (spec: Addresses): Partial<ClusterSettings> =>
   )
 
 /** What only became known since it was checked. */
-function refuseAddresses(spec: Addresses): void {
+function rejectAddresses(spec: Addresses): void {
   const faults = addressFaults(spec)
   if (faults.length > 0) throw invalid(faults)
 }
@@ -220,7 +220,7 @@ async function update(
   observed: ObservedPkiMount,
   dropped: readonly string[] = [],
 ): Promise<ObservedPkiMount> {
-  refuseAddresses(spec)
+  rejectAddresses(spec)
   const wanted = withDefaults(members, spec, dropped)
   const { changed } = changes(spec, observed, dropped)
   if (changed.length === 0) return observed

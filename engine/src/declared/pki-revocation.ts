@@ -1,7 +1,7 @@
 import { type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import { mountPathOf } from "../pki/mount.ts"
-import { meantBy, reasonGiven, refuseOtherKey } from "../pki/revoke/revocable.ts"
+import { meantBy, reasonGiven, rejectOtherKey } from "../pki/revoke/revocable.ts"
 import type { RevokeInput } from "../pki/revoke/revocations.ts"
 import { parseSerialNumber } from "../x509/serial-number.ts"
 import { declaredRefusals, refusedBy, requestValidator } from "./certificate-members.ts"
@@ -103,7 +103,7 @@ function targetFaults({ serialNumber, certificate }: Partial<PkiRevocationSpec>)
 function keyFaults({ certificate, privateKey }: Partial<PkiRevocationSpec>): readonly Fault[] {
   try {
     const meant = meantBy({ certificate: certificate ?? "" })
-    if (meant.certificate !== undefined) refuseOtherKey(privateKey, meant.certificate.subjectPublicKeyInfo)
+    if (meant.certificate !== undefined) rejectOtherKey(privateKey, meant.certificate.subjectPublicKeyInfo)
     return []
   } catch (error) {
     // What is wrong with the certificate is said at the certificate.

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
 import { EngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import type { Variables } from "../workspaces/variables.ts"
 import { type ObservedVariable, variableResource, type VariableSpec } from "./variable.ts"
 
@@ -78,11 +78,11 @@ describe("a variable", () => {
 })
 
 describe("in a workspace", () => {
-  let world: World
+  let world: TestEngine
   let engine: Engine
   let spec: VariableSpec
   beforeEach(async () => {
-    world = await openWorld()
+    world = await openTestEngine()
     engine = world.engine
     await engine.organizations.create({ name: "acme", email: "acme@example.com" })
     const { id } = await engine.workspaces.create("acme", { name: "api" })

@@ -5,7 +5,7 @@ import { silentLog, systemRuntime } from "../core/runtime.ts"
 import { hourMs } from "../core/time.ts"
 import { systemTimers } from "../core/timers.ts"
 import { recordedMetrics } from "../testing/recorded-metrics.ts"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 import { beginning, type EventPosition, isBefore, ownOrigin, type StoredEvent } from "./event.ts"
 import { EventFeed, type FeedStores, Follower } from "./event-feed.ts"
 import { createFeedMetrics } from "./feed-metrics.ts"
@@ -14,7 +14,7 @@ const changesMaximum = 5_000
 
 test("commits that come one upon the other put no event off", async () => {
   const metrics = recordedMetrics()
-  await using world = await openWorld({ metrics })
+  await using world = await openTestEngine({ metrics })
   const { engine } = world
   await engine.organizations.create({ name: "acme", email: "ops@example.com" })
   const { id } = await engine.workspaces.create("acme", { name: "busy" })
@@ -53,7 +53,7 @@ test("who comes in the middle of a look hears what that look has found", async (
   const feed = new EventFeed({
     storage: {
       read: async (work) => work(stores),
-      readElsewhere: async (work) => work(stores),
+      readReplica: async (work) => work(stores),
       transact: async (work) => work(stores),
     },
     runtime: { clock, log: silentLog },

@@ -10,21 +10,21 @@ import type { Storage } from "../core/storage.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import { type ResolvedToken, resolveToken } from "../organizations/authentication.ts"
-import type { IdentityStore } from "../organizations/identity-store.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
-import type { AccessStore } from "../workspaces/access-store.ts"
-import { standingIn } from "./standing.ts"
+import type { IdentityRepository } from "../organizations/identity-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
+import type { AccessRepository } from "../workspaces/access-store.ts"
+import { feedVisibilityOf } from "./standing.ts"
 import { formatCursor } from "./cursor.ts"
-import { type EventPosition, type EventStore, isBefore, type StoredEvent } from "./event.ts"
+import { type EventPosition, type EventRepository, isBefore, type StoredEvent } from "./event.ts"
 import { type EventFilter, fits, keysOf, wantedKeys } from "./event-filter.ts"
 import type { EventView, FeedItem } from "./events.ts"
 import type { FeedMetrics } from "./feed-metrics.ts"
 
 export interface FeedStores {
-  readonly access: AccessStore
-  readonly events: EventStore
-  readonly identity: IdentityStore
-  readonly organizations: OrganizationStore
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly identity: IdentityRepository
+  readonly organizations: OrganizationRepository
 }
 
 export interface FeedContext {
@@ -194,7 +194,7 @@ export class Follower {
     if (resolved === undefined) return false
     this.#caller = resolved.caller
     this.#expiresAt = resolved.expiresAt
-    return !this.hasExpired(now) && standingIn(this.#caller, this.organization.id).sees !== "nothing"
+    return !this.hasExpired(now) && feedVisibilityOf(this.#caller, this.organization.id).sees !== "nothing"
   }
 
   view(event: StoredEvent): EventView {
@@ -421,7 +421,7 @@ async function seenAmong(stores: FeedStores, wanted: readonly Wanted[]): Promise
   const teams = new Set<TeamId>()
   for (const { event, followers } of wanted)
     for (const { caller, organization } of followers) {
-      const { sees, teams: own } = standingIn(caller, organization.id)
+      const { sees, teams: own } = feedVisibilityOf(caller, organization.id)
       if (sees !== "granted" || event.workspace === null) continue
       asked.add(event.workspace.id)
       for (const team of own) teams.add(team)
@@ -431,7 +431,7 @@ async function seenAmong(stores: FeedStores, wanted: readonly Wanted[]): Promise
     Array.from(grants ?? [], ([id, given]) => [id, new Set(given.map(({ teamId }) => teamId))] as const),
   )
   const maySee = ({ caller, organization }: Follower, event: StoredEvent): boolean => {
-    const { sees, teams: own } = standingIn(caller, organization.id)
+    const { sees, teams: own } = feedVisibilityOf(caller, organization.id)
     if (sees === "everything") return true
     if (sees === "nothing") return false
     // Tags of the organization are shown to whoever belongs to it; projects to whoever sees all.

@@ -17,7 +17,7 @@ import {
   type EventView,
   type FeedItem,
 } from "./events.ts"
-import { standingIn } from "./standing.ts"
+import { feedVisibilityOf } from "./standing.ts"
 
 /** Looked at for one page; a filter that lets little through ends it with a cursor further on. */
 const lookedAtMaximum = 2_000
@@ -45,7 +45,7 @@ export class EventService implements Events {
   }
 
   list(organization: string, query: EventQuery, limit = 20): Promise<EventPage> {
-    return this.#storage.readElsewhere(async (stores) => {
+    return this.#storage.readReplica(async (stores) => {
       const follower = await this.#follower(stores, organization, query, "oldest")
       const size = Math.min(Math.max(1, Math.floor(limit)), eventPageMaximum)
       const found = await stores.events.after(follower.organization.id, follower.position, lookedAtMaximum)
@@ -85,8 +85,8 @@ export class EventService implements Events {
     otherwise: "oldest" | "now",
   ): Promise<Follower> {
     const { organization } = await authorizeOrganization(stores, this.#caller, name)
-    if (standingIn(this.#caller, organization.id).sees === "nothing") throw notFound(name)
-    refuseUnknown(filter)
+    if (feedVisibilityOf(this.#caller, organization.id).sees === "nothing") throw notFound(name)
+    rejectUnknown(filter)
     if (this.#feed === undefined) throw turnedOff()
     const swept = await stores.events.swept()
     const position = async (): Promise<EventPosition> => {
@@ -115,7 +115,7 @@ export class EventService implements Events {
 
 const turnedOff = () => outOfService("The feed of events is turned off on this server.")
 
-function refuseUnknown({ kinds = [], workspaces = [], tags = [] }: EventQuery): void {
+function rejectUnknown({ kinds = [], workspaces = [], tags = [] }: EventQuery): void {
   const unknown = kinds.find((kind) => !isKnownKind(kind))
   const faults = [
     ...(unknown === undefined

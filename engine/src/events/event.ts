@@ -120,7 +120,7 @@ export interface StoredEvent {
 }
 
 /** The feed as the store has it. */
-export interface EventStore {
+export interface EventRepository {
   /**
    * In the transaction of the change, after it; before it where the workspace goes. One statement for all of them. Says nothing
    * where the feed is off.

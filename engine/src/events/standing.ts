@@ -3,13 +3,13 @@ import type { OrganizationId, TeamId } from "../core/ids.ts"
 import { organizationWideAccess } from "../workspaces/permissions.ts"
 import { teamsOf } from "../workspaces/authorization.ts"
 
-export interface FeedStanding {
+export interface FeedVisibility {
   /** `granted`: the workspaces that one of the caller's teams was given. */
   readonly sees: "everything" | "granted" | "nothing"
   readonly teams: readonly TeamId[]
 }
 
-export function standingIn(caller: Caller, organizationId: OrganizationId): FeedStanding {
+export function feedVisibilityOf(caller: Caller, organizationId: OrganizationId): FeedVisibility {
   const wide = organizationWideAccess(caller, organizationId)
   if (wide === "none") return { sees: "nothing", teams: [] }
   if (wide === "by-grant") return { sees: "granted", teams: teamsOf(caller, organizationId) }

@@ -3,7 +3,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { minuteMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
-import type { EventStore } from "./event.ts"
+import type { EventRepository } from "./event.ts"
 
 /** The name of the job. */
 export const sweepEventsJob = { name: "events", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
@@ -20,7 +20,7 @@ export async function sweepEvents(
     runtime,
     eventRetentionMs,
   }: {
-    readonly storage: Storage<{ readonly events: EventStore }>
+    readonly storage: Storage<{ readonly events: EventRepository }>
     readonly runtime: Pick<Runtime, "clock">
     readonly eventRetentionMs: number
   },

@@ -9,14 +9,14 @@ import type { Storage } from "../core/storage.ts"
 import { type Instant, minuteMs, secondMs } from "../core/time.ts"
 import { nextTurn, type Timers } from "../core/timers.ts"
 import { apart } from "../core/tracing.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
 import { formatCursor } from "./cursor.ts"
-import { type EventPosition, type EventStore, isBefore, type StoredEvent } from "./event.ts"
+import { type EventPosition, type EventRepository, isBefore, type StoredEvent } from "./event.ts"
 import { viewOf } from "./event-feed.ts"
 import { fits, keysOf } from "./event-filter.ts"
 import type { EventView } from "./events.ts"
 import type { WebhookMetrics } from "./webhook-metrics.ts"
-import type { DeadLetter, Webhook, WebhookStore } from "./webhook.ts"
+import type { DeadLetter, Webhook, WebhookRepository } from "./webhook.ts"
 import { type DeliveryOutcome, isAttemptDue, stepAfter } from "./webhook-progress.ts"
 
 export interface Delivery {
@@ -36,9 +36,9 @@ export interface WebhookClient {
 }
 
 interface UsedStores {
-  readonly events: EventStore
-  readonly organizations: OrganizationStore
-  readonly webhooks: WebhookStore
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly webhooks: WebhookRepository
 }
 
 interface Context {

@@ -1,13 +1,13 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, refuseFaults, unprocessable } from "../core/errors.ts"
+import { notFound, rejectFaults, unprocessable } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
-import type { EventStore } from "./event.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
+import type { EventRepository } from "./event.ts"
 import { webhooksJob } from "./webhook-delivery.ts"
 import {
   type CreatedWebhook,
@@ -20,14 +20,14 @@ import {
   type Webhooks,
   type WebhookSettings,
   webhooksMaximum,
-  type WebhookStore,
+  type WebhookRepository,
   type WebhookView,
 } from "./webhook.ts"
 
 interface UsedStores {
-  readonly events: EventStore
-  readonly organizations: OrganizationStore
-  readonly webhooks: WebhookStore
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly webhooks: WebhookRepository
 }
 
 interface Context {
@@ -57,7 +57,7 @@ export class WebhookService implements Webhooks {
     const made = input.secret === undefined ? newSecret(random) : undefined
     const webhook = await this.#storage.transact(async (stores) => {
       const { id: organizationId } = await this.#organization(stores, organizationName)
-      refuseFaults(webhookFaults(input))
+      rejectFaults(webhookFaults(input))
       const { totalCount } = await stores.webhooks.list(organizationId, { number: 1, size: 1 })
       if (totalCount >= webhooksMaximum)
         throw unprocessable(`The organization has ${webhooksMaximum} webhooks, which is as many as it may have.`)
@@ -95,7 +95,7 @@ export class WebhookService implements Webhooks {
   async update(organizationName: string, id: string, patch: WebhookPatch): Promise<WebhookView> {
     const after = await this.#storage.transact(async (stores) => {
       const before = await this.#webhook(stores, organizationName, id)
-      refuseFaults(webhookFaults(patch))
+      rejectFaults(webhookFaults(patch))
       const { secret, ...settings } = patch
       const after: Webhook = {
         ...before,

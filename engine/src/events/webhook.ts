@@ -98,7 +98,7 @@ export interface Webhooks {
   deleteDeadLetter(organization: string, id: string, letterId: string): Promise<void>
 }
 
-export interface WebhookStore {
+export interface WebhookRepository {
   find(id: string): Promise<Webhook | undefined>
   list(organizationId: OrganizationId, page: PageRequest): Promise<Page<Webhook>>
   /** Of all organizations, by id, from beyond one on. */

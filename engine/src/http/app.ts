@@ -9,7 +9,7 @@ import { newUuid } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
-import { refuseUnstorableQuery } from "../wire/jsonapi/storable-text.ts"
+import { rejectUnstorableQuery } from "../wire/jsonapi/storable-text.ts"
 import { boundedBytes } from "./body.ts"
 import { bearerToken, tokenIn } from "./authenticate.ts"
 import { recordRequest } from "./record-request.ts"
@@ -236,7 +236,7 @@ function requestOf(visit: Visit, options: AppOptions, route: BodyBounds = {}): O
     options.bodyLimitBytes ?? defaultBodyLimitBytes,
     route.bodyLimitBytes ?? Number.POSITIVE_INFINITY,
   )
-  if (request.url.includes("%00")) refuseUnstorable(params, queryOf(request.url))
+  if (request.url.includes("%00")) rejectUnstorable(params, queryOf(request.url))
   let url: URL | undefined
   return {
     params,
@@ -263,9 +263,9 @@ function queryOf(address: string): URLSearchParams {
 }
 
 /** No record has U+0000 in its name, and not every store can be asked for one. */
-function refuseUnstorable(params: Readonly<Record<string, string>>, query: URLSearchParams): void {
+function rejectUnstorable(params: Readonly<Record<string, string>>, query: URLSearchParams): void {
   if (Object.values(params).some((value) => value.includes("\0"))) throw notFound()
-  refuseUnstorableQuery(query)
+  rejectUnstorableQuery(query)
 }
 
 function publicAddress(address: string, publicUrl: URL | undefined): URL {

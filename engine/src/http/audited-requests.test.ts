@@ -5,15 +5,15 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { usualSharedKind } from "../storage/temporary-database.ts"
 import { document, newUser } from "../testing/people.ts"
-import { populatedWorld } from "../testing/populated-world.ts"
+import { populatedEngine } from "../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../testing/state-file.ts"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 
 async function auditedWorld() {
   const folder = await mkdtemp(join(tmpdir(), "chancery-audit-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, "audit.log")
-  const world = await populatedWorld({ auditFile: file })
+  const world = await populatedEngine({ auditFile: file })
   onTestFinished(() => world[Symbol.asyncDispose]())
   const text = () => readFileSync(file, "utf8")
   return {
@@ -97,9 +97,9 @@ test("an upload is on record by its pattern, because its address is its credenti
 test("while the log cannot be written nothing is changed, and reading goes on", async () => {
   await using place = await usualSharedKind.place()
   const { url } = place
-  await using world = await populatedWorld({ url })
+  await using world = await populatedEngine({ url })
   const someone = await newUser(world, "someone")
-  await using unrecorded = await openWorld({ url, auditFile: fullDisk })
+  await using unrecorded = await openTestEngine({ url, auditFile: fullDisk })
   const refused = await unrecorded.request("POST", "/organizations/acme/workspaces", {
     body: document("workspaces", { name: "network" }),
   })
@@ -112,7 +112,7 @@ test("while the log cannot be written nothing is changed, and reading goes on", 
 test("[F-S3] while the log cannot be written no state, output or plan is handed out, and what holds none is", async () => {
   await using place = await usualSharedKind.place()
   const { url } = place
-  await using world = await populatedWorld({ url })
+  await using world = await populatedEngine({ url })
   const workspace = await world.request("POST", "/organizations/acme/workspaces", {
     body: document("workspaces", { name: "network" }),
   })
@@ -139,7 +139,7 @@ test("[F-S3] while the log cannot be written no state, output or plan is handed 
     "/run-claims/claim-1/variables",
     "/run-claims/claim-1/documents/plan-file",
   ]
-  await using unrecorded = await openWorld({ url, auditFile: fullDisk })
+  await using unrecorded = await openTestEngine({ url, auditFile: fullDisk })
   const statuses: Record<string, number> = {}
   for (const path of disclosing) statuses[path] = (await unrecorded.request("GET", path)).status
   expect(statuses).toEqual(Object.fromEntries(disclosing.map((path) => [path, 503])))

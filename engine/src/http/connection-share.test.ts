@@ -10,12 +10,12 @@ import type { ConnectionShareOptions } from "./connection-share.ts"
 import { holderOf } from "./connection-share.ts"
 import { respond } from "./message.ts"
 import { createNodeServer, type NodeServerOptions } from "./node-server.ts"
-import { HeldIdentity } from "./secure-context.ts"
+import { ReloadableIdentity } from "./secure-context.ts"
 
 const pem = (name: string) =>
   readFile(fileURLToPath(new URL(`../../../test/cli/tls/${name}.pem`, import.meta.url)), "utf8")
 const certificate = await pem("certificate")
-const tls = new HeldIdentity({ certificate, privateKey: await pem("key") })
+const tls = new ReloadableIdentity({ certificate, privateKey: await pem("key") })
 
 async function listening(share: Partial<ConnectionShareOptions>, options: NodeServerOptions = {}) {
   const exceeded: string[] = []

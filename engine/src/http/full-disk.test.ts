@@ -9,7 +9,7 @@ import { silentLog, systemRuntime } from "../core/runtime.ts"
 import { hourMs } from "../core/time.ts"
 import { databaseKinds } from "../storage/temporary-database.ts"
 import { manualClock } from "../testing/manual-clock.ts"
-import { populatedWorld } from "../testing/populated-world.ts"
+import { populatedEngine } from "../testing/populated-world.ts"
 
 interface Disk extends AsyncDisposable {
   readonly url: string
@@ -67,7 +67,7 @@ describe.each(disks)("on $name", ({ open }) => {
     const logged: string[] = []
     const note = (event: string) => void logged.push(event)
     const runtime = { ...systemRuntime({ ...silentLog, info: note, error: note }), clock }
-    await using world = await populatedWorld({ ...disk, runtime, jobs: false })
+    await using world = await populatedEngine({ ...disk, runtime, jobs: false })
     await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
     await world.pki("POST", "/pki/root/generate/internal", {
       body: { common_name: "Root", key_type: "ec", ttl: "700h" },
@@ -110,7 +110,7 @@ test("[F-S4] a file that had no room is written again once rows are gone from it
   await using disk = await limited()
   const logged: string[] = []
   const runtime = systemRuntime({ ...silentLog, info: (event: string) => void logged.push(event) })
-  await using world = await populatedWorld({ ...disk, runtime, jobs: false })
+  await using world = await populatedEngine({ ...disk, runtime, jobs: false })
   const id = await world.workspace("web")
   const write = (key: string) => {
     const attributes = { key, value: "x".repeat(30_000), category: "env" }

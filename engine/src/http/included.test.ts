@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { type PopulatedWorld, populatedWorld } from "../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../testing/state-file.ts"
 
 async function shown() {
-  const world = await populatedWorld()
+  const world = await populatedEngine()
   const workspace = await world.workspace("web", { tagBindings: [{ key: "team", value: "core" }] })
   const version = (
     await world.request("POST", `/workspaces/${workspace}/configuration-versions`, {
@@ -36,7 +36,7 @@ async function shown() {
   return Object.assign(world, { ids: { workspace, run, state: body.data.id as string } })
 }
 
-const brought = async (world: PopulatedWorld, path: string, options = {}) =>
+const brought = async (world: PopulatedEngine, path: string, options = {}) =>
   (await world.request("GET", path, options)).body.included?.map(({ type }: { type: string }) => type).toSorted()
 
 test("what is asked for stands beside runs, shown and listed", async () => {

@@ -9,7 +9,7 @@ import { boundedBytes } from "./body.ts"
 import type { Serve } from "./exchange.ts"
 import { respond } from "./message.ts"
 import { createNodeServer, type NodeServer, type NodeServerOptions } from "./node-server.ts"
-import { HeldIdentity } from "./secure-context.ts"
+import { ReloadableIdentity } from "./secure-context.ts"
 
 const opened: NodeServer[] = []
 afterEach(async () => {
@@ -24,7 +24,7 @@ const echo: Serve = async (request) =>
 
 const tlsFile = (name: string) => readFileSync(new URL(`../../../test/cli/tls/${name}.pem`, import.meta.url), "utf8")
 const certificate = tlsFile("certificate")
-const tls = new HeldIdentity({ certificate, privateKey: tlsFile("key") })
+const tls = new ReloadableIdentity({ certificate, privateKey: tlsFile("key") })
 
 async function listening(options: NodeServerOptions = {}, serve = echo): Promise<number> {
   const server = createNodeServer(serve, options)

@@ -15,7 +15,7 @@ import { urlOf } from "./listen-address.ts"
 import { type HttpRequest, type HttpResponse, respond } from "./message.ts"
 import { assertListenable, createNodeServer, ListenError } from "./node-server.ts"
 import type { NodeServer, NodeServerOptions } from "./node-server.ts"
-import { HeldIdentity, UnusableIdentity } from "./secure-context.ts"
+import { ReloadableIdentity, UnusableIdentity } from "./secure-context.ts"
 
 const opened: NodeServer[] = []
 afterEach(async () => {
@@ -136,7 +136,7 @@ const describedReader = "an answer $how (TLS: $isSecure, last of its connection:
 
 /** Of an answer that is longer than what the socket holds: what has been read of it when the first piece is there. */
 async function readingOf({ serve, isSecure, isLast }: (typeof readers)[number], unreadTimeoutMs: number) {
-  const tls = isSecure ? { tls: new HeldIdentity(old) } : {}
+  const tls = isSecure ? { tls: new ReloadableIdentity(old) } : {}
   const { server, port } = await listening(serve, { ...tls, unreadTimeoutMs, timeoutCheckMs: unreadTimeoutMs / 4 })
   const host = { port, host: "127.0.0.1" }
   const socket = isSecure ? connectSecurely({ ...host, rejectUnauthorized: false }) : connect(host)
@@ -581,7 +581,7 @@ async function statusOver(socket: TLSSocket): Promise<string> {
 }
 
 test("a replaced certificate is shown to new connections, and open ones go on", async () => {
-  const tls = new HeldIdentity(old)
+  const tls = new ReloadableIdentity(old)
   const { port } = await listening(ok, { tls })
   const before = await secured(port, old.certificate)
   tls.replace(renewed)
@@ -594,7 +594,7 @@ test("a replaced certificate is shown to new connections, and open ones go on", 
 })
 
 test("a certificate whose key is another's is refused, and the old one stays", async () => {
-  const tls = new HeldIdentity(old)
+  const tls = new ReloadableIdentity(old)
   const { port } = await listening(ok, { tls })
   expect(() => tls.replace({ ...renewed, privateKey: old.privateKey })).toThrow(UnusableIdentity)
   const { socket, name } = await secured(port, old.certificate)
@@ -607,7 +607,7 @@ test.each([
   "ECDHE-RSA-AES256-SHA384:ECDHE-ECDSA-AES256-SHA384",
   "AES128-GCM-SHA256:AES256-SHA",
 ])("[F-S6] TLS 1.2 with %s is refused, and with an AEAD suite with forward secrecy it is not", async (ciphers) => {
-  const { port } = await listening(ok, { tls: new HeldIdentity(old) })
+  const { port } = await listening(ok, { tls: new ReloadableIdentity(old) })
   const shaken = (suites: string) =>
     new Promise<string>((resolve) => {
       const socket = connectSecurely(
@@ -626,7 +626,7 @@ test.each([
 })
 
 test("old TLS is refused after a replacement as before it", async () => {
-  const tls = new HeldIdentity(old)
+  const tls = new ReloadableIdentity(old)
   const { port } = await listening(ok, { tls })
   tls.replace(renewed)
   const outdated = connectSecurely({
@@ -645,7 +645,7 @@ test.each([
   { why: "says nothing", bytes: Buffer.alloc(0) },
   { why: "stops in the middle of its first message", bytes: Buffer.from([22, 3, 1, 2, 0, 1]) },
 ])("a client that $why is let go when the handshake has taken too long", async ({ bytes }) => {
-  const { port } = await listening(ok, { tls: new HeldIdentity(old), headersTimeoutMs: 100 })
+  const { port } = await listening(ok, { tls: new ReloadableIdentity(old), headersTimeoutMs: 100 })
   const client = connect(port, "127.0.0.1")
   client.on("error", () => undefined)
   client.resume().write(bytes)
@@ -654,7 +654,7 @@ test.each([
 })
 
 test("connections that have not finished their handshake do not hold up the end", async () => {
-  const { server, port } = await listening(ok, { tls: new HeldIdentity(old) })
+  const { server, port } = await listening(ok, { tls: new ReloadableIdentity(old) })
   const silent = connect(port, "127.0.0.1")
   await once(silent, "connect")
   const idle = await secured(port, old.certificate)

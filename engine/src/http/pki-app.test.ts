@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Exchange } from "./exchange.ts"
-import { origin, openWorld, type World } from "../testing/world.ts"
+import { origin, openTestEngine, type TestEngine } from "../testing/world.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   for (const path of ["pki", "team/pki"]) await world.pki("POST", `/sys/mounts/${path}`, { body: { type: "pki" } })
   await world.pki("POST", "/pki/roles/web", { body: { allowed_domains: "example.com", ttl: "72h" } })
   return () => world[Symbol.asyncDispose]()
@@ -177,7 +177,7 @@ describe("an answer", () => {
     ])
   })
 
-  test.each<[who: string, headers: () => Parameters<World["pki"]>[2], ttl: unknown]>([
+  test.each<[who: string, headers: () => Parameters<TestEngine["pki"]>[2], ttl: unknown]>([
     ["the native dialect", () => ({}), "72h"],
     ["whoever sends X-Vault-Token", () => vault(), 259_200],
     ["whoever sends X-Vault-Request", () => ({ headers: { "x-vault-request": "true" } }), 259_200],
@@ -187,7 +187,7 @@ describe("an answer", () => {
 })
 
 describe("what a request says", () => {
-  const saved = async (method: string, options: Parameters<World["pki"]>[2]) => {
+  const saved = async (method: string, options: Parameters<TestEngine["pki"]>[2]) => {
     const answer = await world.pki(method, "/pki/roles/said", options)
     return answer.status === 200 ? answer.body.data : [answer.status, ...answer.body.errors]
   }

@@ -291,7 +291,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
       requestSnapshot: engine.requestSnapshot(),
     }
     try {
-      refuseUnofferedHeaders(headers)
+      rejectUnofferedHeaders(headers)
       return await answered(visit, path)
     } catch (error) {
       return failed(error, visit)
@@ -362,7 +362,7 @@ function operationOf(method: string, query: URLSearchParams): Operation | undefi
 const wantsList = (query: URLSearchParams): boolean => flag.schema.safeParse(query.get("list")).data === true
 
 /** What a client that sends them relies on is not there, so it must not be left believing that it is. */
-function refuseUnofferedHeaders(headers: RequestHeaders): void {
+function rejectUnofferedHeaders(headers: RequestHeaders): void {
   const namespace = (headers.get("x-vault-namespace") ?? "").replaceAll("/", "")
   if (namespace !== "" && namespace !== "root") throw badRequest("there are no namespaces but root")
   if (headers.has("x-vault-wrap-ttl")) throw badRequest("responses are not wrapped")

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { openDatabase } from "../storage/database.ts"
 import { usualSharedKind } from "../storage/temporary-database.ts"
 import { parseSigned } from "../x509/signed.ts"
-import { openWorld, type World, type WorldOptions } from "../testing/world.ts"
+import { openTestEngine, type TestEngine, type TestEngineOptions } from "../testing/world.ts"
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-audit-"))
@@ -17,9 +17,9 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-async function auditedWorld(options: WorldOptions = {}) {
+async function auditedWorld(options: TestEngineOptions = {}) {
   const auditFile = join(await temporaryFolder(), "audit.log")
-  const world = await openWorld({ ...options, auditFile })
+  const world = await openTestEngine({ ...options, auditFile })
   onTestFinished(() => world[Symbol.asyncDispose]())
   const text = () => readFileSync(auditFile, "utf8")
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -36,12 +36,12 @@ async function preparedStore(): Promise<string> {
   const place = await usualSharedKind.place()
   onTestFinished(() => place[Symbol.asyncDispose]())
   const { url } = place
-  await using world = await openWorld({ url })
+  await using world = await openTestEngine({ url })
   await prepare(world)
   return url
 }
 
-async function prepare({ pki, engine }: World): Promise<void> {
+async function prepare({ pki, engine }: TestEngine): Promise<void> {
   expect((await pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })).status).toBe(204)
   await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
   expect(
@@ -53,10 +53,10 @@ async function prepare({ pki, engine }: World): Promise<void> {
 async function certificateCount(url: string): Promise<number> {
   await using database = await openDatabase(url)
   const query = sql<{ count: number }>`select count(*) as count from certificates`
-  return (await database.read((session) => session.first(query)))?.count ?? 0
+  return (await database.read((session) => session.queryOne(query)))?.count ?? 0
 }
 
-async function serviceToken({ engine }: World): Promise<{ readonly private: string }> {
+async function serviceToken({ engine }: TestEngine): Promise<{ readonly private: string }> {
   return { private: (await engine.serviceTokens.create({ policies: ["root"] })).secret }
 }
 
@@ -141,7 +141,7 @@ describe("a request of the certificate API", () => {
   })
 })
 
-const issue = (world: World, body: object = {}) =>
+const issue = (world: TestEngine, body: object = {}) =>
   world.pki("POST", "/pki/issue/web", { body: { common_name: "issued.example.com", ...body } })
 
 describe("a certificate", () => {
@@ -193,7 +193,7 @@ describe("while the log cannot be written", () => {
   test("every request with a token gets 503, signs and changes nothing; open reads go on", async () => {
     const url = await preparedStore()
     {
-      await using world = await openWorld({ url, auditFile: "/dev/full" })
+      await using world = await openTestEngine({ url, auditFile: "/dev/full" })
       const requests: readonly [method: string, path: string, body?: object][] = [
         ["POST", "/pki/issue/web", { common_name: "web.example.com" }],
         ["POST", "/pki/sign-verbatim", { csr: csrOf(generateKey(), "web.example.com") }],
@@ -215,7 +215,7 @@ describe("while the log cannot be written", () => {
       expect((await world.pki("GET", "/sys/seal-status", { token: null })).status).toBe(200)
     }
     expect(await certificateCount(url)).toBe(1)
-    await using after = await openWorld({ url })
+    await using after = await openTestEngine({ url })
     expect((await after.pki("LIST", "/pki/roles")).body.data.keys).toEqual(["web"])
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 import { role } from "../contracts/vault/role.ts"
 import type { ParameterTable } from "../wire/pki/parameters.ts"
 import { authRoutes } from "./auth-routes.ts"
@@ -63,7 +63,7 @@ test.each(routes)("[F-P13] help of $name lists what its handler decodes", async 
 })
 
 test("[F-P13] path help lists the parameters of a role by name and type, as Vault does", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
   const { status, body } = await world.pki("GET", "/pki/roles/web?help=1")
   expect(status).toBe(200)
@@ -97,7 +97,7 @@ test("[F-P13] path help lists the parameters of a role by name and type, as Vaul
 })
 
 test("[F-P13] the query's parameters of lists are in the help, and endpoints without parameters have none", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
   const list = (await world.pki("GET", "/pki/certs?help=1")).body
   expect(list.openapi.paths["/certs"].get.parameters.map(({ name }: { name: string }) => name)).toEqual([

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { databaseKinds } from "../storage/temporary-database.ts"
 import { ocspQuestion } from "../testing/ocsp-question.ts"
 import { newOrganization, newUser } from "../testing/people.ts"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import { parseCertificateList } from "../x509/certificate-list.ts"
 
 const kind = databaseKinds.find(({ name }) => name === "PostgreSQL")
@@ -13,12 +13,12 @@ async function replicas() {
   if (kind === undefined) throw new Error("PostgreSQL is not among the stores")
   const closing = new AsyncDisposableStack()
   const { url } = closing.use(await kind.place())
-  const one = closing.use(await openWorld({ url, jobs: false }))
-  const other = closing.use(await openWorld({ url, jobs: false }))
+  const one = closing.use(await openTestEngine({ url, jobs: false }))
+  const other = closing.use(await openTestEngine({ url, jobs: false }))
   return { one, other, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-async function done(world: World, path: string, body: object) {
+async function done(world: TestEngine, path: string, body: object) {
   const answer = await world.pki("POST", path, { body })
   expect([path, answer.status < 300, answer.body?.errors]).toEqual([path, true, undefined])
   return answer.body?.data
@@ -53,7 +53,7 @@ test.skipIf(kind?.available !== true)(
     await using stage = await replicas()
     const { one, other } = stage
     const { id, token } = await newUser(one, "someone")
-    const account = async (world: World) => (await world.request("GET", "/account/details", { token })).status
+    const account = async (world: TestEngine) => (await world.request("GET", "/account/details", { token })).status
     for (const world of [one, other, other]) expect(await account(world)).toBe(200)
     const [{ id: tokenId }] = (await one.request("GET", `/users/${id}/authentication-tokens`)).body.data
     expect((await one.request("DELETE", `/authentication-tokens/${tokenId}`)).status).toBe(204)
@@ -69,7 +69,7 @@ test.skipIf(kind?.available !== true)(
     await done(one, "/sys/mounts/pki", { type: "pki" })
     await done(one, "/pki/root/generate/internal", { common_name: "Root", key_type: "ec" })
     await done(one, "/pki/roles/web", { allow_any_name: true, key_type: "ec", ttl: "1h" })
-    const issue = (world: World) => world.pki("POST", "/pki/issue/web", { body: { common_name: "web.example.com" } })
+    const issue = (world: TestEngine) => world.pki("POST", "/pki/issue/web", { body: { common_name: "web.example.com" } })
     const { serial_number: serial } = (await issue(other)).body.data
     await done(one, "/pki/roles/web", { allowed_domains: ["example.org"], allow_any_name: false, key_type: "ec" })
     expect((await issue(other)).status).toBe(400)
@@ -80,13 +80,13 @@ test.skipIf(kind?.available !== true)(
       issuer,
       serialNumber: Buffer.from(serial.replaceAll(":", ""), "hex"),
     })
-    const answerOf = async (world: World) => {
+    const answerOf = async (world: TestEngine) => {
       const headers = { "content-type": "application/ocsp-request" }
       const { status, bytes } = await world.pki("POST", "/pki/ocsp", { body: question, headers, token: null })
       expect(status).toBe(200)
       return Buffer.from(bytes).toString("hex")
     }
-    const listOf = async (world: World) => {
+    const listOf = async (world: TestEngine) => {
       const { bytes } = await world.pki("GET", "/pki/crl", { token: null })
       const { number = 0, entries } = parseCertificateList(bytes)
       return { number, count: entries.length, octets: Buffer.from(bytes).toString("hex") }

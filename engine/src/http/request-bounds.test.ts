@@ -5,14 +5,14 @@ import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { acmeCluster } from "../testing/acme-mount.ts"
 import { AcmeTestClient } from "../testing/acme-client.ts"
-import { newAcmeWorld } from "../testing/acme-world.ts"
-import { stateWorld } from "../testing/state-world.ts"
-import { openWorld, origin, type World, type WorldOptions } from "../testing/world.ts"
+import { newAcmeEngine } from "../testing/acme-world.ts"
+import { stateEngine } from "../testing/state-world.ts"
+import { openTestEngine, origin, type TestEngine, type TestEngineOptions } from "../testing/world.ts"
 import { decodePolicyAnswer } from "../wire/pki/policy-webhook.ts"
 import { decodeTokenReview } from "../wire/kubernetes/token-review.ts"
 
-async function opened(options: WorldOptions = {}): Promise<World> {
-  const world = await openWorld(options)
+async function opened(options: TestEngineOptions = {}): Promise<TestEngine> {
+  const world = await openTestEngine(options)
   onTestFinished(() => world[Symbol.asyncDispose]())
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
   await world.engine.authMethods.enable({ path: "approle", type: "approle" })
@@ -157,7 +157,7 @@ describe("a document of the workspace API", () => {
   })
 
   test("[F-S1] of a token, an account or a lock is no longer than 64 KiB", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const body = JSON.stringify({ data: { type: "x", attributes: { description: "a".repeat(64 * 1024) } } })
     const statuses: number[] = []
     for (const [method, path] of [
@@ -170,7 +170,7 @@ describe("a document of the workspace API", () => {
   })
 
   test("[F-S1] carries a state whose base64 is longer than other strings", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const value = "a".repeat(3 * 1024 * 1024)
     const answer = await world.announce({ outputs: { long: { value, type: "string" } } }, { inline: true })
@@ -178,7 +178,7 @@ describe("a document of the workspace API", () => {
   })
 
   test("[F-S1] carries no state that is deeper than its reader goes", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const state = Buffer.from(
       `{"version":4,"serial":1,"lineage":"l","resources":[],"outputs":{},"more":${nested(2_000)}}`,
@@ -195,7 +195,7 @@ describe("a document of the workspace API", () => {
 
 describe("ACME", () => {
   test("[F-S1] refuses a deep body, protected header or payload before it is parsed", async () => {
-    await using world = await newAcmeWorld()
+    await using world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, `${acmeCluster}/acme`)
     const deepPayload = await client.post("/new-account", `{"contact":${nested(17)}}`)
     const deepHeader = await client.post("/new-account", {}, { header: { more: JSON.parse(nested(17)) } })

@@ -23,12 +23,12 @@ export class UnusableIdentity extends Error {
 }
 
 /** What one holds and several listeners show. Throws `UnusableIdentity` for a first one that no handshake could use. */
-export class HeldIdentity implements SecureContextSource {
+export class ReloadableIdentity implements SecureContextSource {
   #identity: TlsIdentity
   readonly #listeners = new Set<(identity: TlsIdentity) => void>()
 
   constructor(first: TlsIdentity) {
-    refuseUnusable(first)
+    rejectUnusable(first)
     this.#identity = first
   }
 
@@ -41,7 +41,7 @@ export class HeldIdentity implements SecureContextSource {
 
   /** Throws `UnusableIdentity`, and keeps the old one. */
   replace(next: TlsIdentity): void {
-    refuseUnusable(next)
+    rejectUnusable(next)
     this.#identity = next
     for (const listener of this.#listeners) listener(next)
   }
@@ -68,7 +68,7 @@ export const secureContextOptions = ({ certificate, privateKey }: TlsIdentity): 
   ciphers: cipherSuites,
 })
 
-function refuseUnusable(identity: TlsIdentity): void {
+function rejectUnusable(identity: TlsIdentity): void {
   // Node takes an empty text for no certificate at all, and would then refuse every handshake.
   if (!identity.certificate.includes("-----BEGIN ")) throw new UnusableIdentity("the certificate is no PEM")
   if (!identity.privateKey.includes("-----BEGIN ")) throw new UnusableIdentity("the private key is no PEM")

@@ -1,15 +1,15 @@
 // Rules of all endpoints: media types, statuses, error objects, the version in the path (W-1, W-4, W-7 and W-9 of docs/conformance.md).
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { document, made } from "../testing/people.ts"
-import { type PopulatedWorld, populatedWorld } from "../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../testing/populated-world.ts"
 import { apiPrefix } from "./app.ts"
 
 const privateKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nkey\n-----END OPENSSH PRIVATE KEY-----"
 
-let world: PopulatedWorld
+let world: PopulatedEngine
 let id: string
 beforeAll(async () => {
-  world = await populatedWorld()
+  world = await populatedEngine()
   id = await world.workspace("subject")
 })
 afterAll(() => world[Symbol.asyncDispose]())

@@ -85,7 +85,7 @@ export const unknownIdFaults = (
     known.has(id) ? [] : [{ field: [field, index, "id"], detail: `${noun} ${id} does not exist in this organization` }],
   )
 
-export function refuseUsedPool(id: string, uses: AgentPoolUses): void {
+export function rejectUsedPool(id: string, uses: AgentPoolUses): void {
   const users = [
     [uses.workspaces, "workspace"],
     [uses.projects, "project default"],

@@ -8,7 +8,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { VersionedCache } from "../core/versioned-cache.ts"
 import type { Instant } from "../core/time.ts"
-import type { IdentityStore, TokenRecord } from "./identity-store.ts"
+import type { IdentityRepository, TokenRecord } from "./identity-store.ts"
 import { isExpired, isUseWorthRecording } from "./token.ts"
 import type { TokenUses } from "./token-uses.ts"
 
@@ -44,7 +44,7 @@ export interface TokenUse {
 export type Authenticate = (token: string, use?: TokenUse) => Promise<Caller>
 
 export function authentication(
-  storage: Storage<{ readonly identity: IdentityStore }>,
+  storage: Storage<{ readonly identity: IdentityRepository }>,
   cacheVersions: RequestSnapshot,
   runtime: Runtime,
   uses: TokenUses,
@@ -82,7 +82,7 @@ export function authentication(
 }
 
 /** Undefined where whoever the token belongs to is gone. */
-export async function resolveToken(identity: IdentityStore, record: TokenRecord): Promise<ResolvedToken | undefined> {
+export async function resolveToken(identity: IdentityRepository, record: TokenRecord): Promise<ResolvedToken | undefined> {
   const caller = await callerOf(identity, record)
   const expiresAt = await endOf(identity, record)
   if (caller === undefined || expiresAt === undefined) return undefined
@@ -91,7 +91,7 @@ export async function resolveToken(identity: IdentityStore, record: TokenRecord)
 }
 
 /** Undefined for one with more tokens above it than are ever made. */
-async function endOf(identity: IdentityStore, record: TokenRecord): Promise<Instant | null | undefined> {
+async function endOf(identity: IdentityRepository, record: TokenRecord): Promise<Instant | null | undefined> {
   let expiresAt = record.expiresAt
   let parentId = record.parentId
   for (let above = 0; parentId !== null; above += 1) {
@@ -107,7 +107,7 @@ async function endOf(identity: IdentityStore, record: TokenRecord): Promise<Inst
 const earlier = (one: Instant | null, other: Instant | null): Instant | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
-async function callerOf(identity: IdentityStore, record: TokenRecord): Promise<Caller | undefined> {
+async function callerOf(identity: IdentityRepository, record: TokenRecord): Promise<Caller | undefined> {
   const { owner, id: tokenId } = record
   switch (owner.kind) {
     case "user": {
@@ -141,7 +141,7 @@ async function callerOf(identity: IdentityStore, record: TokenRecord): Promise<C
   }
 }
 
-async function accessOf(identity: IdentityStore, record: TokenRecord): Promise<AccessRules> {
+async function accessOf(identity: IdentityRepository, record: TokenRecord): Promise<AccessRules> {
   const policies = await identity.policiesOf(record)
   return policies.length === 0 ? noAccess : compileAccess(policies)
 }

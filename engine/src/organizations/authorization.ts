@@ -8,7 +8,7 @@ import {
   permissionsIn,
   requireOrganization,
 } from "./organization-permissions.ts"
-import type { OrganizationStore } from "./organization-store.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
 
 export interface AuthorizedOrganization {
   readonly organization: Organization
@@ -18,7 +18,7 @@ export interface AuthorizedOrganization {
 
 /** Not found unless the caller belongs to the organization and holds every permission asked for. */
 export async function authorizeOrganization(
-  { organizations }: { readonly organizations: OrganizationStore },
+  { organizations }: { readonly organizations: OrganizationRepository },
   caller: Caller,
   name: string,
   ...needed: readonly OrganizationPermissionName[]

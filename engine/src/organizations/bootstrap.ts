@@ -3,13 +3,13 @@ import type { Caller } from "../core/caller.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { IdentityStore } from "./identity-store.ts"
+import type { IdentityRepository } from "./identity-store.ts"
 
 export const rootUsername = "root"
 
 /** Makes sure that the site administrator `root` exists, whom the embedded engine itself acts as. Repeating it changes nothing. */
 export async function bootstrap(
-  storage: Storage<{ readonly identity: IdentityStore }>,
+  storage: Storage<{ readonly identity: IdentityRepository }>,
   { clock, random }: Runtime,
 ): Promise<Caller> {
   const id = newId("user", random)

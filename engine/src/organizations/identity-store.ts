@@ -22,13 +22,13 @@ export interface TokenRecord {
   readonly boundCidrs: readonly string[]
 }
 
-export interface HeldPolicy {
+export interface AttachedPolicy {
   readonly name: string
   readonly rules: readonly PathRule[]
 }
 
 /** Reads a token's caller. Every write to these rows increments the `identity` version. */
-export interface IdentityStore {
+export interface IdentityRepository {
   cacheVersion(): Promise<number>
   bumpCacheVersion(): Promise<void>
   /** The administrator of that name, made with this id when there is none yet. */
@@ -38,7 +38,7 @@ export interface IdentityStore {
   /** False when there is none left; a condition in the statement settles a race. The last one ends the token. */
   spendUse(tokenId: string, now: Instant): Promise<boolean>
   /** What is attached to the token, to its owner, and to the teams of the user who is its owner. */
-  policiesOf(token: TokenRecord): Promise<readonly HeldPolicy[]>
+  policiesOf(token: TokenRecord): Promise<readonly AttachedPolicy[]>
   findUser(
     id: UserId,
   ): Promise<{ readonly id: UserId; readonly username: string; readonly siteAdmin: boolean } | undefined>

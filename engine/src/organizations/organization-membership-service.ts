@@ -1,12 +1,12 @@
 import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
-import { type Fault, invalid, notFound, refuseFaults } from "../core/errors.ts"
+import { type Fault, invalid, notFound, rejectFaults } from "../core/errors.ts"
 import { newId, type OrganizationId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import { type IdentityStore, ownersTeamName } from "./identity-store.ts"
-import type { OrganizationMembershipStore } from "./organization-membership-store.ts"
+import { type IdentityRepository, ownersTeamName } from "./identity-store.ts"
+import type { OrganizationMembershipRepository } from "./organization-membership-store.ts"
 import type { OrganizationMembershipFilter, OrganizationMemberships } from "./organization-memberships.ts"
 import type {
   OrganizationMembership,
@@ -15,19 +15,19 @@ import type {
   OrganizationMembershipView,
 } from "./organization-membership.ts"
 import { permissionsOf } from "./organization-permissions.ts"
-import type { OrganizationStore } from "./organization-store.ts"
-import type { TeamStore } from "./team-store.ts"
-import { refuseLosingLastOwner, seesTeam, type Team, teamPermissions } from "./team.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
+import type { TeamRepository } from "./team-store.ts"
+import { rejectLosingLastOwner, seesTeam, type Team, teamPermissions } from "./team.ts"
 import { createUser, type User } from "./user.ts"
 import { seesEmail, shownToOthers } from "./user-service.ts"
-import type { UserStore } from "./user-store.ts"
+import type { UserRepository } from "./user-store.ts"
 
 interface UsedStores {
-  readonly identity: IdentityStore
-  readonly memberships: OrganizationMembershipStore
-  readonly organizations: OrganizationStore
-  readonly teams: TeamStore
-  readonly users: UserStore
+  readonly identity: IdentityRepository
+  readonly memberships: OrganizationMembershipRepository
+  readonly organizations: OrganizationRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
 }
 
 export class OrganizationMembershipService implements OrganizationMemberships {
@@ -110,7 +110,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
       const owners = await ownersOf(stores, organizationId)
       // Who is not an owner cannot take an owner out.
       if (owners.includes(userId) && !membership.owner) throw notFound(id)
-      refuseLosingLastOwner(owners, [userId])
+      rejectLosingLastOwner(owners, [userId])
       await stores.teams.leaveOrganization(organizationId, userId)
       await stores.memberships.remove(id)
       await stores.identity.bumpCacheVersion()
@@ -211,6 +211,6 @@ async function teamsToJoin(
     if (usable) joined.push(team)
     else faults.push({ field: ["teamIds", index, "id"], detail: `Team ${id} does not exist in this organization` })
   }
-  refuseFaults(faults)
+  rejectFaults(faults)
   return joined
 }

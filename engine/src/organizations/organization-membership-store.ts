@@ -10,7 +10,7 @@ export interface OrganizationMembershipQuery {
   readonly status?: string
 }
 
-export interface OrganizationMembershipStore {
+export interface OrganizationMembershipRepository {
   find(id: string): Promise<OrganizationMembership | undefined>
   findMany(ids: readonly string[]): Promise<readonly OrganizationMembership[]>
   /** Those of the given users who belong to the organization. */

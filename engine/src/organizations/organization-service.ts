@@ -5,8 +5,8 @@ import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import type { IdentityStore } from "./identity-store.ts"
-import type { OrganizationMembershipStore } from "./organization-membership-store.ts"
+import type { IdentityRepository } from "./identity-store.ts"
+import type { OrganizationMembershipRepository } from "./organization-membership-store.ts"
 import {
   changeOrganization,
   createOrganization,
@@ -15,19 +15,19 @@ import {
   type OrganizationPatch,
 } from "./organization.ts"
 import { permissionsOf } from "./organization-permissions.ts"
-import type { OrganizationStore } from "./organization-store.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
 import type { Organizations, OrganizationView } from "./organizations.ts"
-import type { ProjectStore } from "./project-store.ts"
+import type { ProjectRepository } from "./project-store.ts"
 import { defaultProject } from "./project.ts"
-import type { TeamStore } from "./team-store.ts"
+import type { TeamRepository } from "./team-store.ts"
 import { ownersTeam } from "./team.ts"
 
 interface UsedStores {
-  readonly identity: IdentityStore
-  readonly memberships: OrganizationMembershipStore
-  readonly organizations: OrganizationStore
-  readonly projects: ProjectStore
-  readonly teams: TeamStore
+  readonly identity: IdentityRepository
+  readonly memberships: OrganizationMembershipRepository
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
+  readonly teams: TeamRepository
 }
 
 export class OrganizationService implements Organizations {

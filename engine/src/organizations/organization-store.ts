@@ -2,7 +2,7 @@ import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Organization } from "./organization.ts"
 
-export interface OrganizationStore {
+export interface OrganizationRepository {
   /** Names compare case-insensitively. */
   findByName(name: string): Promise<Organization | undefined>
   find(id: OrganizationId): Promise<Organization | undefined>

@@ -1,4 +1,4 @@
-import { type Fault, refuseFaults } from "../core/errors.ts"
+import { type Fault, rejectFaults } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { emailFaults } from "./email.ts"
@@ -111,7 +111,7 @@ export function changeOrganization(
     defaultExecutionMode: mode,
     defaultAgentPoolId: keptPool,
   }
-  refuseFaults([
+  rejectFaults([
     ...organizationNameFaults(after.name),
     ...emailFaults(after.email),
     ...defaultAgentPoolFaults(after, patch, context),

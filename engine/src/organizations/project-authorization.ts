@@ -4,7 +4,7 @@ import { notFound } from "../core/errors.ts"
 import type { ProjectAccess } from "./custom-project-access.ts"
 import type { Project } from "./project.ts"
 import { projectPermissions, type ProjectPermissions } from "./project-permissions.ts"
-import type { ProjectStore } from "./project-store.ts"
+import type { ProjectRepository } from "./project-store.ts"
 
 export interface AuthorizedProject {
   readonly project: Project
@@ -12,7 +12,7 @@ export interface AuthorizedProject {
 }
 
 interface AuthorizationStores {
-  readonly projects: ProjectStore
+  readonly projects: ProjectRepository
 }
 
 /** Not found unless the caller sees the project and holds every permission asked for. */

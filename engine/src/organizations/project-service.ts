@@ -9,7 +9,7 @@ import type { Instant } from "../core/time.ts"
 import { attributeChanges } from "../core/attribute-changes.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
-import type { OrganizationStore } from "./organization-store.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
 import {
   changeProject,
   createProject,
@@ -22,13 +22,13 @@ import { authorizeProject, permissionsOn } from "./project-authorization.ts"
 import type { ProjectBindings } from "./project-bindings.ts"
 import type { ProjectChange, ProjectEvents } from "./project-events.ts"
 import { projectPermissions } from "./project-permissions.ts"
-import type { ProjectStore } from "./project-store.ts"
+import type { ProjectRepository } from "./project-store.ts"
 import type { ProjectFilter, Projects, ProjectView } from "./projects.ts"
 
 interface UsedStores {
   readonly events: ProjectEvents
-  readonly organizations: OrganizationStore
-  readonly projects: ProjectStore
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
 }
 
 /** `Stores` has those of `bindings` as well. */

@@ -18,7 +18,7 @@ export interface ProjectCounts {
   readonly teams: number
 }
 
-export interface ProjectStore {
+export interface ProjectRepository {
   find(id: string): Promise<Project | undefined>
   findMany(ids: readonly ProjectId[]): Promise<readonly Project[]>
   defaultOf(organizationId: OrganizationId): Promise<Project>

@@ -1,4 +1,4 @@
-import { type Fault, refuseFaults, unprocessable } from "../core/errors.ts"
+import { type Fault, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { defaultAgentPoolFaults, type ExecutionMode, type Organization } from "./organization.ts"
@@ -110,7 +110,7 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
   // HCP Terraform answers with another title where nothing else is wrong.
   if (faults.length > 0 && faults.every(({ detail }) => detail === poolWithoutAgents))
     throw unprocessable(poolWithoutAgents, faults)
-  refuseFaults(faults)
+  rejectFaults(faults)
   return after
 }
 

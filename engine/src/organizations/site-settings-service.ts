@@ -1,12 +1,12 @@
 import type { Caller } from "../core/caller.ts"
-import { refuseFaults } from "../core/errors.ts"
+import { rejectFaults } from "../core/errors.ts"
 import type { Storage } from "../core/storage.ts"
 import { requireSiteAdmin } from "./authorization.ts"
-import type { SettingsStore } from "./settings-store.ts"
+import type { SettingsRepository } from "./settings-store.ts"
 import { type SiteSettings, type SiteSettingsFamily, siteSettingsFaults } from "./site-settings.ts"
 
 interface UsedStores {
-  readonly settings: SettingsStore
+  readonly settings: SettingsRepository
 }
 
 export class SiteSettingsService implements SiteSettingsFamily {
@@ -25,7 +25,7 @@ export class SiteSettingsService implements SiteSettingsFamily {
 
   async update(patch: Partial<SiteSettings>): Promise<SiteSettings> {
     requireSiteAdmin(this.#caller)
-    refuseFaults(siteSettingsFaults(patch))
+    rejectFaults(siteSettingsFaults(patch))
     return this.#storage.transact(async ({ settings }) => {
       const after = { ...(await settings.get()), ...patch }
       await settings.save(after)

@@ -1,12 +1,12 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, refuseFaults } from "../core/errors.ts"
+import { notFound, rejectFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import { type OrganizationPermissionName, permissionsIn } from "./organization-permissions.ts"
-import type { OrganizationStore } from "./organization-store.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
 import {
   type SshKey,
   sshKeyFaults,
@@ -17,7 +17,7 @@ import {
 } from "./ssh-key.ts"
 
 interface UsedStores {
-  readonly organizations: OrganizationStore
+  readonly organizations: OrganizationRepository
   readonly sshKeys: SshKeyStore
 }
 
@@ -39,7 +39,7 @@ export class SshKeyService implements SshKeys {
     const createdAt = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canUpdateSshKeys")
-      refuseFaults(sshKeyFaults({ name, value }))
+      rejectFaults(sshKeyFaults({ name, value }))
       await stores.sshKeys.insert({ id, organizationId: organization.id, name, createdAt }, value)
       return { id, name }
     })
@@ -59,7 +59,7 @@ export class SshKeyService implements SshKeys {
   update(id: string, patch: Partial<SshKeyInput>): Promise<SshKeyView> {
     return this.#storage.transact(async (stores) => {
       const key = await this.#authorized(stores, id, "canUpdateSshKeys")
-      refuseFaults(sshKeyFaults(patch))
+      rejectFaults(sshKeyFaults(patch))
       const after = { ...key, name: patch.name ?? key.name }
       await stores.sshKeys.save(after, patch.value)
       return viewOf(after)

@@ -1,5 +1,5 @@
 import { type Caller, membershipIn } from "../core/caller.ts"
-import { invalid, notFound, refuseFaults } from "../core/errors.ts"
+import { invalid, notFound, rejectFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -14,16 +14,16 @@ import {
 } from "./custom-project-access.ts"
 import { authorizeProject, grantsOn } from "./project-authorization.ts"
 import type { ProjectChange, ProjectEvents } from "./project-events.ts"
-import type { ProjectStore } from "./project-store.ts"
+import type { ProjectRepository } from "./project-store.ts"
 import { seesTeam } from "./team.ts"
-import type { TeamProject, TeamProjectInput, TeamProjects, TeamProjectStore } from "./team-project.ts"
-import type { TeamStore } from "./team-store.ts"
+import type { TeamProject, TeamProjectInput, TeamProjects, TeamProjectRepository } from "./team-project.ts"
+import type { TeamRepository } from "./team-store.ts"
 
 interface UsedStores {
   readonly events: ProjectEvents
-  readonly projects: ProjectStore
-  readonly teamProjects: TeamProjectStore
-  readonly teams: TeamStore
+  readonly projects: ProjectRepository
+  readonly teamProjects: TeamProjectRepository
+  readonly teams: TeamRepository
 }
 
 /** Managing the teams of a project gives away no more than one has there oneself. */
@@ -100,7 +100,7 @@ export class TeamProjectService implements TeamProjects {
     patch: ProjectAccessPatch,
   ): Promise<ProjectAccess> {
     const after = changeProjectAccess(before, patch)
-    refuseFaults(projectAccessFaults(after, patch))
+    rejectFaults(projectAccessFaults(after, patch))
     if (before !== undefined) await this.#requireHeld(stores, project, before)
     await this.#requireHeld(stores, project, after)
     return after

@@ -27,7 +27,7 @@ export interface TeamProjects {
   delete(id: string): Promise<void>
 }
 
-export interface TeamProjectStore {
+export interface TeamProjectRepository {
   find(id: string): Promise<TeamProject | undefined>
   list(projectId: ProjectId, page: PageRequest): Promise<Page<TeamProject>>
   /** Throws `EngineError("invalid")` on `team` when the team has access already. */

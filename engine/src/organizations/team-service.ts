@@ -1,21 +1,21 @@
 import { type Caller, type Membership, membershipIn, noOrganizationAccess } from "../core/caller.ts"
-import { type Fault, notFound, refuseFaults } from "../core/errors.ts"
+import { type Fault, notFound, rejectFaults } from "../core/errors.ts"
 import { newId, type UserId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import type { IdentityStore } from "./identity-store.ts"
-import type { OrganizationMembershipStore } from "./organization-membership-store.ts"
+import type { IdentityRepository } from "./identity-store.ts"
+import type { OrganizationMembershipRepository } from "./organization-membership-store.ts"
 import { permissionsOf } from "./organization-permissions.ts"
-import type { OrganizationStore } from "./organization-store.ts"
-import type { TeamStore } from "./team-store.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
+import type { TeamRepository } from "./team-store.ts"
 import {
   changeTeam,
   createTeam,
   isOwners,
-  refuseDeletingOwners,
-  refuseLosingLastOwner,
+  rejectDeletingOwners,
+  rejectLosingLastOwner,
   seesEveryTeam,
   seesTeam,
   type Team,
@@ -27,14 +27,14 @@ import {
 import type { TeamFilter, TeamMember, TeamMembers, Teams } from "./teams.ts"
 import type { User } from "./user.ts"
 import { seesEmail, shownToOthers } from "./user-service.ts"
-import type { UserStore } from "./user-store.ts"
+import type { UserRepository } from "./user-store.ts"
 
 interface UsedStores {
-  readonly identity: IdentityStore
-  readonly memberships: OrganizationMembershipStore
-  readonly organizations: OrganizationStore
-  readonly teams: TeamStore
-  readonly users: UserStore
+  readonly identity: IdentityRepository
+  readonly memberships: OrganizationMembershipRepository
+  readonly organizations: OrganizationRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
 }
 
 export class TeamService implements Teams {
@@ -117,7 +117,7 @@ export class TeamService implements Teams {
   delete(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { team, membership } = await authorizeTeam(stores, this.#caller, id)
-      if (isOwners(team) && membership.owner) refuseDeletingOwners(team)
+      if (isOwners(team) && membership.owner) rejectDeletingOwners(team)
       if (!teamPermissions(membership, team).canDestroy) throw notFound(id)
       await stores.teams.remove(team.id)
       await stores.identity.bumpCacheVersion()
@@ -135,7 +135,7 @@ export class TeamService implements Teams {
       const known = new Set((await stores.memberships.ofUsers(organizationId, userIds)).map(({ userId }) => userId))
       const strangers = named.filter(({ user }) => !known.has(user.id))
       if (!permissionsOf(membership).canManageUsers)
-        refuseFaults(strangers.map(({ user, index }) => unknown(index, user.username)))
+        rejectFaults(strangers.map(({ user, index }) => unknown(index, user.username)))
       for (const { user } of strangers)
         await stores.memberships.insert({
           id: newId("ou", random),
@@ -153,7 +153,7 @@ export class TeamService implements Teams {
     return this.#storage.transact(async (stores) => {
       const { team } = await authorizeTeam(stores, this.#caller, id, "canUpdateMembership")
       const leaving = (await this.#named(stores, team, members)).map(({ user }) => user.id)
-      if (isOwners(team)) refuseLosingLastOwner((await stores.teams.membersOf([team.id])).get(team.id) ?? [], leaving)
+      if (isOwners(team)) rejectLosingLastOwner((await stores.teams.membersOf([team.id])).get(team.id) ?? [], leaving)
       await stores.teams.removeMembers(team.id, leaving)
       await stores.identity.bumpCacheVersion()
     })
@@ -180,7 +180,7 @@ export class TeamService implements Teams {
         take(belongs ? known.find((user) => user.id === membership.userId) : undefined, index, id)
       }
     }
-    refuseFaults(faults)
+    rejectFaults(faults)
     return [...users.values()]
   }
 }

@@ -11,7 +11,7 @@ export interface TeamQuery {
   readonly visibleAnd?: readonly TeamId[]
 }
 
-export interface TeamStore {
+export interface TeamRepository {
   find(id: string): Promise<Team | undefined>
   findMany(ids: readonly TeamId[]): Promise<readonly Team[]>
   /** Names compare case-insensitively. */

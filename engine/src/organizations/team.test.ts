@@ -6,7 +6,7 @@ import {
   changeTeam,
   createTeam,
   ownersTeam,
-  refuseLosingLastOwner,
+  rejectLosingLastOwner,
   seesTeam,
   type Team,
   teamPermissions,
@@ -238,5 +238,5 @@ test.each([
   { owners: ["a", "b"], leaving: ["a"], code: "done" },
   { owners: ["a"], leaving: ["b"], code: "done" },
 ])("of the owners $owners may leave $leaving: $code", ({ owners: present, leaving, code }) => {
-  expect(codeOf(() => refuseLosingLastOwner(present as UserId[], leaving as UserId[]))).toBe(code)
+  expect(codeOf(() => rejectLosingLastOwner(present as UserId[], leaving as UserId[]))).toBe(code)
 })

@@ -1,5 +1,5 @@
 import { type Membership, type OrganizationAccess, organizationPermissions, ownerMembership } from "../core/caller.ts"
-import { type Fault, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
+import { type Fault, notFound, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { ownersTeamName } from "./identity-store.ts"
@@ -100,7 +100,7 @@ export function createTeam(
     readonly access: OrganizationAccess
   },
 ): Team {
-  refuseFaults([...teamNameFaults(input.name), ...ssoTeamIdFaults(input.ssoTeamId ?? "")])
+  rejectFaults([...teamNameFaults(input.name), ...ssoTeamIdFaults(input.ssoTeamId ?? "")])
   const team: Team = {
     id: made.id,
     organizationId: made.organizationId,
@@ -122,9 +122,9 @@ export function changeTeam(before: Team, patch: TeamPatch, membership: Membershi
     if (renames) faults.push({ field: ["name"], detail: "The owners team cannot be renamed" })
     if (patch.access !== undefined && organizationPermissions.some((name) => patch.access?.[name] === false))
       faults.push({ field: ["access"], detail: "The owners team always has full organization access" })
-    refuseFaults(faults)
+    rejectFaults(faults)
   }
-  refuseFaults([...(renames ? teamNameFaults(patch.name) : []), ...ssoTeamIdFaults(patch.ssoTeamId ?? "")])
+  rejectFaults([...(renames ? teamNameFaults(patch.name) : []), ...ssoTeamIdFaults(patch.ssoTeamId ?? "")])
   const permissions = teamPermissions(membership, before)
   if (renames && !permissions.canUpdateName) throw notFound(before.id)
   if (patch.visibility !== undefined && patch.visibility !== before.visibility && !permissions.canUpdateVisibility)
@@ -159,12 +159,12 @@ function requireGrantable(
   if (!access.manageOrganizationAccess || changed.some((name) => after[name] && !access[name])) throw notFound(subject)
 }
 
-export function refuseDeletingOwners(team: Team): void {
+export function rejectDeletingOwners(team: Team): void {
   if (isOwners(team)) throw unprocessable("The owners team cannot be deleted")
 }
 
 /** `owners` as they are, `leaving` those about to go. */
-export function refuseLosingLastOwner(owners: readonly UserId[], leaving: readonly UserId[]): void {
+export function rejectLosingLastOwner(owners: readonly UserId[], leaving: readonly UserId[]): void {
   if (owners.length > 0 && owners.every((id) => leaving.includes(id)))
     throw unprocessable("The last member of the owners team cannot be removed")
 }

@@ -5,12 +5,12 @@ import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import type { IdentityStore } from "./identity-store.ts"
+import type { IdentityRepository } from "./identity-store.ts"
 import { permissionsIn, permissionsOf } from "./organization-permissions.ts"
-import type { OrganizationStore } from "./organization-store.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
 import { authorizeTeam } from "./team-service.ts"
-import type { TeamStore } from "./team-store.ts"
-import type { TokenStore } from "./token-store.ts"
+import type { TeamRepository } from "./team-store.ts"
+import type { TokenRepository } from "./token-store.ts"
 import {
   createToken,
   newSecret,
@@ -21,14 +21,14 @@ import {
   type TokenOwner,
 } from "./token.ts"
 import type { CreatedToken, Tokens, TokenView } from "./tokens.ts"
-import type { UserStore } from "./user-store.ts"
+import type { UserRepository } from "./user-store.ts"
 
 interface UsedStores {
-  readonly identity: IdentityStore
-  readonly organizations: OrganizationStore
-  readonly teams: TeamStore
-  readonly tokens: TokenStore
-  readonly users: UserStore
+  readonly identity: IdentityRepository
+  readonly organizations: OrganizationRepository
+  readonly teams: TeamRepository
+  readonly tokens: TokenRepository
+  readonly users: UserRepository
 }
 
 export class TokenService implements Tokens {
@@ -71,7 +71,7 @@ export class TokenService implements Tokens {
   }
 
   async createForTeam(teamId: string, { expiresAt = null, description = "" }: TokenInput): Promise<CreatedToken> {
-    refuseDescription(description)
+    rejectDescription(description)
     return this.#create({ expiresAt }, "instead", (stores) => this.#team(stores, teamId))
   }
 
@@ -138,7 +138,7 @@ export class TokenService implements Tokens {
       const made = createToken(input, { id, owner, createdBy, now })
       if (manner === "instead")
         for (const before of await stores.tokens.described(owner, "")) await revoke(stores, before)
-      if (manner === "distinct") await refuseTakenDescription(stores, made)
+      if (manner === "distinct") await rejectTakenDescription(stores, made)
       await stores.tokens.insert(made, hash)
       return shown(stores, made)
     })
@@ -217,7 +217,7 @@ export class TokenService implements Tokens {
 }
 
 /** A team has one token without a description, and others that are made at another address. */
-function refuseDescription(description: string): void {
+function rejectDescription(description: string): void {
   if (description !== "")
     throw invalid([
       {
@@ -244,7 +244,7 @@ async function revoke({ tokens, identity }: UsedStores, token: Token): Promise<v
   await identity.bumpCacheVersion()
 }
 
-async function refuseTakenDescription({ tokens }: UsedStores, token: Token): Promise<void> {
+async function rejectTakenDescription({ tokens }: UsedStores, token: Token): Promise<void> {
   const field = ["description"]
   if (token.description === "") throw invalid([{ field, detail: "Description can't be blank" }])
   const same = await tokens.described(token.owner, token.description)

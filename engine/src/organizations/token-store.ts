@@ -3,7 +3,7 @@ import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 import type { TeamTokenQuery, Token, TokenOwner } from "./token.ts"
 
-export interface TokenStore {
+export interface TokenRepository {
   find(id: string): Promise<Token | undefined>
   list(owner: TokenOwner, page: PageRequest): Promise<Page<Token>>
   /** Of the organization's teams; without the one of owners unless `withOwners`. */

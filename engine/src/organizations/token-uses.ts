@@ -4,7 +4,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
 import { untraced } from "../core/tracing.ts"
-import type { TokenStore } from "./token-store.ts"
+import type { TokenRepository } from "./token-store.ts"
 
 /** More than this at once means that the store cannot keep up; a use that is not written down then harms nobody. */
 const pendingMaximum = 1_000
@@ -17,7 +17,7 @@ export interface TokenUses {
 }
 
 export function tokenUses(
-  storage: Storage<{ readonly tokens: Pick<TokenStore, "recordUse"> }>,
+  storage: Storage<{ readonly tokens: Pick<TokenRepository, "recordUse"> }>,
   { log, tracer }: Pick<Runtime, "log" | "tracer">,
 ): TokenUses {
   const inFlight = new Set<Promise<void>>()

@@ -1,6 +1,6 @@
 // API tokens. The secret is 256 bits of random text, so its SHA-256 needs no salt and can be looked up by equality; it is
 // shown in the answer that made it and nowhere else.
-import { type Fault, refuseFaults } from "../core/errors.ts"
+import { type Fault, rejectFaults } from "../core/errors.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { RandomSource } from "../core/random.ts"
 import { hourMs, type Instant } from "../core/time.ts"
@@ -57,7 +57,7 @@ export function createToken(
     })
   if (expiresAt !== null && expiresAt <= now)
     faults.push({ field: ["expiresAt"], detail: "Expired at must be in the future" })
-  refuseFaults(faults)
+  rejectFaults(faults)
   return { id, owner, description, createdBy, createdAt: now, lastUsedAt: null, expiresAt }
 }
 

@@ -5,12 +5,12 @@ import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
 import { requireSiteAdmin } from "./authorization.ts"
-import type { IdentityStore } from "./identity-store.ts"
+import type { IdentityRepository } from "./identity-store.ts"
 import { organizationsOf } from "./organization-service.ts"
-import type { OrganizationStore } from "./organization-store.ts"
-import type { TeamStore } from "./team-store.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
+import type { TeamRepository } from "./team-store.ts"
 import { managesPeople } from "./team.ts"
-import type { UserStore } from "./user-store.ts"
+import type { UserRepository } from "./user-store.ts"
 import {
   type AccountPatch,
   changeAccount,
@@ -23,10 +23,10 @@ import {
 import type { Users, UserView } from "./users.ts"
 
 interface UsedStores {
-  readonly identity: IdentityStore
-  readonly organizations: OrganizationStore
-  readonly teams: TeamStore
-  readonly users: UserStore
+  readonly identity: IdentityRepository
+  readonly organizations: OrganizationRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
 }
 
 export class UserService implements Users {

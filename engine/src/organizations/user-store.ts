@@ -2,7 +2,7 @@ import type { OrganizationId, UserId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { User } from "./user.ts"
 
-export interface UserStore {
+export interface UserRepository {
   find(id: UserId): Promise<User | undefined>
   /** Usernames compare case-insensitively. */
   findByUsername(username: string): Promise<User | undefined>

@@ -1,4 +1,4 @@
-import { type Fault, refuseFaults } from "../core/errors.ts"
+import { type Fault, rejectFaults } from "../core/errors.ts"
 import type { UserId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { rootUsername } from "./bootstrap.ts"
@@ -29,7 +29,7 @@ export const usernameMaximum = 60
 export function createUser(input: UserInput, made: { readonly id: UserId; readonly now: Instant }): User {
   const { email = "", siteAdmin = false, serviceAccount = false } = input
   const username = input.username ?? usernameOf(email)
-  refuseFaults([
+  rejectFaults([
     ...(input.username === undefined && email === ""
       ? [{ field: ["username"], detail: "Username can't be blank" }]
       : []),
@@ -46,7 +46,7 @@ export const shownUsername = ({ username, invited }: Pick<User, "username" | "in
 export function changeAccount(before: User, patch: AccountPatch): User {
   // Bootstrap finds this user by name (docs/decisions/tokens-and-policies.md).
   const renamesRoot = isRoot(before) && patch.username !== undefined && patch.username !== rootUsername
-  refuseFaults([
+  rejectFaults([
     ...(patch.username === undefined ? [] : usernameFaults(patch.username)),
     ...(patch.email === undefined ? [] : emailFaults(patch.email)),
     ...(renamesRoot ? [{ field: ["username"], detail: "The user root cannot be renamed" }] : []),

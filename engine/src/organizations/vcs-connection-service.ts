@@ -1,5 +1,5 @@
 import type { Caller } from "../core/caller.ts"
-import { type Fault, notFound, refuseFaults } from "../core/errors.ts"
+import { type Fault, notFound, rejectFaults } from "../core/errors.ts"
 import { newId, type OrganizationId, type ProjectId } from "../core/ids.ts"
 import { mapPage, type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -9,9 +9,9 @@ import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
 import { permissionsIn } from "./organization-permissions.ts"
 import { organizationsOf } from "./organization-service.ts"
-import type { OrganizationStore } from "./organization-store.ts"
+import type { OrganizationRepository } from "./organization-store.ts"
 import { permissionsOn } from "./project-authorization.ts"
-import type { ProjectStore } from "./project-store.ts"
+import type { ProjectRepository } from "./project-store.ts"
 import {
   type AppInstallation,
   appInstallationFaults,
@@ -31,13 +31,13 @@ import {
   unknownAgentPoolFault,
   unknownProjectFaults,
 } from "./vcs-connection.ts"
-import type { VcsConnectionStore } from "./vcs-connection-store.ts"
+import type { VcsConnectionRepository } from "./vcs-connection-store.ts"
 import type { VcsConnections } from "./vcs-connections.ts"
 
 interface UsedStores {
-  readonly organizations: OrganizationStore
-  readonly projects: ProjectStore
-  readonly vcsConnections: VcsConnectionStore
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
+  readonly vcsConnections: VcsConnectionRepository
 }
 
 export class VcsConnectionService implements VcsConnections {
@@ -67,7 +67,7 @@ export class VcsConnectionService implements VcsConnections {
         ...settings
       } = described
       const projects = await this.#visibleProjects(stores, organization.id, projectIds)
-      refuseFaults([
+      rejectFaults([
         ...oauthClientFaults(input),
         ...unknownProjectFaults(projectIds, projects),
         ...(await agentPoolFaults(stores, organization.id, agentPoolId)),
@@ -127,7 +127,7 @@ export class VcsConnectionService implements VcsConnections {
       const present = (await stores.vcsConnections.projectIdsOf([id])).get(id) ?? []
       const visible = await this.#visibleProjects(stores, organization.id, [...present, ...(projectIds ?? [])])
       // The secret that stays was looked at when it was given.
-      refuseFaults([
+      rejectFaults([
         ...oauthClientFaults({ ...client, ...(secret !== undefined && { secret }), token: tokenSecret ?? "kept" }),
         ...keptKeyPairFaults(before as OauthClient, client, tokenIds.length > 0),
         ...unknownProjectFaults(projectIds ?? [], visible),
@@ -189,7 +189,7 @@ export class VcsConnectionService implements VcsConnections {
     const view = await this.#storage.transact(async (stores) => {
       const token = (await stores.vcsConnections.findToken(id)) as OauthToken
       await this.#owner(stores, token, id)
-      refuseFaults(oauthTokenFaults(patch))
+      rejectFaults(oauthTokenFaults(patch))
       const { sshKey } = patch
       if (sshKey === undefined) return viewToken(token)
       await stores.vcsConnections.saveTokenSshKey(id, sshKey)
@@ -212,7 +212,7 @@ export class VcsConnectionService implements VcsConnections {
     const createdAt = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const organization = await this.#organization(stores, name)
-      refuseFaults(appInstallationFaults(input))
+      rejectFaults(appInstallationFaults(input))
       const installation: AppInstallation = { ...input, id, organizationId: organization.id, createdAt }
       await stores.vcsConnections.insertInstallation(installation)
       return viewInstallation(installation, organization)

@@ -2,7 +2,7 @@ import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { AppInstallation, AppInstallationQuery, OauthClient, OauthToken } from "./vcs-connection.ts"
 
-export interface VcsConnectionStore {
+export interface VcsConnectionRepository {
   findClient(id: string): Promise<OauthClient | undefined>
   listClients(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthClient>>
   tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>

@@ -3,16 +3,16 @@
 import { EngineError, unprocessable } from "../core/errors.ts"
 import type { KeyId } from "../core/ids.ts"
 import type { CaKey, CaKeyStore } from "./keys/key.ts"
-import type { HeldIssuer } from "./issuers/held-issuer.ts"
-import type { IssuerStore, IssuerUsage } from "./issuers/issuer.ts"
+import type { ParsedIssuer } from "./issuers/held-issuer.ts"
+import type { IssuerRepository, IssuerUsage } from "./issuers/issuer.ts"
 import type { Mount, MountId } from "./mount.ts"
 import type { Role } from "./roles/role.ts"
-import type { RoleStore } from "./roles/role-store.ts"
+import type { RoleRepository } from "./roles/role-store.ts"
 import { defaultReference } from "./names/reference-name.ts"
 import { shown } from "./policy/violation.ts"
-import type { MountSettings, MountSettingsStore } from "./settings/mount-settings.ts"
+import type { MountSettings, MountSettingsRepository } from "./settings/mount-settings.ts"
 
-export interface MountVersionStore {
+export interface MountVersionRepository {
   /** Changes when any row changes that a snapshot is loaded from, the mount included. */
   cacheVersion(mountId: MountId): Promise<number>
   /** Returns the version of the table of mounts as well, in one query. */
@@ -20,25 +20,25 @@ export interface MountVersionStore {
 }
 
 export interface MountSnapshotStores {
-  readonly authorities: MountVersionStore
+  readonly authorities: MountVersionRepository
   readonly caKeys: CaKeyStore
-  readonly issuers: IssuerStore
-  readonly roles: RoleStore
-  readonly mountSettings: MountSettingsStore
+  readonly issuers: IssuerRepository
+  readonly roles: RoleRepository
+  readonly mountSettings: MountSettingsRepository
 }
 
 export interface MountSnapshot {
   readonly version: number
   readonly mount: Mount
   /** In the order they came. */
-  readonly issuers: readonly HeldIssuer[]
+  readonly issuers: readonly ParsedIssuer[]
   readonly keys: ReadonlyMap<KeyId, CaKey>
   readonly roles: ReadonlyMap<string, Role>
   readonly settings: MountSettings
 }
 
 /** Finds an issuer by id, by name, or by the literal `default`. */
-export function findIssuer(snapshot: MountSnapshot, reference: string): HeldIssuer | undefined {
+export function findIssuer(snapshot: MountSnapshot, reference: string): ParsedIssuer | undefined {
   const { issuers, settings } = snapshot
   const id = reference === defaultReference ? settings.issuers.default : reference
   if (id === null) return undefined
@@ -46,7 +46,7 @@ export function findIssuer(snapshot: MountSnapshot, reference: string): HeldIssu
 }
 
 /** Throws `EngineError("not-found")` naming the reference; issuers of a mount are no secret. */
-export function issuerOf(snapshot: MountSnapshot, reference: string): HeldIssuer {
+export function issuerOf(snapshot: MountSnapshot, reference: string): ParsedIssuer {
   const issuer = findIssuer(snapshot, reference)
   if (issuer !== undefined) return issuer
   throw reference === defaultReference
@@ -70,7 +70,7 @@ export function keyOf(snapshot: MountSnapshot, reference: string): CaKey {
     : new EngineError("not-found", `unable to find PKI key for reference: ${shown(reference)}`)
 }
 
-export function refuseUnusable(issuer: HeldIssuer, usage: IssuerUsage): void {
+export function rejectUnusable(issuer: ParsedIssuer, usage: IssuerUsage): void {
   const named = issuer.name ?? issuer.id
   if (!issuer.settings.usage.includes(usage))
     throw unprocessable(

@@ -4,7 +4,7 @@ import { systemRuntime } from "../core/runtime.ts"
 import { dayMs, hourMs, minuteMs } from "../core/time.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { ocspQuestion } from "../testing/ocsp-question.ts"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 
 const present = Date.UTC(2030, 0, 1, 12)
@@ -15,9 +15,9 @@ const log = {
   warn: (event: string, fields?: Readonly<Record<string, unknown>>) =>
     void warnings.push({ event, mount: fields?.["mount"] }),
 }
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld({ runtime: { ...systemRuntime(), clock, log }, jobs: false })
+  world = await openTestEngine({ runtime: { ...systemRuntime(), clock, log }, jobs: false })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 beforeEach(() => {

@@ -4,10 +4,10 @@ import type { RequestSnapshot } from "../core/cache-versions.ts"
 import type { Storage } from "../core/storage.ts"
 import { VersionedCache } from "../core/versioned-cache.ts"
 import { type Mount, mountPathOf, mountSegmentsMaximum } from "./mount.ts"
-import type { MountStore } from "./mount-store.ts"
+import type { MountRepository } from "./mount-store.ts"
 
 interface UsedStores {
-  readonly mounts: MountStore
+  readonly mounts: MountRepository
 }
 
 /** One version of mounts. */

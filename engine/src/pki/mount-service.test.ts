@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest"
 import { type Capability, compileAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { isEngineError } from "../core/errors.ts"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 import { initialMountConfig, initialMountTraits, mountMoveId } from "./mount.ts"
 import type { Mounts } from "./mounts.ts"
 
 test("a mount is created, found, tuned, moved and deleted", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const { mounts } = world.engine
   const created = await mounts.create({ path: "team/pki/", description: "Leaves" })
   expect(created).toEqual({
@@ -43,7 +43,7 @@ test("a mount is created, found, tuned, moved and deleted", async () => {
 })
 
 test("a path that is taken, or above or below a mount, is refused, and nothing changes", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const { mounts } = world.engine
   await mounts.create({ path: "a/b" })
   await mounts.create({ path: "pki" })
@@ -55,7 +55,7 @@ test("a path that is taken, or above or below a mount, is refused, and nothing c
 })
 
 test("every fault is named at once, and nothing changes", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const { mounts } = world.engine
   const wrong = { path: "sys/x", description: "\n", config: { maxLeaseTtlMs: -1 } }
   await expect(mounts.create(wrong)).rejects.toMatchObject({
@@ -69,7 +69,7 @@ test("every fault is named at once, and nothing changes", async () => {
 })
 
 test("a mount that is not there is not found by anything", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const { mounts } = world.engine
   const absent = { code: "not-found", message: 'no handler for route "pki". route entry not found.' }
   await expect(mounts.get("pki")).rejects.toMatchObject(absent)
@@ -97,7 +97,7 @@ describe("what is done with mounts", () => {
     const caller: Caller = { kind: "service", tokenId: "at-1", acl }
     const allowed: string[] = []
     for (const [name, operation] of Object.entries(operations)) {
-      await using world = await openWorld()
+      await using world = await openTestEngine()
       await world.engine.mounts.create({ path: "pki" })
       const refusal = await operation(world.engine.as(caller).mounts).catch((error: unknown) => error)
       if (isEngineError(refusal)) expect(refusal).toMatchObject({ code: "forbidden", message: "permission denied" })

@@ -1,11 +1,11 @@
 import { allowsPath, authorizePath, type Capability } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
-import { conflict, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
+import { conflict, notFound, rejectFaults, unprocessable } from "../core/errors.ts"
 import { newId, newUuid } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { MountDirectory } from "./mount-directory.ts"
-import type { MountStore } from "./mount-store.ts"
+import type { MountRepository } from "./mount-store.ts"
 import {
   initialMountConfig,
   initialMountTraits,
@@ -23,7 +23,7 @@ import {
 import type { Mounts, MountView } from "./mounts.ts"
 
 interface UsedStores {
-  readonly mounts: MountStore
+  readonly mounts: MountRepository
 }
 
 const writing = ["create", "update"] as const
@@ -58,11 +58,11 @@ export class MountService implements Mounts {
       uuid: newUuid(random),
       createdAt: clock.now(),
     }
-    refuseFaults([...mountPathFaults(mount.path), ...mountFaults(mount)])
+    rejectFaults([...mountPathFaults(mount.path), ...mountFaults(mount)])
     return this.#storage.transact(async ({ mounts }) => {
       const others = await mounts.list()
       if (others.length >= mountsMaximum) throw unprocessable(`there are ${mountsMaximum} mounts already`)
-      refuseTakenPath(mount.path, others)
+      rejectTakenPath(mount.path, others)
       await mounts.insert(mount)
       return mountViewOf(mount)
     })
@@ -91,7 +91,7 @@ export class MountService implements Mounts {
         config: { ...before.config, ...config },
         options: mountOptionsAfter(before.options, options),
       }
-      refuseFaults(mountFaults(after))
+      rejectFaults(mountFaults(after))
       await stores.mounts.save(after)
       return mountViewOf(after)
     })
@@ -108,10 +108,10 @@ export class MountService implements Mounts {
   async move(from: string, to: string): Promise<MountView> {
     authorizePath(this.#caller, { path: "sys/remount", capability: writing, sudo: true })
     const path = mountPathOf(to)
-    refuseFaults(mountPathFaults(path))
+    rejectFaults(mountPathFaults(path))
     return this.#storage.transact(async (stores) => {
       const before = (await this.#directory.within(stores)).at(from)
-      refuseTakenPath(
+      rejectTakenPath(
         path,
         (await stores.mounts.list()).filter(({ id }) => id !== before.id),
       )
@@ -134,7 +134,7 @@ export class MountService implements Mounts {
   }
 }
 
-function refuseTakenPath(path: string, others: readonly Mount[]): void {
+function rejectTakenPath(path: string, others: readonly Mount[]): void {
   const taken = mountInTheWay(path, others)
   if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
 }

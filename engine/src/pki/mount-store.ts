@@ -1,6 +1,6 @@
 import type { Mount, MountId } from "./mount.ts"
 
-export interface MountStore {
+export interface MountRepository {
   /** Returns a number that increases with every change of a mount (docs/decisions/cache-versions.md). */
   cacheVersion(): Promise<number>
   /** By path. */

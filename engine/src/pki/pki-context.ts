@@ -6,56 +6,56 @@ import type { Caller } from "../core/caller.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { EntityNameRepository } from "../organizations/entity-name.ts"
-import type { IdentityStore } from "../organizations/identity-store.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
+import type { IdentityRepository } from "../organizations/identity-store.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { WeakKeyList } from "../x509/weak-key-list.ts"
-import type { ServiceTokenStore } from "./access/service-token-store.ts"
+import type { ServiceTokenRepository } from "./access/service-token-store.ts"
 import type { MountSnapshots } from "./authorities.ts"
-import type { MountVersionStore } from "./authority.ts"
-import type { CertificateStore } from "./certificates/certificate.ts"
+import type { MountVersionRepository } from "./authority.ts"
+import type { CertificateRepository } from "./certificates/certificate.ts"
 import type { CrlPublisher } from "./crl/crl-publisher.ts"
-import type { CrlStore } from "./crl/crl-store.ts"
+import type { CrlRepository } from "./crl/crl-store.ts"
 import type { PolicyClient } from "./external-policy/policy-client.ts"
 import type { PolicyServiceActivity } from "./external-policy/policy-service-activity.ts"
-import type { IssuerStore } from "./issuers/issuer.ts"
+import type { IssuerRepository } from "./issuers/issuer.ts"
 import type { BlockedKeyRepository } from "./keys/blocked-key.ts"
 import type { CaKeyStore } from "./keys/key.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
-import type { LeaseStore } from "./leases/lease.ts"
+import type { LeaseRepository } from "./leases/lease.ts"
 import type { MountDirectory } from "./mount-directory.ts"
-import type { MountStore } from "./mount-store.ts"
+import type { MountRepository } from "./mount-store.ts"
 import { mountPathOf } from "./mount.ts"
-import type { HeldResponders } from "./ocsp/held-responders.ts"
+import type { CachedResponders } from "./ocsp/held-responders.ts"
 import type { OcspCache } from "./ocsp/ocsp-cache.ts"
 import type { OcspMetrics } from "./ocsp/ocsp-metrics.ts"
-import type { RevocationStore } from "./revoke/revocation.ts"
-import type { RoleStore } from "./roles/role-store.ts"
-import type { MountSettingsStore } from "./settings/mount-settings.ts"
-import type { StatisticsStore } from "./statistics/statistics-store.ts"
-import type { TidyRunStore } from "./tidy/tidy-run.ts"
+import type { RevocationRepository } from "./revoke/revocation.ts"
+import type { RoleRepository } from "./roles/role-store.ts"
+import type { MountSettingsRepository } from "./settings/mount-settings.ts"
+import type { StatisticsRepository } from "./statistics/statistics-store.ts"
+import type { TidyRunRepository } from "./tidy/tidy-run.ts"
 
 /** Stores that the services of a mount use. */
 export interface PkiStores {
-  readonly mounts: MountStore
-  readonly authorities: MountVersionStore
+  readonly mounts: MountRepository
+  readonly authorities: MountVersionRepository
   readonly caKeys: CaKeyStore
   readonly blockedKeys: BlockedKeyRepository
-  readonly issuers: IssuerStore
-  readonly roles: RoleStore
-  readonly mountSettings: MountSettingsStore
-  readonly certificates: CertificateStore
-  readonly revocations: RevocationStore
-  readonly crls: CrlStore
-  readonly tidyRuns: TidyRunStore
-  readonly statistics: StatisticsStore
-  readonly certificateLeases: LeaseStore
+  readonly issuers: IssuerRepository
+  readonly roles: RoleRepository
+  readonly mountSettings: MountSettingsRepository
+  readonly certificates: CertificateRepository
+  readonly revocations: RevocationRepository
+  readonly crls: CrlRepository
+  readonly tidyRuns: TidyRunRepository
+  readonly statistics: StatisticsRepository
+  readonly certificateLeases: LeaseRepository
   readonly entityNames: EntityNameRepository
-  readonly users: UserStore
-  readonly teams: TeamStore
-  readonly serviceTokens: ServiceTokenStore
-  readonly identity: IdentityStore
+  readonly users: UserRepository
+  readonly teams: TeamRepository
+  readonly serviceTokens: ServiceTokenRepository
+  readonly identity: IdentityRepository
 }
 
 /** Dependencies that the services of all mounts and callers share. */
@@ -75,7 +75,7 @@ export interface PkiContext<Stores extends PkiStores = PkiStores> {
   readonly wakeJob: (name: string) => void
   readonly ocspCache: OcspCache
   readonly ocspMetrics: OcspMetrics
-  readonly ocspResponders: HeldResponders
+  readonly ocspResponders: CachedResponders
 }
 
 /** Access of one caller to one mount. The mount may not exist; functions that read it throw `not-found`. */

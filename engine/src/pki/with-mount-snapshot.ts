@@ -31,7 +31,7 @@ export function readMountReplica<T, Stores extends PkiStores>(
   access: MountAccess<Stores>,
   work: MountWork<T, Stores>,
 ): Promise<T> {
-  return readAndCache(access, (whole) => access.context.storage.readElsewhere(whole), work)
+  return readAndCache(access, (whole) => access.context.storage.readReplica(whole), work)
 }
 
 async function readAndCache<T, Stores extends PkiStores>(

@@ -2,15 +2,15 @@ import { sql } from "kysely"
 import type { TeamId, WorkspaceId } from "../core/ids.ts"
 import type { NamedAccessLevel, ProjectAccess, ProjectParts } from "../organizations/custom-project-access.ts"
 import { workspaceAccessOfProject } from "../organizations/project-permissions.ts"
-import type { AccessStore, StateProducer } from "../workspaces/access-store.ts"
+import type { AccessRepository, StateProducer } from "../workspaces/access-store.ts"
 import type { CustomAccess, Grant, WorkspaceAccessLevel } from "../workspaces/permissions.ts"
 import { among } from "./dialect.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class AccessRows implements AccessStore {
-  readonly #session: Session
+export class SqlAccessRepository implements AccessRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
@@ -24,7 +24,7 @@ export class AccessRows implements AccessStore {
       grants.set(workspaceId, [...(grants.get(workspaceId) ?? []), grant])
     }
     const ids = workspaceIds
-    for (const row of await this.#session.all(grantsOfTeams, { ids, teams })) add(row.workspace_id, grantOf(row))
+    for (const row of await this.#session.queryMany(grantsOfTeams, { ids, teams })) add(row.workspace_id, grantOf(row))
     return grants
   }
 
@@ -53,8 +53,8 @@ export class AccessRows implements AccessStore {
       .where(among(dialect, sql.ref("g.team_id"), teams))
       .where(consumes)
     return [
-      ...(await this.#session.all(own)).map(directGrant),
-      ...(await this.#session.all(inherited)).map(projectGrant),
+      ...(await this.#session.queryMany(own)).map(directGrant),
+      ...(await this.#session.queryMany(inherited)).map(projectGrant),
     ]
   }
 }

@@ -1,19 +1,19 @@
 import { sql } from "kysely"
 import type { AccountStanding, AccountStatus, AcmeAccount, AcmeAccountId } from "../acme/account.ts"
-import type { AccountBinding, AccountBindingWithKey, AcmeAccountStore } from "../acme/acme-store.ts"
+import type { AccountBinding, AccountBindingWithKey, AcmeAccountRepository } from "../acme/acme-store.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { PublicJwk } from "../x509/jwk.ts"
 import { sealPaths } from "./seal-paths.ts"
-import { type Session, statement, UniqueViolation } from "./session.ts"
+import { type QueryRunner, statement, UniqueViolation } from "./session.ts"
 import type { AcmeAccountRow, AcmeBindingRow } from "./tables.ts"
 
-export class AcmeAccountRows implements AcmeAccountStore {
-  readonly #session: Session
+export class SqlAcmeAccountRepository implements AcmeAccountRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
@@ -33,23 +33,23 @@ export class AcmeAccountRows implements AcmeAccountStore {
       created_at: account.createdAt,
       status_at: account.statusAt,
     }
-    return (await this.#session.run(insertAccount, row)) > 0
+    return (await this.#session.execute(insertAccount, row)) > 0
   }
 
   async find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined> {
-    const row = await this.#session.first(accountById, { mountId, id })
+    const row = await this.#session.queryOne(accountById, { mountId, id })
     return row && accountOf(row)
   }
 
   async standing(mountId: MountId, id: AcmeAccountId): Promise<AccountStanding | undefined> {
-    const row = await this.#session.first(standingById, { mountId, id })
+    const row = await this.#session.queryOne(standingById, { mountId, id })
     if (row === undefined) return undefined
     const { directory, thumbprint, status, binding_id: bindingId } = row
     return { id, mountId, directory, thumbprint, status: status as AccountStatus, bindingId }
   }
 
   async byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined> {
-    const row = await this.#session.first(accountByKey, { mountId, directory, thumbprint })
+    const row = await this.#session.queryOne(accountByKey, { mountId, directory, thumbprint })
     return row && accountOf(row)
   }
 
@@ -61,22 +61,22 @@ export class AcmeAccountRows implements AcmeAccountStore {
       contact,
     }: { readonly status: AccountStatus; readonly statusAt: Instant; readonly contact: readonly string[] },
   ): Promise<void> {
-    await this.#session.run(changeAccount, { id, status, statusAt, contact: JSON.stringify(contact) })
+    await this.#session.execute(changeAccount, { id, status, statusAt, contact: JSON.stringify(contact) })
   }
 
   async count(mountId: MountId): Promise<number> {
-    return (await this.#session.first(countAccounts, { mountId }))?.total ?? 0
+    return (await this.#session.queryOne(countAccounts, { mountId }))?.total ?? 0
   }
 
   revokeUnused(
     mountId: MountId,
     asked: { readonly before: Instant; readonly now: Instant; readonly limit: number },
   ): Promise<number> {
-    return this.#session.run(revokeUnused, { mountId, ...asked })
+    return this.#session.execute(revokeUnused, { mountId, ...asked })
   }
 
   removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number> {
-    return this.#session.run(removeEnded, { mountId, before, limit })
+    return this.#session.execute(removeEnded, { mountId, before, limit })
   }
 
   async changeKey(
@@ -84,7 +84,7 @@ export class AcmeAccountRows implements AcmeAccountStore {
     { jwk, thumbprint }: { readonly jwk: PublicJwk; readonly thumbprint: string },
   ): Promise<boolean> {
     try {
-      await this.#session.run(changeAccountKey, { id, jwk: JSON.stringify(jwk), thumbprint })
+      await this.#session.execute(changeAccountKey, { id, jwk: JSON.stringify(jwk), thumbprint })
       return true
     } catch (error) {
       if (error instanceof UniqueViolation) return false
@@ -102,24 +102,24 @@ export class AcmeAccountRows implements AcmeAccountStore {
       created_at: createdAt,
       expires_at: expiresAt,
     }
-    await this.#session.run(this.#session.db.insertInto("acme_bindings").values(row))
+    await this.#session.execute(this.#session.db.insertInto("acme_bindings").values(row))
   }
 
   async binding(mountId: MountId, id: string): Promise<AccountBindingWithKey | undefined> {
-    const row = await this.#session.first(bindingById, { mountId, id })
+    const row = await this.#session.queryOne(bindingById, { mountId, id })
     return row && { ...bindingOf(row), key: this.#sealer.open(sealPaths.acmeBinding(mountId, id), row.key_sealed) }
   }
 
   async bindings(mountId: MountId, now: Instant): Promise<readonly AccountBinding[]> {
-    return (await this.#session.all(bindingsOfMount, { mountId, now })).map(bindingOf)
+    return (await this.#session.queryMany(bindingsOfMount, { mountId, now })).map(bindingOf)
   }
 
   async removeBinding(mountId: MountId, id: string): Promise<boolean> {
-    return (await this.#session.run(removeBinding, { mountId, id })) > 0
+    return (await this.#session.execute(removeBinding, { mountId, id })) > 0
   }
 
   sweepBindings(now: Instant, limit: number): Promise<number> {
-    return this.#session.run(forgetBindings, { now, limit })
+    return this.#session.execute(forgetBindings, { now, limit })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AcmeAccountId } from "../acme/account.ts"
-import { type AcmeAuthorizationStore, type ClaimedChallenge, type Turn, turnToleranceMs } from "../acme/acme-store.ts"
+import { type AcmeAuthorizationRepository, type ClaimedChallenge, type Turn, turnToleranceMs } from "../acme/acme-store.ts"
 import type { ProvedIdentifier } from "../acme/identifier.ts"
 import {
   type AcmeOrderId,
@@ -13,19 +13,19 @@ import {
 import type { Problem } from "../acme/problem.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { AcmeAuthorizationRow, AcmeChallengeRow, Flag } from "./tables.ts"
 
-export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
-  readonly #session: Session
+export class SqlAcmeAuthorizationRepository implements AcmeAuthorizationRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async insert(authorization: Authorization, challenges: readonly Challenge[]): Promise<void> {
     const { identifier } = authorization
-    await this.#session.run(insertAuthorization, {
+    await this.#session.execute(insertAuthorization, {
       id: authorization.id,
       mount_id: authorization.mountId,
       account_id: authorization.accountId,
@@ -44,20 +44,20 @@ export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
       [`token${at}`]: token,
       [`status${at}`]: status,
     }))
-    await this.#session.run(inserting, Object.assign({}, ...columns) as Record<string, string>)
+    await this.#session.execute(inserting, Object.assign({}, ...columns) as Record<string, string>)
   }
 
   async find(mountId: MountId, accountId: AcmeAccountId, id: AuthorizationId): Promise<Authorization | undefined> {
-    const row = await this.#session.first(authorizationById, { mountId, accountId, id })
+    const row = await this.#session.queryOne(authorizationById, { mountId, accountId, id })
     return row && authorizationOf(row)
   }
 
   async ofOrder(id: AcmeOrderId): Promise<readonly Authorization[]> {
-    return (await this.#session.all(authorizationsOfOrder, { id })).map(authorizationOf)
+    return (await this.#session.queryMany(authorizationsOfOrder, { id })).map(authorizationOf)
   }
 
   async challenges(id: AuthorizationId): Promise<readonly Challenge[]> {
-    return (await this.#session.all(challengesOf, { id })).map(challengeOf)
+    return (await this.#session.queryMany(challengesOf, { id })).map(challengeOf)
   }
 
   async validFor(
@@ -65,7 +65,7 @@ export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
     { type, value, wildcard }: ProvedIdentifier,
     beyond: Instant,
   ): Promise<Authorization | undefined> {
-    const row = await this.#session.first(validAuthorization, {
+    const row = await this.#session.queryOne(validAuthorization, {
       accountId,
       type,
       value,
@@ -76,27 +76,27 @@ export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
   }
 
   async deactivate(id: AuthorizationId): Promise<boolean> {
-    if ((await this.#session.run(deactivate, { id })) === 0) return false
-    await this.#session.run(forgetAttempts, { id })
+    if ((await this.#session.execute(deactivate, { id })) === 0) return false
+    await this.#session.execute(forgetAttempts, { id })
     return true
   }
 
   async deactivateAll(accountId: AcmeAccountId): Promise<void> {
-    await this.#session.run(forgetAttemptsOfAccount, { accountId })
-    await this.#session.run(deactivateAll, { accountId })
+    await this.#session.execute(forgetAttemptsOfAccount, { accountId })
+    await this.#session.execute(deactivateAll, { accountId })
   }
 
   async beginChallenge(id: AuthorizationId, type: ChallengeType, turn: Turn): Promise<boolean> {
-    return (await this.#session.run(beginChallenge, { id, type, ...turn })) > 0
+    return (await this.#session.execute(beginChallenge, { id, type, ...turn })) > 0
   }
 
   async claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]> {
-    const due = await this.#session.all(dueChallenges, { now, latest: leasedUntil + turnToleranceMs, limit })
+    const due = await this.#session.queryMany(dueChallenges, { now, latest: leasedUntil + turnToleranceMs, limit })
     const claimed: ClaimedChallenge[] = []
     for (const row of due) {
       const { authorization_id: id, type, attempts } = row
       // Whoever else has taken it meanwhile has made its attempts one more.
-      if ((await this.#session.run(claimChallenge, { id, type, attempts, leasedUntil })) === 0) continue
+      if ((await this.#session.execute(claimChallenge, { id, type, attempts, leasedUntil })) === 0) continue
       claimed.push({
         ...challengeOf({ ...row, attempts: attempts + 1 }),
         mountId: row.mount_id as MountId,
@@ -114,13 +114,13 @@ export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
   }
 
   async nextAttemptAt(): Promise<Instant | undefined> {
-    return (await this.#session.first(nextAttempt, {}))?.attempt_at ?? undefined
+    return (await this.#session.queryOne(nextAttempt, {}))?.attempt_at ?? undefined
   }
 
   async succeed(challenge: Challenge, validatedAt: Instant, validUntil: Instant): Promise<boolean> {
     const { authorizationId: id, type, attempts } = challenge
-    if ((await this.#session.run(succeedChallenge, { id, type, attempts, validatedAt })) === 0) return false
-    await this.#session.run(settleAuthorization, { id, state: "valid", expiresAt: validUntil })
+    if ((await this.#session.execute(succeedChallenge, { id, type, attempts, validatedAt })) === 0) return false
+    await this.#session.execute(settleAuthorization, { id, state: "valid", expiresAt: validUntil })
     return true
   }
 
@@ -130,19 +130,19 @@ export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
     attemptAt: Instant,
   ): Promise<boolean> {
     return (
-      (await this.#session.run(retryChallenge, { id, type, attempts, error: JSON.stringify(error), attemptAt })) > 0
+      (await this.#session.execute(retryChallenge, { id, type, attempts, error: JSON.stringify(error), attemptAt })) > 0
     )
   }
 
   async failChallenge({ authorizationId: id, type, attempts }: Challenge, error: Problem): Promise<boolean> {
-    if ((await this.#session.run(failChallenge, { id, type, attempts, error: JSON.stringify(error) })) === 0)
+    if ((await this.#session.execute(failChallenge, { id, type, attempts, error: JSON.stringify(error) })) === 0)
       return false
-    await this.#session.run(invalidateAuthorization, { id })
+    await this.#session.execute(invalidateAuthorization, { id })
     return true
   }
 
   async removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number> {
-    return this.#session.run(removeAuthorizations, { mountId, before, limit })
+    return this.#session.execute(removeAuthorizations, { mountId, before, limit })
   }
 }
 

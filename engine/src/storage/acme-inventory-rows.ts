@@ -1,46 +1,46 @@
 import type { AcmeAccount, AcmeAccountId } from "../acme/account.ts"
-import type { AcmeInventoryStore, IdPage } from "../acme/management-store.ts"
+import type { AcmeInventoryRepository, IdPage } from "../acme/management-store.ts"
 import type { AcmeOrder, AcmeOrderId } from "../acme/order.ts"
 import type { MountId } from "../pki/mount.ts"
 import { accountColumns, accountOf } from "./acme-account-rows.ts"
 import { orderColumns, orderOf } from "./acme-order-rows.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class AcmeInventoryRows implements AcmeInventoryStore {
-  readonly #session: Session
+export class SqlAcmeInventoryRepository implements AcmeInventoryRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async accounts(mountId: MountId, page: IdPage): Promise<readonly AcmeAccount[]> {
-    return (await this.#session.all(accountsAfter, { mountId, ...page })).map(accountOf)
+    return (await this.#session.queryMany(accountsAfter, { mountId, ...page })).map(accountOf)
   }
 
   async removeAccount(mountId: MountId, id: AcmeAccountId): Promise<boolean> {
-    return (await this.#session.run(removeAccount, { mountId, id })) > 0
+    return (await this.#session.execute(removeAccount, { mountId, id })) > 0
   }
 
   async orders(mountId: MountId, accountId: AcmeAccountId | undefined, page: IdPage): Promise<readonly AcmeOrder[]> {
     const rows =
       accountId === undefined
-        ? await this.#session.all(ordersAfter, { mountId, ...page })
-        : await this.#session.all(ordersOfAccountAfter, { mountId, accountId, ...page })
+        ? await this.#session.queryMany(ordersAfter, { mountId, ...page })
+        : await this.#session.queryMany(ordersOfAccountAfter, { mountId, accountId, ...page })
     return rows.map(orderOf)
   }
 
   async newestOrders(accountId: AcmeAccountId, limit: number): Promise<readonly AcmeOrder[]> {
-    return (await this.#session.all(newestOrders, { accountId, limit })).map(orderOf)
+    return (await this.#session.queryMany(newestOrders, { accountId, limit })).map(orderOf)
   }
 
   async order(mountId: MountId, id: AcmeOrderId): Promise<AcmeOrder | undefined> {
-    const row = await this.#session.first(orderById, { mountId, id })
+    const row = await this.#session.queryOne(orderById, { mountId, id })
     return row && orderOf(row)
   }
 
   async removeOrder(mountId: MountId, id: AcmeOrderId): Promise<boolean> {
-    await this.#session.run(keepAccountOfCertificate, { mountId, id })
-    return (await this.#session.run(removeOrder, { mountId, id })) > 0
+    await this.#session.execute(keepAccountOfCertificate, { mountId, id })
+    return (await this.#session.execute(removeOrder, { mountId, id })) > 0
   }
 }
 

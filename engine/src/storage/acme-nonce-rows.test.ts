@@ -3,7 +3,7 @@ import { newNonce, readNonce } from "../acme/nonce.ts"
 import { systemRuntime } from "../core/runtime.ts"
 import { minuteMs } from "../core/time.ts"
 import { sharedDatabaseKinds, storedMount } from "../testing/stored-mount.ts"
-import { AcmeNonceRows } from "./acme-nonce-rows.ts"
+import { SqlAcmeNonceRepository } from "./acme-nonce-rows.ts"
 import { hmacSigner } from "./hmac-signer.ts"
 
 const { random } = systemRuntime()
@@ -12,8 +12,8 @@ const usedAt = (now: number) => readNonce(newNonce(authority, random, now), auth
 
 describe.each(sharedDatabaseKinds)("used nonces on $name", (kind) => {
   const stored = storedMount(kind)
-  const nonces = <T>(work: (rows: AcmeNonceRows) => Promise<T>) =>
-    stored.database.transact((session) => work(new AcmeNonceRows(session)))
+  const nonces = <T>(work: (rows: SqlAcmeNonceRepository) => Promise<T>) =>
+    stored.database.transact((session) => work(new SqlAcmeNonceRepository(session)))
   const isRedeemed = ({ digest, expiresAt }: ReturnType<typeof usedAt>) =>
     nonces((rows) => rows.redeem(digest, expiresAt))
 

@@ -1,21 +1,21 @@
-import type { AcmeNonceStore } from "../acme/acme-store.ts"
+import type { AcmeNonceRepository } from "../acme/acme-store.ts"
 import { endOfNonces } from "../acme/nonce.ts"
 import type { Instant } from "../core/time.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class AcmeNonceRows implements AcmeNonceStore {
-  readonly #session: Session
+export class SqlAcmeNonceRepository implements AcmeNonceRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async redeem(digest: Uint8Array, expiresAt: Instant): Promise<boolean> {
-    return (await this.#session.run(insertNonce, { digest, expiresAt })) > 0
+    return (await this.#session.execute(insertNonce, { digest, expiresAt })) > 0
   }
 
   sweep(now: Instant, limit: number): Promise<number> {
-    return this.#session.run(forgetNonces, { end: endOfNonces(now), limit })
+    return this.#session.execute(forgetNonces, { end: endOfNonces(now), limit })
   }
 }
 

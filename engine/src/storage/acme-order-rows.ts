@@ -1,24 +1,24 @@
 import { type ExpressionBuilder, sql } from "kysely"
 import type { AcmeAccountId } from "../acme/account.ts"
-import { type AcmeOrderStore, type ClaimedOrder, type Turn, turnToleranceMs } from "../acme/acme-store.ts"
+import { type AcmeOrderRepository, type ClaimedOrder, type Turn, turnToleranceMs } from "../acme/acme-store.ts"
 import type { Identifier } from "../acme/identifier.ts"
 import type { AcmeOrder, AcmeOrderId, AuthorizationId } from "../acme/order.ts"
 import type { Problem } from "../acme/problem.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { AcmeOrderRow, Tables } from "./tables.ts"
 
-export class AcmeOrderRows implements AcmeOrderStore {
-  readonly #session: Session
+export class SqlAcmeOrderRepository implements AcmeOrderRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async insert(order: AcmeOrder, authorizations: readonly AuthorizationId[]): Promise<void> {
-    await this.#session.run(insertOrder, {
+    await this.#session.execute(insertOrder, {
       id: order.id,
       mount_id: order.mountId,
       account_id: order.accountId,
@@ -37,11 +37,11 @@ export class AcmeOrderRows implements AcmeOrderStore {
       attempt_at: null,
     })
     for (const [position, authorizationId] of authorizations.entries())
-      await this.#session.run(insertOrderAuthorization, { orderId: order.id, position, authorizationId })
+      await this.#session.execute(insertOrderAuthorization, { orderId: order.id, position, authorizationId })
   }
 
   async find(mountId: MountId, accountId: AcmeAccountId, id: AcmeOrderId): Promise<AcmeOrder | undefined> {
-    const row = await this.#session.first(orderById, { mountId, accountId, id })
+    const row = await this.#session.queryOne(orderById, { mountId, accountId, id })
     return row && orderOf(row)
   }
 
@@ -51,38 +51,38 @@ export class AcmeOrderRows implements AcmeOrderStore {
   ): Promise<readonly AcmeOrderId[]> {
     const rows =
       before === undefined
-        ? await this.#session.all(newestOrders, { accountId, now, limit })
-        : await this.#session.all(ordersBefore, { accountId, now, before, limit })
+        ? await this.#session.queryMany(newestOrders, { accountId, now, limit })
+        : await this.#session.queryMany(ordersBefore, { accountId, now, before, limit })
     return rows.map(({ id }) => id as AcmeOrderId)
   }
 
   async replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined> {
-    const row = await this.#session.first(replacement, { mountId, replaces, now })
+    const row = await this.#session.queryOne(replacement, { mountId, replaces, now })
     return row?.id as AcmeOrderId | undefined
   }
 
   async wasToBeReplaced(mountId: MountId, certificateId: string): Promise<boolean> {
-    return (await this.#session.first(anyReplacement, { mountId, certificateId })) !== undefined
+    return (await this.#session.queryOne(anyReplacement, { mountId, certificateId })) !== undefined
   }
 
   async beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean> {
-    return (await this.#session.run(beginFinalizing, { id, csr, ...turn })) > 0
+    return (await this.#session.execute(beginFinalizing, { id, csr, ...turn })) > 0
   }
 
   async claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedOrder[]> {
-    const due = await this.#session.all(dueOrders, { now, latest: leasedUntil + turnToleranceMs, limit })
+    const due = await this.#session.queryMany(dueOrders, { now, latest: leasedUntil + turnToleranceMs, limit })
     const claimed: ClaimedOrder[] = []
     for (const { directory, attempts, ...row } of due) {
       const { id, csr } = row
       // Whoever else has taken it meanwhile has made its attempts one more.
-      if (csr === null || (await this.#session.run(claimOrder, { id, attempts, leasedUntil })) === 0) continue
+      if (csr === null || (await this.#session.execute(claimOrder, { id, attempts, leasedUntil })) === 0) continue
       claimed.push({ ...orderOf(row), csr, attempts: attempts + 1, directory })
     }
     return claimed
   }
 
   async nextAttemptAt(): Promise<Instant | undefined> {
-    return (await this.#session.first(nextAttempt, {}))?.attempt_at ?? undefined
+    return (await this.#session.queryOne(nextAttempt, {}))?.attempt_at ?? undefined
   }
 
   async complete(
@@ -90,23 +90,23 @@ export class AcmeOrderRows implements AcmeOrderStore {
     { serialNumber, keptUntil }: { readonly serialNumber: SerialNumber; readonly keptUntil: Instant },
   ): Promise<boolean> {
     const completed = { id, attempts, keptUntil, serialNumber: serialNumberOctets(serialNumber) }
-    return (await this.#session.run(completeOrder, completed)) > 0
+    return (await this.#session.execute(completeOrder, completed)) > 0
   }
 
   async retry({ id, attempts }: Pick<ClaimedOrder, "id" | "attempts">, attemptAt: Instant): Promise<boolean> {
-    return (await this.#session.run(retryOrder, { id, attempts, attemptAt })) > 0
+    return (await this.#session.execute(retryOrder, { id, attempts, attemptAt })) > 0
   }
 
   async fail({ id, attempts }: Pick<ClaimedOrder, "id" | "attempts">, error: Problem): Promise<boolean> {
-    return (await this.#session.run(failOrder, { id, attempts, error: JSON.stringify(error) })) > 0
+    return (await this.#session.execute(failOrder, { id, attempts, error: JSON.stringify(error) })) > 0
   }
 
   async failAll(accountId: AcmeAccountId, error: Problem): Promise<void> {
-    await this.#session.run(failOrdersOfAccount, { accountId, error: JSON.stringify(error) })
+    await this.#session.execute(failOrdersOfAccount, { accountId, error: JSON.stringify(error) })
   }
 
   async endedWith(id: AuthorizationId, now: Instant): Promise<number> {
-    return Number((await this.#session.first(endedWith, { id, now }))?.count ?? 0)
+    return Number((await this.#session.queryOne(endedWith, { id, now }))?.count ?? 0)
   }
 
   async endExpired(
@@ -114,11 +114,11 @@ export class AcmeOrderRows implements AcmeOrderStore {
     { after, until }: { readonly after: Instant; readonly until: Instant },
     limit: number,
   ): Promise<{ readonly ended: number; readonly newly: number }> {
-    const expired = await this.#session.all(expiredOrders, { mountId, after, until, limit })
+    const expired = await this.#session.queryMany(expiredOrders, { mountId, after, until, limit })
     let ended = 0
     let newly = 0
     for (const { id, failed } of expired) {
-      if ((await this.#session.run(endExpired, { id })) === 0) continue
+      if ((await this.#session.execute(endExpired, { id })) === 0) continue
       ended += 1
       if (failed === null) newly += 1
     }
@@ -126,7 +126,7 @@ export class AcmeOrderRows implements AcmeOrderStore {
   }
 
   async ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined> {
-    const row = await this.#session.first(orderOfCertificate, {
+    const row = await this.#session.queryOne(orderOfCertificate, {
       mountId,
       serialNumber: serialNumberOctets(serialNumber),
     })
@@ -136,14 +136,14 @@ export class AcmeOrderRows implements AcmeOrderStore {
   async accountOfCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeAccountId | undefined> {
     const certificate = { mountId, serialNumber: serialNumberOctets(serialNumber) }
     const row =
-      (await this.#session.first(accountOfOrder, certificate)) ??
-      (await this.#session.first(accountOfDeletedOrder, certificate))
+      (await this.#session.queryOne(accountOfOrder, certificate)) ??
+      (await this.#session.queryOne(accountOfDeletedOrder, certificate))
     return row?.account_id as AcmeAccountId | undefined
   }
 
   async removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number> {
-    await this.#session.run(removeCertificates, { mountId, before, limit })
-    return this.#session.run(removeOrders, { mountId, before, limit })
+    await this.#session.execute(removeCertificates, { mountId, before, limit })
+    return this.#session.execute(removeOrders, { mountId, before, limit })
   }
 }
 

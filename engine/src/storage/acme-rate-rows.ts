@@ -1,20 +1,20 @@
 import type { AcmeAccountId } from "../acme/account.ts"
 import type { ProvedIdentifier } from "../acme/identifier.ts"
-import type { AcmeRateStore, Nth, Registration } from "../acme/rate-limits.ts"
+import type { AcmeRateRepository, Nth, Registration } from "../acme/rate-limits.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { Flag } from "./tables.ts"
 
-export class AcmeRateRows implements AcmeRateStore {
-  readonly #session: Session
+export class SqlAcmeRateRepository implements AcmeRateRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async orderOfAccount(accountId: AcmeAccountId, { nth, ...window }: Nth): Promise<Instant | undefined> {
-    return (await this.#session.first(orderOfAccount, { accountId, ...window, before: nth - 1 }))?.created_at
+    return (await this.#session.queryOne(orderOfAccount, { accountId, ...window, before: nth - 1 }))?.created_at
   }
 
   async failure(
@@ -23,19 +23,19 @@ export class AcmeRateRows implements AcmeRateStore {
     { nth, ...window }: Nth,
   ): Promise<Instant | undefined> {
     const asked = { accountId, type, value, wildcard: wildcard ? 1 : 0, ...window, before: nth - 1 }
-    return (await this.#session.first(failure, asked))?.created_at
+    return (await this.#session.queryOne(failure, asked))?.created_at
   }
 
   async registration(mountId: MountId, source: string, { nth, ...window }: Nth): Promise<Instant | undefined> {
-    return (await this.#session.first(registration, { mountId, source, ...window, before: nth - 1 }))?.registered_at
+    return (await this.#session.queryOne(registration, { mountId, source, ...window, before: nth - 1 }))?.registered_at
   }
 
   async register(made: Registration): Promise<void> {
-    await this.#session.run(insertRegistration, made)
+    await this.#session.execute(insertRegistration, made)
   }
 
   sweep(before: Instant, limit: number): Promise<number> {
-    return this.#session.run(forgetRegistrations, { before, limit })
+    return this.#session.execute(forgetRegistrations, { before, limit })
   }
 }
 

@@ -14,9 +14,9 @@ import type { Problem } from "../acme/problem.ts"
 import { newId } from "../core/ids.ts"
 import { systemRuntime } from "../core/runtime.ts"
 import { newSerialNumber } from "../x509/serial-number.ts"
-import { AcmeAccountRows } from "./acme-account-rows.ts"
-import { AcmeAuthorizationRows } from "./acme-authorization-rows.ts"
-import { AcmeOrderRows } from "./acme-order-rows.ts"
+import { SqlAcmeAccountRepository } from "./acme-account-rows.ts"
+import { SqlAcmeAuthorizationRepository } from "./acme-authorization-rows.ts"
+import { SqlAcmeOrderRepository } from "./acme-order-rows.ts"
 import { sharedDatabaseKinds, storedMount } from "../testing/stored-mount.ts"
 
 const { random } = systemRuntime()
@@ -28,10 +28,10 @@ const taken = { attempts: 1, attemptAt: later }
 describe.each(sharedDatabaseKinds)("on $name", (kind) => {
   const stored = storedMount(kind)
 
-  const orders = <T>(work: (rows: AcmeOrderRows) => Promise<T>) =>
-    stored.database.transact((session) => work(new AcmeOrderRows(session)))
-  const authorizations = <T>(work: (rows: AcmeAuthorizationRows) => Promise<T>) =>
-    stored.database.transact((session) => work(new AcmeAuthorizationRows(session)))
+  const orders = <T>(work: (rows: SqlAcmeOrderRepository) => Promise<T>) =>
+    stored.database.transact((session) => work(new SqlAcmeOrderRepository(session)))
+  const authorizations = <T>(work: (rows: SqlAcmeAuthorizationRepository) => Promise<T>) =>
+    stored.database.transact((session) => work(new SqlAcmeAuthorizationRepository(session)))
 
   async function newAccount(): Promise<AcmeAccountId> {
     const id: AcmeAccountId = newId("acct", random)
@@ -50,7 +50,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       statusAt: now,
     } as const
     // Nothing of an account is sealed.
-    await stored.database.transact((session) => new AcmeAccountRows(session, undefined as never).insert(account))
+    await stored.database.transact((session) => new SqlAcmeAccountRepository(session, undefined as never).insert(account))
     return id
   }
 
@@ -186,8 +186,8 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
   })
 
   describe("an account", () => {
-    const accounts = <T>(work: (rows: AcmeAccountRows) => Promise<T>) =>
-      stored.database.transact((session) => work(new AcmeAccountRows(session, undefined as never)))
+    const accounts = <T>(work: (rows: SqlAcmeAccountRepository) => Promise<T>) =>
+      stored.database.transact((session) => work(new SqlAcmeAccountRepository(session, undefined as never)))
     const revokeUnused = () =>
       accounts((rows) => rows.revokeUnused(stored.mountId, { before: later, now: later, limit: 10_000 }))
 
@@ -317,7 +317,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       const [before, at] = [later + 41_000, later + 42_000]
       for (const { order } of [one, lost, proved, proving])
         await stored.database.transact((session) =>
-          session.run(session.db.updateTable("acme_orders").set({ expires_at: at }).where("id", "=", order.id)),
+          session.execute(session.db.updateTable("acme_orders").set({ expires_at: at }).where("id", "=", order.id)),
         )
       const end = (after: number, until: number, limit = 10) =>
         orders((rows) => rows.endExpired(stored.mountId, { after, until }, limit))

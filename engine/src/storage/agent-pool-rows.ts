@@ -6,28 +6,28 @@ import {
   type AgentPoolFilter,
   type AgentPoolScope,
   type AgentPoolUses,
-  refuseUsedPool,
+  rejectUsedPool,
 } from "../organizations/agent-pool.ts"
 import { foldName } from "../organizations/organization.ts"
-import type { AgentPoolStore } from "../workspaces/agent-pool-store.ts"
+import type { AgentPoolRepository } from "../workspaces/agent-pool-store.ts"
 import type { Visibility } from "../workspaces/query.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { ReferenceViolation, type Session, statement } from "./session.ts"
+import { ReferenceViolation, type QueryRunner, statement } from "./session.ts"
 import type { AgentPoolRow } from "./tables.ts"
-import { nameTaken, refuseTaken } from "./taken.ts"
+import { nameTaken, rejectTaken } from "./taken.ts"
 import { visible } from "./visible.ts"
 
-export class AgentPoolRows implements AgentPoolStore {
-  readonly #session: Session
+export class SqlAgentPoolRepository implements AgentPoolRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: string): Promise<AgentPool | undefined> {
-    const row = await this.#session.first(
+    const row = await this.#session.queryOne(
       this.#session.db.selectFrom("agent_pools").select(columns).where("id", "=", id),
     )
     return row && poolOf(row)
@@ -40,7 +40,7 @@ export class AgentPoolRows implements AgentPoolStore {
       .selectFrom("agent_pools")
       .select(columns)
       .where(among(dialect, sql.ref("id"), ids))
-    return (await this.#session.all(query)).map(poolOf)
+    return (await this.#session.queryMany(query)).map(poolOf)
   }
 
   list(
@@ -69,7 +69,7 @@ export class AgentPoolRows implements AgentPoolStore {
     visibility: Visibility,
   ): Promise<ReadonlyMap<string, readonly WorkspaceId[]>> {
     const { db, dialect } = this.#session
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       db
         .selectFrom("workspaces as w")
         .select(["w.id", "w.agent_pool_id"])
@@ -94,12 +94,12 @@ export class AgentPoolRows implements AgentPoolStore {
       ]),
     )
     if (ids.length === 0) return scopes
-    for (const { agent_pool_id, workspace_id, rule } of await this.#session.all(workspaceRules, { ids })) {
+    for (const { agent_pool_id, workspace_id, rule } of await this.#session.queryMany(workspaceRules, { ids })) {
       const scope = scopes.get(agent_pool_id)
       const list = rule === "excluded" ? scope?.excludedWorkspaceIds : scope?.allowedWorkspaceIds
       list?.push(workspace_id as WorkspaceId)
     }
-    for (const { agent_pool_id, project_id } of await this.#session.all(allowedProjects, { ids }))
+    for (const { agent_pool_id, project_id } of await this.#session.queryMany(allowedProjects, { ids }))
       scopes.get(agent_pool_id)?.allowedProjectIds.push(project_id as ProjectId)
     return scopes
   }
@@ -112,17 +112,17 @@ export class AgentPoolRows implements AgentPoolStore {
     ] as const
     for (const [rule, ids] of lists) {
       if (ids === undefined) continue
-      await this.#session.run(
+      await this.#session.execute(
         db.deleteFrom("agent_pool_workspaces").where("agent_pool_id", "=", id).where("rule", "=", rule),
       )
       const rows = ids.map((workspaceId) => ({ agent_pool_id: id, workspace_id: workspaceId, rule }))
-      if (rows.length > 0) await this.#session.run(db.insertInto("agent_pool_workspaces").values(rows))
+      if (rows.length > 0) await this.#session.execute(db.insertInto("agent_pool_workspaces").values(rows))
     }
     const { allowedProjectIds } = scope
     if (allowedProjectIds === undefined) return
-    await this.#session.run(db.deleteFrom("agent_pool_projects").where("agent_pool_id", "=", id))
+    await this.#session.execute(db.deleteFrom("agent_pool_projects").where("agent_pool_id", "=", id))
     const rows = allowedProjectIds.map((projectId) => ({ agent_pool_id: id, project_id: projectId }))
-    if (rows.length > 0) await this.#session.run(db.insertInto("agent_pool_projects").values(rows))
+    if (rows.length > 0) await this.#session.execute(db.insertInto("agent_pool_projects").values(rows))
   }
 
   async admits(
@@ -132,11 +132,11 @@ export class AgentPoolRows implements AgentPoolStore {
       projectId,
     }: { readonly workspaceId?: WorkspaceId; readonly projectId: ProjectId },
   ): Promise<boolean> {
-    return (await this.#session.first(admitting, { id, workspaceId, projectId })) !== undefined
+    return (await this.#session.queryOne(admitting, { id, workspaceId, projectId })) !== undefined
   }
 
   async usesOf(id: string): Promise<AgentPoolUses> {
-    const uses = await this.#session.first(
+    const uses = await this.#session.queryOne(
       sql<AgentPoolUses>`select
         (select count(*) from workspaces where agent_pool_id = ${id}) as workspaces,
         (select count(*) from projects where default_agent_pool_id = ${id}) as projects,
@@ -155,7 +155,7 @@ export class AgentPoolRows implements AgentPoolStore {
       created_at: pool.createdAt,
       organization_scoped: pool.organizationScoped ? 1 : 0,
     }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("agent_pools").values(row)), {
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("agent_pools").values(row)), {
       name: nameTaken,
     })
   }
@@ -165,16 +165,16 @@ export class AgentPoolRows implements AgentPoolStore {
       .updateTable("agent_pools")
       .set({ name, name_folded: foldName(name), organization_scoped: organizationScoped ? 1 : 0 })
       .where("id", "=", id)
-    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(update), { name: nameTaken })
   }
 
   async remove(id: string): Promise<void> {
     try {
-      await this.#session.run(this.#session.db.deleteFrom("agent_pools").where("id", "=", id))
+      await this.#session.execute(this.#session.db.deleteFrom("agent_pools").where("id", "=", id))
     } catch (error) {
       // A workspace took it in the meantime.
       if (error instanceof ReferenceViolation)
-        refuseUsedPool(id, { workspaces: 1, projects: 0, organizations: 0, oauthClients: 0 })
+        rejectUsedPool(id, { workspaces: 1, projects: 0, organizations: 0, oauthClients: 0 })
       throw error
     }
   }

@@ -1,43 +1,43 @@
 import type { Instant } from "../core/time.ts"
 import { keysMaximum, type KeyPage, limitOf } from "../pki/key-page.ts"
 import { type AppRole, initialAppRole } from "../pki/logins/app-role.ts"
-import type { AppRoleStore, SecretIdKey, SecretIdOwner, SecretIdStore } from "../pki/logins/app-role-store.ts"
+import type { AppRoleRepository, SecretIdKey, SecretIdOwner, SecretIdRepository } from "../pki/logins/app-role-store.ts"
 import type { AuthMethodId } from "../pki/logins/auth-method.ts"
 import type { SecretId } from "../pki/logins/secret-id.ts"
-import { type Session, statement } from "./session.ts"
-import { refuseTaken } from "./taken.ts"
+import { type QueryRunner, statement } from "./session.ts"
+import { rejectTaken } from "./taken.ts"
 
-export class AppRoleRows implements AppRoleStore {
-  readonly #session: Session
+export class SqlAppRoleRepository implements AppRoleRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async names(methodId: AuthMethodId, page: KeyPage): Promise<readonly string[]> {
     const range = { after: page.after ?? "", limit: limitOf(page, keysMaximum) }
-    return (await this.#session.all(roleNames, { methodId, ...range })).map(({ name }) => name)
+    return (await this.#session.queryMany(roleNames, { methodId, ...range })).map(({ name }) => name)
   }
 
   async find(methodId: AuthMethodId, name: string): Promise<AppRole | undefined> {
-    const row = await this.#session.first(roleByName, { methodId, name })
+    const row = await this.#session.queryOne(roleByName, { methodId, name })
     return row && roleOf(row)
   }
 
   async findByRoleId(methodId: AuthMethodId, roleId: string): Promise<AppRole | undefined> {
-    const row = await this.#session.first(roleByRoleId, { methodId, roleId })
+    const row = await this.#session.queryOne(roleByRoleId, { methodId, roleId })
     return row && roleOf(row)
   }
 
   async save(methodId: AuthMethodId, { name, roleId, ...made }: AppRole): Promise<void> {
     const row = { methodId, name, roleId, definition: JSON.stringify(made) }
-    await refuseTaken(() => this.#session.run(saveRole, row), {
+    await rejectTaken(() => this.#session.execute(saveRole, row), {
       role_id: { field: ["roleId"], detail: "role_id already in use" },
     })
   }
 
   async remove(methodId: AuthMethodId, name: string): Promise<void> {
-    await this.#session.run(removeRole, { methodId, name })
+    await this.#session.execute(removeRole, { methodId, name })
   }
 }
 
@@ -92,23 +92,23 @@ const removeRole = statement((db, { methodId, name }: { methodId: AuthMethodId; 
   db.deleteFrom("app_roles").where("method_id", "=", methodId).where("name", "=", name),
 )
 
-export class SecretIdRows implements SecretIdStore {
-  readonly #session: Session
+export class SqlSecretIdRepository implements SecretIdRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async accessors(owner: SecretIdOwner, page: KeyPage, now: Instant): Promise<readonly string[]> {
     const range = { after: page.after ?? "", limit: limitOf(page, keysMaximum) }
-    return (await this.#session.all(accessorsOf, { ...owner, ...range, now })).map(({ accessor }) => accessor)
+    return (await this.#session.queryMany(accessorsOf, { ...owner, ...range, now })).map(({ accessor }) => accessor)
   }
 
   async find(owner: SecretIdOwner, key: SecretIdKey): Promise<SecretId | undefined> {
     const row =
       "digest" in key
-        ? await this.#session.first(secretIdByDigest, { ...owner, ...key })
-        : await this.#session.first(secretIdByAccessor, { ...owner, ...key })
+        ? await this.#session.queryOne(secretIdByDigest, { ...owner, ...key })
+        : await this.#session.queryOne(secretIdByAccessor, { ...owner, ...key })
     return row && secretIdOf(row)
   }
 
@@ -125,26 +125,26 @@ export class SecretIdRows implements SecretIdStore {
       expires_at: expiresAt,
       definition: JSON.stringify(made),
     })
-    await refuseTaken(() => this.#session.run(insertion), {
+    await rejectTaken(() => this.#session.execute(insertion), {
       digest: { field: ["secretId"], detail: "secret_id is already registered" },
     })
   }
 
   async spendUse(accessor: string, now: Instant): Promise<boolean> {
-    if ((await this.#session.run(spendOne, { accessor, now })) > 0) return true
-    return (await this.#session.run(spendLast, { accessor })) > 0
+    if ((await this.#session.execute(spendOne, { accessor, now })) > 0) return true
+    return (await this.#session.execute(spendLast, { accessor })) > 0
   }
 
   async remove(owner: SecretIdOwner, key: SecretIdKey): Promise<boolean> {
     const removed =
       "digest" in key
-        ? await this.#session.run(removeByDigest, { ...owner, ...key })
-        : await this.#session.run(removeByAccessor, { ...owner, ...key })
+        ? await this.#session.execute(removeByDigest, { ...owner, ...key })
+        : await this.#session.execute(removeByAccessor, { ...owner, ...key })
     return removed > 0
   }
 
   sweep(now: Instant, limit: number): Promise<number> {
-    return this.#session.run(forget, { now, limit })
+    return this.#session.execute(forget, { now, limit })
   }
 }
 

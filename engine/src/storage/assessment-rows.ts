@@ -1,20 +1,20 @@
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Assessment } from "../workspaces/assessment.ts"
-import type { AssessmentStore } from "../workspaces/assessment-store.ts"
+import type { AssessmentRepository } from "../workspaces/assessment-store.ts"
 import { selectPage } from "./select-page.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import type { AssessmentResultRow } from "./tables.ts"
 
-export class AssessmentRows implements AssessmentStore {
-  readonly #session: Session
+export class SqlAssessmentRepository implements AssessmentRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: string): Promise<Assessment | undefined> {
-    const row = await this.#session.first(
+    const row = await this.#session.queryOne(
       this.#session.db.selectFrom("assessment_results").select(columns).where("id", "=", id),
     )
     return row && assessmentOf(row)
@@ -31,7 +31,7 @@ export class AssessmentRows implements AssessmentStore {
   }
 
   async insert(assessment: Assessment): Promise<void> {
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.insertInto("assessment_results").values({
         id: assessment.id,
         workspace_id: assessment.workspaceId,
@@ -45,7 +45,7 @@ export class AssessmentRows implements AssessmentStore {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("assessment_results").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("assessment_results").where("id", "=", id))
   }
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { firstPage } from "../core/page.ts"
 import type { RetentionTarget } from "../workspaces/retention-policy.ts"
-import { populatedWorld } from "../testing/populated-world.ts"
+import { populatedEngine } from "../testing/populated-world.ts"
 import { openDatabase } from "./database.ts"
 import { databaseKinds, type DatabaseKind } from "./temporary-database.ts"
 
@@ -10,7 +10,7 @@ const key = "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"
 
 async function recordsOn(kind: DatabaseKind) {
   const place = await kind.place()
-  const world = await populatedWorld({ url: place.url })
+  const world = await populatedEngine({ url: place.url })
   return Object.assign(world, {
     url: place.url,
     async [Symbol.asyncDispose]() {
@@ -110,7 +110,7 @@ test("policies go with their workspaces and their organization", async () => {
   await using database = await openDatabase(url)
   const left = async () => {
     const rows = await database.read((session) =>
-      session.all(session.db.selectFrom("retention_policies").select("target_kind")),
+      session.queryMany(session.db.selectFrom("retention_policies").select("target_kind")),
     )
     return rows.map(({ target_kind }) => target_kind).toSorted()
   }

@@ -1,41 +1,41 @@
 import { conflict } from "../core/errors.ts"
 import type { AuthMethod, AuthMethodConfig, AuthMethodId } from "../pki/logins/auth-method.ts"
 import { initialMountTraits, type MountOptions, type MountTraits } from "../pki/mount.ts"
-import type { AuthMethodStore } from "../pki/logins/auth-method-store.ts"
+import type { AuthMethodRepository } from "../pki/logins/auth-method-store.ts"
 import { bumpCacheVersion, mountsFamily } from "./cache-versions.ts"
-import { type Session, statement, UniqueViolation } from "./session.ts"
+import { type QueryRunner, statement, UniqueViolation } from "./session.ts"
 import type { AuthMethodRow } from "./tables.ts"
 
-export class AuthMethodRows implements AuthMethodStore {
-  readonly #session: Session
+export class SqlAuthMethodRepository implements AuthMethodRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async list(): Promise<readonly AuthMethod[]> {
-    return (await this.#session.all(all, {})).map(methodOf)
+    return (await this.#session.queryMany(all, {})).map(methodOf)
   }
 
   async find(id: AuthMethodId): Promise<AuthMethod | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && methodOf(row)
   }
 
   async insert(method: AuthMethod): Promise<void> {
     const insert = this.#session.db.insertInto("auth_methods").values(rowOf(method))
-    await this.#change(method.path, () => this.#session.run(insert))
+    await this.#change(method.path, () => this.#session.execute(insert))
   }
 
   async save(method: AuthMethod): Promise<void> {
     const { path, description, config } = rowOf(method)
     const changed = { path, description, config }
     const update = this.#session.db.updateTable("auth_methods").set(changed).where("id", "=", method.id)
-    await this.#change(path, () => this.#session.run(update))
+    await this.#change(path, () => this.#session.execute(update))
   }
 
   async remove(id: AuthMethodId): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("auth_methods").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("auth_methods").where("id", "=", id))
     await bumpCacheVersion(this.#session, mountsFamily)
   }
 

@@ -1,12 +1,12 @@
-import type { MountVersionStore } from "../pki/authority.ts"
+import type { MountVersionRepository } from "../pki/authority.ts"
 import type { MountId } from "../pki/mount.ts"
 import { authorityFamily, bumpCacheVersion, readCacheVersion, readMountVersions } from "./cache-versions.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 
-export class AuthorityRows implements MountVersionStore {
-  readonly #session: Session
+export class SqlAuthorityRepository implements MountVersionRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
@@ -23,5 +23,5 @@ export class AuthorityRows implements MountVersionStore {
  * Whoever changes a key, an issuer, a role or a setting of a mount says so, in the same transaction. Before a row that a
  * constraint may refuse: of two transactions that insert the same one is run again by this, and finds the row of the other.
  */
-export const bumpAuthority = (session: Session, mountId: MountId): Promise<void> =>
+export const bumpAuthority = (session: QueryRunner, mountId: MountId): Promise<void> =>
   bumpCacheVersion(session, authorityFamily(mountId))

@@ -4,7 +4,7 @@ import type { Isolation } from "../core/storage.ts"
 import type { Span } from "../core/tracing.ts"
 import type { StorageMetrics } from "./storage-metrics.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
-import type { DialectName, Session } from "./session.ts"
+import type { DialectName, QueryRunner } from "./session.ts"
 
 export const defaultLongestWorkMs = 10_000
 /** Connections that one server keeps to PostgreSQL. */
@@ -15,18 +15,18 @@ export interface Backend {
   readonly dialect: DialectName
   /** Durable commits of writes since it was opened; on SQLite one may carry many units of work. */
   readonly commitCount: number
-  read<T>(work: (session: Session) => Promise<T>): Promise<T>
+  read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /** One query, of a work that has no other. On PostgreSQL it needs no transaction, which would be three round trips for one. */
-  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T>
+  readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /** `span`: of the unit of work, which what the backend itself does for it is told of. */
-  transact<T>(work: (session: Session) => Promise<T>, options?: BackendTransactOptions): Promise<T>
+  transact<T>(work: (session: QueryRunner) => Promise<T>, options?: BackendTransactOptions): Promise<T>
   /** One transaction that no other process or replica runs beside; for migrations. */
-  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>
+  exclusively<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /**
    * One transaction that changes tables beside servers at work, one of all of them at a time: whoever comes meanwhile waits for
    * as long as it waits, so it gives up soon, and throws `EngineError("busy")`.
    */
-  alter<T>(work: (session: Session) => Promise<T>): Promise<T>
+  alter<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /** Finishes what was accepted, refuses what comes later. */
   close(): Promise<void>
 }

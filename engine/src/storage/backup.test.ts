@@ -18,11 +18,11 @@ const setSetting = statement<{ name: string; value: string }, unknown>((db, { na
 )
 const write = (database: Database, names: readonly string[], value = "") =>
   database.transact(async (session) => {
-    for (const name of names) await session.run(setSetting, { name, value })
+    for (const name of names) await session.execute(setSetting, { name, value })
   })
 const settingsOf = (database: Database) =>
   database.read(async (session) => {
-    const rows = await session.all(session.db.selectFrom("settings").select("name").orderBy("name"))
+    const rows = await session.queryMany(session.db.selectFrom("settings").select("name").orderBy("name"))
     return rows.map(({ name }) => name)
   })
 
@@ -216,7 +216,7 @@ describe("restore", () => {
     await using temporary = await temporaryDatabase(file)
     const target = join(await temporaryFolder(), "backup")
     await temporary.database.transact((session) =>
-      session.run(
+      session.execute(
         sql`insert into migrations (position, name) values (${migrations.length + 1}, '9999-from-the-future')`,
       ),
     )

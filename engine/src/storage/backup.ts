@@ -5,7 +5,7 @@ import { closeSync, existsSync, openSync, statSync } from "node:fs"
 import { copyFile, readFile, rm } from "node:fs/promises"
 import { backup, DatabaseSync } from "node:sqlite"
 import { moveDurably, writeDurably } from "./durable-file.ts"
-import { refuseNewer } from "./migrate.ts"
+import { rejectNewer } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
 
 export interface BackupContent {
@@ -72,7 +72,7 @@ export async function restore({ backup: source, file, overwrite, progress }: Res
   if (occupied && overwrite !== true) {
     throw new BackupRefused(`There is a database at ${file} already; say that it may be overwritten, or move it away.`)
   }
-  if (occupied) refuseLive(file)
+  if (occupied) rejectLive(file)
   const partial = `${file}.restoring`
   try {
     // The copy is checked, not the backup: checking a database may write beside it, and the medium may be read-only.
@@ -80,7 +80,7 @@ export async function restore({ backup: source, file, overwrite, progress }: Res
     await copyFile(source, partial)
     const content = verifyBackup(partial, source)
     // Asked again, as late as can be: the copy took time.
-    if (occupied) refuseLive(file)
+    if (occupied) rejectLive(file)
     // The log of the database that leaves must not be replayed over the one that comes.
     await removeLogs(file)
     await moveDurably(partial, file)
@@ -102,7 +102,7 @@ export function verifyBackup(file: string, named = file): BackupContent {
       throw new BackupRefused(`${named} is damaged: rows refer to rows that are not there.`)
     }
     const applied = texts(database, "select name from migrations order by position")
-    refuseNewer(applied, migrations)
+    rejectNewer(applied, migrations)
     return { bytes: statSync(file).size, schema: applied.at(-1) ?? "", rows: countRows(database) }
   } catch (error) {
     if (error instanceof BackupRefused || !isSqliteError(error)) throw error
@@ -154,7 +154,7 @@ function openBackup(file: string, named: string): DatabaseSync {
 }
 
 /** Leaving write-ahead mode takes the file alone: whoever else has it open refuses that. */
-function refuseLive(file: string): void {
+function rejectLive(file: string): void {
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
     database.exec("pragma journal_mode = delete")

@@ -1,21 +1,21 @@
 import type { BlockedKey, BlockedKeyRepository, BlockedKeySource, KeyDigest } from "../pki/keys/blocked-key.ts"
 import { keptSerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { BlockedKeyRow } from "./tables.ts"
 
 export class SqlBlockedKeyRepository implements BlockedKeyRepository {
-  readonly #session: Session
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async list(page: { readonly after: string; readonly limit: number }): Promise<readonly KeyDigest[]> {
-    return (await this.#session.all(digestsAfter, page)).map(({ digest }) => digest as KeyDigest)
+    return (await this.#session.queryMany(digestsAfter, page)).map(({ digest }) => digest as KeyDigest)
   }
 
   async find(digest: KeyDigest): Promise<BlockedKey | undefined> {
-    const row = await this.#session.first(byDigest, { digest })
+    const row = await this.#session.queryOne(byDigest, { digest })
     return (
       row && {
         spkiSha256: digest,
@@ -29,19 +29,19 @@ export class SqlBlockedKeyRepository implements BlockedKeyRepository {
   }
 
   async isBlocked(digest: KeyDigest): Promise<boolean> {
-    return (await this.#session.first(presence, { digest })) !== undefined
+    return (await this.#session.queryOne(presence, { digest })) !== undefined
   }
 
   async add(key: BlockedKey): Promise<void> {
-    await this.#session.run(insertNew, toRow(key))
+    await this.#session.execute(insertNew, toRow(key))
   }
 
   async save(key: BlockedKey): Promise<void> {
-    await this.#session.run(insertOrComment, toRow(key))
+    await this.#session.execute(insertOrComment, toRow(key))
   }
 
   async remove(digest: KeyDigest): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("blocked_keys").where("digest", "=", digest))
+    await this.#session.execute(this.#session.db.deleteFrom("blocked_keys").where("digest", "=", digest))
   }
 }
 

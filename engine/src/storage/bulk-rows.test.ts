@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 import { openDatabase } from "./database.ts"
 import { databaseKinds } from "./temporary-database.ts"
 
@@ -9,7 +9,7 @@ const kinds = databaseKinds.filter(({ available, name }) => available && name !=
 describe.each(kinds)("a kept bulk action on $name", (kind) => {
   test("goes on in the parts that it was cut into, whatever size a release gives them", async () => {
     await using place = await kind.place()
-    await using world = await openWorld({ url: place.url, runtime: systemRuntime() })
+    await using world = await openTestEngine({ url: place.url, runtime: systemRuntime() })
     const { organizations, workspaces, bulkActions } = world.engine
     await organizations.create({ name: "acme", email: "acme@example.com" })
     for (const name of ["a", "b", "c", "d", "e"]) await workspaces.create("acme", { name })
@@ -18,11 +18,11 @@ describe.each(kinds)("a kept bulk action on $name", (kind) => {
     await using database = await openDatabase(place.url)
     await database.transact(async (session) => {
       const { db } = session
-      const [whole] = await session.all(db.selectFrom("bulk_action_parts").selectAll())
+      const [whole] = await session.queryMany(db.selectFrom("bulk_action_parts").selectAll())
       const ids = JSON.parse(whole?.workspace_ids ?? "[]") as string[]
-      await session.run(db.deleteFrom("bulk_action_parts"))
+      await session.execute(db.deleteFrom("bulk_action_parts"))
       const parts = [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]
-      await session.run(
+      await session.execute(
         db.insertInto("bulk_action_parts").values(
           parts.map((part, position) => ({
             bulk_action_id: whole?.bulk_action_id ?? "",

@@ -2,18 +2,18 @@ import { sql } from "kysely"
 import type { WorkspaceId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { BulkResult } from "../workspaces/bulk-action.ts"
-import type { BulkKey, BulkPart, BulkStore, KeptBulkAction } from "../workspaces/bulk-store.ts"
-import { type Session, statement } from "./session.ts"
+import type { BulkKey, BulkPart, BulkRepository, StoredBulkAction } from "../workspaces/bulk-store.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class BulkRows implements BulkStore {
-  readonly #session: Session
+export class SqlBulkRepository implements BulkRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
-  async find(key: BulkKey, now: Instant): Promise<(KeptBulkAction & { readonly partCount: number }) | undefined> {
-    const row = await this.#session.first(byKey, { ...scopeOf(key), now })
+  async find(key: BulkKey, now: Instant): Promise<(StoredBulkAction & { readonly partCount: number }) | undefined> {
+    const row = await this.#session.queryOne(byKey, { ...scopeOf(key), now })
     if (row === undefined) return undefined
     return {
       ...key,
@@ -26,11 +26,11 @@ export class BulkRows implements BulkStore {
     }
   }
 
-  async insert(kept: KeptBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void> {
+  async insert(kept: StoredBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void> {
     const { db } = this.#session
     const { organizationId, kind, by, key } = scopeOf(kept)
-    await this.#session.run(removeOver, { organizationId, kind, by, key, now: kept.createdAt })
-    await this.#session.run(
+    await this.#session.execute(removeOver, { organizationId, kind, by, key, now: kept.createdAt })
+    await this.#session.execute(
       db.insertInto("bulk_actions").values({
         id: kept.id,
         organization_id: organizationId,
@@ -44,7 +44,7 @@ export class BulkRows implements BulkStore {
       }),
     )
     if (parts.length === 0) return
-    await this.#session.run(
+    await this.#session.execute(
       db.insertInto("bulk_action_parts").values(
         parts.map((ids, position) => ({
           bulk_action_id: kept.id,
@@ -57,7 +57,7 @@ export class BulkRows implements BulkStore {
   }
 
   async part(id: string, position: number): Promise<BulkPart | undefined> {
-    const row = await this.#session.first(partAt, { id, position })
+    const row = await this.#session.queryOne(partAt, { id, position })
     if (row === undefined) return undefined
     return {
       workspaceIds: JSON.parse(row.workspace_ids) as WorkspaceId[],
@@ -66,11 +66,11 @@ export class BulkRows implements BulkStore {
   }
 
   async saveResults(id: string, position: number, results: readonly BulkResult[]): Promise<void> {
-    await this.#session.run(writeResults, { id, position, results: JSON.stringify(results) })
+    await this.#session.execute(writeResults, { id, position, results: JSON.stringify(results) })
   }
 
   sweep(now: Instant, limit: number): Promise<number> {
-    return this.#session.run(forget, { now, limit })
+    return this.#session.execute(forget, { now, limit })
   }
 }
 

@@ -4,21 +4,21 @@ import type { CaKey, CaKeyStore } from "../pki/keys/key.ts"
 import type { MountId } from "../pki/mount.ts"
 import { bumpAuthority } from "./authority-rows.ts"
 import { sealPaths } from "./seal-paths.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { CaKeyRow } from "./tables.ts"
-import { refuseTaken } from "./taken.ts"
+import { rejectTaken } from "./taken.ts"
 
-export class CaKeyRows implements CaKeyStore {
-  readonly #session: Session
+export class SqlCaKeyRepository implements CaKeyStore {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async list(mountId: MountId): Promise<readonly CaKey[]> {
-    return (await this.#session.all(keysOfMount, { mountId })).map(keyOf)
+    return (await this.#session.queryMany(keysOfMount, { mountId })).map(keyOf)
   }
 
   async insert(key: CaKey, privateKey: Uint8Array): Promise<void> {
@@ -31,22 +31,22 @@ export class CaKeyRows implements CaKeyStore {
       created_at: key.createdAt,
     }
     await bumpAuthority(this.#session, key.mountId)
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("ca_keys").values(row)), taken)
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("ca_keys").values(row)), taken)
   }
 
   async privateKey(id: KeyId): Promise<Uint8Array | undefined> {
-    const row = await this.#session.first(sealedKey, { id })
+    const row = await this.#session.queryOne(sealedKey, { id })
     return row && this.#sealer.open(sealPaths.caKey(id), row.private_key_sealed)
   }
 
   async rename({ id, mountId }: Pick<CaKey, "id" | "mountId">, name: string | null): Promise<void> {
     const update = this.#session.db.updateTable("ca_keys").set({ name }).where("id", "=", id)
     await bumpAuthority(this.#session, mountId)
-    await refuseTaken(() => this.#session.run(update), taken)
+    await rejectTaken(() => this.#session.execute(update), taken)
   }
 
   async remove({ id, mountId }: Pick<CaKey, "id" | "mountId">): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("ca_keys").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("ca_keys").where("id", "=", id))
     await bumpAuthority(this.#session, mountId)
   }
 }

@@ -8,7 +8,7 @@ import {
   readCacheVersion,
   readMountVersions,
 } from "./cache-versions.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
 const mountId = "mnt-1" as MountId
@@ -16,7 +16,7 @@ const authority = authorityFamily(mountId)
 
 // Begun in one turn, they share a transaction on SQLite, and what one of them has read there.
 describe.each(databaseKinds.filter(({ available }) => available))("works begun together on $name", (kind) => {
-  const inTurn = async (works: readonly ((session: Session) => Promise<unknown>)[]) => {
+  const inTurn = async (works: readonly ((session: QueryRunner) => Promise<unknown>)[]) => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     // One after another where each has a transaction of its own, in which nobody's order is given.
@@ -31,8 +31,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
       )
     return outcomes
   }
-  const read = async (session: Session) => readCacheVersion(session, authority)
-  const readBoth = async (session: Session) => readMountVersions(session, mountId)
+  const read = async (session: QueryRunner) => readCacheVersion(session, authority)
+  const readBoth = async (session: QueryRunner) => readMountVersions(session, mountId)
 
   test("see what those before them have changed", async () => {
     const outcomes = await inTurn([
@@ -62,7 +62,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
   })
 
   test("see what another of them has changed while it read", async () => {
-    const atOnce = async (session: Session) =>
+    const atOnce = async (session: QueryRunner) =>
       Promise.all([
         readCacheVersion(session, authority),
         readMountVersions(session, mountId),
@@ -73,7 +73,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
   })
 
   test("see nothing of what has come to nothing", async () => {
-    const failing = async (session: Session) => {
+    const failing = async (session: QueryRunner) => {
       await bumpCacheVersion(session, authority)
       throw new Error(`after ${await read(session)}`)
     }

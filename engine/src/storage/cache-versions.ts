@@ -4,7 +4,7 @@ import { type Expression, sql } from "kysely"
 import type { MountId } from "../pki/mount.ts"
 import type { CacheVersions, RequestSnapshot } from "../core/cache-versions.ts"
 import type { Database } from "./database.ts"
-import { statement, type Session } from "./session.ts"
+import { statement, type QueryRunner } from "./session.ts"
 
 export const identityFamily = "identity"
 export const mountsFamily = "mounts"
@@ -12,8 +12,8 @@ export const authorityFamily = (mountId: string): string => `authority/${mountId
 export const revocationsFamily = (mountId: string): string => `revocations/${mountId}`
 
 /** Returns 0 for a family that has not changed yet. */
-export async function readCacheVersion(session: Session, family: string): Promise<number> {
-  return (await session.first(read, { family }))?.number ?? 0
+export async function readCacheVersion(session: QueryRunner, family: string): Promise<number> {
+  return (await session.queryOne(read, { family }))?.number ?? 0
 }
 
 interface FrontVersions {
@@ -24,32 +24,32 @@ interface FrontVersions {
 }
 
 /** Reads the versions that nearly every request needs, and that of one more family, in one query. */
-async function readFrontVersions(session: Session, family: string): Promise<FrontVersions> {
-  const row = await session.first(readFront, { family })
+async function readFrontVersions(session: QueryRunner, family: string): Promise<FrontVersions> {
+  const row = await session.queryOne(readFront, { family })
   return { identity: row?.identity ?? 0, mounts: row?.mounts ?? 0, also: { family, number: row?.also ?? 0 } }
 }
 
 /** Reads the version of the table of mounts and that of one mount, in one query. */
 export async function readMountVersions(
-  session: Session,
+  session: QueryRunner,
   mountId: MountId,
 ): Promise<{ readonly mounts: number; readonly authority: number }> {
-  const row = await session.first(readPair, { family: authorityFamily(mountId) })
+  const row = await session.queryOne(readPair, { family: authorityFamily(mountId) })
   return { mounts: row?.mounts ?? 0, authority: row?.also ?? 0 }
 }
 
-export async function bumpCacheVersion(session: Session, family: string): Promise<void> {
-  await session.run(bump, { family })
+export async function bumpCacheVersion(session: QueryRunner, family: string): Promise<void> {
+  await session.execute(bump, { family })
 }
 
 /** Increments the version and returns it. */
-export async function nextCacheVersion(session: Session, family: string): Promise<number> {
-  const row = await session.first(bumpReturning, { family })
+export async function nextCacheVersion(session: QueryRunner, family: string): Promise<number> {
+  const row = await session.queryOne(bumpReturning, { family })
   if (row === undefined) throw new Error(`the version of ${family} was not written`)
   return row.number
 }
 
-const numberOf = (db: Session["db"], family: string | Expression<string>) =>
+const numberOf = (db: QueryRunner["db"], family: string | Expression<string>) =>
   db.selectFrom("generations").select("number").where("family", "=", family)
 
 const read = statement<{ family: string }, { number: number }>((db, { family }) => numberOf(db, family))
@@ -97,7 +97,7 @@ export const currentCacheVersions = (database: Database): CacheVersions => {
   /** Family of the last mount; the next request is probably for the same mount. */
   let likely = ""
 
-  const shared = <T>(key: string, read: (session: Session) => Promise<T>): Promise<T> => {
+  const shared = <T>(key: string, read: (session: QueryRunner) => Promise<T>): Promise<T> => {
     const { commitCount } = database
     if (knownSince !== commitCount) {
       if (known.size > 0) known = new Map()

@@ -4,14 +4,14 @@ import type { IssuerId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type {
   CertificateCursor,
-  CertificateMetadata,
+  CertificateMetadataRecord,
   CertificatePage,
   CertificatePageRequest,
   CertificateQuery,
   CertificateRecord,
-  CertificateStore,
+  CertificateRepository,
   EndedCertificate,
-  IssuedCertificate,
+  CertificateToStore,
   SerialNumberPage,
   StoredCertificate,
 } from "../pki/certificates/certificate.ts"
@@ -21,25 +21,25 @@ import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509
 import { backwards, certificateSearch, cursorOf } from "./certificate-search.ts"
 import { among } from "./dialect.ts"
 import { authorityFamily, readCacheVersion } from "./cache-versions.ts"
-import { type Session, statement, UniqueViolation } from "./session.ts"
+import { type QueryRunner, statement, UniqueViolation } from "./session.ts"
 import type { CertificateRow } from "./tables.ts"
 
-export class CertificateRows implements CertificateStore {
-  readonly #session: Session
+export class SqlCertificateRepository implements CertificateRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async insert(record: CertificateRecord): Promise<void> {
-    await refuseTakenSerialNumber(() => this.#insert(record))
+    await rejectTakenSerialNumber(() => this.#insert(record))
   }
 
   async insertUnder(version: number, record: CertificateRecord): Promise<boolean> {
     const family = authorityFamily(record.mountId)
-    return refuseTakenSerialNumber(async () => {
+    return rejectTakenSerialNumber(async () => {
       if (this.#session.dialect === "postgres") {
-        const row = await this.#session.first(insertWithNames, { ...rowOf(record), version, family })
+        const row = await this.#session.queryOne(insertWithNames, { ...rowOf(record), version, family })
         return row?.count === 1
       }
       if ((await readCacheVersion(this.#session, family)) !== version) return false
@@ -50,21 +50,21 @@ export class CertificateRows implements CertificateStore {
 
   async #insert(record: CertificateRecord): Promise<void> {
     const row = rowOf(record)
-    await this.#session.run(insertCertificate, row)
+    await this.#session.execute(insertCertificate, row)
     if (this.#session.dialect === "postgres") {
-      if (row.names.length > 0) await this.#session.run(insertNames, row)
+      if (row.names.length > 0) await this.#session.execute(insertNames, row)
       return
     }
     const { mountId, filedAt: place } = row
-    for (const name of row.names) await this.#session.run(insertName, { mountId, name, filedAt: place })
+    for (const name of row.names) await this.#session.execute(insertName, { mountId, name, filedAt: place })
   }
 
-  async insertMetadata(record: CertificateMetadata): Promise<void> {
-    await this.#session.run(insertMetadata, { ...record, serialNumber: serialNumberOctets(record.serialNumber) })
+  async insertMetadata(record: CertificateMetadataRecord): Promise<void> {
+    await this.#session.execute(insertMetadata, { ...record, serialNumber: serialNumberOctets(record.serialNumber) })
   }
 
-  async findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined> {
-    const row = await this.#session.first(metadataOf, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+  async findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadataRecord | undefined> {
+    const row = await this.#session.queryOne(metadataOf, { mountId, serialNumber: serialNumberOctets(serialNumber) })
     return (
       row && {
         mountId,
@@ -78,35 +78,35 @@ export class CertificateRows implements CertificateStore {
   }
 
   async find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined> {
-    const row = await this.#session.first(bySerialNumber, {
+    const row = await this.#session.queryOne(bySerialNumber, {
       mountId,
       serialNumber: serialNumberOctets(serialNumber),
     })
     if (row === undefined) return undefined
-    const names = await this.#session.all(namesOf, { certificateNumber: row.number, filedAt: row.filed_at })
+    const names = await this.#session.queryMany(namesOf, { certificateNumber: row.number, filedAt: row.filed_at })
     return recordOf(
       row,
       names.map(({ name }) => backwards(name)),
     )
   }
 
-  async issued(mountId: MountId, serialNumber: SerialNumber): Promise<IssuedCertificate | undefined> {
-    const row = await this.#session.first(issued, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+  async issued(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateToStore | undefined> {
+    const row = await this.#session.queryOne(issued, { mountId, serialNumber: serialNumberOctets(serialNumber) })
     return row && { certificate: row.certificate, issuerId: row.issuer_id as IssuerId | null }
   }
 
   async issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined> {
-    const row = await this.#session.first(issuerOf, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+    const row = await this.#session.queryOne(issuerOf, { mountId, serialNumber: serialNumberOctets(serialNumber) })
     return row && (row.issuer_id as IssuerId | null)
   }
 
   async serialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]> {
-    const rows = await this.#session.all(serialNumbersAfter, { mountId, ...inOctets(page) })
+    const rows = await this.#session.queryMany(serialNumbersAfter, { mountId, ...inOctets(page) })
     return rows.map(({ serial_number }) => keptSerialNumber(serial_number))
   }
 
   async list(mountId: MountId, page: SerialNumberPage): Promise<readonly StoredCertificate[]> {
-    const rows = await this.#session.all(certificatesAfter, { mountId, ...inOctets(page) })
+    const rows = await this.#session.queryMany(certificatesAfter, { mountId, ...inOctets(page) })
     return rows.map(({ serial_number, certificate }) => ({
       serialNumber: keptSerialNumber(serial_number),
       certificate,
@@ -114,7 +114,7 @@ export class CertificateRows implements CertificateStore {
   }
 
   async metadataSerialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]> {
-    const rows = await this.#session.all(metadataAfter, { mountId, ...inOctets(page) })
+    const rows = await this.#session.queryMany(metadataAfter, { mountId, ...inOctets(page) })
     return rows.map(({ serial_number }) => keptSerialNumber(serial_number))
   }
 
@@ -135,8 +135,8 @@ export class CertificateRows implements CertificateStore {
     const page = { mountId, before, limit, ...after }
     const rows =
       except.length === 0
-        ? await this.#session.all(endedBefore, page)
-        : await this.#session.all(endedElsewhere(this.#session.db, page, except))
+        ? await this.#session.queryMany(endedBefore, page)
+        : await this.#session.queryMany(endedElsewhere(this.#session.db, page, except))
     return rows.map(({ number, not_after: notAfter, revoked_at }) => ({
       number,
       notAfter,
@@ -145,7 +145,7 @@ export class CertificateRows implements CertificateStore {
   }
 
   async page(mountId: MountId, { after, limit }: { readonly after: Uint8Array; readonly limit: number }) {
-    const rows = await this.#session.all(storedAfter, { mountId, after, limit })
+    const rows = await this.#session.queryMany(storedAfter, { mountId, after, limit })
     return rows.map(({ number, serial_number: serialNumber, certificate }) => ({ number, serialNumber, certificate }))
   }
 
@@ -154,26 +154,26 @@ export class CertificateRows implements CertificateStore {
     numbers: readonly number[],
   ): Promise<{ readonly certificates: number; readonly metadata: number }> {
     if (numbers.length === 0) return { certificates: 0, metadata: 0 }
-    const metadata = await this.#session.run(removeMetadataOfMany, { mountId, numbers })
-    return { metadata, certificates: await this.#session.run(removeMany, { mountId, numbers }) }
+    const metadata = await this.#session.execute(removeMetadataOfMany, { mountId, numbers })
+    return { metadata, certificates: await this.#session.execute(removeMany, { mountId, numbers }) }
   }
 
   async removeBySerialNumber(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<void> {
     for (const one of serialNumbers) {
       const serialNumber = serialNumberOctets(one)
-      await this.#session.run(removeMetadataOf, { mountId, serialNumber })
-      await this.#session.run(removeOne, { mountId, serialNumber })
+      await this.#session.execute(removeMetadataOf, { mountId, serialNumber })
+      await this.#session.execute(removeOne, { mountId, serialNumber })
     }
   }
 
   removeMetadata(mountId: MountId, before: Instant, limit: number): Promise<number> {
-    return this.#session.run(removeEndedMetadata, { mountId, before, limit })
+    return this.#session.execute(removeEndedMetadata, { mountId, before, limit })
   }
 
   async search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage> {
-    const rows = await this.#session.all(certificateSearch(this.#session, mountId, query, page))
+    const rows = await this.#session.queryMany(certificateSearch(this.#session, mountId, query, page))
     const shown = rows.slice(0, page.limit)
-    const named = await this.#session.all(namesOfMany, {
+    const named = await this.#session.queryMany(namesOfMany, {
       numbers: shown.map(({ number }) => number),
       places: [...new Set(shown.map(({ filed_at }) => filed_at))],
     })
@@ -215,7 +215,7 @@ const rowOf = (record: CertificateRecord): InsertedCertificate => ({
   names: record.names.map(backwards),
 })
 
-async function refuseTakenSerialNumber<T>(insert: () => Promise<T>): Promise<T> {
+async function rejectTakenSerialNumber<T>(insert: () => Promise<T>): Promise<T> {
   try {
     return await insert()
   } catch (error) {
@@ -285,7 +285,7 @@ const insertWithNames = statement<
 
 type InOctets<Record> = Omit<Record, "serialNumber"> & { readonly serialNumber: Uint8Array }
 
-const insertMetadata = statement((db, record: InOctets<CertificateMetadata>) =>
+const insertMetadata = statement((db, record: InOctets<CertificateMetadataRecord>) =>
   db.insertInto("certificate_metadata").values({
     mount_id: record.mountId,
     serial_number: record.serialNumber,
@@ -407,7 +407,7 @@ interface EndedPage extends CertificateCursor {
   readonly limit: number
 }
 
-const endedPage = (db: Session["db"], { mountId, before, notAfter, number, limit }: EndedPage) =>
+const endedPage = (db: QueryRunner["db"], { mountId, before, notAfter, number, limit }: EndedPage) =>
   db
     .selectFrom("certificates as c")
     .select(["c.number", "c.not_after", "c.revoked_at"])
@@ -421,7 +421,7 @@ const endedPage = (db: Session["db"], { mountId, before, notAfter, number, limit
 const endedBefore = statement(endedPage)
 
 /** Built each time, so that the partitions that are left out are known before any is opened. */
-const endedElsewhere = (db: Session["db"], page: EndedPage, except: readonly FilingRange[]) =>
+const endedElsewhere = (db: QueryRunner["db"], page: EndedPage, except: readonly FilingRange[]) =>
   except.reduce(
     (query, { from, to }) => query.where(sql<boolean>`(c.filed_at < ${from} or c.filed_at >= ${to})`),
     endedPage(db, page),

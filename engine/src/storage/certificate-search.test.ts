@@ -4,7 +4,7 @@ import type { IssuerId } from "../core/ids.ts"
 import { dayMs } from "../core/time.ts"
 import { type CertificateQuery, inventoryStatusOf, type InventoryStatus } from "../pki/certificates/certificate.ts"
 import { filingRangeAt } from "../pki/certificates/filing.ts"
-import { CertificateRows } from "./certificate-rows.ts"
+import { SqlCertificateRepository } from "./certificate-rows.ts"
 import { certificateSearch } from "./certificate-search.ts"
 import { filingRangesOver } from "./partitions/filing-ranges.ts"
 import { inventory, inventoryMount, inventoryNow, writeInventory } from "./temporary-inventory.ts"
@@ -91,7 +91,7 @@ describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
     const found: string[] = []
     for (let after: string | undefined = ""; after !== undefined;) {
       const page = await opened.database.read((session) =>
-        new CertificateRows(session).search(mountId, query, {
+        new SqlCertificateRepository(session).search(mountId, query, {
           limit: 700,
           ...(after === "" ? {} : { after: after ?? "" }),
         }),
@@ -109,7 +109,7 @@ describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
     { query: { metadata: "dGVhbQ==", expiresAfter: 0 }, order: [1], why: "the soonest to expire first" },
   ])("is in order for $query: $why", async ({ query, order: [sign = 1] }) => {
     const { items } = await opened.database.read((session) =>
-      new CertificateRows(session).search(mountId, query, { limit: 500 }),
+      new SqlCertificateRepository(session).search(mountId, query, { limit: 500 }),
     )
     const times = items.map(({ notAfter }) => notAfter)
     expect(times).toEqual(times.toSorted((one, other) => sign * (one - other)))
@@ -132,7 +132,7 @@ describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
 
   async function nextOf(query: CertificateQuery): Promise<string | undefined> {
     return opened.database.read(
-      async (session) => (await new CertificateRows(session).search(mountId, query, { limit: 5 })).next,
+      async (session) => (await new SqlCertificateRepository(session).search(mountId, query, { limit: 5 })).next,
     )
   }
 
@@ -143,8 +143,8 @@ describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
         ...(after === undefined ? {} : { after }),
       })
       if (session.dialect === "sqlite")
-        return (await session.all(sql<{ detail: string }>`explain query plan ${asked}`)).map(({ detail }) => detail)
-      return (await session.all(sql<{ "QUERY PLAN": string }>`explain ${asked}`)).map((row) => row["QUERY PLAN"])
+        return (await session.queryMany(sql<{ detail: string }>`explain query plan ${asked}`)).map(({ detail }) => detail)
+      return (await session.queryMany(sql<{ "QUERY PLAN": string }>`explain ${asked}`)).map((row) => row["QUERY PLAN"])
     })
   }
 })

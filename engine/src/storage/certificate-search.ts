@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from "kysely"
 import { invalid } from "../core/errors.ts"
 import type { CertificatePageRequest, CertificateQuery, InventoryStatus } from "../pki/certificates/certificate.ts"
 import type { MountId } from "../pki/mount.ts"
-import type { DialectName, Session } from "./session.ts"
+import type { DialectName, QueryRunner } from "./session.ts"
 import type { CertificateRow } from "./tables.ts"
 
 export interface FoundCertificate extends CertificateRow {
@@ -33,7 +33,7 @@ const descending = (key: Key): Order => ({ key, descending: true })
 
 /** One more row than the page has tells whether there is a next. */
 export function certificateSearch(
-  { dialect }: Session,
+  { dialect }: QueryRunner,
   mountId: MountId,
   query: CertificateQuery,
   { limit, after }: CertificatePageRequest,

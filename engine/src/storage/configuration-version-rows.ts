@@ -7,32 +7,32 @@ import type {
   ConfigurationVersionStatus,
   IngressAttributes,
 } from "../workspaces/configuration-version.ts"
-import type { ConfigurationVersionStore } from "../workspaces/configuration-version-store.ts"
+import type { ConfigurationVersionRepository } from "../workspaces/configuration-version-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { among } from "./dialect.ts"
 import { anyDeletingPolicy, isOlderThanKept, policiesOf } from "./retained.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { ConfigurationVersionRow } from "./tables.ts"
 
-export class ConfigurationVersionRows implements ConfigurationVersionStore {
-  readonly #session: Session
+export class SqlConfigurationVersionRepository implements ConfigurationVersionRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: string): Promise<ConfigurationVersion | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && versionOf(row)
   }
 
   async findMany(ids: readonly string[]): Promise<readonly ConfigurationVersion[]> {
-    return ids.length === 0 ? [] : (await this.#session.all(byIds, { ids })).map(versionOf)
+    return ids.length === 0 ? [] : (await this.#session.queryMany(byIds, { ids })).map(versionOf)
   }
 
   async findByIngress(ingressAttributesId: string): Promise<ConfigurationVersion | undefined> {
-    const row = await this.#session.first(byIngress, { ingressAttributesId })
+    const row = await this.#session.queryOne(byIngress, { ingressAttributesId })
     return row && versionOf(row)
   }
 
@@ -47,12 +47,12 @@ export class ConfigurationVersionRows implements ConfigurationVersionStore {
   }
 
   async insert(version: ConfigurationVersion): Promise<void> {
-    await this.#session.run(this.#session.db.insertInto("configuration_versions").values(rowOf(version)))
+    await this.#session.execute(this.#session.db.insertInto("configuration_versions").values(rowOf(version)))
   }
 
   async save(version: ConfigurationVersion): Promise<void> {
     const { status, readme, readme_id, content_digest } = rowOf(version)
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .updateTable("configuration_versions")
         .set({ status, readme, readme_id, content_digest })
@@ -61,21 +61,21 @@ export class ConfigurationVersionRows implements ConfigurationVersionStore {
   }
 
   async content(id: ConfigurationVersionId): Promise<readonly Uint8Array[]> {
-    return (await this.#session.all(contentOf, { id })).map(({ sealed }) => sealed)
+    return (await this.#session.queryMany(contentOf, { id })).map(({ sealed }) => sealed)
   }
 
   async saveContent(id: ConfigurationVersionId, chunks: readonly Uint8Array[]): Promise<void> {
     const { db } = this.#session
-    await this.#session.run(db.deleteFrom("configuration_contents").where("configuration_version_id", "=", id))
+    await this.#session.execute(db.deleteFrom("configuration_contents").where("configuration_version_id", "=", id))
     for (const [chunk, sealed] of chunks.entries())
-      await this.#session.run(
+      await this.#session.execute(
         db.insertInto("configuration_contents").values({ configuration_version_id: id, chunk, sealed }),
       )
   }
 
   async givenUp(now: Instant, limit: number): Promise<readonly ConfigurationVersionId[]> {
-    if ((await this.#session.first(anyDeletingPolicy, {})) === undefined) return []
-    const rows = await this.#session.all(sql<{ id: string }>`
+    if ((await this.#session.queryOne(anyDeletingPolicy, {})) === undefined) return []
+    const rows = await this.#session.queryMany(sql<{ id: string }>`
       select v.id from configuration_versions v
       join workspaces w on w.id = v.workspace_id
       ${policiesOf}
@@ -90,13 +90,13 @@ export class ConfigurationVersionRows implements ConfigurationVersionStore {
 
   async removeContents(ids: readonly ConfigurationVersionId[]): Promise<void> {
     const { db, dialect } = this.#session
-    await this.#session.run(
+    await this.#session.execute(
       db
         .updateTable("configuration_versions")
         .set({ status: "backing_data_permanently_deleted" })
         .where(among(dialect, sql.ref("id"), ids)),
     )
-    await this.#session.run(
+    await this.#session.execute(
       db.deleteFrom("configuration_contents").where(among(dialect, sql.ref("configuration_version_id"), ids)),
     )
   }
@@ -105,14 +105,14 @@ export class ConfigurationVersionRows implements ConfigurationVersionStore {
     const { db } = this.#session
     const version = await this.find(id)
     if (version === undefined) return
-    await this.#session.run(
+    await this.#session.execute(
       db
         .updateTable("runs")
         .set({ configuration_version_id: null })
         .where("workspace_id", "=", version.workspaceId)
         .where("configuration_version_id", "=", id),
     )
-    await this.#session.run(db.deleteFrom("configuration_versions").where("id", "=", id))
+    await this.#session.execute(db.deleteFrom("configuration_versions").where("id", "=", id))
   }
 }
 

@@ -38,7 +38,7 @@ export async function appliedInPostgres(url: string): Promise<readonly string[]>
 export async function openPostgresSource(url: string): Promise<CopySource> {
   await using opening = new AsyncDisposableStack()
   const connection = opening.use(await Connection.open(url))
-  await refuseServers(connection)
+  await rejectServers(connection)
   const tables = (await connection.rows(tableNames)).map(([name]) => quoted(String(name)))
   await connection.run("begin isolation level repeatable read")
   try {
@@ -74,26 +74,26 @@ export async function openPostgresTarget(url: string): Promise<CopyTarget> {
  * order would be another one for each table, and for some there is none.
  */
 export const beginPostgresCopy = beginningCopy(async (session) => {
-  await session.run(
+  await session.execute(
     sql.raw(`create table unfinished_copy_references as
       select r.conrelid::regclass::text as table_name, r.conname::text as name, pg_get_constraintdef(r.oid) as definition
       from pg_constraint as r join pg_class as c on c.oid = r.conrelid join pg_namespace as n on n.oid = c.relnamespace
       where r.contype = 'f' and r.conparentid = 0 and n.nspname = current_schema()`),
   )
-  const references = await session.all(
+  const references = await session.queryMany(
     sql<{ table_name: string; name: string }>`select table_name, name from unfinished_copy_references`,
   )
   for (const { table_name: table, name } of references)
-    await session.run(sql.raw(`alter table ${table} drop constraint ${quoted(name)}`))
-  const tables = await session.all(sql<{ name: string }>`select name from (${sql.raw(tableNames)}) as t
+    await session.execute(sql.raw(`alter table ${table} drop constraint ${quoted(name)}`))
+  const tables = await session.queryMany(sql<{ name: string }>`select name from (${sql.raw(tableNames)}) as t
     where name not in ('migrations', 'unfinished_copy_references')`)
-  for (const { name } of tables) await session.run(sql`delete from ${sql.table(name)}`)
+  for (const { name } of tables) await session.execute(sql`delete from ${sql.table(name)}`)
 })
 
 const tableNames = `select c.relname::text as name from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
   where n.nspname = current_schema() and c.relkind in ('r', 'p') and not c.relispartition order by 1`
 
-async function refuseServers(connection: Connection): Promise<void> {
+async function rejectServers(connection: Connection): Promise<void> {
   const [row] = await connection.rows(
     "select count(*) from pg_stat_activity where datname = current_database() and application_name = $1",
     [serverName],

@@ -51,11 +51,11 @@ export function openSqliteTarget(file: string): CopyTarget {
 
 /** Rows that migrations have made are in the source as well. */
 export const beginSqliteCopy = beginningCopy(async (session) => {
-  const tables = await session.all(
+  const tables = await session.queryMany(
     sql<{ name: string }>`select name from (${sql.raw(tableNames)}) where name <> 'migrations'`,
   )
   // Where references are followed, rows that others refer to take those with them.
-  for (const { name } of tables) await session.run(sql`delete from ${sql.table(name)}`)
+  for (const { name } of tables) await session.execute(sql`delete from ${sql.table(name)}`)
 })
 
 const tableNames = `select name from pragma_table_list

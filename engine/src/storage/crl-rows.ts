@@ -1,38 +1,38 @@
 import { sql } from "kysely"
 import type { CrlListId } from "../pki/crl/crl-list.ts"
-import type { CompleteCrl, CrlKey, CrlState, CrlStore, DeltaCrl, KeyedCrlState, Segment } from "../pki/crl/crl-store.ts"
+import type { CompleteCrl, CrlKey, CrlState, CrlRepository, DeltaCrl, KeyedCrlState, Segment } from "../pki/crl/crl-store.ts"
 import type { MountId } from "../pki/mount.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class CrlRows implements CrlStore {
-  readonly #session: Session
+export class SqlCrlRepository implements CrlRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(key: CrlKey): Promise<CrlState | undefined> {
-    const row = await this.#session.first(crlAt, place(key))
+    const row = await this.#session.queryOne(crlAt, place(key))
     return row && stateOf(row)
   }
 
   async keys(mountId: MountId): Promise<readonly CrlKey[]> {
-    const rows = await this.#session.all(crlsOfMount, { mountId })
+    const rows = await this.#session.queryMany(crlsOfMount, { mountId })
     return rows.map((row) => keyOf(mountId, row))
   }
 
   async states(mountId: MountId): Promise<readonly KeyedCrlState[]> {
-    const rows = await this.#session.all(statesOfMount, { mountId })
+    const rows = await this.#session.queryMany(statesOfMount, { mountId })
     return rows.map((row) => ({ key: keyOf(mountId, row), state: stateOf(row) }))
   }
 
   async begin(key: CrlKey, fence: number): Promise<CrlState | undefined> {
-    const row = await this.#session.first(beginBuild, { ...place(key), fence })
+    const row = await this.#session.queryOne(beginBuild, { ...place(key), fence })
     return row && stateOf(row)
   }
 
   async writeSegments(key: CrlKey, fence: number, epoch: number, segments: readonly Segment[]): Promise<boolean> {
-    if ((await this.#session.run(confirmFence, { ...place(key), fence })) === 0) return false
+    if ((await this.#session.execute(confirmFence, { ...place(key), fence })) === 0) return false
     await this.#write(key, epoch, segments)
     return true
   }
@@ -44,40 +44,40 @@ export class CrlRows implements CrlStore {
     { head, tail, segments }: { head: Uint8Array; tail: Uint8Array; segments: readonly Segment[] },
   ): Promise<boolean> {
     const complete = JSON.stringify(crl)
-    if ((await this.#session.run(publishComplete, { ...place(key), fence, complete, head, tail })) === 0) return false
+    if ((await this.#session.execute(publishComplete, { ...place(key), fence, complete, head, tail })) === 0) return false
     await this.#write(key, crl.epoch, segments)
     return true
   }
 
   async publishDelta(key: CrlKey, fence: number, crl: DeltaCrl, der: Uint8Array): Promise<boolean> {
     const delta = JSON.stringify(crl)
-    return (await this.#session.run(publishDeltaAt, { ...place(key), fence, delta, der })) > 0
+    return (await this.#session.execute(publishDeltaAt, { ...place(key), fence, delta, der })) > 0
   }
 
   async frame(key: CrlKey): Promise<{ readonly head: Uint8Array; readonly tail: Uint8Array } | undefined> {
-    const row = await this.#session.first(frameOf, place(key))
+    const row = await this.#session.queryOne(frameOf, place(key))
     return row === undefined || row.head === null || row.tail === null ? undefined : { head: row.head, tail: row.tail }
   }
 
   async delta(key: CrlKey): Promise<Uint8Array | undefined> {
-    return (await this.#session.first(deltaOf, place(key)))?.delta_der ?? undefined
+    return (await this.#session.queryOne(deltaOf, place(key)))?.delta_der ?? undefined
   }
 
   async segment(key: CrlKey, epoch: number, position: number): Promise<Uint8Array | undefined> {
-    return (await this.#session.first(segmentAt, { ...place(key), epoch, position }))?.entries
+    return (await this.#session.queryOne(segmentAt, { ...place(key), epoch, position }))?.entries
   }
 
   async dropSegments(key: CrlKey, fence: number, epoch: number, limit: number): Promise<number> {
-    if ((await this.#session.run(confirmFence, { ...place(key), fence })) === 0) return 0
-    const found = await this.#session.all(otherSegments, { ...place(key), epoch, limit })
+    if ((await this.#session.execute(confirmFence, { ...place(key), fence })) === 0) return 0
+    const found = await this.#session.queryMany(otherSegments, { ...place(key), epoch, limit })
     for (const segment of found)
-      await this.#session.run(dropSegment, { ...place(key), epoch: segment.epoch, position: segment.position })
+      await this.#session.execute(dropSegment, { ...place(key), epoch: segment.epoch, position: segment.position })
     return found.length
   }
 
   async #write(key: CrlKey, epoch: number, segments: readonly Segment[]): Promise<void> {
     for (const { position, entries } of segments)
-      await this.#session.run(saveSegment, { ...place(key), epoch, position, entries })
+      await this.#session.execute(saveSegment, { ...place(key), epoch, position, entries })
   }
 }
 

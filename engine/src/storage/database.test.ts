@@ -8,7 +8,7 @@ import { recordedMetrics } from "../testing/recorded-metrics.ts"
 import { openDatabase, sqliteFile, type Database } from "./database.ts"
 import { among } from "./dialect.ts"
 import { migrations } from "./migrations/index.ts"
-import { ReferenceViolation, statement, UniqueViolation, type Session } from "./session.ts"
+import { ReferenceViolation, statement, UniqueViolation, type QueryRunner } from "./session.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
 const setSetting = statement<{ name: string; value: string }, unknown>((db, { name, value }) =>
@@ -33,11 +33,11 @@ const bump = statement<{ family: string }, { number: number }>((db, { family }) 
 )
 
 const value = (database: Database, name: string) =>
-  database.read(async (session) => (await session.first(findSetting, { name }))?.value)
+  database.read(async (session) => (await session.queryOne(findSetting, { name }))?.value)
 
 const generation = (database: Database) =>
   database.read(async (session) => {
-    const row = await session.first(session.db.selectFrom("generations").select("number"))
+    const row = await session.queryOne(session.db.selectFrom("generations").select("number"))
     return row?.number
   })
 
@@ -54,7 +54,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) =>
-      session.run(
+      session.execute(
         sql`insert into migrations (position, name) values (${migrations.length + 1}, '9999-from-the-future')`,
       ),
     )
@@ -66,8 +66,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const { database } = temporary
     const now = 1_790_000_000_123
     await database.transact(async (session) => {
-      await session.run(session.db.insertInto("organizations").values(organization("org-1", "Acme", now)))
-      await session.run(
+      await session.execute(session.db.insertInto("organizations").values(organization("org-1", "Acme", now)))
+      await session.execute(
         session.db.insertInto("ssh_keys").values({
           id: "sshkey-1",
           organization_id: "org-1",
@@ -78,12 +78,12 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
       )
     })
     const [found, key] = await database.read(async (session) => [
-      await session.first(
+      await session.queryOne(
         session.db
           .selectFrom("organizations")
           .select(["created_at", "default_agent_pool_id", "plan", "assessments_enforced"]),
       ),
-      await session.first(session.db.selectFrom("ssh_keys").select(["name", "value_sealed"])),
+      await session.queryOne(session.db.selectFrom("ssh_keys").select(["name", "value_sealed"])),
     ])
     expect({ ...found }).toEqual({ created_at: now, default_agent_pool_id: null, plan: "", assessments_enforced: 1 })
     expect(key?.name).toBe("ключ 🔑")
@@ -94,12 +94,12 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const outcomes = await Promise.allSettled([
-      database.transact((session) => session.run(setSetting, { name: "a", value: "1" })),
+      database.transact((session) => session.execute(setSetting, { name: "a", value: "1" })),
       database.transact(async (session) => {
-        await session.run(setSetting, { name: "b", value: "1" })
+        await session.execute(setSetting, { name: "b", value: "1" })
         throw new Error("changed my mind")
       }),
-      database.transact((session) => session.run(setSetting, { name: "c", value: "1" })),
+      database.transact((session) => session.execute(setSetting, { name: "c", value: "1" })),
     ])
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
     expect(await Promise.all(["a", "b", "c"].map((name) => value(database, name)))).toEqual(["1", undefined, "1"])
@@ -111,7 +111,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const outcomes = await Promise.allSettled(
       Array.from({ length: 12 }, (_, index) =>
         database.transact(async (session) => {
-          const counted = (await session.first(bump, { family: "identity" }))?.number
+          const counted = (await session.queryOne(bump, { family: "identity" }))?.number
           if (index % 3 === 0) throw new Error("changed my mind")
           return counted
         }),
@@ -127,10 +127,10 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) =>
-      session.run(session.db.insertInto("organizations").values(organization("org-1", "Acme", 1))),
+      session.execute(session.db.insertInto("organizations").values(organization("org-1", "Acme", 1))),
     )
     const again = database.transact((session) =>
-      session.run(session.db.insertInto("organizations").values(organization("org-2", "ACME", 1))),
+      session.execute(session.db.insertInto("organizations").values(organization("org-2", "ACME", 1))),
     )
     const error = await again.catch((failure: unknown) => failure)
     expect(error).toBeInstanceOf(UniqueViolation)
@@ -140,7 +140,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   test("a row whose parent does not exist is a reference violation", async () => {
     await using temporary = await temporaryDatabase(kind)
     const orphan = temporary.database.transact((session) =>
-      session.run(
+      session.execute(
         session.db
           .insertInto("tags")
           .values({ id: "tag-1", organization_id: "org-none", name: "x", name_folded: "x", created_at: 1 }),
@@ -152,14 +152,14 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   test("a work that swallows a failed statement fails all the same", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
-    await database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    await database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
     const swallowing = database.transact(async (session) => {
-      await session.run(setSetting, { name: "a", value: "2" }).catch(() => 0)
+      await session.execute(setSetting, { name: "a", value: "2" }).catch(() => 0)
     })
     await expect(swallowing).rejects.toBeInstanceOf(UniqueViolation)
     const goingOn = database.transact(async (session) => {
-      await session.run(setSetting, { name: "a", value: "2" }).catch(() => 0)
-      await session.run(setSetting, { name: "b", value: "2" })
+      await session.execute(setSetting, { name: "a", value: "2" }).catch(() => 0)
+      await session.execute(setSetting, { name: "b", value: "2" })
     })
     await expect(goingOn).rejects.toThrow("has failed")
     expect(await value(database, "b")).toBeUndefined()
@@ -168,9 +168,9 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   test("a read cannot write, and the next transaction can", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
-    const writing = database.read((session) => session.run(setSetting, { name: "a", value: "1" }))
+    const writing = database.read((session) => session.execute(setSetting, { name: "a", value: "1" }))
     await expect(writing).rejects.toThrow(/read-?only/i)
-    await database.transact((session) => session.run(setSetting, { name: "a", value: "2" }))
+    await database.transact((session) => session.execute(setSetting, { name: "a", value: "2" }))
     expect(await value(database, "a")).toBe("2")
   })
 
@@ -178,11 +178,11 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     for (const open of [database.read, database.transact]) {
-      let kept: Session | undefined
+      let kept: QueryRunner | undefined
       await open(async (session) => {
         kept = session
       })
-      await expect(kept?.first(findSetting, { name: "a" })).rejects.toThrow("is over")
+      await expect(kept?.queryOne(findSetting, { name: "a" })).rejects.toThrow("is over")
     }
   })
 
@@ -190,10 +190,10 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact(async (session) => {
-      for (const name of ["a", "b", "c", "d"]) await session.run(setSetting, { name, value: "" })
+      for (const name of ["a", "b", "c", "d"]) await session.execute(setSetting, { name, value: "" })
     })
     const names = (list: readonly string[]) =>
-      database.read(async (session) => (await session.all(settingsAmong, { names: list })).map(({ name }) => name))
+      database.read(async (session) => (await session.queryMany(settingsAmong, { names: list })).map(({ name }) => name))
     expect(await names(["d", "b", "none", 'quo"te'])).toEqual(["b", "d"])
     expect(await names([])).toEqual([])
     expect(await names(Array.from({ length: 5_000 }, (_, index) => (index === 7 ? "c" : `x${index}`)))).toEqual(["c"])
@@ -202,9 +202,9 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   test("text with U+0000, and a forgotten parameter, are refused before they reach the database", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
-    const withNul = database.transact((session) => session.run(setSetting, { name: "a\0b", value: "" }))
+    const withNul = database.transact((session) => session.execute(setSetting, { name: "a\0b", value: "" }))
     expect(isEngineError(await withNul.catch((error: unknown) => error), "bad-request")).toBe(true)
-    const forgotten = database.transact((session) => session.run(setSetting, { name: "a" } as never))
+    const forgotten = database.transact((session) => session.execute(setSetting, { name: "a" } as never))
     await expect(forgotten).rejects.toThrow('"value" is undefined')
   })
 
@@ -212,10 +212,10 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const names = ["b", "B", "a-b", "a_b", "ab", "é", "Z"]
     await temporary.database.transact(async (session) => {
-      for (const name of names) await session.run(setSetting, { name, value: "" })
+      for (const name of names) await session.execute(setSetting, { name, value: "" })
     })
     const rows = await temporary.database.read((session) =>
-      session.all(session.db.selectFrom("settings").select("name").orderBy("name")),
+      session.queryMany(session.db.selectFrom("settings").select("name").orderBy("name")),
     )
     expect(rows.map(({ name }) => name)).toEqual(["B", "Z", "a-b", "a_b", "ab", "b", "é"])
   })
@@ -225,7 +225,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const { database } = temporary
     const numbers = await Promise.all(
       Array.from({ length: 32 }, () =>
-        database.transact(async (session) => (await session.first(bump, { family: "identity" }))?.number),
+        database.transact(async (session) => (await session.queryOne(bump, { family: "identity" }))?.number),
       ),
     )
     expect(numbers.toSorted((a = 0, b = 0) => a - b)).toEqual(Array.from({ length: 32 }, (_, index) => index + 1))
@@ -236,13 +236,13 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact(async (session) => {
-      await session.run(setSetting, { name: "user-1", value: "tag" })
-      await session.run(setSetting, { name: "user-2", value: "tag" })
+      await session.execute(setSetting, { name: "user-1", value: "tag" })
+      await session.execute(setSetting, { name: "user-2", value: "tag" })
     })
     const leave = (name: string) =>
       database.transact(async (session) => {
-        await session.run(session.db.deleteFrom("settings").where("name", "=", name))
-        return (await session.all(session.db.selectFrom("settings").select("name").where("value", "=", "tag"))).length
+        await session.execute(session.db.deleteFrom("settings").where("name", "=", name))
+        return (await session.queryMany(session.db.selectFrom("settings").select("name").where("value", "=", "tag"))).length
       })
     const left = await Promise.all([leave("user-1"), leave("user-2")])
     expect(left.toSorted((a, b) => a - b)).toEqual([0, 1])
@@ -252,7 +252,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) => populate(session, "org-1"))
-    await database.transact((session) => session.run(session.db.deleteFrom("organizations").where("id", "=", "org-1")))
+    await database.transact((session) => session.execute(session.db.deleteFrom("organizations").where("id", "=", "org-1")))
     const tables = [
       "projects",
       "workspaces",
@@ -264,7 +264,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const counts = await database.read(async (session) => {
       const rows = []
       for (const table of tables) {
-        rows.push(await session.first(sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`))
+        rows.push(await session.queryOne(sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`))
       }
       return rows.map((row) => row?.count)
     })
@@ -275,14 +275,14 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const answers = await database.transact(async (session) => {
-      await Promise.all(["a", "b", "c"].map((name) => session.run(setSetting, { name, value: name })))
-      void session.run(setSetting, { name: "d", value: "d" })
-      return Promise.all(["a", "b", "c"].map((name) => session.first(findSetting, { name })))
+      await Promise.all(["a", "b", "c"].map((name) => session.execute(setSetting, { name, value: name })))
+      void session.execute(setSetting, { name: "d", value: "d" })
+      return Promise.all(["a", "b", "c"].map((name) => session.queryOne(findSetting, { name })))
     })
     expect(answers.map((row) => row?.value)).toEqual(["a", "b", "c"])
     expect(await value(database, "d")).toBe("d")
     const failing = database.transact((session) =>
-      Promise.all(["e", "a", "f"].map((name) => session.run(setSetting, { name, value: name }))),
+      Promise.all(["e", "a", "f"].map((name) => session.execute(setSetting, { name, value: name }))),
     )
     await expect(failing).rejects.toBeInstanceOf(UniqueViolation)
     expect([await value(database, "e"), await value(database, "f")]).toEqual([undefined, undefined])
@@ -292,11 +292,11 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind, { longestWorkMs: 150 })
     const { database } = temporary
     const stuck = database.transact(async (session) => {
-      await session.run(setSetting, { name: "stuck", value: "" })
+      await session.execute(setSetting, { name: "stuck", value: "" })
       await sleep(400)
-      await session.run(setSetting, { name: "stuck, still", value: "" })
+      await session.execute(setSetting, { name: "stuck, still", value: "" })
     })
-    const next = database.transact((session) => session.run(setSetting, { name: "next", value: "1" }))
+    const next = database.transact((session) => session.execute(setSetting, { name: "next", value: "1" }))
     await expect(stuck).rejects.toThrow(/waited too long|has ended the connection/)
     await next
     expect(await value(database, "next")).toBe("1")
@@ -308,7 +308,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using place = await kind.place()
     const database = await openDatabase(place.url)
     await database.migrate()
-    const accepted = database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    const accepted = database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
     await Promise.all([accepted, database.close()])
     expect(await accepted).toBe(1)
     await expect(database.transact(async () => 1)).rejects.toThrow("closed")
@@ -332,8 +332,8 @@ describe("SQLite file", () => {
     await using temporary = await temporaryDatabase(file)
     const other = await openDatabase(temporary.url)
     await Promise.all([
-      temporary.database.transact((session) => session.run(setSetting, { name: "a", value: "1" })),
-      other.transact((session) => session.run(setSetting, { name: "b", value: "1" })),
+      temporary.database.transact((session) => session.execute(setSetting, { name: "a", value: "1" })),
+      other.transact((session) => session.execute(setSetting, { name: "b", value: "1" })),
     ])
     await other.close()
     await expect(other.read(async () => 1)).rejects.toThrow("closed")
@@ -344,9 +344,9 @@ describe("SQLite file", () => {
     await using temporary = await temporaryDatabase(file)
     const { database } = temporary
     await database.read(async (session) => {
-      expect(await session.first(findSetting, { name: "a" })).toBeUndefined()
-      await database.transact((writer) => writer.run(setSetting, { name: "a", value: "1" }))
-      expect(await session.first(findSetting, { name: "a" })).toBeUndefined()
+      expect(await session.queryOne(findSetting, { name: "a" })).toBeUndefined()
+      await database.transact((writer) => writer.execute(setSetting, { name: "a", value: "1" }))
+      expect(await session.queryOne(findSetting, { name: "a" })).toBeUndefined()
     })
     expect(await value(database, "a")).toBe("1")
   })
@@ -360,14 +360,14 @@ describe("SQLite file", () => {
     const told: string[] = []
     const tell = (who: string) => () => void told.push(who)
     const writes = [
-      database.transact((session) => session.run(setSetting, { name: "a", value: "1" })).then(tell("write")),
+      database.transact((session) => session.execute(setSetting, { name: "a", value: "1" })).then(tell("write")),
       database.transact(() => Promise.reject(new Error("no"))).catch(tell("refusal")),
     ]
     while (disk.waiting.length === 0) await sleep(1)
-    const late = database.transact((session) => session.run(setSetting, { name: "b", value: "1" })).then(tell("late"))
+    const late = database.transact((session) => session.execute(setSetting, { name: "b", value: "1" })).then(tell("late"))
     const read = value(database, "a").then((found) => told.push(`read ${found}`))
     const absence = database.read(() => Promise.reject(new Error("it is there"))).catch(tell("failed read"))
-    const single = database.readSingle((session) => session.first(findSetting, { name: "a" })).then(tell("single read"))
+    const single = database.readSingle((session) => session.queryOne(findSetting, { name: "a" })).then(tell("single read"))
     await sleep(20)
     expect(told).toEqual([])
     expect(disk.waiting).toHaveLength(1)
@@ -381,14 +381,14 @@ describe("SQLite file", () => {
   test("a single read sees what is committed and nothing of a batch that is not, and changes nothing", async () => {
     await using temporary = await temporaryDatabase(file)
     const { database } = temporary
-    const seen = (session: Session, name: string) => session.first(findSetting, { name })
+    const seen = (session: QueryRunner, name: string) => session.queryOne(findSetting, { name })
     const during = await database.transact(async (session) => {
-      await session.run(setSetting, { name: "a", value: "1" })
+      await session.execute(setSetting, { name: "a", value: "1" })
       return [await seen(session, "a"), await database.readSingle((reader) => seen(reader, "a"))]
     })
     expect(during).toEqual([{ value: "1" }, undefined])
     expect(await database.readSingle((reader) => seen(reader, "a"))).toEqual({ value: "1" })
-    const writing = database.readSingle((reader) => reader.run(setSetting, { name: "c", value: "1" }))
+    const writing = database.readSingle((reader) => reader.execute(setSetting, { name: "c", value: "1" }))
     await expect(writing).rejects.toThrow("readonly")
     expect(await value(database, "c")).toBeUndefined()
   })
@@ -400,7 +400,7 @@ describe("SQLite file", () => {
     const { database } = temporary
     broken = true
     const set = (name: string) =>
-      database.transact((session) => session.run(setSetting, { name, value: "1" })).catch((error: unknown) => error)
+      database.transact((session) => session.execute(setSetting, { name, value: "1" })).catch((error: unknown) => error)
     const lost = [set("a"), set("b")]
     expect(await Promise.all(lost)).toEqual(lost.map(() => expect.objectContaining({ code: "out-of-service" })))
     // A sync that works again says nothing about the one that did not.
@@ -419,7 +419,7 @@ describe("SQLite file", () => {
     const large = "x".repeat(100_000)
     const writers = Array.from({ length: 4 }, async (_, writer) => {
       for (let count = 0; count < 600; count += 1)
-        await database.transact((session) => session.run(setSetting, { name: `${writer}-${count}`, value: large }))
+        await database.transact((session) => session.execute(setSetting, { name: `${writer}-${count}`, value: large }))
     })
     await Promise.all(writers)
     // 240 MB went through it.
@@ -438,19 +438,19 @@ test("when the disk is full nobody of the batch is told otherwise, and later wor
   await using temporary = await temporaryDatabase(file)
   const { database } = temporary
   const limitPages = (count: number) =>
-    database.transact((session) => session.run(sql`pragma max_page_count = ${sql.raw(String(count))}`))
-  const pages = await database.read((session) => session.first(sql<{ page_count: number }>`pragma page_count`))
+    database.transact((session) => session.execute(sql`pragma max_page_count = ${sql.raw(String(count))}`))
+  const pages = await database.read((session) => session.queryOne(sql<{ page_count: number }>`pragma page_count`))
   await limitPages((pages?.page_count ?? 0) + 3)
   const outcomes = await Promise.allSettled([
-    database.transact((session) => session.run(setSetting, { name: "small", value: "1" })),
-    database.transact((session) => session.run(setSetting, { name: "large", value: "x".repeat(1_000_000) })),
-    database.transact((session) => session.run(setSetting, { name: "after", value: "1" })),
+    database.transact((session) => session.execute(setSetting, { name: "small", value: "1" })),
+    database.transact((session) => session.execute(setSetting, { name: "large", value: "x".repeat(1_000_000) })),
+    database.transact((session) => session.execute(setSetting, { name: "after", value: "1" })),
   ])
   const told = outcomes.map(({ status }) => (status === "fulfilled" ? "1" : undefined))
   expect(told[1]).toBeUndefined()
   expect(await Promise.all(["small", "large", "after"].map((name) => value(database, name)))).toEqual(told)
   await limitPages(1_000_000)
-  await database.transact((session) => session.run(setSetting, { name: "large", value: "x".repeat(1_000_000) }))
+  await database.transact((session) => session.execute(setSetting, { name: "large", value: "x".repeat(1_000_000) }))
   expect((await value(database, "large"))?.length).toBe(1_000_000)
 })
 
@@ -469,24 +469,24 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const cut = database.transact(async (session) => {
-      await session.run(setSetting, { name: "a", value: "1" })
-      await session.run(sql`select pg_terminate_backend(pg_backend_pid())`)
+      await session.execute(setSetting, { name: "a", value: "1" })
+      await session.execute(sql`select pg_terminate_backend(pg_backend_pid())`)
     })
     expect(isEngineError(await cut.catch((error: unknown) => error), "busy")).toBe(true)
     expect(await value(database, "a")).toBeUndefined()
-    await database.transact((session) => session.run(setSetting, { name: "a", value: "2" }))
+    await database.transact((session) => session.execute(setSetting, { name: "a", value: "2" }))
     expect(await value(database, "a")).toBe("2")
   })
 
   test("a change that looks for a row of a small table is in nobody's way who changes another", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
-    await database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    await database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
     // Of one page the planner knows by now that nothing is faster than to read it whole.
-    await database.transact((session) => session.run(sql`analyze settings`))
+    await database.transact((session) => session.execute(sql`analyze settings`))
     const locks = await database.transact(async (session) => {
-      await session.first(findSetting, { name: "a" })
-      return session.all<{ readonly locktype: string }>(
+      await session.queryOne(findSetting, { name: "a" })
+      return session.queryMany<{ readonly locktype: string }>(
         sql`select locktype from pg_locks where mode = 'SIReadLock' and pid = pg_backend_pid()`,
       )
     })
@@ -515,8 +515,8 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
       await using temporary = await temporaryDatabase(kind)
       const { database } = temporary
       const failing = database.transact(async (session) => {
-        await session.run(setSetting, { name: "a", value: "1" })
-        await session.run(raise(state))
+        await session.execute(setSetting, { name: "a", value: "1" })
+        await session.execute(raise(state))
       })
       await expect(failing).rejects.toMatchObject({ code: "busy", retryAfterMs })
       expect(await value(database, "a")).toBeUndefined()
@@ -526,7 +526,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
   test("a fault that does not pass is told as it is", async () => {
     await using temporary = await temporaryDatabase(kind)
     for (const state of ["42703", "22012", "XX000"]) {
-      const failing = temporary.database.transact((session) => session.run(raise(state)))
+      const failing = temporary.database.transact((session) => session.execute(raise(state)))
       await expect(failing).rejects.toMatchObject({ name: "error", code: state })
     }
   })
@@ -534,8 +534,8 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
   /** What the server does with the commit itself. */
   async function atCommit(database: Database, body: string): Promise<void> {
     await database.transact(async (session) => {
-      await session.run(sql.raw(`create function at_commit() returns trigger language plpgsql as '${body}'`))
-      await session.run(sql`create constraint trigger at_commit after insert on settings deferrable initially deferred
+      await session.execute(sql.raw(`create function at_commit() returns trigger language plpgsql as '${body}'`))
+      await session.execute(sql`create constraint trigger at_commit after insert on settings deferrable initially deferred
         for each row execute function at_commit()`)
     })
   }
@@ -544,7 +544,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await atCommit(database, "begin perform pg_terminate_backend(pg_backend_pid()); return new; end")
-    const failing = database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    const failing = database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
     await expect(failing).rejects.toMatchObject({ code: "unavailable", retryAfterMs: 1_000 })
     expect(await value(database, "a")).toBeUndefined()
   })
@@ -553,7 +553,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     const metrics = recordedMetrics()
     await using temporary = await temporaryDatabase(kind, { meter: metrics.meter })
     const { database } = temporary
-    await database.transact((session) => session.run(sql`create sequence tries`))
+    await database.transact((session) => session.execute(sql`create sequence tries`))
     // A sequence goes on although its transaction does not.
     await atCommit(
       database,
@@ -564,7 +564,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
        end`,
     )
     const set = (name: string, value: string) =>
-      database.transact((session) => session.run(setSetting, { name, value }))
+      database.transact((session) => session.execute(setSetting, { name, value }))
     await expect(set("a", "full")).rejects.toMatchObject({ code: "busy" })
     expect(await set("b", "1")).toBe(1)
     expect(metrics.value("chancery_storage_retries_total")).toBe(2)
@@ -574,13 +574,13 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
   test("a statement that was prepared before a migration goes on after it", async () => {
     await using temporary = await temporaryDatabase(kind, { connections: 1 })
     const { database } = temporary
-    await database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
-    const readAlone = () => database.readSingle((session) => session.first(findSetting, { name: "a" }))
+    await database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
+    const readAlone = () => database.readSingle((session) => session.queryOne(findSetting, { name: "a" }))
     for (const type of ["varchar(50)", "varchar(60)", "varchar(70)"]) {
       expect(await value(database, "a")).toBe("1")
       expect(await readAlone()).toEqual({ value: "1" })
       await using other = await openDatabase(temporary.url)
-      await other.transact((session) => session.run(sql.raw(`alter table settings alter column value type ${type}`)))
+      await other.transact((session) => session.execute(sql.raw(`alter table settings alter column value type ${type}`)))
       expect(type === "varchar(60)" ? (await readAlone())?.value : await value(database, "a")).toBe("1")
     }
   })
@@ -591,12 +591,12 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     const locked = Promise.withResolvers<void>()
     const refused = Promise.withResolvers<void>()
     const holding = database.transact(async (session) => {
-      await session.run(bump, { family: "identity" })
+      await session.execute(bump, { family: "identity" })
       locked.resolve()
       await refused.promise
     })
     await locked.promise
-    const waiting = database.transact((session) => session.run(bump, { family: "identity" }))
+    const waiting = database.transact((session) => session.execute(bump, { family: "identity" }))
     await expect(waiting).rejects.toMatchObject({ code: "busy", cause: { code: "55P03" } })
     refused.resolve()
     await holding
@@ -623,13 +623,13 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     await using temporary = await temporaryDatabase(kind, { attempts: 2 })
     const { database } = temporary
     const contended = database.transact(async (session) => {
-      const before = await session.all(session.db.selectFrom("settings").select("name"))
-      await database.transact((rival) => rival.run(setSetting, { name: `rival-${Math.random()}`, value: "" }))
-      await session.first(bump, { family: "identity" })
-      await session.run(setSetting, { name: `mine-${before.length}`, value: "" })
+      const before = await session.queryMany(session.db.selectFrom("settings").select("name"))
+      await database.transact((rival) => rival.execute(setSetting, { name: `rival-${Math.random()}`, value: "" }))
+      await session.queryOne(bump, { family: "identity" })
+      await session.execute(setSetting, { name: `mine-${before.length}`, value: "" })
       await database.transact(async (rival) => {
-        await rival.all(rival.db.selectFrom("settings").select("name"))
-        await rival.run(setSetting, { name: `rival-${Math.random()}`, value: "" })
+        await rival.queryMany(rival.db.selectFrom("settings").select("name"))
+        await rival.execute(setSetting, { name: `rival-${Math.random()}`, value: "" })
       })
     })
     expect(isEngineError(await contended.catch((error: unknown) => error), "busy")).toBe(true)
@@ -655,11 +655,11 @@ const organization = (id: string, name: string, now: number) => ({
 })
 
 /** One of each kind that refers to another. */
-async function populate(session: Session, organizationId: string): Promise<void> {
+async function populate(session: QueryRunner, organizationId: string): Promise<void> {
   const { db } = session
   const owned = { organization_id: organizationId, created_at: 1 }
-  await session.run(db.insertInto("organizations").values(organization(organizationId, organizationId, 1)))
-  await session.run(
+  await session.execute(db.insertInto("organizations").values(organization(organizationId, organizationId, 1)))
+  await session.execute(
     db.insertInto("projects").values({
       id: "prj-1",
       ...owned,
@@ -672,13 +672,13 @@ async function populate(session: Session, organizationId: string): Promise<void>
       default_agent_pool_id: null,
     }),
   )
-  await session.run(db.insertInto("agent_pools").values({ id: "apool-1", ...owned, name: "a", name_folded: "a" }))
-  await session.run(
+  await session.execute(db.insertInto("agent_pools").values({ id: "apool-1", ...owned, name: "a", name_folded: "a" }))
+  await session.execute(
     db
       .insertInto("oauth_clients")
       .values({ id: "oc-1", ...owned, name: null, service_provider: "github", http_url: "", api_url: "" }),
   )
-  await session.run(
+  await session.execute(
     db.insertInto("oauth_tokens").values({
       id: "ot-1",
       ...owned,
@@ -687,7 +687,7 @@ async function populate(session: Session, organizationId: string): Promise<void>
       value_sealed: new Uint8Array(1),
     }),
   )
-  await session.run(sql`insert into workspaces (id, organization_id, project_id, name, name_folded, name_reversed,
+  await session.execute(sql`insert into workspaces (id, organization_id, project_id, name, name_folded, name_reversed,
     created_at, updated_at, latest_change_at, environment, source, execution_mode, agent_pool_id,
     overwrites_execution_mode, overwrites_agent_pool, allow_destroy_plan, assessments_enabled, auto_apply,
     auto_apply_run_trigger, inherits_project_auto_destroy, file_triggers_enabled, global_remote_state, queue_all_runs,
@@ -695,10 +695,10 @@ async function populate(session: Session, organizationId: string): Promise<void>
     oauth_token_id, lock_number, resource_count)
     values ('ws-1', ${organizationId}, 'prj-1', 'w', 'w', 'w', 1, 1, 1, '', '', 'agent', 'apool-1',
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '[]', '[]', 'ot-1', 0, 0)`)
-  await session.run(sql`insert into state_versions (id, workspace_id, organization_id, serial, md5, status, intermediate,
+  await session.execute(sql`insert into state_versions (id, workspace_id, organization_id, serial, md5, status, intermediate,
     lock_number, created_at, resources_processed)
     values ('sv-1', 'ws-1', ${organizationId}, 1, '', 'finalized', 0, 0, 1, 0)`)
-  await session.run(
+  await session.execute(
     db
       .insertInto("state_contents")
       .values({ state_version_id: "sv-1", document: "state", chunk: 0, sealed: new Uint8Array(3) }),

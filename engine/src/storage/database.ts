@@ -9,7 +9,7 @@ import type { Tracer } from "../core/tracing.ts"
 import type { Backend, BackendOptions, PostgresLimits, ReadReplicaOptions } from "./backend.ts"
 import { migrate, type Migration } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
-import type { DialectName, Session } from "./session.ts"
+import type { DialectName, QueryRunner } from "./session.ts"
 import { openSqlite } from "./sqlite.ts"
 import { tracedBackend, tracedRun } from "./traced-backend.ts"
 import { createStorageMetrics, type UnitKind, type UnitOutcome } from "./storage-metrics.ts"
@@ -22,18 +22,18 @@ export interface Database extends AsyncDisposable {
   /** Durable commits of writes since it was opened. */
   readonly commitCount: number
   /** One consistent snapshot; writes are refused. */
-  read<T>(work: (session: Session) => Promise<T>): Promise<T>
+  read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /** The same, by a read replica that has all that was committed when this was called; by the primary where there is none. */
-  readElsewhere<T>(work: (session: Session) => Promise<T>): Promise<T>
+  readElsewhere<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /** One query, of a work that has no other. On PostgreSQL it needs no transaction, which would be three round trips for one. */
-  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T>
+  readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /**
    * All or nothing, durable when the promise resolves. `work` may run several times, and may wait for nothing but its
    * session: on SQLite others wait for the same commit. A transaction begun inside a work would wait for itself.
    */
-  transact<T>(work: (session: Session) => Promise<T>, options?: TransactOptions): Promise<T>
+  transact<T>(work: (session: QueryRunner) => Promise<T>, options?: TransactOptions): Promise<T>
   /** Changes tables beside servers at work; throws `EngineError("busy")` where others hold them. */
-  alter<T>(work: (session: Session) => Promise<T>): Promise<T>
+  alter<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /**
    * Brings the schema up to this release, and names what was applied; read replicas are used from then on. Throws `NewerDatabase`
    * when it is ahead.

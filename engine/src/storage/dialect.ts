@@ -13,7 +13,7 @@ import {
   type Expression,
   type RawBuilder,
 } from "kysely"
-import { refuseUnstorableText } from "../core/text.ts"
+import { rejectUnstorableText } from "../core/text.ts"
 import { Placeholder, placeholders, type Compilable, type DialectName, type Statement, type Batch } from "./session.ts"
 import type { Tables } from "./tables.ts"
 
@@ -129,7 +129,7 @@ export function textOf(dialect: DialectName, query: Compilable<unknown> | Statem
 /** Both dialects refuse the same values: text that one of them cannot keep; `undefined` is a forgotten parameter. */
 function checked(value: unknown, parameter?: unknown): unknown {
   if (typeof value === "string") {
-    refuseUnstorableText(value)
+    rejectUnstorableText(value)
     return value
   }
   if (Array.isArray(value)) {

@@ -21,7 +21,7 @@ test.each(durable)("$name keeps what it acknowledged when its process is killed"
     const acknowledged = await writeUntilKilled(temporary.url, `round-${round}`, aliveMs)
     expect(acknowledged.length).toBeGreaterThan(0)
     await using database = await openDatabase(temporary.url)
-    const rows = await database.read((session) => session.all(session.db.selectFrom("settings").select("name")))
+    const rows = await database.read((session) => session.queryMany(session.db.selectFrom("settings").select("name")))
     const present = new Set(rows.map(({ name }) => name))
     expect(acknowledged.filter((name) => !present.has(`${name}-a`) || !present.has(`${name}-b`))).toEqual([])
     expect([...present].filter((name) => name.endsWith("-a") && !present.has(`${name.slice(0, -1)}b`))).toEqual([])
@@ -71,11 +71,11 @@ test("a writer waits for another process that holds the file, without stopping t
   const { database, url } = temporary
   await using holder = await holdFrom(url)
   const begun = performance.eventLoopUtilization()
-  const waiting = database.transact((session) => session.run(setSetting, { name: "a", value: "" }))
+  const waiting = database.transact((session) => session.execute(setSetting, { name: "a", value: "" }))
   await sleep(100)
   // A loop that waits for the file has no time of its own, however long one looks; on a machine that stands still it has some later.
   await expect.poll(() => performance.eventLoopUtilization(begun).utilization).toBeLessThan(0.5)
-  expect(await database.read((session) => session.all(session.db.selectFrom("settings").select("name")))).toEqual([])
+  expect(await database.read((session) => session.queryMany(session.db.selectFrom("settings").select("name")))).toEqual([])
   await holder.release()
   expect(await waiting).toBe(1)
 })
@@ -83,10 +83,10 @@ test("a writer waits for another process that holds the file, without stopping t
 test("a writer that waited too long is told that the store is busy", async () => {
   await using temporary = await temporaryDatabase(file, { attempts: 3 })
   await using holder = await holdFrom(temporary.url)
-  const waiting = temporary.database.transact((session) => session.run(setSetting, { name: "a", value: "" }))
+  const waiting = temporary.database.transact((session) => session.execute(setSetting, { name: "a", value: "" }))
   expect(isEngineError(await waiting.catch((error: unknown) => error), "busy")).toBe(true)
   await holder.release()
-  expect(await temporary.database.transact((session) => session.run(setSetting, { name: "a", value: "" }))).toBe(1)
+  expect(await temporary.database.transact((session) => session.execute(setSetting, { name: "a", value: "" }))).toBe(1)
 })
 
 /** Another process that has begun a write. */

@@ -5,7 +5,7 @@ import { systemRuntime } from "../core/runtime.ts"
 import type { User } from "../organizations/user.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
-import { storesOver } from "./stores.ts"
+import { repositoriesOver } from "./stores.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
 const { random } = systemRuntime()
@@ -24,7 +24,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   async function open() {
     const temporary = await temporaryDatabase(kind)
     const { database } = temporary
-    const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
+    const storage = repositoriesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
     return {
       database,
       storage,
@@ -69,7 +69,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await using at = await open()
     const [renamed, deleted] = [user("1", "ada"), user("2", "eve")]
     for (const one of [renamed, deleted]) await at.storage.transact(({ users }) => users.insert(one))
-    await at.database.transact((session) => session.run(sql.raw("delete from entity_names")))
+    await at.database.transact((session) => session.execute(sql.raw("delete from entity_names")))
     await at.storage.transact(({ users }) => users.save({ ...renamed, username: "lovelace" }))
     await at.storage.transact(({ users }) => users.remove(deleted.id))
     expect([await at.nameOf(renamed), await at.nameOf(deleted)]).toEqual(["ada", "eve"])

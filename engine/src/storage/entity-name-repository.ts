@@ -3,22 +3,22 @@ import { busy } from "../core/errors.ts"
 import type { EntityId, EntityNameRepository, NamedEntity } from "../organizations/entity-name.ts"
 import { foldName } from "../organizations/organization.ts"
 import { among } from "./dialect.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { EntityNameRow } from "./tables.ts"
 
 /** `alice-2` may also be a username. */
 const attemptsMaximum = 64
 
 export class SqlEntityNameRepository implements EntityNameRepository {
-  readonly #session: Session
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(ids: readonly EntityId[]): Promise<ReadonlyMap<EntityId, string>> {
     if (ids.length === 0) return new Map()
-    const rows = await this.#session.all(byIds, { ids })
+    const rows = await this.#session.queryMany(byIds, { ids })
     return new Map(rows.map(({ entity_id: id, name }) => [id as EntityId, name]))
   }
 
@@ -26,11 +26,11 @@ export class SqlEntityNameRepository implements EntityNameRepository {
     const fixed = (await this.find([id])).get(id)
     if (fixed !== undefined) return fixed
     const base = foldName(name)
-    const first = ((await this.#session.first(lastNumber, { base }))?.number ?? 0) + 1
+    const first = ((await this.#session.queryOne(lastNumber, { base }))?.number ?? 0) + 1
     for (let number = first; number < first + attemptsMaximum; number += 1) {
       const candidate = number === 1 ? name : `${name}-${number}`
       const row = { name_folded: foldName(candidate), name: candidate, entity_id: id, base_folded: base, number }
-      if ((await this.#session.run(insertNew, row)) > 0) return candidate
+      if ((await this.#session.execute(insertNew, row)) > 0) return candidate
       // The id or the name is there: another server may have named the entity in between.
       const named = (await this.find([id])).get(id)
       if (named !== undefined) return named

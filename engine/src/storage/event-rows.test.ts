@@ -4,7 +4,7 @@ import { beginning, type EventOrigin } from "../events/event.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
-import { storesOver } from "./stores.ts"
+import { repositoriesOver } from "./stores.ts"
 import { databaseKinds, temporaryDatabase, type TemporaryDatabase } from "./temporary-database.ts"
 
 const random = seededRandom(1)
@@ -20,7 +20,7 @@ function opened({ database }: TemporaryDatabase) {
   const clock = manualClock(1_000)
   const committed: string[][] = []
   const feed = { committed: (ids: ReadonlySet<string>) => void committed.push([...ids]) }
-  const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock, feed, origin)
+  const storage = repositoriesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock, feed, origin)
   const lock = (name: string) => ({ kind: "workspace.locked", workspace: workspace(name) }) as const
   const read = (position = beginning) => storage.read(({ events }) => events.after(organizationId, position, 100))
   /** The same, once there are so many: a transaction of any database that ends at the moment of a read is waited for. */

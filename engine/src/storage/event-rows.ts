@@ -10,13 +10,13 @@ import {
   type EventKind,
   type EventOrigin,
   type EventPosition,
-  type EventStore,
+  type EventRepository,
   type EventTag,
   isBefore,
   type StoredEvent,
   type SweptEvents,
 } from "../events/event.ts"
-import { type DialectName, type Session, statement, type BatchPart, batchPart } from "./session.ts"
+import { type DialectName, type QueryRunner, statement, type BatchPart, batchPart } from "./session.ts"
 
 /** What is the same for all events of a unit of work. */
 export interface EventRecording {
@@ -28,11 +28,11 @@ export interface EventRecording {
   readonly noted: (organizationId: OrganizationId) => void
 }
 
-export class EventRows implements EventStore {
-  readonly #session: Session
+export class SqlEventRepository implements EventRepository {
+  readonly #session: QueryRunner
   readonly #recording: EventRecording
 
-  constructor(session: Session, recording: EventRecording) {
+  constructor(session: QueryRunner, recording: EventRecording) {
     this.#session = session
     this.#recording = recording
   }
@@ -41,8 +41,8 @@ export class EventRows implements EventStore {
     const rows = this.#rowsOf(changes)
     const [only] = rows
     if (only === undefined) return
-    if (rows.length === 1) await this.#session.run(insertOne, only)
-    else await this.#session.run(insertMany, { rows: JSON.stringify(rows) })
+    if (rows.length === 1) await this.#session.execute(insertOne, only)
+    else await this.#session.execute(insertMany, { rows: JSON.stringify(rows) })
   }
 
   /** For a statement that more is written in; none where there is no feed. */
@@ -79,27 +79,27 @@ export class EventRows implements EventStore {
   }
 
   async after(organizationId: OrganizationId, position: EventPosition, limit: number): Promise<readonly StoredEvent[]> {
-    const rows = await this.#session.all(rowsAfter, { organizationId, ...position, limit })
+    const rows = await this.#session.queryMany(rowsAfter, { organizationId, ...position, limit })
     return rows.map(eventOf)
   }
 
   async end(): Promise<EventPosition> {
-    return (await this.#session.first(lastRow, {})) ?? (await this.swept())?.position ?? { transaction: 0, number: 0 }
+    return (await this.#session.queryOne(lastRow, {})) ?? (await this.swept())?.position ?? { transaction: 0, number: 0 }
   }
 
   async before(organizationId: OrganizationId, instant: Instant): Promise<EventPosition> {
-    const found = await this.#session.first(rowFrom, { organizationId, instant })
+    const found = await this.#session.queryOne(rowFrom, { organizationId, instant })
     // A place before it: no number is given twice.
     return found === undefined ? this.end() : { ...found, number: found.number - 1 }
   }
 
   async swept(): Promise<SweptEvents | undefined> {
-    const row = await this.#session.first(readSwept, {})
+    const row = await this.#session.queryOne(readSwept, {})
     return row && { position: { transaction: row.transaction_id, number: row.number }, at: row.at }
   }
 
   async sweep(before: Instant, limit: number): Promise<number> {
-    const oldest = await this.#session.all(oldestRows, { limit: limit + 1 })
+    const oldest = await this.#session.queryMany(oldestRows, { limit: limit + 1 })
     // The newest stays, so that its number is not given again.
     const past = oldest.slice(0, Math.min(limit, oldest.length - 1))
     const kept = past.findIndex(({ at }) => at >= before)
@@ -107,10 +107,10 @@ export class EventRows implements EventStore {
     const last = gone.at(-1)
     if (last === undefined) return 0
     const latest = Math.max(...gone.map(({ at }) => at))
-    await this.#session.run(removeRows, { transaction: last.transaction, number: last.number })
+    await this.#session.execute(removeRows, { transaction: last.transaction, number: last.number })
     const known = await this.swept()
     if (known === undefined || isBefore(known.position, last))
-      await this.#session.run(saveSwept, {
+      await this.#session.execute(saveSwept, {
         transaction: last.transaction,
         number: last.number,
         at: Math.max(latest, known?.at ?? 0),

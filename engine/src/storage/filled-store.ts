@@ -38,7 +38,7 @@ export async function countRows(url: string, tables: readonly string[]): Promise
   return await database.read(async (session) => {
     const counts: Record<string, number> = {}
     for (const table of tables) {
-      const row = await session.first(sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`)
+      const row = await session.queryOne(sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`)
       counts[table] = row?.count ?? -1
     }
     return counts

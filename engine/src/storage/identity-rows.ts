@@ -10,20 +10,20 @@ import type { PathRule } from "../core/access.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import {
-  type HeldPolicy,
-  type IdentityStore,
+  type AttachedPolicy,
+  type IdentityRepository,
   ownersTeamName,
   type TokenRecord,
 } from "../organizations/identity-store.ts"
 import { SqlEntityNameRepository } from "./entity-name-repository.ts"
 import { bumpCacheVersion, identityFamily, readCacheVersion } from "./cache-versions.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { TokenRow } from "./tables.ts"
 
-export class IdentityRows implements IdentityStore {
-  readonly #session: Session
+export class SqlIdentityRepository implements IdentityRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
@@ -40,16 +40,16 @@ export class IdentityRows implements IdentityStore {
     readonly username: string
     readonly now: Instant
   }): Promise<UserId> {
-    const found = await this.#session.first(userByName, { username: user.username })
+    const found = await this.#session.queryOne(userByName, { username: user.username })
     // Clients take an account without an e-mail address for one that is broken.
-    const isFree = (await this.#session.first(userByEmail, { email: rootEmail })) === undefined
+    const isFree = (await this.#session.queryOne(userByEmail, { email: rootEmail })) === undefined
     const address = isFree ? { email: rootEmail, email_folded: rootEmail } : { email: "", email_folded: null }
     if (found !== undefined) {
       if (found.email === "" && isFree)
-        await this.#session.run(this.#session.db.updateTable("users").set(address).where("id", "=", found.id))
+        await this.#session.execute(this.#session.db.updateTable("users").set(address).where("id", "=", found.id))
       return found.id as UserId
     }
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.insertInto("users").values({
         id: user.id,
         username: user.username,
@@ -66,38 +66,38 @@ export class IdentityRows implements IdentityStore {
   }
 
   async findToken(hash: string): Promise<TokenRecord | undefined> {
-    const row = await this.#session.first(tokenByHash, { hash })
+    const row = await this.#session.queryOne(tokenByHash, { hash })
     return row && recordOf(row)
   }
 
   async findTokenById(id: string): Promise<TokenRecord | undefined> {
-    const row = await this.#session.first(tokenById, { id })
+    const row = await this.#session.queryOne(tokenById, { id })
     return row && recordOf(row)
   }
 
   async spendUse(tokenId: string, now: Instant): Promise<boolean> {
-    return (await this.#session.run(spendUse, { id: tokenId, now })) === 1
+    return (await this.#session.execute(spendUse, { id: tokenId, now })) === 1
   }
 
-  async policiesOf({ id, owner }: TokenRecord): Promise<readonly HeldPolicy[]> {
+  async policiesOf({ id, owner }: TokenRecord): Promise<readonly AttachedPolicy[]> {
     const userId = owner.kind === "user" ? owner.userId : null
     const teamId = owner.kind === "team" ? owner.teamId : null
-    const rows = await this.#session.all(policiesHeld, { tokenId: id, userId, teamId })
+    const rows = await this.#session.queryMany(policiesHeld, { tokenId: id, userId, teamId })
     return rows.map(({ name, rules }) => ({ name, rules: JSON.parse(rules) as readonly PathRule[] }))
   }
 
   async findUser(
     id: UserId,
   ): Promise<{ readonly id: UserId; readonly username: string; readonly siteAdmin: boolean } | undefined> {
-    const row = await this.#session.first(userById, { id })
+    const row = await this.#session.queryOne(userById, { id })
     return row && { id, username: row.username, siteAdmin: row.site_admin === 1 }
   }
 
   async membershipsOfUser(id: UserId): Promise<ReadonlyMap<OrganizationId, Membership>> {
     const memberships = new Map<OrganizationId, Membership>()
-    for (const { organization_id } of await this.#session.all(organizationsOfUser, { id }))
+    for (const { organization_id } of await this.#session.queryMany(organizationsOfUser, { id }))
       memberships.set(organization_id as OrganizationId, { owner: false, teams: [], access: noOrganizationAccess })
-    for (const team of await this.#session.all(teamsOfUser, { id })) {
+    for (const team of await this.#session.queryMany(teamsOfUser, { id })) {
       const organizationId = team.organization_id as OrganizationId
       memberships.set(organizationId, joined(memberships.get(organizationId), team))
     }
@@ -109,14 +109,14 @@ export class IdentityRows implements IdentityStore {
   ): Promise<
     { readonly name: string; readonly organizationId: OrganizationId; readonly membership: Membership } | undefined
   > {
-    const team = await this.#session.first(teamById, { id })
+    const team = await this.#session.queryOne(teamById, { id })
     if (team === undefined) return undefined
     const membership: Membership = { ...joined(undefined, team), isTeamToken: true }
     return { name: team.name, organizationId: team.organization_id as OrganizationId, membership }
   }
 
   async organizationOfAgentPool(id: string): Promise<OrganizationId | undefined> {
-    const pool = await this.#session.first(organizationOfPool, { id })
+    const pool = await this.#session.queryOne(organizationOfPool, { id })
     return pool && (pool.organization_id as OrganizationId)
   }
 }

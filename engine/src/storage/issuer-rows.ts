@@ -1,20 +1,20 @@
 import type { IssuerId, KeyId } from "../core/ids.ts"
-import { defaultIssuerSettings, type Issuer, type IssuerSettings, type IssuerStore } from "../pki/issuers/issuer.ts"
+import { defaultIssuerSettings, type Issuer, type IssuerSettings, type IssuerRepository } from "../pki/issuers/issuer.ts"
 import type { MountId } from "../pki/mount.ts"
 import { bumpAuthority } from "./authority-rows.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { IssuerRow } from "./tables.ts"
-import { refuseTaken } from "./taken.ts"
+import { rejectTaken } from "./taken.ts"
 
-export class IssuerRows implements IssuerStore {
-  readonly #session: Session
+export class SqlIssuerRepository implements IssuerRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async list(mountId: MountId): Promise<readonly Issuer[]> {
-    return (await this.#session.all(issuersOfMount, { mountId })).map(issuerOf)
+    return (await this.#session.queryMany(issuersOfMount, { mountId })).map(issuerOf)
   }
 
   async insert(issuer: Issuer): Promise<void> {
@@ -27,18 +27,18 @@ export class IssuerRows implements IssuerStore {
       ...changeable(issuer),
     }
     await bumpAuthority(this.#session, issuer.mountId)
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("issuers").values(row)), taken)
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("issuers").values(row)), taken)
   }
 
   async save(issuer: Issuer): Promise<void> {
     const changes = { key_id: issuer.keyId, ...changeable(issuer) }
     const update = this.#session.db.updateTable("issuers").set(changes).where("id", "=", issuer.id)
     await bumpAuthority(this.#session, issuer.mountId)
-    await refuseTaken(() => this.#session.run(update), taken)
+    await rejectTaken(() => this.#session.execute(update), taken)
   }
 
   async remove({ id, mountId }: Pick<Issuer, "id" | "mountId">): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("issuers").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("issuers").where("id", "=", id))
     await bumpAuthority(this.#session, mountId)
   }
 }

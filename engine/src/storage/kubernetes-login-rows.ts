@@ -1,27 +1,27 @@
 import type { Sealer } from "../core/sealing.ts"
 import type { AuthMethodId } from "../pki/logins/auth-method.ts"
 import type { KubernetesConfig, NewKubernetesConfig } from "../pki/logins/kubernetes/kubernetes-config.ts"
-import type { KubernetesLoginStore } from "../pki/logins/kubernetes/kubernetes-login-store.ts"
+import type { KubernetesLoginRepository } from "../pki/logins/kubernetes/kubernetes-login-store.ts"
 import type { KubernetesRole } from "../pki/logins/kubernetes/kubernetes-role.ts"
 import { sealPaths } from "./seal-paths.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class KubernetesLoginRows implements KubernetesLoginStore {
-  readonly #session: Session
+export class SqlKubernetesLoginRepository implements KubernetesLoginRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async config(methodId: AuthMethodId): Promise<KubernetesConfig | undefined> {
-    const row = await this.#session.first(configOf, { methodId })
+    const row = await this.#session.queryOne(configOf, { methodId })
     return row && (JSON.parse(row.config) as KubernetesConfig)
   }
 
   async reviewerToken(methodId: AuthMethodId): Promise<string | undefined> {
-    const { reviewer_token_sealed: sealed = null } = (await this.#session.first(sealedTokenOf, { methodId })) ?? {}
+    const { reviewer_token_sealed: sealed = null } = (await this.#session.queryOne(sealedTokenOf, { methodId })) ?? {}
     if (sealed === null) return undefined
     return Buffer.from(this.#sealer.open(sealPaths.kubernetesReviewer(methodId), sealed)).toString()
   }
@@ -32,7 +32,7 @@ export class KubernetesLoginRows implements KubernetesLoginStore {
         ? null
         : this.#sealer.seal(sealPaths.kubernetesReviewer(methodId), Buffer.from(tokenReviewerJwt))
     const row = { config: JSON.stringify(config), reviewer_token_sealed }
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .insertInto("kubernetes_clusters")
         .values({ auth_method_id: methodId, ...row })
@@ -41,7 +41,7 @@ export class KubernetesLoginRows implements KubernetesLoginStore {
   }
 
   async roleNames(methodId: AuthMethodId): Promise<readonly string[]> {
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       this.#session.db
         .selectFrom("kubernetes_roles")
         .select("name")
@@ -52,13 +52,13 @@ export class KubernetesLoginRows implements KubernetesLoginStore {
   }
 
   async role(methodId: AuthMethodId, name: string): Promise<KubernetesRole | undefined> {
-    const row = await this.#session.first(roleOf, { methodId, name })
+    const row = await this.#session.queryOne(roleOf, { methodId, name })
     return row && (JSON.parse(row.definition) as KubernetesRole)
   }
 
   async saveRole(methodId: AuthMethodId, name: string, role: KubernetesRole): Promise<void> {
     const definition = JSON.stringify(role)
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .insertInto("kubernetes_roles")
         .values({ auth_method_id: methodId, name, definition })
@@ -67,7 +67,7 @@ export class KubernetesLoginRows implements KubernetesLoginStore {
   }
 
   async removeRole(methodId: AuthMethodId, name: string): Promise<void> {
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.deleteFrom("kubernetes_roles").where("auth_method_id", "=", methodId).where("name", "=", name),
     )
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { newSerialNumber } from "../x509/serial-number.ts"
-import { LeaseRows } from "./lease-rows.ts"
+import { SqlLeaseRepository } from "./lease-rows.ts"
 import { sharedDatabaseKinds, storedMount } from "../testing/stored-mount.ts"
 
 const { random } = systemRuntime()
@@ -9,8 +9,8 @@ const { random } = systemRuntime()
 describe.each(sharedDatabaseKinds)("leases on $name", (kind) => {
   const stored = storedMount(kind)
 
-  const leases = <T>(work: (rows: LeaseRows) => Promise<T>) =>
-    stored.database.transact((session) => work(new LeaseRows(session)))
+  const leases = <T>(work: (rows: SqlLeaseRepository) => Promise<T>) =>
+    stored.database.transact((session) => work(new SqlLeaseRepository(session)))
   const insert = (id: string, expiresAt: number, tokenId: string | null = null) => {
     const serialNumber = newSerialNumber(random)
     return leases((rows) => rows.insert({ id, mountId: stored.mountId, serialNumber, issuedAt: 1, expiresAt, tokenId }))

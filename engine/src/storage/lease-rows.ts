@@ -1,22 +1,22 @@
 import { sql } from "kysely"
 import { permissionDenied } from "../core/access.ts"
 import type { Instant } from "../core/time.ts"
-import type { FoundLease, KeptLease, LeaseRange, LeaseStore } from "../pki/leases/lease.ts"
+import type { FoundLease, StoredLease, LeaseRange, LeaseRepository } from "../pki/leases/lease.ts"
 import type { MountId } from "../pki/mount.ts"
 import { keptSerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
-import { ReferenceViolation, type Session, statement } from "./session.ts"
+import { ReferenceViolation, type QueryRunner, statement } from "./session.ts"
 
-export class LeaseRows implements LeaseStore {
-  readonly #session: Session
+export class SqlLeaseRepository implements LeaseRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
-  async insert({ id, mountId, serialNumber, issuedAt, expiresAt, tokenId }: KeptLease): Promise<void> {
+  async insert({ id, mountId, serialNumber, issuedAt, expiresAt, tokenId }: StoredLease): Promise<void> {
     const row = { id, mountId, serialNumber: serialNumberOctets(serialNumber), issuedAt, expiresAt, tokenId }
     try {
-      await this.#session.run(insertLease, { ...row, endsWithToken: tokenId === null ? 0 : 1 })
+      await this.#session.execute(insertLease, { ...row, endsWithToken: tokenId === null ? 0 : 1 })
     } catch (error) {
       // The token was revoked since it was looked at.
       throw error instanceof ReferenceViolation ? permissionDenied() : error
@@ -24,40 +24,40 @@ export class LeaseRows implements LeaseStore {
   }
 
   async find(id: string, now: Instant): Promise<FoundLease | undefined> {
-    const row = await this.#session.first(leaseAt, { id, now })
+    const row = await this.#session.queryOne(leaseAt, { id, now })
     return row && leaseOf(row)
   }
 
   async ids({ prefix, after = "", limit }: LeaseRange, now: Instant): Promise<readonly string[]> {
     const { from, to } = bounds(prefix)
-    return (await this.#session.all(idsWithin, { from: later(after, from), to, limit, now })).map(({ id }) => id)
+    return (await this.#session.queryMany(idsWithin, { from: later(after, from), to, limit, now })).map(({ id }) => id)
   }
 
   async within({ prefix, limit }: LeaseRange, now: Instant): Promise<readonly FoundLease[]> {
     const own = await this.find(prefix, now)
-    const rows = await this.#session.all(leasesWithin, { ...bounds(prefix), limit, now })
+    const rows = await this.#session.queryMany(leasesWithin, { ...bounds(prefix), limit, now })
     return [...(own === undefined ? [] : [own]), ...rows.map(leaseOf)].slice(0, limit)
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(removeLease, { id })
+    await this.#session.execute(removeLease, { id })
   }
 
   async giveUp({ prefix, limit }: LeaseRange): Promise<number> {
-    const own = await this.#session.run(giveUpOne, { id: prefix })
-    return own + (await this.#session.run(giveUpWithin, { ...bounds(prefix), limit }))
+    const own = await this.#session.execute(giveUpOne, { id: prefix })
+    return own + (await this.#session.execute(giveUpWithin, { ...bounds(prefix), limit }))
   }
 
   giveUpOfEndedTokens(now: Instant, limit: number): Promise<number> {
-    return this.#session.run(giveUpOfEnded, { now, limit })
+    return this.#session.execute(giveUpOfEnded, { now, limit })
   }
 
   async givenUp(limit: number): Promise<readonly FoundLease[]> {
-    return (await this.#session.all(leasesGivenUp, { limit })).map(leaseOf)
+    return (await this.#session.queryMany(leasesGivenUp, { limit })).map(leaseOf)
   }
 
   sweep(now: Instant, limit: number): Promise<number> {
-    return this.#session.run(forget, { now, limit })
+    return this.#session.execute(forget, { now, limit })
   }
 }
 
@@ -87,7 +87,7 @@ function leaseOf({ id, mount_id, serial_number, issued_at, expires_at }: LeaseCo
 const insertLease = statement(
   (
     db,
-    lease: Omit<KeptLease, "serialNumber"> & { readonly serialNumber: Uint8Array; readonly endsWithToken: number },
+    lease: Omit<StoredLease, "serialNumber"> & { readonly serialNumber: Uint8Array; readonly endsWithToken: number },
   ) =>
     db.insertInto("certificate_leases").values({
       id: lease.id,

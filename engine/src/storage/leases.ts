@@ -3,21 +3,21 @@ import { sql } from "kysely"
 import type { Lease, LeaseRequest, Leases } from "../core/leases.ts"
 import { minuteMs } from "../core/time.ts"
 import type { Database } from "./database.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
 export const leasesOver = (database: Database): Leases => ({
   acquire: (request) => database.transact((session) => acquire(session, request)),
   async renew(lease, { now, ttlMs }) {
     const { name, holder, fence } = lease
     const expiresAt = now + ttlMs
-    const renewed = await database.transact((session) => session.run(renew, { name, holder, fence, now, expiresAt }))
+    const renewed = await database.transact((session) => session.execute(renew, { name, holder, fence, now, expiresAt }))
     return renewed === 0 ? undefined : { ...lease, expiresAt }
   },
   async release({ name, holder, fence }, { doneAt }) {
     await database.transact((session) =>
       doneAt === undefined
-        ? session.run(release, { name, holder, fence })
-        : session.run(releaseDone, { name, holder, fence, doneAt }),
+        ? session.execute(release, { name, holder, fence })
+        : session.execute(releaseDone, { name, holder, fence, doneAt }),
     )
   },
 })
@@ -25,14 +25,14 @@ export const leasesOver = (database: Database): Leases => ({
 /** A minute more than the clocks of servers may differ. */
 const toleranceMs = 2 * minuteMs
 
-async function acquire(session: Session, request: LeaseRequest): Promise<Lease | undefined> {
+async function acquire(session: QueryRunner, request: LeaseRequest): Promise<Lease | undefined> {
   const { name, holder, now, ttlMs, unlessDoneAfter = now } = request
   const expiresAt = now + ttlMs
   // A clock that was wrong by more than this must not keep the work from being done.
   const implausible = now + (now - unlessDoneAfter)
   // Nor must a holder that ended while its clock was that wrong. One that is still at work loses the lease at its next renewal.
   const longestExpiry = expiresAt + toleranceMs
-  const row = await session.first(take, { name, holder, now, expiresAt, unlessDoneAfter, implausible, longestExpiry })
+  const row = await session.queryOne(take, { name, holder, now, expiresAt, unlessDoneAfter, implausible, longestExpiry })
   return row === undefined ? undefined : { name, holder, fence: row.fence, expiresAt }
 }
 

@@ -2,39 +2,39 @@
 // that of two replicas that start together one applies them and the other finds them applied. Where servers of the release before
 // may be at work meanwhile, each is committed by itself: what it locks is free again before the next one begins.
 import { sql } from "kysely"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import { UnusableStore } from "./unusable-store.ts"
 
 export interface Migration {
   readonly name: string
-  up(session: Session): Promise<void>
+  up(session: QueryRunner): Promise<void>
 }
 
 /**
  * Applies what is missing, or of a database that others use the next that is missing, and names it: nothing where nothing is.
  * Throws `NewerDatabase` when the database is ahead of this code.
  */
-export async function migrate(session: Session, migrations: readonly Migration[]): Promise<readonly string[]> {
-  await session.run(sql.raw(createTable[session.dialect]))
+export async function migrate(session: QueryRunner, migrations: readonly Migration[]): Promise<readonly string[]> {
+  await session.execute(sql.raw(createTable[session.dialect]))
   const applied = await appliedMigrations(session)
-  refuseNewer(applied, migrations)
+  rejectNewer(applied, migrations)
   const isShared = session.dialect === "postgres" && applied.length > 0
   const next = migrations.slice(applied.length, isShared ? applied.length + 1 : undefined)
   for (const [index, migration] of next.entries()) {
     await migration.up(session)
-    await session.run(
+    await session.execute(
       sql`insert into migrations (position, name) values (${applied.length + index + 1}, ${migration.name})`,
     )
   }
   return next.map(({ name }) => name)
 }
 
-export async function appliedMigrations(session: Session): Promise<readonly string[]> {
-  const rows = await session.all(sql<{ name: string }>`select name from migrations order by position`)
+export async function appliedMigrations(session: QueryRunner): Promise<readonly string[]> {
+  const rows = await session.queryMany(sql<{ name: string }>`select name from migrations order by position`)
   return rows.map(({ name }) => name)
 }
 
-export function refuseNewer(applied: readonly string[], migrations: readonly Migration[]): void {
+export function rejectNewer(applied: readonly string[], migrations: readonly Migration[]): void {
   const unknown = applied.find((name, index) => migrations[index]?.name !== name)
   if (unknown === undefined) return
   throw applied.includes(unfinishedCopy) ? new UnfinishedCopy() : new NewerDatabase(unknown)

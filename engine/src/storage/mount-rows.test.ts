@@ -3,7 +3,7 @@ import { isEngineError } from "../core/errors.ts"
 import { MountDirectory } from "../pki/mount-directory.ts"
 import { initialMountConfig, initialMountTraits, type Mount } from "../pki/mount.ts"
 import { currentCacheVersions } from "./cache-versions.ts"
-import { MountRows } from "./mount-rows.ts"
+import { SqlMountRepository } from "./mount-rows.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
 const mountAt = (path: string): Mount => ({
@@ -22,8 +22,8 @@ const mountAt = (path: string): Mount => ({
 describe.each(databaseKinds.filter(({ available }) => available))("mounts on $name", (kind) => {
   test("are kept as they are given, listed by path, changed and removed", async () => {
     await using temporary = await temporaryDatabase(kind)
-    const change = <T>(work: (mounts: MountRows) => Promise<T>) =>
-      temporary.database.transact((session) => work(new MountRows(session)))
+    const change = <T>(work: (mounts: SqlMountRepository) => Promise<T>) =>
+      temporary.database.transact((session) => work(new SqlMountRepository(session)))
     await change(async (mounts) => {
       for (const path of ["pki", "Pki", "a/b"]) await mounts.insert(mountAt(path))
     })
@@ -38,17 +38,17 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     await using temporary = await temporaryDatabase(kind)
     const config = JSON.stringify(mountAt("pki").config)
     await temporary.database.transact(async (session) => {
-      await new MountRows(session).insert(mountAt("pki"))
-      await session.run(session.db.updateTable("mounts").set({ config }))
+      await new SqlMountRepository(session).insert(mountAt("pki"))
+      await session.execute(session.db.updateTable("mounts").set({ config }))
     })
-    const listed = await temporary.database.read((session) => new MountRows(session).list())
+    const listed = await temporary.database.read((session) => new SqlMountRepository(session).list())
     expect(listed).toEqual([{ ...mountAt("pki"), traits: initialMountTraits, options: {} }])
   })
 
   test("cannot share a path", async () => {
     await using temporary = await temporaryDatabase(kind)
     const insert = (mount: Mount) =>
-      temporary.database.transact((session) => new MountRows(session).insert(mount)).catch((error: unknown) => error)
+      temporary.database.transact((session) => new SqlMountRepository(session).insert(mount)).catch((error: unknown) => error)
     await insert(mountAt("pki"))
     const refusal = await insert({ ...mountAt("pki"), id: "mnt-2" as Mount["id"], accessor: "x", uuid: "y" })
     expect(isEngineError(refusal, "conflict")).toBe(true)
@@ -57,24 +57,24 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
   test("are looked up anew on every replica as soon as one has changed, and not before", async () => {
     await using temporary = await temporaryDatabase(kind)
     let lists = 0
-    const counted = (rows: MountRows) => ({
+    const counted = (rows: SqlMountRepository) => ({
       mounts: Object.assign(rows, {
         list: () => {
           lists += 1
-          return MountRows.prototype.list.call(rows)
+          return SqlMountRepository.prototype.list.call(rows)
         },
       }),
     })
     const { database } = temporary
     const directory = new MountDirectory(
       {
-        read: (work) => database.read((session) => work(counted(new MountRows(session)))),
-        readElsewhere: (work) => database.readElsewhere((session) => work(counted(new MountRows(session)))),
-        transact: (work) => database.transact((session) => work(counted(new MountRows(session)))),
+        read: (work) => database.read((session) => work(counted(new SqlMountRepository(session)))),
+        readReplica: (work) => database.readElsewhere((session) => work(counted(new SqlMountRepository(session)))),
+        transact: (work) => database.transact((session) => work(counted(new SqlMountRepository(session)))),
       },
       currentCacheVersions(database),
     )
-    const insert = (path: string) => database.transact((session) => new MountRows(session).insert(mountAt(path)))
+    const insert = (path: string) => database.transact((session) => new SqlMountRepository(session).insert(mountAt(path)))
 
     expect((await directory.current()).resolve(["pki", "issue", "web"])).toBeUndefined()
     await insert("pki")
@@ -98,21 +98,21 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     const { database } = temporary
     const directory = new MountDirectory(
       {
-        read: (work) => database.read((session) => work({ mounts: new MountRows(session) })),
-        readElsewhere: (work) => database.readElsewhere((session) => work({ mounts: new MountRows(session) })),
-        transact: (work) => database.transact((session) => work({ mounts: new MountRows(session) })),
+        read: (work) => database.read((session) => work({ mounts: new SqlMountRepository(session) })),
+        readReplica: (work) => database.readElsewhere((session) => work({ mounts: new SqlMountRepository(session) })),
+        transact: (work) => database.transact((session) => work({ mounts: new SqlMountRepository(session) })),
       },
       currentCacheVersions(database),
     )
     await directory.current()
     const given = database.transact(async (session) => {
-      const mounts = new MountRows(session)
+      const mounts = new SqlMountRepository(session)
       await mounts.insert(mountAt("lost"))
       expect((await directory.within({ mounts })).at("lost").path).toBe("lost")
       throw new Error("given up")
     })
     await expect(given).rejects.toThrow("given up")
-    await database.transact((session) => new MountRows(session).insert(mountAt("kept")))
+    await database.transact((session) => new SqlMountRepository(session).insert(mountAt("kept")))
     const table = await directory.current()
     expect(table.at("kept").path).toBe("kept")
     expect(() => table.at("lost")).toThrow("route entry not found")

@@ -7,16 +7,16 @@ import {
   type MountOptions,
   type MountTraits,
 } from "../pki/mount.ts"
-import type { MountStore } from "../pki/mount-store.ts"
+import type { MountRepository } from "../pki/mount-store.ts"
 import { bumpAuthority } from "./authority-rows.ts"
 import { bumpCacheVersion, mountsFamily, readCacheVersion } from "./cache-versions.ts"
-import { type Session, statement, UniqueViolation } from "./session.ts"
+import { type QueryRunner, statement, UniqueViolation } from "./session.ts"
 import type { MountRow } from "./tables.ts"
 
-export class MountRows implements MountStore {
-  readonly #session: Session
+export class SqlMountRepository implements MountRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
@@ -25,22 +25,22 @@ export class MountRows implements MountStore {
   }
 
   async list(): Promise<readonly Mount[]> {
-    return (await this.#session.all(all, {})).map(mountOf)
+    return (await this.#session.queryMany(all, {})).map(mountOf)
   }
 
   async insert(mount: Mount): Promise<void> {
-    await this.#change(mount.path, () => this.#session.run(this.#session.db.insertInto("mounts").values(rowOf(mount))))
+    await this.#change(mount.path, () => this.#session.execute(this.#session.db.insertInto("mounts").values(rowOf(mount))))
   }
 
   async save(mount: Mount): Promise<void> {
     const { path, description, config } = rowOf(mount)
     const update = this.#session.db.updateTable("mounts").set({ path, description, config }).where("id", "=", mount.id)
-    await this.#change(path, () => this.#session.run(update))
+    await this.#change(path, () => this.#session.execute(update))
     await bumpAuthority(this.#session, mount.id)
   }
 
   async remove(id: MountId): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("mounts").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("mounts").where("id", "=", id))
     await bumpAuthority(this.#session, id)
     await bumpCacheVersion(this.#session, mountsFamily)
   }

@@ -1,22 +1,22 @@
 import type { Sealer } from "../core/sealing.ts"
 import type { MountId } from "../pki/mount.ts"
-import { defaultMountSettings, type MountSettings, type MountSettingsStore } from "../pki/settings/mount-settings.ts"
+import { defaultMountSettings, type MountSettings, type MountSettingsRepository } from "../pki/settings/mount-settings.ts"
 import { bumpAuthority } from "./authority-rows.ts"
 import { sealPaths } from "./seal-paths.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class MountSettingRows implements MountSettingsStore {
-  readonly #session: Session
+export class SqlMountSettingRepository implements MountSettingsRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async all(mountId: MountId): Promise<MountSettings> {
     const settings: Record<string, object> = { ...defaultMountSettings }
-    for (const { name, value } of await this.#session.all(settingsOfMount, { mountId }))
+    for (const { name, value } of await this.#session.queryMany(settingsOfMount, { mountId }))
       settings[name] = { ...settings[name], ...(JSON.parse(value) as object) }
     return settings as unknown as MountSettings
   }
@@ -26,22 +26,22 @@ export class MountSettingRows implements MountSettingsStore {
     name: Name,
     value: MountSettings[Name],
   ): Promise<void> {
-    await this.#session.run(saveSetting, { mountId, name, value: JSON.stringify(value) })
+    await this.#session.execute(saveSetting, { mountId, name, value: JSON.stringify(value) })
     await bumpAuthority(this.#session, mountId)
   }
 
   async secret(mountId: MountId, name: string): Promise<Uint8Array | undefined> {
-    const row = await this.#session.first(sealedSecret, { mountId, name })
+    const row = await this.#session.queryOne(sealedSecret, { mountId, name })
     return row && this.#sealer.open(sealPaths.mountSecret(mountId, name), row.value_sealed)
   }
 
   async saveSecret(mountId: MountId, name: string, value: Uint8Array | undefined): Promise<void> {
     const { db } = this.#session
     if (value === undefined) {
-      await this.#session.run(db.deleteFrom("mount_secrets").where("mount_id", "=", mountId).where("name", "=", name))
+      await this.#session.execute(db.deleteFrom("mount_secrets").where("mount_id", "=", mountId).where("name", "=", name))
     } else {
       const value_sealed = this.#sealer.seal(sealPaths.mountSecret(mountId, name), value)
-      await this.#session.run(
+      await this.#session.execute(
         db
           .insertInto("mount_secrets")
           .values({ mount_id: mountId, name, value_sealed })

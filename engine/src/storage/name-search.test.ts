@@ -1,7 +1,7 @@
 import { sql } from "kysely"
 import { describe, expect, test } from "vitest"
 import { idsByName, indexName, nameContains, removeName, removeNamesOf } from "./name-search.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
 const names = ["network-prod", "my-net", "net", "prod_1", "prodx1", "журнал", "abcab-cabca-bca"]
@@ -54,10 +54,10 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
       for (let index = 0; index < many.length; index += 1)
         await database.transact(async (session) => {
           await removeName(session, `ws-${index}`)
-          await session.run(session.db.deleteFrom("workspaces").where("id", "=", `ws-${index}`))
+          await session.execute(session.db.deleteFrom("workspaces").where("id", "=", `ws-${index}`))
         })
       expect(await search(database.read, "passing")).toEqual([])
-      await database.transact((session) => session.run(session.db.deleteFrom("organizations")))
+      await database.transact((session) => session.execute(session.db.deleteFrom("organizations")))
     }
   })
 
@@ -66,7 +66,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const { database } = temporary
     await database.transact((session) => populate(session, ["network", "compute"]))
     await database.transact(async (session) => {
-      await session.run(session.db.updateTable("workspaces").set({ name_folded: "storage" }).where("id", "=", "ws-0"))
+      await session.execute(session.db.updateTable("workspaces").set({ name_folded: "storage" }).where("id", "=", "ws-0"))
       await indexName(session, "ws-0")
     })
     const lead = (folded: string) =>
@@ -77,36 +77,36 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     )
     await database.transact(async (session) => {
       await removeName(session, "ws-0")
-      await session.run(session.db.deleteFrom("workspaces").where("id", "=", "ws-0"))
+      await session.execute(session.db.deleteFrom("workspaces").where("id", "=", "ws-0"))
     })
     expect(await search(database.read, "stor")).toEqual([])
     await database.transact(async (session) => {
       await removeNamesOf(session, "org-1")
-      await session.run(session.db.deleteFrom("organizations"))
+      await session.execute(session.db.deleteFrom("organizations"))
       await populate(session, ["compare"])
     })
     expect(await search(database.read, "comp")).toEqual(["compare"])
   })
 })
 
-const search = (read: <T>(work: (session: Session) => Promise<T>) => Promise<T>, text: string) =>
+const search = (read: <T>(work: (session: QueryRunner) => Promise<T>) => Promise<T>, text: string) =>
   read(async (session) => {
-    const rows = await session.all(
+    const rows = await session.queryMany(
       session.db.selectFrom("workspaces").select("name_folded").where(nameContains(session.dialect, text)),
     )
     return rows.map((row) => row.name_folded)
   })
 
-async function populate(session: Session, names: readonly string[]): Promise<void> {
-  await session.run(
+async function populate(session: QueryRunner, names: readonly string[]): Promise<void> {
+  await session.execute(
     sql`insert into organizations values ('org-1', 'o', 'o', '', 1, 'remote', null, 0, 0, '', 0, '', '{}')`,
   )
-  await session.run(
+  await session.execute(
     sql`insert into projects (id, organization_id, name, name_folded, description, is_default, created_at)
       values ('prj-1', 'org-1', 'p', 'p', '', 1, 1)`,
   )
   for (const [index, name] of names.entries()) {
-    await session.run(sql`insert into workspaces (id, organization_id, project_id, name, name_folded, name_reversed,
+    await session.execute(sql`insert into workspaces (id, organization_id, project_id, name, name_folded, name_reversed,
       created_at, updated_at, latest_change_at, environment, source, execution_mode,
       overwrites_execution_mode, overwrites_agent_pool, allow_destroy_plan, assessments_enabled, auto_apply,
       auto_apply_run_trigger, inherits_project_auto_destroy, file_triggers_enabled, global_remote_state, queue_all_runs,

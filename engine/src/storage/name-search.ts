@@ -5,7 +5,7 @@
 // this file and the migration know.
 import { sql, type RawBuilder } from "kysely"
 import { among } from "./dialect.ts"
-import { statement, type DialectName, type Session } from "./session.ts"
+import { statement, type DialectName, type QueryRunner } from "./session.ts"
 
 /** True for rows of `workspaces` (under that name in the query) whose folded name contains the folded text. */
 export const nameContains = (dialect: DialectName, folded: string): RawBuilder<boolean> =>
@@ -18,37 +18,37 @@ export const nameContains = (dialect: DialectName, folded: string): RawBuilder<b
  * `most`: then they are where a list should begin. Undefined says that another filter or the order should lead.
  */
 export async function idsByName(
-  session: Session,
+  session: QueryRunner,
   { organizationId, folded, most }: { readonly organizationId: string; readonly folded: string; readonly most: number },
 ): Promise<readonly string[] | undefined> {
   const trigrams = trigramsOf(folded)
   if (session.dialect !== "sqlite" || trigrams.length === 0) return undefined
   const match = trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(" AND ")
-  const candidates = await session.all(candidateStatement, { match, limit: most + 1 })
+  const candidates = await session.queryMany(candidateStatement, { match, limit: most + 1 })
   if (candidates.length > most) return undefined
   const numbers = candidates.map(({ number }) => number)
-  const rows = await session.all(confirmStatement, { numbers, organizationId, folded })
+  const rows = await session.queryMany(confirmStatement, { numbers, organizationId, folded })
   return rows.map(({ id }) => id)
 }
 
 /** After a workspace is inserted or renamed, in the same transaction. */
-export async function indexName(session: Session, workspaceId: string): Promise<void> {
-  if (session.dialect === "sqlite") await session.run(indexStatement, { workspaceId })
+export async function indexName(session: QueryRunner, workspaceId: string): Promise<void> {
+  if (session.dialect === "sqlite") await session.execute(indexStatement, { workspaceId })
 }
 
 /** Before a workspace is deleted, in the same transaction. */
-export async function removeName(session: Session, workspaceId: string): Promise<void> {
-  if (session.dialect === "sqlite") await session.run(removeStatement, { workspaceId })
+export async function removeName(session: QueryRunner, workspaceId: string): Promise<void> {
+  if (session.dialect === "sqlite") await session.execute(removeStatement, { workspaceId })
 }
 
 /** Before an organization is deleted with all its workspaces, in the same transaction. */
-export async function removeNamesOf(session: Session, organizationId: string): Promise<void> {
-  if (session.dialect === "sqlite") await session.run(removeAllStatement, { organizationId })
+export async function removeNamesOf(session: QueryRunner, organizationId: string): Promise<void> {
+  if (session.dialect === "sqlite") await session.execute(removeAllStatement, { organizationId })
 }
 
 /** Part of migration 0001. */
-export async function createNameSearch(session: Session): Promise<void> {
-  for (const text of schema[session.dialect]) await session.run(sql.raw(text))
+export async function createNameSearch(session: QueryRunner): Promise<void> {
+  for (const text of schema[session.dialect]) await session.execute(sql.raw(text))
 }
 
 /** Row numbers of SQLite and what is derived from them, which a copy of a store does not take along but makes anew. */

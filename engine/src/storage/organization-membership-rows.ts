@@ -5,19 +5,19 @@ import { foldName } from "../organizations/organization.ts"
 import type { OrganizationMembership } from "../organizations/organization-membership.ts"
 import type {
   OrganizationMembershipQuery,
-  OrganizationMembershipStore,
+  OrganizationMembershipRepository,
 } from "../organizations/organization-membership-store.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { OrganizationMembershipRow, Tables } from "./tables.ts"
-import { refuseTaken } from "./taken.ts"
+import { rejectTaken } from "./taken.ts"
 
-export class OrganizationMembershipRows implements OrganizationMembershipStore {
-  readonly #session: Session
+export class SqlOrganizationMembershipRepository implements OrganizationMembershipRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
@@ -27,14 +27,14 @@ export class OrganizationMembershipRows implements OrganizationMembershipStore {
   }
 
   async findMany(ids: readonly string[]): Promise<readonly OrganizationMembership[]> {
-    return (await this.#session.all(byIds, { ids })).map(membershipOf)
+    return (await this.#session.queryMany(byIds, { ids })).map(membershipOf)
   }
 
   async ofUsers(
     organizationId: OrganizationId,
     userIds: readonly UserId[],
   ): Promise<readonly OrganizationMembership[]> {
-    return (await this.#session.all(ofUsers, { organizationId, userIds })).map(membershipOf)
+    return (await this.#session.queryMany(ofUsers, { organizationId, userIds })).map(membershipOf)
   }
 
   list(query: OrganizationMembershipQuery, page: PageRequest): Promise<Page<OrganizationMembership>> {
@@ -71,13 +71,13 @@ export class OrganizationMembershipRows implements OrganizationMembershipStore {
       status: membership.status,
       created_at: membership.createdAt,
     }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("organization_memberships").values(row)), {
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("organization_memberships").values(row)), {
       user: { field: ["email"], detail: "User is already a member of the organization" },
     })
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("organization_memberships").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("organization_memberships").where("id", "=", id))
   }
 }
 

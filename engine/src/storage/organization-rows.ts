@@ -10,31 +10,31 @@ import {
   type RecordedOrganizationSettings,
   recordedDefaults,
 } from "../organizations/organization.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
 import { admitted } from "./agent-pool-rows.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { removeNamesOf } from "./name-search.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { OrganizationRow, Tables } from "./tables.ts"
-import { nameTaken, refuseTaken } from "./taken.ts"
+import { nameTaken, rejectTaken } from "./taken.ts"
 import type { Kysely } from "kysely"
 
-export class OrganizationRows implements OrganizationStore {
-  readonly #session: Session
+export class SqlOrganizationRepository implements OrganizationRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async findByName(name: string): Promise<Organization | undefined> {
-    const row = await this.#session.first(byName, { name: foldName(name) })
+    const row = await this.#session.queryOne(byName, { name: foldName(name) })
     return row && organizationOf(row)
   }
 
   async find(id: OrganizationId): Promise<Organization | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && organizationOf(row)
   }
 
@@ -57,17 +57,17 @@ export class OrganizationRows implements OrganizationStore {
   }
 
   async ownsAgentPool(id: OrganizationId, agentPoolId: string): Promise<boolean> {
-    return (await this.#session.first(agentPool, { id, agentPoolId })) !== undefined
+    return (await this.#session.queryOne(agentPool, { id, agentPoolId })) !== undefined
   }
 
   async admittedByAgentPool(agentPoolId: string, projectId = ""): Promise<boolean> {
-    return (await this.#session.first(admittingPool, { agentPoolId, projectId })) !== undefined
+    return (await this.#session.queryOne(admittingPool, { agentPoolId, projectId })) !== undefined
   }
 
   async insert(organization: Organization): Promise<void> {
     const { db } = this.#session
     const row = { id: organization.id, created_at: organization.createdAt, ...settingsOf(organization) }
-    await refuseTaken(() => this.#session.run(db.insertInto("organizations").values(row)), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(db.insertInto("organizations").values(row)), { name: nameTaken })
   }
 
   async save(organization: Organization): Promise<void> {
@@ -75,19 +75,19 @@ export class OrganizationRows implements OrganizationStore {
       .updateTable("organizations")
       .set(settingsOf(organization))
       .where("id", "=", organization.id)
-    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(update), { name: nameTaken })
   }
 
   async remove(id: OrganizationId): Promise<void> {
     const { db } = this.#session
     await removeNamesOf(this.#session, id)
-    await this.#session.run(removePoliciesOfWorkspaces, { id })
+    await this.#session.execute(removePoliciesOfWorkspaces, { id })
     // Projects and pools go by cascade as well; workspaces point at them and so go first.
-    await this.#session.run(db.deleteFrom("workspaces").where("organization_id", "=", id))
-    await this.#session.run(
+    await this.#session.execute(db.deleteFrom("workspaces").where("organization_id", "=", id))
+    await this.#session.execute(
       db.deleteFrom("retention_policies").where("target_kind", "=", "organization").where("target_id", "=", id),
     )
-    await this.#session.run(db.deleteFrom("organizations").where("id", "=", id))
+    await this.#session.execute(db.deleteFrom("organizations").where("id", "=", id))
   }
 }
 

@@ -13,7 +13,7 @@ import type { User } from "../organizations/user.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
-import { storesOver } from "./stores.ts"
+import { repositoriesOver } from "./stores.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
 const random = seededRandom(1)
@@ -66,7 +66,7 @@ const token = (id: string, owner: TokenOwner, description = ""): Token => ({
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
   async function open() {
     const temporary = await temporaryDatabase(kind)
-    const storage = storesOver(temporary.database, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
+    const storage = repositoriesOver(temporary.database, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
     /** With its default project and its team of owners. */
     const found = async (name: string, owners: readonly User[] = []) => {
       const made = organization(name)

@@ -1,30 +1,30 @@
 import type { PathRule } from "../core/access.ts"
 import type { Policy, PolicyHolder } from "../pki/access/policy.ts"
-import type { PolicyStore } from "../pki/access/policy-store.ts"
-import type { Session } from "./session.ts"
+import type { PolicyRepository } from "../pki/access/policy-store.ts"
+import type { QueryRunner } from "./session.ts"
 import type { PolicyAttachmentRow } from "./tables.ts"
 
-export class PolicyRows implements PolicyStore {
-  readonly #session: Session
+export class SqlPolicyRepository implements PolicyRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async names(): Promise<readonly string[]> {
     const query = this.#session.db.selectFrom("policies").select("name").orderBy("name")
-    return (await this.#session.all<{ name: string }>(query)).map(({ name }) => name)
+    return (await this.#session.queryMany<{ name: string }>(query)).map(({ name }) => name)
   }
 
   async find(name: string): Promise<Policy | undefined> {
     const query = this.#session.db.selectFrom("policies").select(["text", "rules"]).where("name", "=", name)
-    const row = await this.#session.first<{ text: string; rules: string }>(query)
+    const row = await this.#session.queryOne<{ text: string; rules: string }>(query)
     return row && { name, text: row.text, rules: JSON.parse(row.rules) as readonly PathRule[] }
   }
 
   async save({ name, text, rules: parsed }: Policy): Promise<void> {
     const rules = JSON.stringify(parsed)
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .insertInto("policies")
         .values({ name, text, rules })
@@ -33,7 +33,7 @@ export class PolicyRows implements PolicyStore {
   }
 
   async remove(name: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("policies").where("name", "=", name))
+    await this.#session.execute(this.#session.db.deleteFrom("policies").where("name", "=", name))
   }
 
   async attachedTo(holder: PolicyHolder): Promise<readonly string[]> {
@@ -43,14 +43,14 @@ export class PolicyRows implements PolicyStore {
       .select("policy_name")
       .where(column, "=", id)
       .orderBy("policy_name")
-    return (await this.#session.all<{ policy_name: string }>(query)).map((row) => row.policy_name)
+    return (await this.#session.queryMany<{ policy_name: string }>(query)).map((row) => row.policy_name)
   }
 
   async attach(name: string, holder: PolicyHolder): Promise<void> {
     const [column, id] = subjectOf(holder)
     const nobody = { user_id: null, team_id: null, token_id: null }
     const row: PolicyAttachmentRow = { policy_name: name, ...nobody, [column]: id }
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .insertInto("policy_attachments")
         .values(row)
@@ -60,7 +60,7 @@ export class PolicyRows implements PolicyStore {
 
   async detach(name: string, holder: PolicyHolder): Promise<void> {
     const [column, id] = subjectOf(holder)
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.deleteFrom("policy_attachments").where("policy_name", "=", name).where(column, "=", id),
     )
   }

@@ -18,7 +18,7 @@ import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { faultOf, isBroken, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
 import { Presence } from "./presence.ts"
-import { OutdatedSnapshot, ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
+import { OutdatedSnapshot, ReferenceViolation, UniqueViolation, type QueryRunner } from "./session.ts"
 import type { UnitKind } from "./storage-metrics.ts"
 import { commitSpan } from "./traced-backend.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
@@ -53,16 +53,16 @@ export async function openPostgres(url: string, options: BackendOptions): Promis
 
 /** A server that is read only, and follows another. */
 export interface Standby {
-  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T>
+  readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /** One snapshot, taken on a connection that `readiness` has been found on; tried once. */
-  readWhen<T>(readiness: Readiness, work: (session: Session) => Promise<T>): Promise<T>
+  readWhen<T>(readiness: Readiness, work: (session: QueryRunner) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
 /** Of a server, for a unit of work. */
 interface Readiness {
   /** Returns once the server is fit for it, and throws where it is not. */
-  readonly await: (session: Session) => Promise<void>
+  readonly await: (session: QueryRunner) => Promise<void>
   /** Of one answer. */
   readonly patienceMs: number
 }
@@ -85,7 +85,7 @@ function openServer(url: string, options: BackendOptions, expected: "primary" | 
     types: { getTypeParser },
     // Waited for, whatever its declaration says.
     ...(expected === "primary" && {
-      onConnect: (client) => refuseStandby(client, limits.connectTimeoutMs) as unknown as void,
+      onConnect: (client) => rejectStandby(client, limits.connectTimeoutMs) as unknown as void,
     }),
   })
   // A connection that dies is replaced at the next use, which tells where there is none to be had. Without a listener its error
@@ -95,7 +95,7 @@ function openServer(url: string, options: BackendOptions, expected: "primary" | 
 }
 
 /** Whoever reads there does not see what it has just written; an address that leads to one is about to lead elsewhere. */
-async function refuseStandby(client: ClientBase, patienceMs: number): Promise<void> {
+async function rejectStandby(client: ClientBase, patienceMs: number): Promise<void> {
   const { rows } = await ask(client, { text: "select pg_is_in_recovery() as standby" }, patienceMs)
   if ((rows[0] as { readonly standby: boolean } | undefined)?.standby) throw new Error("the server is a standby")
 }
@@ -234,12 +234,12 @@ class PostgresStore implements Backend, Standby {
     pool.on("remove", (client) => this.#open.delete(client))
   }
 
-  read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#tracked(this.#reading, work)
   }
 
   // One query needs no transaction of its own making.
-  async readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
     for (let attempt = 1; ; attempt += 1) {
       const client = await this.#connect("read")
@@ -260,20 +260,20 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  readWhen<T>(readiness: Readiness, work: (session: Session) => Promise<T>): Promise<T> {
+  readWhen<T>(readiness: Readiness, work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#tracked({ ...this.#reading, readiness }, work)
   }
 
-  transact<T>(work: (session: Session) => Promise<T>, options: BackendTransactOptions = {}): Promise<T> {
+  transact<T>(work: (session: QueryRunner) => Promise<T>, options: BackendTransactOptions = {}): Promise<T> {
     const { isolation = "serializable", span } = options
     return this.#tracked(this.#writing[isolation], work, span)
   }
 
-  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  exclusively<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#tracked(this.#migrating, work)
   }
 
-  alter<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  alter<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#tracked(this.#altering, work)
   }
 
@@ -294,7 +294,7 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  async #tracked<T>(manner: Manner, work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
+  async #tracked<T>(manner: Manner, work: (session: QueryRunner) => Promise<T>, span?: Span): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
     const outcome = this.#retrying(manner, work, span)
     this.#inFlight.add(outcome)
@@ -305,7 +305,7 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  async #retrying<T>(manner: Manner, work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
+  async #retrying<T>(manner: Manner, work: (session: QueryRunner) => Promise<T>, span?: Span): Promise<T> {
     const { attempts = defaultAttempts, random, stopwatch } = this.#options
     const began = stopwatch()
     for (let attempt = 1; ; attempt += 1) {
@@ -319,7 +319,7 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  async #once<T>(manner: Manner, work: (session: Session) => Promise<T>, span?: Span): Promise<Outcome<T>> {
+  async #once<T>(manner: Manner, work: (session: QueryRunner) => Promise<T>, span?: Span): Promise<Outcome<T>> {
     const client = await this.#connect(manner.kind)
     const session = new PostgresSession(client, manner)
     let usable = true
@@ -473,7 +473,7 @@ class PostgresSession extends UnitOfWork {
   }
 
   // A work may ask several things at once; a connection answers one after another. What follows a failure is not sent.
-  protected override execute(fetch: Fetch, bound: Bound): Promise<unknown> {
+  protected override fetchBound(fetch: Fetch, bound: Bound): Promise<unknown> {
     const answer = this.#last.then(() => {
       if (this.failure !== undefined) throw new Error("an earlier query of the unit of work failed")
       this.hasWritten ||= !bound.text.startsWith("select ")

@@ -4,35 +4,35 @@ import type { Page, PageRequest } from "../core/page.ts"
 import { type ExecutionMode, foldName } from "../organizations/organization.ts"
 import type { Project } from "../organizations/project.ts"
 import type { ProjectAccess } from "../organizations/custom-project-access.ts"
-import type { ProjectCounts, ProjectQuery, ProjectStore } from "../organizations/project-store.ts"
+import type { ProjectCounts, ProjectQuery, ProjectRepository } from "../organizations/project-store.ts"
 import { projectAccessOf } from "./access-rows.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { OutdatedSnapshot, ReferenceViolation, type Session, statement } from "./session.ts"
+import { OutdatedSnapshot, ReferenceViolation, type QueryRunner, statement } from "./session.ts"
 import type { ProjectRow, Tables } from "./tables.ts"
-import { nameTaken, refuseTaken } from "./taken.ts"
+import { nameTaken, rejectTaken } from "./taken.ts"
 
-export class ProjectRows implements ProjectStore {
-  readonly #session: Session
+export class SqlProjectRepository implements ProjectRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: string): Promise<Project | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && projectOf(row)
   }
 
   async findMany(ids: readonly ProjectId[]): Promise<readonly Project[]> {
     const { db, dialect } = this.#session
-    const found = await this.#session.all(rows(db).where(among(dialect, sql.ref("p.id"), ids)))
+    const found = await this.#session.queryMany(rows(db).where(among(dialect, sql.ref("p.id"), ids)))
     return found.map(projectOf)
   }
 
   async defaultOf(organizationId: OrganizationId): Promise<Project> {
-    const row = await this.#session.first(defaultOf, { organizationId })
+    const row = await this.#session.queryOne(defaultOf, { organizationId })
     if (row === undefined) throw new Error(`organization ${organizationId} has no default project`)
     return projectOf(row)
   }
@@ -67,7 +67,7 @@ export class ProjectRows implements ProjectStore {
     teams: readonly TeamId[],
   ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccess[]>> {
     const grants = new Map<ProjectId, ProjectAccess[]>()
-    for (const row of await this.#session.all(grantsOn, { ids, teams })) {
+    for (const row of await this.#session.queryMany(grantsOn, { ids, teams })) {
       const projectId = row.project_id as ProjectId
       grants.set(projectId, [...(grants.get(projectId) ?? []), projectAccessOf(row)])
     }
@@ -75,8 +75,8 @@ export class ProjectRows implements ProjectStore {
   }
 
   async countsOf(ids: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, ProjectCounts>> {
-    const workspaces = countsById(await this.#session.all(workspaceCounts, { ids }))
-    const teams = countsById(await this.#session.all(teamCounts, { ids }))
+    const workspaces = countsById(await this.#session.queryMany(workspaceCounts, { ids }))
+    const teams = countsById(await this.#session.queryMany(teamCounts, { ids }))
     return new Map(ids.map((id) => [id, { workspaces: workspaces.get(id) ?? 0, teams: teams.get(id) ?? 0 }]))
   }
 
@@ -89,17 +89,17 @@ export class ProjectRows implements ProjectStore {
       ...settingsOf(project),
     }
     const insert = this.#session.db.insertInto("projects").values(row)
-    await refuseTaken(() => this.#session.run(insert), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(insert), { name: nameTaken })
   }
 
   async save(project: Project): Promise<void> {
     const update = this.#session.db.updateTable("projects").set(settingsOf(project)).where("id", "=", project.id)
-    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(update), { name: nameTaken })
   }
 
   async remove(id: ProjectId): Promise<void> {
     try {
-      await this.#session.run(this.#session.db.deleteFrom("projects").where("id", "=", id))
+      await this.#session.execute(this.#session.db.deleteFrom("projects").where("id", "=", id))
     } catch (error) {
       // A workspace came into it after its workspaces were counted.
       throw error instanceof ReferenceViolation ? new OutdatedSnapshot({ cause: error }) : error

@@ -2,19 +2,19 @@ import { type RawBuilder, sql } from "kysely"
 import type { WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Visibility } from "../workspaces/query.ts"
-import type { RemoteStateConsumerStore } from "../workspaces/remote-state-consumers.ts"
+import type { RemoteStateConsumerRepository } from "../workspaces/remote-state-consumers.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import { visible } from "./visible.ts"
 
 /** Pairs of one insert: both dialects bound the parameters of a statement. */
 const rowsPerInsert = 1_000
 
-export class RemoteStateConsumerRows implements RemoteStateConsumerStore {
-  readonly #session: Session
+export class SqlRemoteStateConsumerRepository implements RemoteStateConsumerRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
@@ -35,16 +35,16 @@ export class RemoteStateConsumerRows implements RemoteStateConsumerStore {
         .slice(start, start + rowsPerInsert)
         .map((consumerId) => ({ workspace_id: workspaceId, consumer_id: consumerId }))
       const insert = this.#session.db.insertInto("remote_state_consumers").values(rows)
-      await this.#session.run(insert.onConflict((conflict) => conflict.doNothing()))
+      await this.#session.execute(insert.onConflict((conflict) => conflict.doNothing()))
     }
   }
 
   async remove(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void> {
-    await this.#session.run(removeThese, { workspaceId, consumerIds })
+    await this.#session.execute(removeThese, { workspaceId, consumerIds })
   }
 
   async clear(workspaceId: WorkspaceId): Promise<void> {
-    await this.#session.run(removeAll, { workspaceId })
+    await this.#session.execute(removeAll, { workspaceId })
   }
 
   #visible(condition: RawBuilder<boolean>, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>> {

@@ -1,20 +1,20 @@
-import type { CountedRenewalSignal, RenewalSignal, RenewalSignalStore } from "../acme/management-store.ts"
+import type { CountedRenewalSignal, RenewalSignal, RenewalSignalRepository } from "../acme/management-store.ts"
 import type { IssuerId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { AcmeRenewalSignalRow } from "./tables.ts"
 
-export class RenewalSignalRows implements RenewalSignalStore {
-  readonly #session: Session
+export class SqlRenewalSignalRepository implements RenewalSignalRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async insert(signal: RenewalSignal, serialNumbers: readonly SerialNumber[]): Promise<void> {
-    await this.#session.run(insertSignal, {
+    await this.#session.execute(insertSignal, {
       id: signal.id,
       mount_id: signal.mountId,
       issuer_id: signal.issuerId,
@@ -23,7 +23,7 @@ export class RenewalSignalRows implements RenewalSignalStore {
       renew_by: signal.renewBy,
     })
     for (const serialNumber of serialNumbers)
-      await this.#session.run(insertSerialNumber, {
+      await this.#session.execute(insertSerialNumber, {
         signalId: signal.id,
         mountId: signal.mountId,
         serialNumber: serialNumberOctets(serialNumber),
@@ -31,23 +31,23 @@ export class RenewalSignalRows implements RenewalSignalStore {
   }
 
   async list(mountId: MountId): Promise<readonly CountedRenewalSignal[]> {
-    const counted = await this.#session.all(countedSerialNumbers, { mountId })
+    const counted = await this.#session.queryMany(countedSerialNumbers, { mountId })
     const counts = new Map(counted.map(({ signal_id: id, total }) => [id, total]))
-    const rows = await this.#session.all(signalsOfMount, { mountId })
+    const rows = await this.#session.queryMany(signalsOfMount, { mountId })
     return rows.map((row) => ({ ...signalOf(row), serialNumberCount: counts.get(row.id) ?? 0 }))
   }
 
   async find(mountId: MountId, id: string): Promise<RenewalSignal | undefined> {
-    const row = await this.#session.first(signalById, { mountId, id })
+    const row = await this.#session.queryOne(signalById, { mountId, id })
     return row && signalOf(row)
   }
 
   async serialNumbers(id: string): Promise<readonly SerialNumber[]> {
-    return (await this.#session.all(serialNumbersOf, { id })).map((row) => keptSerialNumber(row.serial_number))
+    return (await this.#session.queryMany(serialNumbersOf, { id })).map((row) => keptSerialNumber(row.serial_number))
   }
 
   async remove(mountId: MountId, id: string): Promise<boolean> {
-    return (await this.#session.run(removeSignal, { mountId, id })) > 0
+    return (await this.#session.execute(removeSignal, { mountId, id })) > 0
   }
 
   async concerning(
@@ -58,11 +58,11 @@ export class RenewalSignalRows implements RenewalSignalStore {
       orderedAt,
     }: { readonly serialNumber: SerialNumber; readonly issuerId: IssuerId | null; readonly orderedAt: Instant },
   ): Promise<RenewalSignal | undefined> {
-    const named = await this.#session.all(signalsOfSerialNumber, {
+    const named = await this.#session.queryMany(signalsOfSerialNumber, {
       mountId,
       serialNumber: serialNumberOctets(serialNumber),
     })
-    const ofIssuer = issuerId === null ? [] : await this.#session.all(signalsOfIssuer, { mountId, issuerId, orderedAt })
+    const ofIssuer = issuerId === null ? [] : await this.#session.queryMany(signalsOfIssuer, { mountId, issuerId, orderedAt })
     return [...named, ...ofIssuer].map(signalOf).toSorted((one, other) => one.renewBy - other.renewBy)[0]
   }
 }

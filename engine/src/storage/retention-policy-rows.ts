@@ -1,21 +1,21 @@
 import type {
   RetentionPolicy,
-  RetentionPolicyStore,
+  RetentionPolicyRepository,
   RetentionRule,
   RetentionSubject,
 } from "../workspaces/retention-policy.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { RetentionPolicyRow } from "./tables.ts"
 
-export class RetentionPolicyRows implements RetentionPolicyStore {
-  readonly #session: Session
+export class SqlRetentionPolicyRepository implements RetentionPolicyRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(subject: RetentionSubject): Promise<RetentionPolicy | undefined> {
-    const row = await this.#session.first(bySubject, subject)
+    const row = await this.#session.queryOne(bySubject, subject)
     return row && { id: row.id, rule: ruleOf(row) }
   }
 
@@ -26,7 +26,7 @@ export class RetentionPolicyRows implements RetentionPolicyStore {
       kind: rule.kind,
       delete_older_than_days: rule.kind === "delete-older" ? rule.days : null,
     }
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .insertInto("retention_policies")
         .values({ ...columns, target_kind: kind, target_id: id })
@@ -35,7 +35,7 @@ export class RetentionPolicyRows implements RetentionPolicyStore {
   }
 
   async remove(subject: RetentionSubject): Promise<void> {
-    await this.#session.run(removeOf, subject)
+    await this.#session.execute(removeOf, subject)
   }
 }
 

@@ -5,9 +5,9 @@ import type { CrlListId } from "../pki/crl/crl-list.ts"
 import { listOfUnknownIssuers } from "../pki/crl/crl-list.ts"
 import { shardOf, wholeList } from "../pki/crl/shard.ts"
 import { newSerialNumber, type SerialNumber } from "../x509/serial-number.ts"
-import { CertificateRows } from "./certificate-rows.ts"
-import { CrlRows } from "./crl-rows.ts"
-import { RevocationRows } from "./revocation-rows.ts"
+import { SqlCertificateRepository } from "./certificate-rows.ts"
+import { SqlCrlRepository } from "./crl-rows.ts"
+import { SqlRevocationRepository } from "./revocation-rows.ts"
 import { sharedDatabaseKinds, storedMount } from "../testing/stored-mount.ts"
 
 const { random } = systemRuntime()
@@ -18,7 +18,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
 
   const revoke = (serialNumber: SerialNumber, on: CrlListId = list, notAfter = 10_000) =>
     stored.database.transact((session) =>
-      new RevocationRows(session).insert({
+      new SqlRevocationRepository(session).insert({
         mountId: stored.mountId,
         serialNumber,
         issuerId: "iss-1" as IssuerId,
@@ -28,8 +28,8 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
         list: on,
       }),
     )
-  const rows = <T>(work: (rows: RevocationRows) => Promise<T>) =>
-    stored.database.transact((session) => work(new RevocationRows(session)))
+  const rows = <T>(work: (rows: SqlRevocationRepository) => Promise<T>) =>
+    stored.database.transact((session) => work(new SqlRevocationRepository(session)))
   const newSerial = () => newSerialNumber(random)
 
   test("are found by serial number, refused twice, and numbered in the order of their commits", async () => {
@@ -77,7 +77,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     await revoke(serial, list, 5)
     const key = { mountId: stored.mountId, list, shard: wholeList }
     const removals = await stored.database.transact(
-      async (session) => (await new CrlRows(session).begin(key, 1))?.removals,
+      async (session) => (await new SqlCrlRepository(session).begin(key, 1))?.removals,
     )
     const before = await rows((one) => one.cacheVersion(stored.mountId))
     expect(await rows((one) => one.ended(stored.mountId, { before: 6, limit: 10 }))).toMatchObject([
@@ -86,7 +86,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     expect(await rows((one) => one.remove(stored.mountId, [serial, newSerial()]))).toBe(1)
     expect(await rows((one) => one.find(stored.mountId, serial))).toBeUndefined()
     expect(await rows((one) => one.cacheVersion(stored.mountId))).toBeGreaterThan(before)
-    const after = await stored.database.read((session) => new CrlRows(session).find(key))
+    const after = await stored.database.read((session) => new SqlCrlRepository(session).find(key))
     expect(after?.removals).toBe((removals ?? 0) + 1)
   })
 
@@ -94,7 +94,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     const serial = newSerial()
     const facts = { issuerId: null, role: null, commonName: "", names: [], notBefore: 0, notAfter: 5 }
     await stored.database.transact((session) =>
-      new CertificateRows(session).insert({
+      new SqlCertificateRepository(session).insert({
         mountId: stored.mountId,
         serialNumber: serial,
         certificate: Buffer.of(1),
@@ -103,7 +103,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     )
     const revokedAt = () =>
       stored.database.read(async (session) => {
-        const { items } = await new CertificateRows(session).search(stored.mountId, { expiresBefore: 6 }, { limit: 10 })
+        const { items } = await new SqlCertificateRepository(session).search(stored.mountId, { expiresBefore: 6 }, { limit: 10 })
         return items.map((item) => item.revokedAt)
       })
     expect(await revokedAt()).toEqual([null])
@@ -119,8 +119,8 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
       list: newId("iss", random) as string as CrlListId,
       shard: { count: 2, index: 1 },
     }
-    const crls = <T>(work: (rows: CrlRows) => Promise<T>) =>
-      stored.database.transact((session) => work(new CrlRows(session)))
+    const crls = <T>(work: (rows: SqlCrlRepository) => Promise<T>) =>
+      stored.database.transact((session) => work(new SqlCrlRepository(session)))
     expect(await crls((one) => one.begin(key, 3))).toMatchObject({ fence: 3, complete: undefined })
     const segments = [{ position: 0, entries: Uint8Array.of(1, 2) }]
     expect(await crls((one) => one.writeSegments(key, 3, 1, segments))).toBe(true)

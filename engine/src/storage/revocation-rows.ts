@@ -12,23 +12,23 @@ import type {
   NumberedEntry,
   Revocation,
   RevocationCursor,
-  RevocationStore,
+  RevocationRepository,
 } from "../pki/revoke/revocation.ts"
 import { encodeRevokedEntry, type RevocationReason } from "../x509/certificate-list.ts"
 import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { nextCacheVersion, readCacheVersion, revocationsFamily } from "./cache-versions.ts"
-import { type Session, statement, UniqueViolation } from "./session.ts"
+import { type QueryRunner, statement, UniqueViolation } from "./session.ts"
 import type { RevocationRow } from "./tables.ts"
 
-export class RevocationRows implements RevocationStore {
-  readonly #session: Session
+export class SqlRevocationRepository implements RevocationRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(mountId: MountId, serialNumber: SerialNumber): Promise<Revocation | undefined> {
-    const row = await this.#session.first(bySerialNumber, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+    const row = await this.#session.queryOne(bySerialNumber, { mountId, serialNumber: serialNumberOctets(serialNumber) })
     return (
       row && {
         mountId,
@@ -63,12 +63,12 @@ export class RevocationRows implements RevocationStore {
       }),
     }
     try {
-      await this.#session.run(insertRevocation, row)
+      await this.#session.execute(insertRevocation, row)
     } catch (error) {
       if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is revoked already.")
       throw error
     }
-    await this.#session.run(markCertificate, { mountId, serialNumber, revokedAt })
+    await this.#session.execute(markCertificate, { mountId, serialNumber, revokedAt })
   }
 
   async registered(
@@ -76,8 +76,8 @@ export class RevocationRows implements RevocationStore {
     { serialNumber: serial, revokedAt, notAfter }: Pick<Revocation, "serialNumber" | "revokedAt" | "notAfter">,
   ): Promise<void> {
     const serialNumber = serialNumberOctets(serial)
-    await this.#session.run(endsAt, { mountId, serialNumber, notAfter })
-    await this.#session.run(markCertificate, { mountId, serialNumber, revokedAt })
+    await this.#session.execute(endsAt, { mountId, serialNumber, notAfter })
+    await this.#session.execute(markCertificate, { mountId, serialNumber, revokedAt })
   }
 
   async touch(mountId: MountId): Promise<void> {
@@ -93,27 +93,27 @@ export class RevocationRows implements RevocationStore {
     { after, limit }: { readonly after?: SerialNumber | undefined; readonly limit: number },
   ): Promise<readonly SerialNumber[]> {
     const from = after === undefined ? new Uint8Array() : serialNumberOctets(after)
-    return (await this.#session.all(serialNumbersAfter, { mountId, from, limit })).map((row) =>
+    return (await this.#session.queryMany(serialNumbersAfter, { mountId, from, limit })).map((row) =>
       keptSerialNumber(row.serial_number),
     )
   }
 
   async latest(mountId: MountId, list: CrlListId): Promise<number> {
-    return (await this.#session.first(latestNumber, { mountId, list }))?.number ?? 0
+    return (await this.#session.queryOne(latestNumber, { mountId, list }))?.number ?? 0
   }
 
   entries({ mountId, list, after, shard, limit }: EntryRange): Promise<readonly NumberedEntry[]> {
     return shard.count === 1
-      ? this.#session.all(entriesOfList, { mountId, list, after, limit })
-      : this.#session.all(entriesOfShard, { mountId, list, after, limit, count: shard.count, index: shard.index })
+      ? this.#session.queryMany(entriesOfList, { mountId, list, after, limit })
+      : this.#session.queryMany(entriesOfShard, { mountId, list, after, limit, count: shard.count, index: shard.index })
   }
 
   async adopt(mountId: MountId, list: CrlListId, limit: number): Promise<number> {
     const unlisted = { mountId, list: listOfUnknownIssuers, after: 0, limit }
-    const found = await this.#session.all(entriesOfList, unlisted)
+    const found = await this.#session.queryMany(entriesOfList, unlisted)
     for (const { number: before } of found) {
       const number = await nextCacheVersion(this.#session, revocationsFamily(mountId))
-      await this.#session.run(adoptOne, { mountId, list, before, number })
+      await this.#session.execute(adoptOne, { mountId, list, before, number })
     }
     return found.length
   }
@@ -126,7 +126,7 @@ export class RevocationRows implements RevocationStore {
       after = beforeAll,
     }: { readonly before: Instant; readonly limit: number; readonly after?: RevocationCursor },
   ): Promise<readonly EndedRevocation[]> {
-    const rows = await this.#session.all(endedBefore, { mountId, before, limit, ...after })
+    const rows = await this.#session.queryMany(endedBefore, { mountId, before, limit, ...after })
     return rows.map((row) => ({
       serialNumber: keptSerialNumber(row.serial_number),
       list: row.list as CrlListId,
@@ -139,7 +139,7 @@ export class RevocationRows implements RevocationStore {
     mountId: MountId,
     { after, limit }: { readonly after: Uint8Array; readonly limit: number },
   ): Promise<readonly Pick<Revocation, "serialNumber" | "issuerId">[]> {
-    const rows = await this.#session.all(issuersAfter, { mountId, from: after, limit })
+    const rows = await this.#session.queryMany(issuersAfter, { mountId, from: after, limit })
     return rows.map((row) => ({
       serialNumber: keptSerialNumber(row.serial_number),
       issuerId: row.issuer_id as IssuerId | null,
@@ -152,21 +152,21 @@ export class RevocationRows implements RevocationStore {
     { issuerId, list }: { readonly issuerId: IssuerId; readonly list: CrlListId },
   ): Promise<void> {
     const octets = serialNumberOctets(serialNumber)
-    if ((await this.#session.run(nameIssuer, { mountId, serialNumber: octets, issuerId, list })) > 0) return
-    const known = await this.#session.first(listOf, { mountId, serialNumber: octets })
+    if ((await this.#session.execute(nameIssuer, { mountId, serialNumber: octets, issuerId, list })) > 0) return
+    const known = await this.#session.queryOne(listOf, { mountId, serialNumber: octets })
     if (known === undefined) return
     const number = await nextCacheVersion(this.#session, revocationsFamily(mountId))
-    await this.#session.run(moveToList, { mountId, serialNumber: octets, issuerId, list, number })
-    await this.#session.run(countRemoval, { mountId, list: known.list })
+    await this.#session.execute(moveToList, { mountId, serialNumber: octets, issuerId, list, number })
+    await this.#session.execute(countRemoval, { mountId, list: known.list })
   }
 
   async remove(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<number> {
     const lists = new Set<string>()
     let count = 0
     for (const serialNumber of serialNumbers) {
-      const gone = await this.#session.first(removeOne, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+      const gone = await this.#session.queryOne(removeOne, { mountId, serialNumber: serialNumberOctets(serialNumber) })
       if (gone === undefined) continue
-      await this.#session.run(markCertificate, {
+      await this.#session.execute(markCertificate, {
         mountId,
         serialNumber: serialNumberOctets(serialNumber),
         revokedAt: null,
@@ -174,7 +174,7 @@ export class RevocationRows implements RevocationStore {
       lists.add(gone.list)
       count += 1
     }
-    for (const list of lists) await this.#session.run(countRemoval, { mountId, list })
+    for (const list of lists) await this.#session.execute(countRemoval, { mountId, list })
     if (count > 0) await nextCacheVersion(this.#session, revocationsFamily(mountId))
     return count
   }

@@ -10,11 +10,11 @@ import type { AuthMethodId } from "../pki/logins/auth-method.ts"
 import type { CaKey } from "../pki/keys/key.ts"
 import { projectedToken } from "../testing/api-server.ts"
 import { made } from "../testing/people.ts"
-import { populatedWorld } from "../testing/populated-world.ts"
+import { populatedEngine } from "../testing/populated-world.ts"
 import { bytesOf, stateFile, stateVersionDocument } from "../testing/state-file.ts"
 import { tarball } from "../testing/tar-archive.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 import { type Database, openDatabase } from "./database.ts"
 import { keySealer, newKeyText, parseKeyRing, sealDocument } from "./key-sealing.ts"
 import { rewrap, sealedValueCounts } from "./rewrap.ts"
@@ -22,7 +22,7 @@ import { sealedRunArchive } from "./run-archive.ts"
 import { forgetKeyId, rotateKeyFile } from "./seal-keys.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { sealedPlaces } from "./sealed-places.ts"
-import { storesOver } from "./stores.ts"
+import { repositoriesOver } from "./stores.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
 const { random, clock } = systemRuntime()
@@ -37,7 +37,7 @@ async function seed(url: string): Promise<{
   readonly state: string
   readonly configuration: string
 }> {
-  await using world = await populatedWorld({ url, sealKeys: { text: oldText } })
+  await using world = await populatedEngine({ url, sealKeys: { text: oldText } })
   const post = (path: string, type: string, attributes: object) =>
     made(world, "POST", path, documentOf(type, attributes))
   await post("/organizations/acme/ssh-keys", "ssh-keys", {
@@ -98,7 +98,7 @@ async function seed(url: string): Promise<{
 /** As an earlier release has stored it, for a version that has no such document. */
 async function addEarlierDocument(database: Database): Promise<void> {
   await database.transact(async (session) => {
-    const [version] = await session.all(sql<{ id: string }>`select id from state_versions`)
+    const [version] = await session.queryMany(sql<{ id: string }>`select id from state_versions`)
     const id = version?.id ?? ""
     const chunks = sealDocument(
       keySealer(parseKeyRing(oldText), random),
@@ -106,7 +106,7 @@ async function addEarlierDocument(database: Database): Promise<void> {
       Buffer.from(earlierDocument),
     )
     for (const [chunk, sealed] of chunks.entries())
-      await session.run(sql`insert into state_contents (state_version_id, document, chunk, sealed)
+      await session.execute(sql`insert into state_contents (state_version_id, document, chunk, sealed)
         values (${id}, 'json-state', ${chunk}, ${sealed})`)
   })
 }
@@ -117,8 +117,8 @@ const reviewerToken = await projectedToken()
 const webhookSecret = "what deliveries are signed with"
 
 async function addAuthoritySecrets(database: Database): Promise<void> {
-  const { transact } = storesOver(database, keySealer(parseKeyRing(oldText), random), clock)
-  const [mount] = await database.read((session) => session.all(sql<{ id: string }>`select id from mounts`))
+  const { transact } = repositoriesOver(database, keySealer(parseKeyRing(oldText), random), clock)
+  const [mount] = await database.read((session) => session.queryMany(sql<{ id: string }>`select id from mounts`))
   const mountId = mount?.id as MountId
   await transact(async ({ caKeys, mountSettings, acmeAccounts }) => {
     const key: CaKey = { id: "key-1" as CaKey["id"], mountId, name: null, publicKey: Buffer.of(1), createdAt: 0 }
@@ -135,14 +135,14 @@ const plan = Buffer.from(seededRandom(2).bytes(1_200_000))
 async function addRunRecords(database: Database): Promise<void> {
   const sealer = keySealer(parseKeyRing(oldText), random)
   const id = await onlyRun(database)
-  await storesOver(database, sealer, clock).transact(async ({ runRecords }) => {
+  await repositoriesOver(database, sealer, clock).transact(async ({ runRecords }) => {
     await runRecords.appendLog(id, "plan", log)
     await runRecords.saveDocument(id, "plan-file", sealedRunArchive(sealer).pack(id, "plan-file", plan))
   })
 }
 
 async function onlyRun(database: Database): Promise<RunId> {
-  const [run] = await database.read((session) => session.all(sql<{ id: string }>`select id from runs`))
+  const [run] = await database.read((session) => session.queryMany(sql<{ id: string }>`select id from runs`))
   return run?.id as RunId
 }
 
@@ -166,7 +166,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(Object.keys(before)).toEqual([idOf(oldText)])
       for (const { table, column } of sealedPlaces) {
         const rows = await database.read((session) =>
-          session.all(sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} is not null`),
+          session.queryMany(sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} is not null`),
         )
         expect([table, rows.length > 0]).toEqual([table, true])
       }
@@ -184,9 +184,9 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       for (const id of [idOf(oldText), idOf(newText)]) await forgetKeyId(database, id)
       const newest = keySealer(parseKeyRing(newestText), random)
       const run = await onlyRun(database)
-      const [method] = await database.read((session) => session.all(sql<{ id: string }>`select id from auth_methods`))
-      const [webhook] = await database.read((session) => session.all(sql<{ id: string }>`select id from webhooks`))
-      await storesOver(database, newest, clock).read(async ({ kubernetesLogins, runRecords, runs, webhooks }) => {
+      const [method] = await database.read((session) => session.queryMany(sql<{ id: string }>`select id from auth_methods`))
+      const [webhook] = await database.read((session) => session.queryMany(sql<{ id: string }>`select id from webhooks`))
+      await repositoriesOver(database, newest, clock).read(async ({ kubernetesLogins, runRecords, runs, webhooks }) => {
         expect(await kubernetesLogins.reviewerToken(method?.id as AuthMethodId)).toBe(reviewerToken)
         expect(await webhooks.secret(webhook?.id ?? "")).toBe(webhookSecret)
         expect(await runRecords.readLog(run, "plan", 0, 1_000)).toEqual(log)
@@ -194,7 +194,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
         expect(sealedRunArchive(newest).unpack(run, "plan-file", chunks)).toEqual(plan)
         expect((await runs.find(run))?.variables).toEqual([{ key: "region", value: '"eu"' }])
       })
-      await using world = await openWorld({ url: place.url, sealKeys: { text: newestText } })
+      await using world = await openTestEngine({ url: place.url, sealKeys: { text: newestText } })
       const variables = await world.request("GET", `/workspaces/${workspace}/vars`)
       const valueOf = ({ attributes }: { attributes: { value: string } }) => attributes.value
       // Made within one millisecond, they have no order of their own.
@@ -220,7 +220,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       onTestFinished(() => rm(folder, { recursive: true, force: true }))
       const file = join(folder, "seal-key")
       await writeFile(file, `${oldText}\n`)
-      await using world = await openWorld({ url: place.url, sealKeys: { file } })
+      await using world = await openTestEngine({ url: place.url, sealKeys: { file } })
       await using database = await openDatabase(place.url)
       const [variable] = (await world.request("GET", `/workspaces/${workspace}/vars`)).body.data
       const path = `/workspaces/${workspace}/vars/${variable.id}`
@@ -276,7 +276,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const total = (await countsOf(database))[idOf(oldText)] ?? 0
       await database.transact(async (session) => {
         const sealed = keySealer(parseKeyRing(oldText), random).seal("variables/another", Buffer.from("moved"))
-        await session.run(sql`update variables set value_sealed = ${sealed} where key = 'key-1'`)
+        await session.execute(sql`update variables set value_sealed = ${sealed} where key = 'key-1'`)
       })
       const report = await rewrap(database, { ring: rotated, random })
       expect(report).toMatchObject({ rewrapped: total - 1, unopened: 1 })
@@ -291,7 +291,7 @@ test("every column of sealed values in the schema is among the places that a new
   if (memory === undefined) throw new Error("no SQLite memory")
   await using temporary = await temporaryDatabase(memory)
   const columns = await temporary.database.read((session) =>
-    session.all(sql<{ place: string }>`
+    session.queryMany(sql<{ place: string }>`
       select tables.name || '.' || columns.name as place
       from sqlite_master as tables, pragma_table_info(tables.name) as columns
       where tables.type = 'table' and columns.type = 'BLOB' and columns.name like '%sealed' order by 1`),

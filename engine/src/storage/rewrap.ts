@@ -8,7 +8,7 @@ import type { Sealer } from "../core/sealing.ts"
 import type { Database } from "./database.ts"
 import { keySealer, type KeyRing, sealHeader, tryOpen } from "./key-sealing.ts"
 import { type SealedPlace, sealedPlaces } from "./sealed-places.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import { type Rewrapped, rewrapSiteSecrets, siteSecretKeyIds } from "./site-secret.ts"
 
 export interface RewrapOptions {
@@ -62,7 +62,7 @@ export async function sealedValueCounts(database: Pick<Database, "read">): Promi
       const query = sql<{ id: string; count: number }>`
         select ${text} as id, count(*) as count from ${sql.table(table)}
         where ${sql.ref(column)} is not null group by 1`
-      for (const row of await session.all(query)) add(row.id, row.count)
+      for (const row of await session.queryMany(query)) add(row.id, row.count)
     }
   })
   return counts
@@ -71,14 +71,14 @@ export async function sealedValueCounts(database: Pick<Database, "read">): Promi
 type Key = readonly (string | number)[]
 
 async function rewrapBatch(
-  session: Session,
+  session: QueryRunner,
   { table, column, key, batch, extra, path }: SealedPlace,
   after: Key | undefined,
   { sealer, header }: { readonly sealer: Sealer; readonly header: Uint8Array },
 ): Promise<Rewrapped & { readonly last: Key | undefined }> {
   const keyColumns = sql.join(key.map((name) => sql.ref(name)))
   const beyond = after === undefined ? sql`` : sql`and (${keyColumns}) > (${sql.join(after)})`
-  const rows = await session.all(sql<Record<string, string | number> & { sealed: Uint8Array }>`
+  const rows = await session.queryMany(sql<Record<string, string | number> & { sealed: Uint8Array }>`
     select ${keyColumns}, ${extra ?? sql`0`} as extra, ${sql.ref(column)} as sealed from ${sql.table(table)}
     where substr(${sql.ref(column)}, 1, ${header.length}) <> ${header} ${beyond}
     order by ${keyColumns} limit ${batch}`)
@@ -96,7 +96,7 @@ async function rewrapBatch(
       key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
       sql` and `,
     )
-    await session.run(sql`update ${sql.table(table)} set ${sql.ref(column)} = ${sealer.seal(of, opened)} where ${same}`)
+    await session.execute(sql`update ${sql.table(table)} set ${sql.ref(column)} = ${sealer.seal(of, opened)} where ${same}`)
     rewrapped += 1
   }
   const last = rows.length < batch ? undefined : rows.at(-1)

@@ -1,29 +1,29 @@
 import type { MountId } from "../pki/mount.ts"
 import { createRole, type Role, storedRoleDefaults } from "../pki/roles/role.ts"
-import type { NamedRole, RoleStore } from "../pki/roles/role-store.ts"
+import type { NamedRole, RoleRepository } from "../pki/roles/role-store.ts"
 import { bumpAuthority } from "./authority-rows.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class RoleRows implements RoleStore {
-  readonly #session: Session
+export class SqlRoleRepository implements RoleRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async list(mountId: MountId): Promise<readonly NamedRole[]> {
-    const rows = await this.#session.all(rolesOfMount, { mountId })
+    const rows = await this.#session.queryMany(rolesOfMount, { mountId })
     return rows.map(({ name, definition }) => ({ name, role: roleOf(definition) }))
   }
 
   async save(mountId: MountId, { name, role }: NamedRole): Promise<void> {
-    await this.#session.run(saveRole, { mountId, name, definition: JSON.stringify(role) })
+    await this.#session.execute(saveRole, { mountId, name, definition: JSON.stringify(role) })
     await bumpAuthority(this.#session, mountId)
   }
 
   async remove(mountId: MountId, name: string): Promise<void> {
     const gone = this.#session.db.deleteFrom("roles").where("mount_id", "=", mountId).where("name", "=", name)
-    if ((await this.#session.run(gone)) > 0) await bumpAuthority(this.#session, mountId)
+    if ((await this.#session.execute(gone)) > 0) await bumpAuthority(this.#session, mountId)
   }
 }
 

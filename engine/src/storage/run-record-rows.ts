@@ -1,32 +1,32 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { RunId } from "../core/ids.ts"
 import type { Sealer } from "../core/sealing.ts"
-import type { RunDocument, RunRecordStore, RunStage } from "../workspaces/run-record-store.ts"
+import type { RunDocument, RunRecordRepository, RunStage } from "../workspaces/run-record-store.ts"
 import { sealPaths } from "./seal-paths.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { RunLogRow } from "./tables.ts"
 
 /** Lines that come one by one are put together up to this many bytes, so that a log is never many small rows. */
 const pieceBytes = 64 * 1024
 
-export class RunRecordRows implements RunRecordStore {
-  readonly #session: Session
+export class SqlRunRecordRepository implements RunRecordRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async logSize(runId: RunId, stage: RunStage): Promise<number> {
-    const last = await this.#session.first(lastPiece, { runId, stage })
+    const last = await this.#session.queryOne(lastPiece, { runId, stage })
     return last === undefined ? 0 : last.start + last.size
   }
 
   async readLog(runId: RunId, stage: RunStage, start: number, size: number): Promise<Uint8Array> {
     const { db } = this.#session
     const end = start + size
-    const pieces = await this.#session.all(
+    const pieces = await this.#session.queryMany(
       db
         .selectFrom("run_logs")
         .select(["run_id", "stage", "start", "size", "sealed"])
@@ -43,10 +43,10 @@ export class RunRecordRows implements RunRecordStore {
   }
 
   async appendLog(runId: RunId, stage: RunStage, bytes: Uint8Array): Promise<void> {
-    const last = await this.#session.first(lastPiece, { runId, stage })
+    const last = await this.#session.queryOne(lastPiece, { runId, stage })
     if (last !== undefined && last.size + bytes.length <= pieceBytes) {
       const whole = Buffer.concat([this.#open(last), bytes])
-      await this.#session.run(
+      await this.#session.execute(
         this.#session.db
           .updateTable("run_logs")
           .set({ size: whole.length, sealed: this.#seal(last, whole) })
@@ -58,11 +58,11 @@ export class RunRecordRows implements RunRecordStore {
     }
     const place = { run_id: runId, stage, start: last === undefined ? 0 : last.start + last.size }
     const row = { ...place, size: bytes.length, sealed: this.#seal(place, bytes) }
-    await this.#session.run(this.#session.db.insertInto("run_logs").values(row))
+    await this.#session.execute(this.#session.db.insertInto("run_logs").values(row))
   }
 
   async document(runId: RunId, document: RunDocument): Promise<readonly Uint8Array[]> {
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       this.#session.db
         .selectFrom("run_documents")
         .select("sealed")
@@ -75,9 +75,9 @@ export class RunRecordRows implements RunRecordStore {
 
   async saveDocument(runId: RunId, document: RunDocument, chunks: readonly Uint8Array[]): Promise<void> {
     const { db } = this.#session
-    await this.#session.run(db.deleteFrom("run_documents").where("run_id", "=", runId).where("document", "=", document))
+    await this.#session.execute(db.deleteFrom("run_documents").where("run_id", "=", runId).where("document", "=", document))
     for (const [chunk, sealed] of chunks.entries())
-      await this.#session.run(db.insertInto("run_documents").values({ run_id: runId, document, chunk, sealed }))
+      await this.#session.execute(db.insertInto("run_documents").values({ run_id: runId, document, chunk, sealed }))
   }
 
   #seal(piece: PiecePlace, bytes: Uint8Array): Uint8Array {

@@ -2,17 +2,17 @@ import { assert, array, asyncProperty, constantFrom, nat, uint8Array } from "fas
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { made } from "../testing/people.ts"
-import { populatedWorld } from "../testing/populated-world.ts"
+import { populatedEngine } from "../testing/populated-world.ts"
 import type { RunId } from "../core/ids.ts"
 import { openDatabase } from "./database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
-import { storesOver } from "./stores.ts"
+import { repositoriesOver } from "./stores.ts"
 import { databaseKinds } from "./temporary-database.ts"
 
 const { random, clock } = systemRuntime()
 
 async function newRun(url: string): Promise<RunId> {
-  await using world = await populatedWorld({ url })
+  await using world = await populatedEngine({ url })
   const workspace = await world.workspace("web")
   const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
   const run = await made(world, "POST", "/runs", { data: { type: "runs", attributes: {}, relationships } })
@@ -26,7 +26,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await using place = await kind.place()
       const id = await newRun(place.url)
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock)
+      const storage = repositoriesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock)
       const whole = { plan: Buffer.alloc(0), apply: Buffer.alloc(0) }
       const piece = uint8Array({ minLength: 1, maxLength: 40_000 })
       await assert(
@@ -56,11 +56,11 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await using place = await kind.place()
       const id = await newRun(place.url)
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock)
+      const storage = repositoriesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock)
       const line = Buffer.alloc(1_000, "x")
       for (let count = 0; count < 150; count += 1)
         await storage.transact(({ runRecords }) => runRecords.appendLog(id, "plan", line))
-      const rows = await database.read((session) => session.all(session.db.selectFrom("run_logs").select("size")))
+      const rows = await database.read((session) => session.queryMany(session.db.selectFrom("run_logs").select("size")))
       expect(rows.map(({ size }) => size).toSorted((one, other) => other - one)).toEqual([65_000, 65_000, 20_000])
     })
   },

@@ -17,42 +17,42 @@ import type {
 } from "../workspaces/run.ts"
 import { operationOf } from "../workspaces/run-rules.ts"
 import { claimableStatuses, queueStatuses, type RunStatus } from "../workspaces/run-status.ts"
-import type { ClaimScope, ClaimsToEnd, OrganizationRunQuery, RunQuery, RunStore } from "../workspaces/run-store.ts"
+import type { ClaimScope, ClaimsToEnd, OrganizationRunQuery, RunQuery, RunRepository } from "../workspaces/run-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { admitted } from "./agent-pool-rows.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
-import { type DialectName, type Session, statement } from "./session.ts"
+import { type DialectName, type QueryRunner, statement } from "./session.ts"
 import type { RunCommentRow, RunRow, Tables } from "./tables.ts"
 import { visible } from "./visible.ts"
 
-export class RunRows implements RunStore {
-  readonly #session: Session
+export class SqlRunRepository implements RunRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async find(id: string): Promise<Run | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && this.#runOf(row)
   }
 
   async findMany(ids: readonly string[]): Promise<readonly Run[]> {
-    return ids.length === 0 ? [] : (await this.#session.all(byIds, { ids })).map((row) => this.#runOf(row))
+    return ids.length === 0 ? [] : (await this.#session.queryMany(byIds, { ids })).map((row) => this.#runOf(row))
   }
 
   async findByPlan(planId: string): Promise<Run | undefined> {
-    const row = await this.#session.first(byPlan, { planId })
+    const row = await this.#session.queryOne(byPlan, { planId })
     return row && this.#runOf(row)
   }
 
   async findByApply(applyId: string): Promise<Run | undefined> {
-    const row = await this.#session.first(byApply, { applyId })
+    const row = await this.#session.queryOne(byApply, { applyId })
     return row && this.#runOf(row)
   }
 
@@ -92,7 +92,7 @@ export class RunRows implements RunStore {
 
   async capacity(visibility: Visibility): Promise<RunCapacity> {
     const { dialect } = this.#session
-    const counted = await this.#session.first<{ all: number; pending: number }>(
+    const counted = await this.#session.queryOne<{ all: number; pending: number }>(
       inQueue(this.#session, visibility).select([
         sql<number>`count(*)`.as("all"),
         sql<number>`count(case when ${among(dialect, sql.ref("r.status"), claimableStatuses)} then 1 end)`.as(
@@ -105,7 +105,7 @@ export class RunRows implements RunStore {
   }
 
   async findByClaim(claimId: string): Promise<Run | undefined> {
-    const row = await this.#session.first(byClaim, { claimId })
+    const row = await this.#session.queryOne(byClaim, { claimId })
     return row && this.#runOf(row)
   }
 
@@ -127,13 +127,13 @@ export class RunRows implements RunStore {
       and exists (select 1 from agent_pools where agent_pools.id = ${scope.agentPoolId}
         and ${admitted(sql.ref("w.id"), sql.ref("w.project_id"))})`)
     if (scope.visibility !== undefined) rows = rows.where(visible(dialect, scope.visibility))
-    const found = await this.#session.all(rows.orderBy("r.created_at").orderBy("r.id").limit(limit))
+    const found = await this.#session.queryMany(rows.orderBy("r.created_at").orderBy("r.id").limit(limit))
     return found.map((row) => this.#runOf(row))
   }
 
   async claimsToEnd({ now, latest, limit }: ClaimsToEnd): Promise<readonly RunId[]> {
     const { db } = this.#session
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       db
         .selectFrom("runs")
         .select("id")
@@ -146,7 +146,7 @@ export class RunRows implements RunStore {
   }
 
   async needsConfiguration(id: ConfigurationVersionId): Promise<boolean> {
-    return (await this.#session.first(unfinishedWith, { id })) !== undefined
+    return (await this.#session.queryOne(unfinishedWith, { id })) !== undefined
   }
 
   async usesConfiguration({ id, workspaceId }: Pick<ConfigurationVersion, "id" | "workspaceId">): Promise<boolean> {
@@ -156,11 +156,11 @@ export class RunRows implements RunStore {
       .where("workspace_id", "=", workspaceId)
       .where("configuration_version_id", "=", id)
       .limit(1)
-    return (await this.#session.first(query)) !== undefined
+    return (await this.#session.queryOne(query)) !== undefined
   }
 
   async hasAny(workspaceId: WorkspaceId): Promise<boolean> {
-    return (await this.#session.first(anyOf, { workspaceId })) !== undefined
+    return (await this.#session.queryOne(anyOf, { workspaceId })) !== undefined
   }
 
   #page<DB, TB extends keyof DB>(query: SelectQueryBuilder<DB, TB, RunRow>, page: PageRequest): Promise<Page<Run>> {
@@ -169,7 +169,7 @@ export class RunRows implements RunStore {
   }
 
   async measured(workspaceId: WorkspaceId, count: number): Promise<readonly Run[]> {
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       this.#session.db
         .selectFrom("runs")
         .select(columns)
@@ -184,7 +184,7 @@ export class RunRows implements RunStore {
   }
 
   async before({ id, workspaceId, organizationId, createdAt }: Run): Promise<readonly Run[]> {
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       this.#session.db
         .selectFrom("runs")
         .select(columns)
@@ -203,7 +203,7 @@ export class RunRows implements RunStore {
   }
 
   async findComment(id: string): Promise<RunComment | undefined> {
-    const row = await this.#session.first(
+    const row = await this.#session.queryOne(
       this.#session.db.selectFrom("run_comments").select(commentColumns).where("id", "=", id),
     )
     return row && commentOf(row)
@@ -228,18 +228,18 @@ export class RunRows implements RunStore {
       created_by_kind: createdBy?.kind ?? null,
       created_by_id: createdBy?.id ?? null,
     }
-    await this.#session.run(this.#session.db.insertInto("run_comments").values(row))
+    await this.#session.execute(this.#session.db.insertInto("run_comments").values(row))
   }
 
   async insert(run: Run): Promise<void> {
-    await this.#session.run(this.#session.db.insertInto("runs").values(this.#rowOf(run)))
+    await this.#session.execute(this.#session.db.insertInto("runs").values(this.#rowOf(run)))
   }
 
   async save(run: Run): Promise<void> {
     const { id, variables_sealed: _unchanged, ...row } = this.#rowOf(run)
     const { db } = this.#session
-    await this.#session.run(db.updateTable("runs").set(row).where("id", "=", id))
-    await this.#session.run(
+    await this.#session.execute(db.updateTable("runs").set(row).where("id", "=", id))
+    await this.#session.execute(
       db
         .updateTable("workspaces")
         .set({ current_run_status: run.status })
@@ -249,7 +249,7 @@ export class RunRows implements RunStore {
   }
 
   async makeCurrent(run: Run): Promise<void> {
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .updateTable("workspaces")
         .set({ current_run_id: run.id, current_run_status: run.status, current_run_created_at: run.createdAt })
@@ -420,7 +420,7 @@ const situated = (db: Kysely<Tables>) =>
     .innerJoin("organizations as o", "o.id", "w.organization_id")
     .select(prefixed)
 /** By the index of unfinished runs. */
-const inQueue = ({ db, dialect }: Session, visibility: Visibility) =>
+const inQueue = ({ db, dialect }: QueryRunner, visibility: Visibility) =>
   db
     .selectFrom("runs as r")
     .innerJoin("workspaces as w", "w.id", "r.workspace_id")

@@ -7,7 +7,7 @@ import type { RandomSource } from "../core/random.ts"
 import { sqliteFile, type Database } from "./database.ts"
 import { writeDurably } from "./durable-file.ts"
 import { newKeyText, parseKeyRing, type KeyRing } from "./key-sealing.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import { UnusableStore } from "./unusable-store.ts"
 
 export interface SealKeySources {
@@ -39,7 +39,7 @@ export async function findSealKeys(
 ): Promise<FoundSealKeys> {
   const used = await database.read(usedKeyIds)
   const found = await load(sources, used, random)
-  refuseMissing(used, found.ring)
+  rejectMissing(used, found.ring)
   if (!used.includes(found.ring.current.id)) await remember(database, found.ring)
   return found
 }
@@ -56,7 +56,7 @@ export interface SealKeysAtHand {
 
 /** `session` is undefined where there is no store yet. */
 export async function sealKeysAtHand(
-  session: Session | undefined,
+  session: QueryRunner | undefined,
   { text, file, defaultFile }: SealKeySources,
 ): Promise<SealKeysAtHand> {
   const used = session === undefined ? [] : await usedKeyIds(session)
@@ -68,7 +68,7 @@ export async function sealKeysAtHand(
       return { used, ring: undefined, problem: isMade ? undefined : noKey(place, used), file: place }
     }
     const ring = parseKeyRing(given)
-    refuseMissing(used, ring)
+    rejectMissing(used, ring)
     return { used, ring, problem: undefined, file: place }
   } catch (error) {
     if (!(error instanceof UnusableStore)) throw error
@@ -112,7 +112,7 @@ export const rememberedKeyIds = (database: Database): Promise<readonly string[]>
 export async function forgetKeyId(database: Database, keyId: string): Promise<void> {
   await database.transact(async (session) => {
     const ids = (await usedKeyIds(session)).filter((id) => id !== keyId)
-    await session.run(saveUsed, { name: settingName, value: JSON.stringify(ids) })
+    await session.execute(saveUsed, { name: settingName, value: JSON.stringify(ids) })
   })
 }
 
@@ -161,7 +161,7 @@ function noKey(file: string | undefined, used: readonly string[]): UnusableStore
   )
 }
 
-function refuseMissing(used: readonly string[], ring: KeyRing): void {
+function rejectMissing(used: readonly string[], ring: KeyRing): void {
   const missing = used.filter((id) => !ring.keys.has(id))
   if (missing.length === 0) return
   throw new UnusableStore(
@@ -182,17 +182,17 @@ const saveUsed = statement<{ name: string; value: string }, unknown>((db, { name
     .onConflict((conflict) => conflict.column("name").doUpdateSet({ value })),
 )
 
-async function usedKeyIds(session: Session): Promise<readonly string[]> {
-  const row = await session.first(findUsed, { name: settingName })
+async function usedKeyIds(session: QueryRunner): Promise<readonly string[]> {
+  const row = await session.queryOne(findUsed, { name: settingName })
   return row === undefined ? [] : (JSON.parse(row.value) as string[])
 }
 
 async function remember(database: Database, ring: KeyRing): Promise<void> {
   await database.transact(async (session) => {
     const used = await usedKeyIds(session)
-    refuseMissing(used, ring)
+    rejectMissing(used, ring)
     const ids = [...new Set([...used, ring.current.id])]
-    await session.run(saveUsed, { name: settingName, value: JSON.stringify(ids) })
+    await session.execute(saveUsed, { name: settingName, value: JSON.stringify(ids) })
   })
 }
 

@@ -1,10 +1,10 @@
 import { type SelectQueryBuilder, sql } from "kysely"
 import { offsetOf, type Page, pageOf, type PageRequest } from "../core/page.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 
 /** One page of an ordered query, and how many rows there are in all. */
 export async function selectPage<DB, TB extends keyof DB, Row, Item>(
-  session: Session,
+  session: QueryRunner,
   query: SelectQueryBuilder<DB, TB, Row>,
   request: PageRequest,
   itemOf: (row: Row) => Item,
@@ -13,7 +13,7 @@ export async function selectPage<DB, TB extends keyof DB, Row, Item>(
     .clearSelect()
     .clearOrderBy()
     .select(sql<number>`count(*)`.as("count"))
-  const counted = await session.first<{ count: number }>(counting)
-  const rows = await session.all<Row>(query.limit(request.size).offset(offsetOf(request)))
+  const counted = await session.queryOne<{ count: number }>(counting)
+  const rows = await session.queryMany<Row>(query.limit(request.size).offset(offsetOf(request)))
   return pageOf(rows.map(itemOf), request, counted?.count ?? 0)
 }

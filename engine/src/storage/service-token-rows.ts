@@ -2,21 +2,21 @@ import { sql } from "kysely"
 import type { Id } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { ServiceToken } from "../pki/access/service-token.ts"
-import type { AccessorQuery, ServiceTokenStore } from "../pki/access/service-token-store.ts"
-import { PolicyRows } from "./policy-rows.ts"
-import type { Session } from "./session.ts"
+import type { AccessorQuery, ServiceTokenRepository } from "../pki/access/service-token-store.ts"
+import { SqlPolicyRepository } from "./policy-rows.ts"
+import type { QueryRunner } from "./session.ts"
 
-export class ServiceTokenRows implements ServiceTokenStore {
-  readonly #session: Session
-  readonly #policies: PolicyRows
+export class SqlServiceTokenRepository implements ServiceTokenRepository {
+  readonly #session: QueryRunner
+  readonly #policies: SqlPolicyRepository
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
-    this.#policies = new PolicyRows(session)
+    this.#policies = new SqlPolicyRepository(session)
   }
 
   async find(id: string): Promise<ServiceToken | undefined> {
-    const row = await this.#session.first<Row>(
+    const row = await this.#session.queryOne<Row>(
       this.#session.db
         .selectFrom("tokens")
         .select([
@@ -60,13 +60,13 @@ export class ServiceTokenRows implements ServiceTokenStore {
       .orderBy("id")
     if (after !== undefined) query = query.where("id", ">", after)
     if (limit !== undefined) query = query.limit(limit)
-    return (await this.#session.all<{ id: string }>(query)).map(({ id }) => id)
+    return (await this.#session.queryMany<{ id: string }>(query)).map(({ id }) => id)
   }
 
   async insert(token: ServiceToken, hash: string): Promise<void> {
     const { path, meta, ttlMs, explicitMaxTtlMs, periodMs, renewable, role, maxTtlMs, boundCidrs } = token
     const made: MadeOf = { path, meta, ttlMs, explicitMaxTtlMs, periodMs, renewable, role, maxTtlMs }
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.insertInto("tokens").values({
         id: token.id,
         hash,
@@ -91,7 +91,7 @@ export class ServiceTokenRows implements ServiceTokenStore {
   }
 
   async recordRenewal({ id, expiresAt, lastRenewedAt }: ServiceToken): Promise<void> {
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .updateTable("tokens")
         .set({ expires_at: expiresAt, last_renewed_at: lastRenewedAt })
@@ -100,14 +100,14 @@ export class ServiceTokenRows implements ServiceTokenStore {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("tokens").where("id", "=", id))
   }
 
   async removeMadeAt(
     path: string,
     { after, limit }: { readonly after: string; readonly limit: number },
   ): Promise<string | undefined> {
-    const rows = await this.#session.all<Pick<Row, "service"> & { readonly id: string }>(
+    const rows = await this.#session.queryMany<Pick<Row, "service"> & { readonly id: string }>(
       this.#session.db
         .selectFrom("tokens")
         .select(["id", "service"])
@@ -121,12 +121,12 @@ export class ServiceTokenRows implements ServiceTokenStore {
       return made === path || made?.startsWith(`${path}/`) === true
     }
     const ids = rows.filter(isThere).map(({ id }) => id)
-    if (ids.length > 0) await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "in", ids))
+    if (ids.length > 0) await this.#session.execute(this.#session.db.deleteFrom("tokens").where("id", "in", ids))
     return rows.length < limit ? undefined : rows.at(-1)?.id
   }
 
   async orphanChildren(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.updateTable("tokens").set({ parent_id: null }).where("parent_id", "=", id))
+    await this.#session.execute(this.#session.db.updateTable("tokens").set({ parent_id: null }).where("parent_id", "=", id))
   }
 
   sweep(now: Instant, limit: number): Promise<number> {
@@ -137,7 +137,7 @@ export class ServiceTokenRows implements ServiceTokenStore {
       .where("expires_at", "<=", now)
       .orderBy("expires_at")
       .limit(limit)
-    return this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "in", ended))
+    return this.#session.execute(this.#session.db.deleteFrom("tokens").where("id", "in", ended))
   }
 }
 

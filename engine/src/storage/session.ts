@@ -10,21 +10,21 @@ export interface Compilable<Row> {
   compile(db: Kysely<Tables>): CompiledQuery<Row>
 }
 
-export interface Session {
+export interface QueryRunner {
   readonly dialect: DialectName
   /** A cold Kysely: it builds and compiles for this dialect and is never executed itself. */
   readonly db: Kysely<Tables>
-  all<Row>(query: Compilable<Row>): Promise<Row[]>
-  all<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row[]>
-  first<Row>(query: Compilable<Row>): Promise<Row | undefined>
-  first<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row | undefined>
+  queryMany<Row>(query: Compilable<Row>): Promise<Row[]>
+  queryMany<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row[]>
+  queryOne<Row>(query: Compilable<Row>): Promise<Row | undefined>
+  queryOne<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row | undefined>
   /** Returns the rows of the batch's query. PostgreSQL takes one round trip for all of it. */
   executeBatch<Row>(batch: Batch<Row>): Promise<Row[]>
   /** Whether anything but plain queries has run. */
   readonly hasWritten: boolean
   /** Number of rows changed. Unique violations throw `UniqueViolation`, foreign-key ones `ReferenceViolation`. */
-  run(query: Compilable<unknown>): Promise<number>
-  run<Parameters>(query: Statement<Parameters, unknown>, parameters: Parameters): Promise<number>
+  execute(query: Compilable<unknown>): Promise<number>
+  execute<Parameters>(query: Statement<Parameters, unknown>, parameters: Parameters): Promise<number>
 }
 
 /**

@@ -1,27 +1,27 @@
-import type { SettingsStore } from "../organizations/settings-store.ts"
+import type { SettingsRepository } from "../organizations/settings-store.ts"
 import { initialSiteSettings, type SiteSettings } from "../organizations/site-settings.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
 const siteSettings = "site"
 
-export class SettingRows implements SettingsStore {
-  readonly #session: Session
+export class SqlSettingRepository implements SettingsRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async get(): Promise<SiteSettings> {
-    const row = await this.#session.first(byName, { name: siteSettings })
+    const row = await this.#session.queryOne(settingsByName, { name: siteSettings })
     return { ...initialSiteSettings, ...(row && (JSON.parse(row.value) as Partial<SiteSettings>)) }
   }
 
   async save(settings: SiteSettings): Promise<void> {
-    await this.#session.run(save, { name: siteSettings, value: JSON.stringify(settings) })
+    await this.#session.execute(save, { name: siteSettings, value: JSON.stringify(settings) })
   }
 }
 
-const byName = statement((db, { name }: { name: string }) =>
+const settingsByName = statement((db, { name }: { name: string }) =>
   db.selectFrom("settings").select("value").where("name", "=", name),
 )
 const save = statement((db, { name, value }: { name: string; value: string }) =>

@@ -3,7 +3,7 @@ import type { RandomSource } from "../core/random.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Database } from "./database.ts"
 import { sealKeyIdOf, tryOpen } from "./key-sealing.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
 /** `signing-key` makes signed addresses, `audit-salt` the hashes in the audit log. */
 const siteSecretNames = ["signing-key", "audit-salt"] as const
@@ -30,7 +30,7 @@ export async function siteSecret(
 }
 
 /** Seals those anew that do not begin with the header. */
-export async function rewrapSiteSecrets(session: Session, sealer: Sealer, header: Uint8Array): Promise<Rewrapped> {
+export async function rewrapSiteSecrets(session: QueryRunner, sealer: Sealer, header: Uint8Array): Promise<Rewrapped> {
   let [rewrapped, unopened, firstProblem] = [0, 0, undefined as string | undefined]
   for (const name of siteSecretNames) {
     const stored = await storedSecret(session, name)
@@ -41,14 +41,14 @@ export async function rewrapSiteSecrets(session: Session, sealer: Sealer, header
       firstProblem ??= opened.message
       continue
     }
-    await session.run(updateSetting, { name, value: textOf(sealer.seal(name, opened)) })
+    await session.execute(updateSetting, { name, value: textOf(sealer.seal(name, opened)) })
     rewrapped += 1
   }
   return { rewrapped, unopened, firstProblem }
 }
 
 /** The seal keys that they are under, one for each. */
-export async function siteSecretKeyIds(session: Session): Promise<readonly string[]> {
+export async function siteSecretKeyIds(session: QueryRunner): Promise<readonly string[]> {
   const ids: string[] = []
   for (const name of siteSecretNames) {
     const stored = await storedSecret(session, name)
@@ -75,8 +75,8 @@ const updateSetting = statement((db, { name, value }: { name: string; value: str
   db.updateTable("settings").set({ value }).where("name", "=", name),
 )
 
-async function storedSecret(session: Session, name: SiteSecretName): Promise<Uint8Array | undefined> {
-  const row = await session.first(findSetting, { name })
+async function storedSecret(session: QueryRunner, name: SiteSecretName): Promise<Uint8Array | undefined> {
+  const row = await session.queryOne(findSetting, { name })
   return row && Buffer.from(JSON.parse(row.value) as string, "base64")
 }
 
@@ -88,7 +88,7 @@ async function makeSecret(
 ): Promise<Uint8Array> {
   const value = textOf(sealer.seal(name, random.bytes(secretBytes)))
   const stored = await database.transact(async (session) => {
-    await session.run(insertSetting, { name, value })
+    await session.execute(insertSetting, { name, value })
     return storedSecret(session, name)
   })
   if (stored === undefined) throw new Error(`the secret ${name} that was just written is not there`)

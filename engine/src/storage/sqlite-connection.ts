@@ -152,7 +152,7 @@ export async function openConnection(
     try {
       if (path === memory && image !== undefined) database.deserialize(image)
       for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
-      if (kind === "writer" && path !== memory) refuseWithoutLog(database)
+      if (kind === "writer" && path !== memory) rejectWithoutLog(database)
       if (kind === "writer" && freePages !== undefined) limitPages(database, freePages)
       return new SqliteConnection(database)
     } catch (error) {
@@ -170,7 +170,7 @@ function limitPages(database: DatabaseSync, freePages: number): void {
 }
 
 /** SQLite goes on with another journal then, of which `WriteAheadSync` knows nothing. */
-function refuseWithoutLog(database: DatabaseSync): void {
+function rejectWithoutLog(database: DatabaseSync): void {
   if (database.prepare("pragma journal_mode").get()?.["journal_mode"] === "wal") return
   throw new UnusableStore(
     "The database cannot keep a write-ahead log where it is, as on some network drives; put it on a disk of this machine.",

@@ -15,7 +15,7 @@ import { type Backend, type BackendOptions, type BackendTransactOptions, default
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { Checkpointer } from "./checkpointer.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import {
   busyDatabase,
   defaultAttempts,
@@ -95,23 +95,23 @@ class SharedStore implements Backend {
   }
 
   // Not async: all that goes through here waits for no further promise.
-  read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#closed === undefined ? this.#store.read(work) : Promise.reject(closedError())
   }
 
-  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#closed === undefined ? this.#store.readSingle(work) : Promise.reject(closedError())
   }
 
-  transact<T>(work: (session: Session) => Promise<T>, options?: BackendTransactOptions): Promise<T> {
+  transact<T>(work: (session: QueryRunner) => Promise<T>, options?: BackendTransactOptions): Promise<T> {
     return this.#closed === undefined ? this.#store.transact(work, options) : Promise.reject(closedError())
   }
 
-  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  exclusively<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.transact(work)
   }
 
-  alter<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  alter<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.transact(work)
   }
 
@@ -122,7 +122,7 @@ class SharedStore implements Backend {
 
 interface Job {
   readonly queuedAt: number
-  readonly work: (session: Session) => Promise<unknown>
+  readonly work: (session: QueryRunner) => Promise<unknown>
   readonly readOnly: boolean
   readonly span: Span | undefined
   readonly resolve: (value: unknown) => void
@@ -194,28 +194,28 @@ class SqliteStore implements Backend {
   }
 
   /** There is one writer, so every isolation is serializable here. */
-  transact<T>(work: (session: Session) => Promise<T>, { span }: BackendTransactOptions = {}): Promise<T> {
+  transact<T>(work: (session: QueryRunner) => Promise<T>, { span }: BackendTransactOptions = {}): Promise<T> {
     return this.#enqueue(work, false, span)
   }
 
-  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  exclusively<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.transact(work)
   }
 
-  alter<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  alter<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.transact(work)
   }
 
-  read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#read(work, snapshot)
   }
 
   // One query needs no transaction of its own making.
-  readSingle<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#read(work, single)
   }
 
-  async #read<T>(work: (session: Session) => Promise<T>, run: typeof snapshot): Promise<T> {
+  async #read<T>(work: (session: QueryRunner) => Promise<T>, run: typeof snapshot): Promise<T> {
     if (this.#readers.length === 0) return this.#enqueue(work, true)
     this.#refuseUnusable()
     try {
@@ -255,7 +255,7 @@ class SqliteStore implements Backend {
     this.#writer.close()
   }
 
-  #enqueue<T>(work: (session: Session) => Promise<T>, readOnly: boolean, span?: Span): Promise<T> {
+  #enqueue<T>(work: (session: QueryRunner) => Promise<T>, readOnly: boolean, span?: Span): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
       this.#refuseUnusable()
       this.#queue.push({ work, readOnly, span, resolve, reject, queuedAt: this.#options.stopwatch() })
@@ -450,7 +450,7 @@ async function untilReadable<T>(
   }
 }
 
-async function snapshot<T>(reader: SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
+async function snapshot<T>(reader: SqliteConnection, work: (session: QueryRunner) => Promise<T>): Promise<T> {
   reader.command("begin")
   try {
     return await single(reader, work)
@@ -459,7 +459,7 @@ async function snapshot<T>(reader: SqliteConnection, work: (session: Session) =>
   }
 }
 
-async function single<T>(reader: SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
+async function single<T>(reader: SqliteConnection, work: (session: QueryRunner) => Promise<T>): Promise<T> {
   const session = new SqliteSession(reader)
   try {
     const value = await work(session)
@@ -480,7 +480,7 @@ class SqliteSession extends UnitOfWork {
     this.#connection = connection
   }
 
-  protected override execute(fetch: Fetch, { text, values }: Bound): unknown {
+  protected override fetchBound(fetch: Fetch, { text, values }: Bound): unknown {
     const parameters = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[]
     try {
       const answer = this.#answerTo(fetch, text, parameters)

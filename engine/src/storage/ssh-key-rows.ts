@@ -4,21 +4,21 @@ import type { Sealer } from "../core/sealing.ts"
 import type { SshKey, SshKeyStore } from "../organizations/ssh-key.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import type { SshKeyRow } from "./tables.ts"
-import { nameTaken, refuseTaken } from "./taken.ts"
+import { nameTaken, rejectTaken } from "./taken.ts"
 
-export class SshKeyRows implements SshKeyStore {
-  readonly #session: Session
+export class SqlSshKeyRepository implements SshKeyStore {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async find(id: string): Promise<SshKey | undefined> {
-    const row = await this.#session.first(this.#session.db.selectFrom("ssh_keys").select(columns).where("id", "=", id))
+    const row = await this.#session.queryOne(this.#session.db.selectFrom("ssh_keys").select(columns).where("id", "=", id))
     return row && keyOf(row)
   }
 
@@ -39,22 +39,22 @@ export class SshKeyRows implements SshKeyStore {
       value_sealed: this.#seal(key.id, value),
       created_at: key.createdAt,
     }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("ssh_keys").values(row)), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("ssh_keys").values(row)), { name: nameTaken })
   }
 
   async save(key: SshKey, value: string | undefined): Promise<void> {
     const changes = { name: key.name, ...(value === undefined ? {} : { value_sealed: this.#seal(key.id, value) }) }
     const update = this.#session.db.updateTable("ssh_keys").set(changes).where("id", "=", key.id)
-    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(update), { name: nameTaken })
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("ssh_keys").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("ssh_keys").where("id", "=", id))
   }
 
   async value(id: string): Promise<string | undefined> {
     const query = this.#session.db.selectFrom("ssh_keys").select("value_sealed").where("id", "=", id)
-    const row = await this.#session.first(query)
+    const row = await this.#session.queryOne(query)
     return row && Buffer.from(this.#sealer.open(sealPaths.sshKey(id), row.value_sealed)).toString()
   }
 

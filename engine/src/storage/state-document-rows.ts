@@ -4,16 +4,16 @@ import type { Instant } from "../core/time.ts"
 import type {
   SentDocument,
   StateDocumentId,
-  StateDocumentStore,
+  StateDocumentRepository,
   StoredDocument,
 } from "../workspaces/state-document-store.ts"
 import type { StateDocument } from "../workspaces/state-version.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class StateDocumentRows implements StateDocumentStore {
-  readonly #session: Session
+export class SqlStateDocumentRepository implements StateDocumentRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
@@ -22,27 +22,27 @@ export class StateDocumentRows implements StateDocumentStore {
   }
 
   async addChunk(id: StateDocumentId, chunk: number, sealed: Uint8Array): Promise<void> {
-    await this.#session.run(insertChunk, { id, chunk, sealed })
+    await this.#session.execute(insertChunk, { id, chunk, sealed })
   }
 
   async keep(sent: SentDocument, whole: { readonly chunkCount: number; readonly size: number }): Promise<void> {
     const { id, versionId, document } = sent
-    await this.#session.run(abandonKept, { versionId, document })
-    await this.#session.run(removeEarlier, { versionId, document })
-    if ((await this.#session.run(becomeKept, { id, ...whole })) === 0) await this.#insert(sent, "kept", whole)
+    await this.#session.execute(abandonKept, { versionId, document })
+    await this.#session.execute(removeEarlier, { versionId, document })
+    if ((await this.#session.execute(becomeKept, { id, ...whole })) === 0) await this.#insert(sent, "kept", whole)
   }
 
   async abandon(id: StateDocumentId): Promise<void> {
-    await this.#session.run(abandonOne, { id })
+    await this.#session.execute(abandonOne, { id })
   }
 
   async abandonAll(versionId: StateVersionId): Promise<void> {
-    await this.#session.run(abandonEvery, { versionId })
-    await this.#session.run(removeEveryEarlier, { versionId })
+    await this.#session.execute(abandonEvery, { versionId })
+    await this.#session.execute(removeEveryEarlier, { versionId })
   }
 
   async find(versionId: StateVersionId, document: StateDocument): Promise<StoredDocument | undefined> {
-    const kept = await this.#session.first(keptOne, { versionId, document })
+    const kept = await this.#session.queryOne(keptOne, { versionId, document })
     if (kept !== undefined)
       return {
         id: kept.id as StateDocumentId,
@@ -51,7 +51,7 @@ export class StateDocumentRows implements StateDocumentStore {
         chunkCount: kept.chunk_count ?? 0,
         size: kept.size,
       }
-    const earlier = await this.#session.first(earlierOne, { versionId, document })
+    const earlier = await this.#session.queryOne(earlierOne, { versionId, document })
     const chunkCount = Number(earlier?.count ?? 0)
     return chunkCount === 0 ? undefined : { id: null, versionId, document, chunkCount, size: null }
   }
@@ -59,17 +59,17 @@ export class StateDocumentRows implements StateDocumentStore {
   async chunk({ id, versionId, document }: StoredDocument, chunk: number): Promise<Uint8Array | undefined> {
     const row =
       id === null
-        ? await this.#session.first(earlierChunk, { versionId, document, chunk })
-        : await this.#session.first(chunkOf, { id, chunk })
+        ? await this.#session.queryOne(earlierChunk, { versionId, document, chunk })
+        : await this.#session.queryOne(chunkOf, { id, chunk })
     return row?.sealed
   }
 
   async sweep(begunBefore: Instant): Promise<number> {
-    const found = await this.#session.first(useless, { begunBefore })
+    const found = await this.#session.queryOne(useless, { begunBefore })
     if (found === undefined) return 0
-    const removed = await this.#session.run(removeChunks, { id: found.id })
+    const removed = await this.#session.execute(removeChunks, { id: found.id })
     if (removed === chunksPerSweep) return removed
-    await this.#session.run(removeDocument, { id: found.id })
+    await this.#session.execute(removeDocument, { id: found.id })
     return removed + 1
   }
 
@@ -78,7 +78,7 @@ export class StateDocumentRows implements StateDocumentStore {
     status: "receiving" | "kept",
     { chunkCount, size }: { readonly chunkCount: number | null; readonly size: number | null },
   ): Promise<void> {
-    await this.#session.run(insertDocument, { id, versionId, document, startedAt, status, chunkCount, size })
+    await this.#session.execute(insertDocument, { id, versionId, document, startedAt, status, chunkCount, size })
   }
 }
 

@@ -11,31 +11,31 @@ import type {
   StateVersionOutput,
   StateVersionStatus,
 } from "../workspaces/state-version.ts"
-import type { StateVersionQuery, StateVersionRelated, StateVersionStore } from "../workspaces/state-version-store.ts"
+import type { StateVersionQuery, StateVersionRelated, StateVersionRepository } from "../workspaces/state-version-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { anyDeletingPolicy, isOlderThanKept, policiesOf } from "./retained.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { StateVersionOutputRow, StateVersionRow } from "./tables.ts"
 
-export class StateVersionRows implements StateVersionStore {
-  readonly #session: Session
+export class SqlStateVersionRepository implements StateVersionRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async find(id: string): Promise<StateVersion | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && versionOf(row)
   }
 
   async findMany(ids: readonly StateVersionId[]): Promise<readonly StateVersion[]> {
-    return (await this.#session.all(byIds, { ids })).map(versionOf)
+    return (await this.#session.queryMany(byIds, { ids })).map(versionOf)
   }
 
   list(workspaceId: WorkspaceId, { statuses }: StateVersionQuery, page: PageRequest): Promise<Page<StateVersion>> {
@@ -45,19 +45,19 @@ export class StateVersionRows implements StateVersionStore {
   }
 
   async newest(workspaceId: WorkspaceId, statuses: readonly StateVersionStatus[]): Promise<StateVersion | undefined> {
-    const row = await this.#session.first(newestOf, { workspaceId, statuses })
+    const row = await this.#session.queryOne(newestOf, { workspaceId, statuses })
     return row && versionOf(row)
   }
 
   async newestUnderLock(workspaceId: WorkspaceId, lockNumber: number): Promise<StateVersion | undefined> {
-    const row = await this.#session.first(newestKept, { workspaceId, lockNumber })
+    const row = await this.#session.queryOne(newestKept, { workspaceId, lockNumber })
     return row && versionOf(row)
   }
 
   async related(ids: readonly StateVersionId[]): Promise<ReadonlyMap<StateVersionId, StateVersionRelated>> {
     if (ids.length === 0) return new Map()
-    const outputs = await this.#session.all(outputIds, { ids })
-    const hasJson = new Set((await this.#session.all(withJsonState, { ids })).map((row) => row.state_version_id))
+    const outputs = await this.#session.queryMany(outputIds, { ids })
+    const hasJson = new Set((await this.#session.queryMany(withJsonState, { ids })).map((row) => row.state_version_id))
     return new Map(
       ids.map((id) => [
         id,
@@ -70,25 +70,25 @@ export class StateVersionRows implements StateVersionStore {
   }
 
   async insert(version: StateVersion): Promise<void> {
-    await this.#session.run(this.#session.db.insertInto("state_versions").values(rowOf(version)))
+    await this.#session.execute(this.#session.db.insertInto("state_versions").values(rowOf(version)))
   }
 
   async save(version: StateVersion): Promise<void> {
     const { id, ...row } = rowOf(version)
-    await this.#session.run(this.#session.db.updateTable("state_versions").set(row).where("id", "=", id))
+    await this.#session.execute(this.#session.db.updateTable("state_versions").set(row).where("id", "=", id))
   }
 
   async discard(id: StateVersionId): Promise<void> {
-    await this.#session.run(discardOne, { id })
+    await this.#session.execute(discardOne, { id })
   }
 
   discardOlder(createdBefore: Instant, limit: number): Promise<number> {
-    return this.#session.run(discardLate, { createdBefore, limit })
+    return this.#session.execute(discardLate, { createdBefore, limit })
   }
 
   async givenUp(now: Instant, limit: number): Promise<readonly StateVersionId[]> {
-    if ((await this.#session.first(anyDeletingPolicy, {})) === undefined) return []
-    const rows = await this.#session.all(sql<{ id: string }>`
+    if ((await this.#session.queryOne(anyDeletingPolicy, {})) === undefined) return []
+    const rows = await this.#session.queryMany(sql<{ id: string }>`
       select v.id from state_versions v
       join workspaces w on w.id = v.workspace_id
       ${policiesOf}
@@ -101,11 +101,11 @@ export class StateVersionRows implements StateVersionStore {
   }
 
   async setBackingDataDeleted(ids: readonly StateVersionId[]): Promise<void> {
-    await this.#session.run(setDeleted, { ids })
+    await this.#session.execute(setDeleted, { ids })
   }
 
   discardPending(workspaceId: WorkspaceId): Promise<number> {
-    return this.#session.run(
+    return this.#session.execute(
       this.#session.db
         .updateTable("state_versions")
         .set({ status: "discarded" })
@@ -115,9 +115,9 @@ export class StateVersionRows implements StateVersionStore {
   }
 
   async beginReading(): Promise<StateVersion | undefined> {
-    const row = await this.#session.first(firstUnread, {})
+    const row = await this.#session.queryOne(firstUnread, {})
     if (row === undefined) return undefined
-    await this.#session.run(countAttempt, { id: row.id })
+    await this.#session.execute(countAttempt, { id: row.id })
     return versionOf(row)
   }
 
@@ -132,16 +132,16 @@ export class StateVersionRows implements StateVersionStore {
       modules: JSON.stringify(modules),
       providers: JSON.stringify(providers),
     }
-    return (await this.#session.run(saveRead, read)) === 1
+    return (await this.#session.execute(saveRead, read)) === 1
   }
 
   async removeOutputs(id: StateVersionId): Promise<void> {
-    await this.#session.run(removeOutputsOf, { id })
+    await this.#session.execute(removeOutputsOf, { id })
   }
 
   async saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[], first = 0): Promise<void> {
     for (const [position, output] of outputs.entries())
-      await this.#session.run(
+      await this.#session.execute(
         this.#session.db.insertInto("state_version_outputs").values({
           id: output.id,
           state_version_id: id,
@@ -159,18 +159,18 @@ export class StateVersionRows implements StateVersionStore {
   }
 
   async outputs(id: StateVersionId): Promise<readonly StateVersionOutput[]> {
-    const rows = await this.#session.all(outputsOf, { id })
+    const rows = await this.#session.queryMany(outputsOf, { id })
     return rows.map((row) => this.#outputOf(row))
   }
 
   async outputsOf(ids: readonly StateVersionId[]): Promise<readonly StateVersionOutput[]> {
-    return (await this.#session.all(outputsOfMany, { ids })).map((row) => this.#outputOf(row))
+    return (await this.#session.queryMany(outputsOfMany, { ids })).map((row) => this.#outputOf(row))
   }
 
   async findOutput(
     id: string,
   ): Promise<{ readonly output: StateVersionOutput; readonly stateVersionId: StateVersionId } | undefined> {
-    const row = await this.#session.first(outputById, { id })
+    const row = await this.#session.queryOne(outputById, { id })
     return row && { output: this.#outputOf(row), stateVersionId: row.state_version_id as StateVersionId }
   }
 

@@ -5,7 +5,7 @@ import { Client } from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { document, made, newOrganization, newTeam, newUser, one } from "../testing/people.ts"
 import { recordedMetrics } from "../testing/recorded-metrics.ts"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import { openDatabase } from "./database.ts"
 import { databaseKinds } from "./temporary-database.ts"
 
@@ -33,15 +33,15 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
   const metrics = recordedMetrics()
   const replicaMetrics = recordedMetrics()
   let url: string
-  let world: World
-  let replica: World
+  let world: TestEngine
+  let replica: TestEngine
   let workspace: string
   let member: string
 
   beforeAll(async () => {
     url = closing.use(await postgres.place()).url
-    world = closing.use(await openWorld({ url, jobs: false, metrics }))
-    replica = closing.use(await openWorld({ url, jobs: false, metrics: replicaMetrics }))
+    world = closing.use(await openTestEngine({ url, jobs: false, metrics }))
+    replica = closing.use(await openTestEngine({ url, jobs: false, metrics: replicaMetrics }))
     await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
     await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
     const role = { allow_any_name: true, key_type: "ec", ttl: "1h" }
@@ -140,13 +140,13 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
     await issue()
     await using database = await openDatabase(url)
     const count = async (query: RawBuilder<{ count: number }>) =>
-      (await database.read((session) => session.first(query)))?.count
+      (await database.read((session) => session.queryOne(query)))?.count
     const all = sql<{ count: number }>`select count(*) as count from certificate_names`
     const orphans = sql<{ count: number }>`select count(*) as count from certificate_names
       where certificate_number not in (select number from certificates)`
     const before = (await count(all)) ?? 0
     await database.transact((session) =>
-      session.run(sql`delete from certificates where number = (select max(number) from certificates)`),
+      session.execute(sql`delete from certificates where number = (select max(number) from certificates)`),
     )
     expect([await count(all), await count(orphans)]).toEqual([before - 3, 0])
     await world.engine.mounts.delete("pki")

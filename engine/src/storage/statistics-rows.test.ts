@@ -2,8 +2,8 @@ import { sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { inventoryStatusOf } from "../pki/certificates/certificate.ts"
 import { countMount } from "../pki/statistics/count-mount.ts"
-import type { Session } from "./session.ts"
-import { StatisticsRows } from "./statistics-rows.ts"
+import type { QueryRunner } from "./session.ts"
+import { SqlStatisticsRepository } from "./statistics-rows.ts"
 import { databaseKinds, type TemporaryDatabase, temporaryDatabase } from "./temporary-database.ts"
 import { inventory, inventoryMount, inventoryNow, writeInventory } from "./temporary-inventory.ts"
 
@@ -35,15 +35,15 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
     })
     afterAll(() => opened[Symbol.asyncDispose]())
 
-    const rows = <T>(work: (rows: StatisticsRows) => Promise<T>) =>
-      opened.database.read((session) => work(new StatisticsRows(session)))
+    const rows = <T>(work: (rows: SqlStatisticsRepository) => Promise<T>) =>
+      opened.database.read((session) => work(new SqlStatisticsRepository(session)))
 
     test("are counted, kept and read back, of one mount alone", async () => {
       const counted = await countMount(rows, inventoryMount, inventoryNow, new AbortController().signal)
       expect(counted).toMatchObject(countedRows())
       expect(await rows((one) => one.find(inventoryMount))).toBeUndefined()
       for (const statistics of [counted, { ...counted, valid: 1 }]) {
-        await opened.database.transact((session) => new StatisticsRows(session).save(inventoryMount, statistics))
+        await opened.database.transact((session) => new SqlStatisticsRepository(session).save(inventoryMount, statistics))
         expect(await rows((one) => one.find(inventoryMount))).toEqual(statistics)
       }
     })
@@ -69,7 +69,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
     test("are counted in indexes alone, and roles are found by jumps from one to the next", async () => {
       const plans = await opened.database.read(async (session) => {
         const said: string[] = []
-        const asked = new StatisticsRows(explaining(session, said))
+        const asked = new SqlStatisticsRepository(explaining(session, said))
         const range = { mountId: inventoryMount, after: { notAfter: 100_000, number: 0 }, before: 700_000 }
         for (const revoked of [false, true]) await asked.countPart({ ...range, revoked }, 10)
         await asked.nextRole(inventoryMount, "role-0")
@@ -92,12 +92,12 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
 )
 
 /** A session that asks for the plan of what it is asked, and finds nothing. */
-function explaining(session: Session, said: string[]): Session {
+function explaining(session: QueryRunner, said: string[]): QueryRunner {
   const explained = async (query: unknown, parameters: unknown): Promise<undefined> => {
     const { build } = query as { build: (db: unknown, parameters: unknown, dialect: string) => never }
     const asked = build(session.db, parameters, session.dialect)
     const keyword = session.dialect === "sqlite" ? sql`explain query plan` : sql`explain`
-    const rows = await session.all(sql<Record<string, unknown>>`${keyword} ${asked}`)
+    const rows = await session.queryMany(sql<Record<string, unknown>>`${keyword} ${asked}`)
     said.push(rows.map((row) => String(row["detail"] ?? row["QUERY PLAN"])).join("\n"))
   }
   return {
@@ -109,5 +109,5 @@ function explaining(session: Session, said: string[]): Session {
       await explained(query, parameters)
       return []
     },
-  } as unknown as Session
+  } as unknown as QueryRunner
 }

@@ -1,31 +1,31 @@
 import { sql } from "kysely"
 import type { MountId } from "../pki/mount.ts"
 import type { MountStatistics } from "../pki/statistics/mount-statistics.ts"
-import type { CountedPart, ExpiryPlace, ExpiryRange, StatisticsStore } from "../pki/statistics/statistics-store.ts"
-import { type DialectName, type Session, statement } from "./session.ts"
+import type { CountedPart, ExpiryPlace, ExpiryRange, StatisticsRepository } from "../pki/statistics/statistics-store.ts"
+import { type DialectName, type QueryRunner, statement } from "./session.ts"
 
-export class StatisticsRows implements StatisticsStore {
-  readonly #session: Session
+export class SqlStatisticsRepository implements StatisticsRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async countPart({ mountId, revoked, after, before }: ExpiryRange, limit: number): Promise<CountedPart> {
     const { placeAt, countOf } = revoked ? ofRevoked : ofAll
     const range = { mountId, ...after, before }
-    const last = await this.#session.first(placeAt, { ...range, offset: limit - 1 })
+    const last = await this.#session.queryOne(placeAt, { ...range, offset: limit - 1 })
     if (last !== undefined) return { count: limit, next: { notAfter: last.not_after, number: last.number } }
-    const counted = await this.#session.first(countOf, range)
+    const counted = await this.#session.queryOne(countOf, range)
     return { count: counted?.count ?? 0, next: undefined }
   }
 
   async nextRole(mountId: MountId, after: string): Promise<string | undefined> {
-    return (await this.#session.first(roleAfter, { mountId, after }))?.role
+    return (await this.#session.queryOne(roleAfter, { mountId, after }))?.role
   }
 
   async ofRole(mountId: MountId, role: string, after: ExpiryPlace, limit: number) {
-    const rows = await this.#session.all(roleExpiries, { mountId, role, ...after, limit })
+    const rows = await this.#session.queryMany(roleExpiries, { mountId, role, ...after, limit })
     return rows.map(({ not_after: notAfter, number, revoked_at }) => ({
       notAfter,
       number,
@@ -34,11 +34,11 @@ export class StatisticsRows implements StatisticsStore {
   }
 
   async save(mountId: MountId, { countedAt, ...counts }: MountStatistics): Promise<void> {
-    await this.#session.run(saveStatistics, { mountId, countedAt, counts: JSON.stringify(counts) })
+    await this.#session.execute(saveStatistics, { mountId, countedAt, counts: JSON.stringify(counts) })
   }
 
   async find(mountId: MountId): Promise<MountStatistics | undefined> {
-    const row = await this.#session.first(statisticsOf, { mountId })
+    const row = await this.#session.queryOne(statisticsOf, { mountId })
     return row && { countedAt: row.counted_at, ...(JSON.parse(row.counts) as Omit<MountStatistics, "countedAt">) }
   }
 }

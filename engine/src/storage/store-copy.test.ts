@@ -7,9 +7,9 @@ import { sql } from "kysely"
 import { Client } from "pg"
 import { afterAll, describe, expect, test, vi } from "vitest"
 import { made } from "../testing/people.ts"
-import { populatedWorld } from "../testing/populated-world.ts"
+import { populatedEngine } from "../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../testing/state-file.ts"
-import { openWorld, type World } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../testing/world.ts"
 import { type Database, openDatabase, sqliteFile } from "./database.ts"
 import { migrations } from "./migrations/index.ts"
 import { CopyRefused } from "./copy-end.ts"
@@ -38,14 +38,14 @@ async function fill(url: string): Promise<void> {
     blobBytes: { state_chunks: mebibyte },
   })
   await using database = await openDatabase(url)
-  await database.transact((session) => session.run(sql`delete from certificates where number = 1500`))
+  await database.transact((session) => session.execute(sql`delete from certificates where number = 1500`))
 }
 
 /** All rows of all tables, by the database itself and not by what copies it. */
 async function contentOf(url: string): Promise<Readonly<Record<string, readonly string[]>>> {
   await using database = await openDatabase(url)
   const tables = await database.read((session) =>
-    session.all(
+    session.queryMany(
       session.dialect === "sqlite"
         ? sql<{ name: string }>`select name from pragma_table_list
             where schema = 'main' and type = 'table' and name not like 'sqlite%' order by name`
@@ -60,7 +60,7 @@ async function contentOf(url: string): Promise<Readonly<Record<string, readonly 
 }
 
 async function rowsOf(database: Database, table: string): Promise<readonly string[]> {
-  const rows = await database.read((session) => session.all(sql<object>`select * from ${sql.table(table)}`))
+  const rows = await database.read((session) => session.queryMany(sql<object>`select * from ${sql.table(table)}`))
   return rows
     .map((row) => {
       const cells = Object.entries(row).filter(([name]) => table !== "workspaces" || name !== "number")
@@ -150,13 +150,13 @@ describe.each(pairs)("from $name", ({ from, to }) => {
         not_after: 0,
         revoked_at: null,
       })
-      await session.run(insert)
-      return session.all(sql<{ last: number }>`select max(number) as last from certificates`)
+      await session.execute(insert)
+      return session.queryMany(sql<{ last: number }>`select max(number) as last from certificates`)
     })
     expect(numbers).toEqual([{ last: 1_501 }])
     // References hold again.
     const orphan = database.transact((session) =>
-      session.run(sql`insert into team_members (team_id, user_id) values ('team-none', 'user-none')`),
+      session.execute(sql`insert into team_members (team_id, user_id) values ('team-none', 'user-none')`),
     )
     await expect(orphan).rejects.toThrow("a referenced row does not exist")
   })
@@ -170,7 +170,7 @@ describe.each(pairs)("from $name", ({ from, to }) => {
     expect(sealKeyIds).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)])
     expect(await answersOf(target.url, paths)).toEqual(before)
 
-    await using world = await openWorld({ url: target.url })
+    await using world = await openTestEngine({ url: target.url })
     await made(world, "POST", `/workspaces/${workspace}/actions/lock`, {})
     const issued = await world.pki("POST", "/pki/issue/web", { body: { common_name: "later.example.com" } })
     expect(issued.status).toBe(200)
@@ -199,7 +199,7 @@ describe.each(crossings)("from $name", ({ from, to }) => {
     })
     for (const rows of [1, 700, 1_200, Infinity]) await expect(copyStore(breakingAt(rows))).rejects.toBe(broken)
 
-    const opening = openWorld({ url: target.url })
+    const opening = openTestEngine({ url: target.url })
     await expect(opening).rejects.toThrow("It is a copy that was not finished.")
     const report = await copyStore({ from: source.url, to: target.url })
     const { migrations: _, ...tables } = await contentOf(source.url)
@@ -221,7 +221,7 @@ describe.each(crossings)("from $name", ({ from, to }) => {
     {
       await using database = await openDatabase(source.url)
       await database.transact((session) =>
-        session.run(sql`update users set email = 'other'
+        session.execute(sql`update users set email = 'other'
         where id = (select min(id) from users)`),
       )
     }
@@ -240,7 +240,7 @@ describe.each(crossings)("from $name", ({ from, to }) => {
     expect((await refusalOf({ from: nothing.url, to: other.url })).message).toContain("There is no store to copy")
 
     await using server = await openDatabase(source.url)
-    await server.read((session) => session.all(sql`select 1`))
+    await server.read((session) => session.queryMany(sql`select 1`))
     expect(await refusalOf({ from: source.url, to: other.url })).toMatchObject({
       message: expect.stringMatching(/running servers?/i) as string,
       isTemporary: true,
@@ -255,7 +255,7 @@ interface Recorded {
 
 /** By the engine, over HTTP: what a store of some months holds of the main things. */
 async function someOfEverything(url: string): Promise<Recorded> {
-  await using world = await populatedWorld({ url })
+  await using world = await populatedEngine({ url })
   const workspace = await world.workspace("network")
   await world.workspace("other")
   const post = (path: string, type: string, attributes: object, relationships?: object) =>
@@ -304,7 +304,7 @@ async function someOfEverything(url: string): Promise<Recorded> {
 }
 
 async function answersOf(url: string, paths: readonly string[]): Promise<readonly unknown[]> {
-  await using world: World = await openWorld({ url, jobs: false })
+  await using world: TestEngine = await openTestEngine({ url, jobs: false })
   const answers: unknown[] = []
   for (const path of paths) {
     const { status, body } = await world.request("GET", path)
@@ -334,7 +334,7 @@ test("the schema of a source is kept until its rows are there, and then brought 
   {
     await using database = await openDatabase(source.url, { migrations: earlier })
     await database.migrate()
-    await database.transact((session) => session.run(sql`insert into settings (name, value) values ('a', 'b')`))
+    await database.transact((session) => session.execute(sql`insert into settings (name, value) values ('a', 'b')`))
   }
   const { tables } = await copyStore({ from: source.url, to: target.url })
   expect(Object.keys(tables)).not.toContain("events")
@@ -403,7 +403,7 @@ test.runIf(postgres.available)(
       await copyStore({ from: source.url, to: target.url })
       await using database = await openDatabase(target.url)
       const events = await database.read((session) =>
-        session.all(
+        session.queryMany(
           sql<{ kind: string }>`select transaction_id, number, kind from events order by transaction_id, number`,
         ),
       )
@@ -411,12 +411,12 @@ test.runIf(postgres.available)(
         [3, 4, 9, 11, 12, 20].map((number, index) => ({ transaction_id: 0, number, kind: `k${index + 1}` })),
       )
       const [webhook] = await database.read((session) =>
-        session.all(sql`select cursor_transaction, cursor_number,
+        session.queryMany(sql`select cursor_transaction, cursor_number,
       pending_transaction, pending_number from webhooks`),
       )
       expect(webhook).toEqual({ cursor_transaction: 0, cursor_number: 11, pending_transaction: 0, pending_number: 12 })
       const [swept] = await database.read((session) =>
-        session.all(sql`select transaction_id, number from swept_events`),
+        session.queryMany(sql`select transaction_id, number from swept_events`),
       )
       expect(swept).toEqual({ transaction_id: 0, number: 2 })
     }

@@ -20,7 +20,7 @@ import { type CopyEnd, CopyRefused, type CopySource, type CopyTarget } from "./c
 import { appliedInSqlite, beginSqliteCopy, openSqliteSource, openSqliteTarget } from "./copy-sqlite.ts"
 import { type Database, openDatabase, sqliteFile } from "./database.ts"
 import { filingRangesOver } from "./partitions/filing-ranges.ts"
-import { refuseNewer, unfinishedCopy } from "./migrate.ts"
+import { rejectNewer, unfinishedCopy } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
 import { rememberedKeyIds } from "./seal-keys.ts"
 
@@ -68,7 +68,7 @@ export class CopyEndFailed extends Error {
 
 /** Throws `CopyRefused`, or `CopyEndFailed` for a store that cannot be used. */
 export async function copyStore({ from, to, progress }: StoreCopyOptions): Promise<StoreCopyReport> {
-  refuseSame(from, to)
+  rejectSame(from, to)
   const schema = await about(from, () => sourceSchema(from))
   await using source = await about(from, () => openSource(from))
   await about(to, () => begin(to, schema))
@@ -87,7 +87,7 @@ async function about<T>(url: string, work: () => T | Promise<T>, isInFlight = fa
   }
 }
 
-function refuseSame(from: string, to: string): void {
+function rejectSame(from: string, to: string): void {
   if (placeOf(from) !== placeOf(to)) return
   throw new CopyRefused("Both stores are the same; name another one to copy into.")
 }
@@ -113,7 +113,7 @@ async function sourceSchema(url: string): Promise<readonly string[]> {
   if (applied.length === 0) throw new CopyRefused("There is no store to copy; nothing was ever stored there.")
   if (applied.includes(unfinishedCopy))
     throw new CopyRefused("The store to copy is itself an unfinished copy; copy from where that one came from.")
-  refuseNewer(applied, migrations)
+  rejectNewer(applied, migrations)
   return applied
 }
 

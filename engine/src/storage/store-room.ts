@@ -32,8 +32,8 @@ export class StoreRoom {
   /** Throws what `storeFull` made while writes find no room. */
   async check(): Promise<void> {
     if (!this.#isFull) return
-    await this.#backend.transact((session) => session.run(writeProbe, { value: "x".repeat(probeBytes) }))
-    await this.#backend.transact((session) => session.run(removeProbe, {}))
+    await this.#backend.transact((session) => session.execute(writeProbe, { value: "x".repeat(probeBytes) }))
+    await this.#backend.transact((session) => session.execute(removeProbe, {}))
     this.#isFull = false
     this.#log.info("storage-has-room", {})
   }

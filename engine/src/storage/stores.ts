@@ -3,71 +3,71 @@ import type { Sealer } from "../core/sealing.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Clock } from "../core/time.ts"
 import { type EventOrigin, ownOrigin } from "../events/event.ts"
-import type { Stores } from "../stores.ts"
+import type { Repositories } from "../stores.ts"
 import { expireLock } from "../workspaces/lock-expiry.ts"
-import { AgentPoolRows } from "./agent-pool-rows.ts"
-import { AccessRows } from "./access-rows.ts"
-import { AppRoleRows, SecretIdRows } from "./app-role-rows.ts"
-import { AssessmentRows } from "./assessment-rows.ts"
-import { AuthMethodRows } from "./auth-method-rows.ts"
-import { BulkRows } from "./bulk-rows.ts"
-import { ConfigurationVersionRows } from "./configuration-version-rows.ts"
+import { SqlAgentPoolRepository } from "./agent-pool-rows.ts"
+import { SqlAccessRepository } from "./access-rows.ts"
+import { SqlAppRoleRepository, SqlSecretIdRepository } from "./app-role-rows.ts"
+import { SqlAssessmentRepository } from "./assessment-rows.ts"
+import { SqlAuthMethodRepository } from "./auth-method-rows.ts"
+import { SqlBulkRepository } from "./bulk-rows.ts"
+import { SqlConfigurationVersionRepository } from "./configuration-version-rows.ts"
 import type { Database } from "./database.ts"
 import { SqlEntityNameRepository } from "./entity-name-repository.ts"
-import { type EventRecording, EventRows } from "./event-rows.ts"
-import { IdentityRows } from "./identity-rows.ts"
-import { MountRows } from "./mount-rows.ts"
-import { OrganizationMembershipRows } from "./organization-membership-rows.ts"
-import { OrganizationRows } from "./organization-rows.ts"
+import { type EventRecording, SqlEventRepository } from "./event-rows.ts"
+import { SqlIdentityRepository } from "./identity-rows.ts"
+import { SqlMountRepository } from "./mount-rows.ts"
+import { SqlOrganizationMembershipRepository } from "./organization-membership-rows.ts"
+import { SqlOrganizationRepository } from "./organization-rows.ts"
 import { SqlBlockedKeyRepository } from "./blocked-key-repository.ts"
-import { PolicyRows } from "./policy-rows.ts"
-import { ProjectRows } from "./project-rows.ts"
-import { RunRecordRows } from "./run-record-rows.ts"
-import { RunRows } from "./run-rows.ts"
-import type { Session } from "./session.ts"
-import { ServiceTokenRows } from "./service-token-rows.ts"
-import { SettingRows } from "./setting-rows.ts"
-import { WorkspaceResourceRows } from "./workspace-resource-rows.ts"
-import { StateDocumentRows } from "./state-document-rows.ts"
-import { StateVersionRows } from "./state-version-rows.ts"
-import { TeamProjectRows } from "./team-project-rows.ts"
-import { TeamRows } from "./team-rows.ts"
-import { TeamWorkspaceRows } from "./team-workspace-rows.ts"
-import { TokenRoleRows } from "./token-role-rows.ts"
-import { TokenRows } from "./token-rows.ts"
-import { UserRows } from "./user-rows.ts"
-import { RemoteStateConsumerRows } from "./remote-state-consumer-rows.ts"
-import { SshKeyRows } from "./ssh-key-rows.ts"
-import { RetentionPolicyRows } from "./retention-policy-rows.ts"
-import { StatisticsRows } from "./statistics-rows.ts"
-import { TagRows } from "./tag-rows.ts"
+import { SqlPolicyRepository } from "./policy-rows.ts"
+import { SqlProjectRepository } from "./project-rows.ts"
+import { SqlRunRecordRepository } from "./run-record-rows.ts"
+import { SqlRunRepository } from "./run-rows.ts"
+import type { QueryRunner } from "./session.ts"
+import { SqlServiceTokenRepository } from "./service-token-rows.ts"
+import { SqlSettingRepository } from "./setting-rows.ts"
+import { SqlWorkspaceResourceRepository } from "./workspace-resource-rows.ts"
+import { SqlStateDocumentRepository } from "./state-document-rows.ts"
+import { SqlStateVersionRepository } from "./state-version-rows.ts"
+import { SqlTeamProjectRepository } from "./team-project-rows.ts"
+import { SqlTeamRepository } from "./team-rows.ts"
+import { SqlTeamWorkspaceRepository } from "./team-workspace-rows.ts"
+import { SqlTokenRoleRepository } from "./token-role-rows.ts"
+import { SqlTokenRepository } from "./token-rows.ts"
+import { SqlUserRepository } from "./user-rows.ts"
+import { SqlRemoteStateConsumerRepository } from "./remote-state-consumer-rows.ts"
+import { SqlSshKeyRepository } from "./ssh-key-rows.ts"
+import { SqlRetentionPolicyRepository } from "./retention-policy-rows.ts"
+import { SqlStatisticsRepository } from "./statistics-rows.ts"
+import { SqlTagRepository } from "./tag-rows.ts"
 import { SqlTerraformVersionRepository } from "./terraform-version-repository.ts"
-import { VariableRows } from "./variable-rows.ts"
-import { VcsConnectionRows } from "./vcs-connection-rows.ts"
-import { AcmeAccountRows } from "./acme-account-rows.ts"
-import { AcmeInventoryRows } from "./acme-inventory-rows.ts"
-import { AcmeNonceRows } from "./acme-nonce-rows.ts"
-import { AcmeAuthorizationRows } from "./acme-authorization-rows.ts"
-import { AcmeRateRows } from "./acme-rate-rows.ts"
-import { AcmeOrderRows } from "./acme-order-rows.ts"
-import { RenewalSignalRows } from "./renewal-signal-rows.ts"
-import { AuthorityRows } from "./authority-rows.ts"
-import { CaKeyRows } from "./ca-key-rows.ts"
-import { CertificateRows } from "./certificate-rows.ts"
-import { CrlRows } from "./crl-rows.ts"
-import { RevocationRows } from "./revocation-rows.ts"
-import { IssuerRows } from "./issuer-rows.ts"
-import { MountSettingRows } from "./mount-setting-rows.ts"
-import { RoleRows } from "./role-rows.ts"
-import { KubernetesLoginRows } from "./kubernetes-login-rows.ts"
-import { LeaseRows } from "./lease-rows.ts"
-import { TidyRows } from "./tidy-rows.ts"
-import { WebhookRows } from "./webhook-rows.ts"
-import { type ExpireLocks, WorkspaceRows } from "./workspace-rows.ts"
+import { SqlVariableRepository } from "./variable-rows.ts"
+import { SqlVcsConnectionRepository } from "./vcs-connection-rows.ts"
+import { SqlAcmeAccountRepository } from "./acme-account-rows.ts"
+import { SqlAcmeInventoryRepository } from "./acme-inventory-rows.ts"
+import { SqlAcmeNonceRepository } from "./acme-nonce-rows.ts"
+import { SqlAcmeAuthorizationRepository } from "./acme-authorization-rows.ts"
+import { SqlAcmeRateRepository } from "./acme-rate-rows.ts"
+import { SqlAcmeOrderRepository } from "./acme-order-rows.ts"
+import { SqlRenewalSignalRepository } from "./renewal-signal-rows.ts"
+import { SqlAuthorityRepository } from "./authority-rows.ts"
+import { SqlCaKeyRepository } from "./ca-key-rows.ts"
+import { SqlCertificateRepository } from "./certificate-rows.ts"
+import { SqlCrlRepository } from "./crl-rows.ts"
+import { SqlRevocationRepository } from "./revocation-rows.ts"
+import { SqlIssuerRepository } from "./issuer-rows.ts"
+import { SqlMountSettingRepository } from "./mount-setting-rows.ts"
+import { SqlRoleRepository } from "./role-rows.ts"
+import { SqlKubernetesLoginRepository } from "./kubernetes-login-rows.ts"
+import { SqlLeaseRepository } from "./lease-rows.ts"
+import { SqlTidyRepository } from "./tidy-rows.ts"
+import { SqlWebhookRepository } from "./webhook-rows.ts"
+import { type ExpireLocks, SqlWorkspaceRepository } from "./workspace-rows.ts"
 
 /** What any of the stores may need. */
 type Held = [
-  session: Session,
+  session: QueryRunner,
   sealer: Sealer,
   clock: Clock,
   recording: EventRecording,
@@ -75,15 +75,15 @@ type Held = [
 ]
 
 /** The stores of one unit of work; each is made when it is first used. */
-class SessionStores implements Stores {
-  readonly #session: Session
+class SessionStores implements Repositories {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
   readonly #clock: Clock
   readonly #recording: EventRecording
   readonly #expireLocks: ExpireLocks | undefined
-  readonly #made = new Map<keyof Stores, unknown>()
+  readonly #made = new Map<keyof Repositories, unknown>()
 
-  constructor(session: Session, sealer: Sealer, clock: Clock, recording: EventRecording, writes: boolean) {
+  constructor(session: QueryRunner, sealer: Sealer, clock: Clock, recording: EventRecording, writes: boolean) {
     this.#session = session
     this.#sealer = sealer
     this.#clock = clock
@@ -98,190 +98,190 @@ class SessionStores implements Stores {
   }
 
   get events() {
-    return new EventRows(this.#session, this.#recording)
+    return new SqlEventRepository(this.#session, this.#recording)
   }
 
   get webhooks() {
-    return this.#once("webhooks", WebhookRows)
+    return this.#once("webhooks", SqlWebhookRepository)
   }
   get identity() {
-    return this.#once("identity", IdentityRows)
+    return this.#once("identity", SqlIdentityRepository)
   }
   get entityNames() {
     return this.#once("entityNames", SqlEntityNameRepository)
   }
   get settings() {
-    return this.#once("settings", SettingRows)
+    return this.#once("settings", SqlSettingRepository)
   }
   get organizations() {
-    return this.#once("organizations", OrganizationRows)
+    return this.#once("organizations", SqlOrganizationRepository)
   }
   get projects() {
-    return this.#once("projects", ProjectRows)
+    return this.#once("projects", SqlProjectRepository)
   }
   get users() {
-    return this.#once("users", UserRows)
+    return this.#once("users", SqlUserRepository)
   }
   get memberships() {
-    return this.#once("memberships", OrganizationMembershipRows)
+    return this.#once("memberships", SqlOrganizationMembershipRepository)
   }
   get teams() {
-    return this.#once("teams", TeamRows)
+    return this.#once("teams", SqlTeamRepository)
   }
   get teamProjects() {
-    return this.#once("teamProjects", TeamProjectRows)
+    return this.#once("teamProjects", SqlTeamProjectRepository)
   }
   get teamWorkspaces() {
-    return this.#once("teamWorkspaces", TeamWorkspaceRows)
+    return this.#once("teamWorkspaces", SqlTeamWorkspaceRepository)
   }
   get tokens() {
-    return this.#once("tokens", TokenRows)
+    return this.#once("tokens", SqlTokenRepository)
   }
   get access() {
-    return this.#once("access", AccessRows)
+    return this.#once("access", SqlAccessRepository)
   }
   get workspaces() {
-    return this.#once("workspaces", WorkspaceRows)
+    return this.#once("workspaces", SqlWorkspaceRepository)
   }
   get bulkActions() {
-    return this.#once("bulkActions", BulkRows)
+    return this.#once("bulkActions", SqlBulkRepository)
   }
   get workspaceResources() {
-    return this.#once("workspaceResources", WorkspaceResourceRows)
+    return this.#once("workspaceResources", SqlWorkspaceResourceRepository)
   }
   get stateDocuments() {
-    return this.#once("stateDocuments", StateDocumentRows)
+    return this.#once("stateDocuments", SqlStateDocumentRepository)
   }
   get stateVersions() {
-    return this.#once("stateVersions", StateVersionRows)
+    return this.#once("stateVersions", SqlStateVersionRepository)
   }
   get runs() {
-    return this.#once("runs", RunRows)
+    return this.#once("runs", SqlRunRepository)
   }
   get runRecords() {
-    return this.#once("runRecords", RunRecordRows)
+    return this.#once("runRecords", SqlRunRecordRepository)
   }
   get configurationVersions() {
-    return this.#once("configurationVersions", ConfigurationVersionRows)
+    return this.#once("configurationVersions", SqlConfigurationVersionRepository)
   }
   get variables() {
-    return this.#once("variables", VariableRows)
+    return this.#once("variables", SqlVariableRepository)
   }
   get assessments() {
-    return this.#once("assessments", AssessmentRows)
+    return this.#once("assessments", SqlAssessmentRepository)
   }
   get vcsConnections() {
-    return this.#once("vcsConnections", VcsConnectionRows)
+    return this.#once("vcsConnections", SqlVcsConnectionRepository)
   }
   get tags() {
-    return this.#once("tags", TagRows)
+    return this.#once("tags", SqlTagRepository)
   }
   get sshKeys() {
-    return this.#once("sshKeys", SshKeyRows)
+    return this.#once("sshKeys", SqlSshKeyRepository)
   }
   get terraformVersions() {
     return this.#once("terraformVersions", SqlTerraformVersionRepository)
   }
   get agentPools() {
-    return this.#once("agentPools", AgentPoolRows)
+    return this.#once("agentPools", SqlAgentPoolRepository)
   }
   get consumers() {
-    return this.#once("consumers", RemoteStateConsumerRows)
+    return this.#once("consumers", SqlRemoteStateConsumerRepository)
   }
   get retentionPolicies() {
-    return this.#once("retentionPolicies", RetentionPolicyRows)
+    return this.#once("retentionPolicies", SqlRetentionPolicyRepository)
   }
   get blockedKeys() {
     return this.#once("blockedKeys", SqlBlockedKeyRepository)
   }
   get policies() {
-    return this.#once("policies", PolicyRows)
+    return this.#once("policies", SqlPolicyRepository)
   }
   get serviceTokens() {
-    return this.#once("serviceTokens", ServiceTokenRows)
+    return this.#once("serviceTokens", SqlServiceTokenRepository)
   }
   get mounts() {
-    return this.#once("mounts", MountRows)
+    return this.#once("mounts", SqlMountRepository)
   }
   get tokenRoles() {
-    return this.#once("tokenRoles", TokenRoleRows)
+    return this.#once("tokenRoles", SqlTokenRoleRepository)
   }
   get authMethods() {
-    return this.#once("authMethods", AuthMethodRows)
+    return this.#once("authMethods", SqlAuthMethodRepository)
   }
   get appRoles() {
-    return this.#once("appRoles", AppRoleRows)
+    return this.#once("appRoles", SqlAppRoleRepository)
   }
   get secretIds() {
-    return this.#once("secretIds", SecretIdRows)
+    return this.#once("secretIds", SqlSecretIdRepository)
   }
 
   get authorities() {
-    return this.#once("authorities", AuthorityRows)
+    return this.#once("authorities", SqlAuthorityRepository)
   }
   get caKeys() {
-    return this.#once("caKeys", CaKeyRows)
+    return this.#once("caKeys", SqlCaKeyRepository)
   }
   get issuers() {
-    return this.#once("issuers", IssuerRows)
+    return this.#once("issuers", SqlIssuerRepository)
   }
   get roles() {
-    return this.#once("roles", RoleRows)
+    return this.#once("roles", SqlRoleRepository)
   }
   get mountSettings() {
-    return this.#once("mountSettings", MountSettingRows)
+    return this.#once("mountSettings", SqlMountSettingRepository)
   }
   get kubernetesLogins() {
-    return this.#once("kubernetesLogins", KubernetesLoginRows)
+    return this.#once("kubernetesLogins", SqlKubernetesLoginRepository)
   }
   get certificates() {
-    return this.#once("certificates", CertificateRows)
+    return this.#once("certificates", SqlCertificateRepository)
   }
   get revocations() {
-    return this.#once("revocations", RevocationRows)
+    return this.#once("revocations", SqlRevocationRepository)
   }
   get crls() {
-    return this.#once("crls", CrlRows)
+    return this.#once("crls", SqlCrlRepository)
   }
   get tidyRuns() {
-    return this.#once("tidyRuns", TidyRows)
+    return this.#once("tidyRuns", SqlTidyRepository)
   }
   get statistics() {
-    return this.#once("statistics", StatisticsRows)
+    return this.#once("statistics", SqlStatisticsRepository)
   }
   get certificateLeases() {
-    return this.#once("certificateLeases", LeaseRows)
+    return this.#once("certificateLeases", SqlLeaseRepository)
   }
 
   get acmeAccounts() {
-    return this.#once("acmeAccounts", AcmeAccountRows)
+    return this.#once("acmeAccounts", SqlAcmeAccountRepository)
   }
   get acmeOrders() {
-    return this.#once("acmeOrders", AcmeOrderRows)
+    return this.#once("acmeOrders", SqlAcmeOrderRepository)
   }
   get acmeAuthorizations() {
-    return this.#once("acmeAuthorizations", AcmeAuthorizationRows)
+    return this.#once("acmeAuthorizations", SqlAcmeAuthorizationRepository)
   }
   get acmeNonces() {
-    return this.#once("acmeNonces", AcmeNonceRows)
+    return this.#once("acmeNonces", SqlAcmeNonceRepository)
   }
   get acmeRates() {
-    return this.#once("acmeRates", AcmeRateRows)
+    return this.#once("acmeRates", SqlAcmeRateRepository)
   }
   get acmeInventory() {
-    return this.#once("acmeInventory", AcmeInventoryRows)
+    return this.#once("acmeInventory", SqlAcmeInventoryRepository)
   }
   get renewalSignals() {
-    return this.#once("renewalSignals", RenewalSignalRows)
+    return this.#once("renewalSignals", SqlRenewalSignalRepository)
   }
 
   /** At the end of a transaction that changes something. */
   async guardWorkspaces(): Promise<void> {
-    const made = this.#made.get("workspaces") as WorkspaceRows | undefined
+    const made = this.#made.get("workspaces") as SqlWorkspaceRepository | undefined
     await made?.guardFound()
   }
 
-  #once<T>(name: keyof Stores, Rows: new (...held: Held) => T): T {
+  #once<T>(name: keyof Repositories, Rows: new (...held: Held) => T): T {
     const made = this.#made.get(name) as T | undefined
     if (made !== undefined) return made
     const rows = new Rows(this.#session, this.#sealer, this.#clock, this.#recording, this.#expireLocks)
@@ -300,13 +300,13 @@ export interface FeedOptions {
  * `clock` decides which locks have expired, and when events are. Without a feed nothing is recorded. What is changed is ascribed
  * to `origin`.
  */
-export function storesOver(
+export function repositoriesOver(
   database: Pick<Database, "read" | "readElsewhere" | "transact">,
   sealer: Sealer,
   clock: Clock,
   feed?: FeedOptions,
   origin: EventOrigin = ownOrigin,
-): Storage<Stores> {
+): Storage<Repositories> {
   const recordingOf = (noted: EventRecording["noted"]): EventRecording => ({
     clock,
     isOn: feed !== undefined,
@@ -316,7 +316,7 @@ export function storesOver(
   const reading = recordingOf(() => {})
   return {
     read: (work) => database.read((session) => work(new SessionStores(session, sealer, clock, reading, false))),
-    readElsewhere: (work) =>
+    readReplica: (work) =>
       database.readElsewhere((session) => work(new SessionStores(session, sealer, clock, reading, false))),
     transact: (work, options) => {
       let changed: Set<OrganizationId> | undefined

@@ -7,7 +7,7 @@ import { type Database, openDatabase, type DatabaseOptions, sqliteFile } from ".
 import { appliedMigrations } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
 import { roleOf } from "./role-rows.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import { openSqliteReader } from "./sqlite.ts"
 import { noStorageMetrics } from "./storage-metrics.ts"
 
@@ -33,12 +33,12 @@ export interface SchemaStanding {
   readonly unknown: string | undefined
 }
 
-export async function schemaStanding(session: Session): Promise<SchemaStanding> {
+export async function schemaStanding(session: QueryRunner): Promise<SchemaStanding> {
   const table =
     session.dialect === "sqlite"
       ? sql`select name from sqlite_master where type = 'table' and name = 'migrations'`
       : sql`select 1 as name where to_regclass('migrations') is not null`
-  const applied = (await session.first(table)) === undefined ? [] : await appliedMigrations(session)
+  const applied = (await session.queryOne(table)) === undefined ? [] : await appliedMigrations(session)
   const known = migrations.map(({ name }) => name)
   return {
     appliedCount: applied.length,
@@ -48,8 +48,8 @@ export async function schemaStanding(session: Session): Promise<SchemaStanding> 
 }
 
 /** What SQLite finds wrong with the file, in its words, a few at most. Reads all of it. */
-export async function brokenParts(session: Session): Promise<readonly string[]> {
-  const rows = await session.all(sql<{ quick_check: string }>`pragma quick_check(3)`)
+export async function brokenParts(session: QueryRunner): Promise<readonly string[]> {
+  const rows = await session.queryMany(sql<{ quick_check: string }>`pragma quick_check(3)`)
   return rows.map((row) => row.quick_check).filter((text) => text !== "ok")
 }
 
@@ -69,8 +69,8 @@ export interface ServerFacts {
 }
 
 /** Of PostgreSQL. */
-export async function serverFacts(session: Session): Promise<ServerFacts> {
-  const row = await session.first(sql<{
+export async function serverFacts(session: QueryRunner): Promise<ServerFacts> {
+  const row = await session.queryOne(sql<{
     version: string
     now: number
     standby: boolean
@@ -122,15 +122,15 @@ export interface LeaseFacts {
   readonly doneAt: Instant | null
 }
 
-export async function leaseFacts(session: Session): Promise<readonly LeaseFacts[]> {
-  const rows = await session.all(session.db.selectFrom("leases").select(["name", "holder", "expires_at", "done_at"]))
+export async function leaseFacts(session: QueryRunner): Promise<readonly LeaseFacts[]> {
+  const rows = await session.queryMany(session.db.selectFrom("leases").select(["name", "holder", "expires_at", "done_at"]))
   return rows.map(({ name, holder, expires_at, done_at }) => ({ name, holder, expiresAt: expires_at, doneAt: done_at }))
 }
 
 /** A store is made with its first user. */
-export async function storeMadeAt(session: Session): Promise<Instant> {
+export async function storeMadeAt(session: QueryRunner): Promise<Instant> {
   const query = session.db.selectFrom("users").select((user) => user.fn.min("created_at").as("made_at"))
-  return (await session.first(query))?.made_at ?? 0
+  return (await session.queryOne(query))?.made_at ?? 0
 }
 
 export interface WebhookFacts {
@@ -142,8 +142,8 @@ export interface WebhookFacts {
 }
 
 /** Of those that something is the matter with. */
-export async function troubledWebhooks(session: Session): Promise<readonly WebhookFacts[]> {
-  const rows = await session.all(
+export async function troubledWebhooks(session: QueryRunner): Promise<readonly WebhookFacts[]> {
+  const rows = await session.queryMany(
     session.db
       .selectFrom("webhooks as w")
       .innerJoin("organizations as o", "o.id", "w.organization_id")
@@ -185,8 +185,8 @@ export interface UnboundedRoles {
 const rolesMaximum = 100
 
 /** Returns the roles whose requests may name any end of validity. */
-export async function unboundedRoles(session: Session): Promise<UnboundedRoles> {
-  const rows = await session.all(
+export async function unboundedRoles(session: QueryRunner): Promise<UnboundedRoles> {
+  const rows = await session.queryMany(
     session.db
       .selectFrom("roles as r")
       .innerJoin("mounts as m", "m.id", "r.mount_id")

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { newId, type OrganizationId, type ProjectId, type WorkspaceId } from "../core/ids.ts"
 import { firstPage } from "../core/page.ts"
 import type { Storage } from "../core/storage.ts"
-import type { Stores } from "../stores.ts"
+import type { Repositories } from "../stores.ts"
 import { bind } from "../tags/bind.ts"
 import {
   addAndChange,
@@ -13,11 +13,11 @@ import {
   type TagBinding,
   type TagEntry,
 } from "../tags/tag-binding.ts"
-import type { Bearer } from "../tags/tag-store.ts"
+import type { Taggable } from "../tags/tag-store.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
-import { storesOver } from "./stores.ts"
+import { repositoriesOver } from "./stores.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 import type { Database } from "./database.ts"
 import type { WorkspaceRow } from "./tables.ts"
@@ -25,14 +25,14 @@ import type { WorkspaceRow } from "./tables.ts"
 const organizationId = "org-1" as OrganizationId
 const projectId = "prj-1" as ProjectId
 const random = seededRandom(1)
-const workspace = (index: number): Bearer => ({ kind: "workspace", id: `ws-${index}` as WorkspaceId, organizationId })
-const project: Bearer = { kind: "project", id: projectId, organizationId }
+const workspace = (index: number): Taggable => ({ kind: "workspace", id: `ws-${index}` as WorkspaceId, organizationId })
+const project: Taggable = { kind: "project", id: projectId, organizationId }
 
 /** `count` workspaces in one organization. */
-async function populated(database: Database, count: number): Promise<Storage<Stores>> {
+async function populated(database: Database, count: number): Promise<Storage<Repositories>> {
   await database.transact(async (session) => {
     const { db } = session
-    await session.run(
+    await session.execute(
       db.insertInto("organizations").values({
         id: organizationId,
         name: "acme",
@@ -48,7 +48,7 @@ async function populated(database: Database, count: number): Promise<Storage<Sto
         collaborator_auth_policy: "password",
       }),
     )
-    await session.run(
+    await session.execute(
       db.insertInto("projects").values({
         id: projectId,
         organization_id: organizationId,
@@ -63,9 +63,9 @@ async function populated(database: Database, count: number): Promise<Storage<Sto
       }),
     )
     for (let index = 0; index < count; index += 1)
-      await session.run(db.insertInto("workspaces").values(workspaceRow(`ws-${index}`)))
+      await session.execute(db.insertInto("workspaces").values(workspaceRow(`ws-${index}`)))
   })
-  return storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
+  return repositoriesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
 }
 
 const workspaceRow = (id: string): WorkspaceRow => ({
@@ -137,23 +137,23 @@ const flatTag = (key: string): TagEntry => ({ key, value: "", isTag: true, isBin
 
 type Plan = (present: readonly TagBinding[]) => readonly TagEntry[]
 
-const change = (storage: Storage<Stores>, bearer: Bearer, plan: Plan) =>
+const change = (storage: Storage<Repositories>, bearer: Taggable, plan: Plan) =>
   storage.transact(async ({ tags }) => {
     const present = (await tags.bindingsOf([bearer])).get(bearer.id) ?? []
     await bind(tags, [{ bearer, change: changesBetween(present, plan(present)) }], { now: 5, random })
   })
-const add = (storage: Storage<Stores>, index: number, ...names: string[]) =>
+const add = (storage: Storage<Repositories>, index: number, ...names: string[]) =>
   change(storage, workspace(index), (present) => addFlat(present, names, []).bindings)
-const take = (storage: Storage<Stores>, index: number, ...names: string[]) =>
+const take = (storage: Storage<Repositories>, index: number, ...names: string[]) =>
   change(storage, workspace(index), (present) => removeFlat(present, names))
 
-const pool = (storage: Storage<Stores>, query: { search?: string; exceptOf?: WorkspaceId[] } = {}) =>
+const pool = (storage: Storage<Repositories>, query: { search?: string; exceptOf?: WorkspaceId[] } = {}) =>
   storage.read(async ({ tags }) =>
     (await tags.list({ organizationId, ...query }, { number: 1, size: 100 })).items.map(
       ({ name, instanceCount }) => `${name} ${instanceCount}`,
     ),
   )
-const bindings = (storage: Storage<Stores>, bearer: Bearer) =>
+const bindings = (storage: Storage<Repositories>, bearer: Taggable) =>
   storage.read(async ({ tags }) => (await tags.bindingsOf([bearer])).get(bearer.id) ?? [])
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {

@@ -3,11 +3,11 @@ import type { OrganizationId, TagId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import { type CountedTag, foldTag, type Tag } from "../tags/tag.ts"
 import type { TagBinding } from "../tags/tag-binding.ts"
-import type { Bearer, HeldTag, TagQuery, TagStore } from "../tags/tag-store.ts"
+import type { Taggable, OwnedTag, TagQuery, TagRepository } from "../tags/tag-store.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { OutdatedSnapshot, type Session, statement, UniqueViolation } from "./session.ts"
+import { OutdatedSnapshot, type QueryRunner, statement, UniqueViolation } from "./session.ts"
 import type { Flag, Tables, TagRow } from "./tables.ts"
 
 /** Rows of one insert: both dialects bound the parameters of a statement. */
@@ -16,25 +16,25 @@ const fewRows = 10
 /** As many as an error tells of. */
 const heldTagsMaximum = 5
 
-export class TagRows implements TagStore {
-  readonly #session: Session
+export class SqlTagRepository implements TagRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: string): Promise<Tag | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && tagOf(row)
   }
 
   async findMany(organizationId: OrganizationId, ids: readonly string[]): Promise<readonly Tag[]> {
-    return ids.length === 0 ? [] : (await this.#session.all(byIds, { organizationId, ids })).map(tagOf)
+    return ids.length === 0 ? [] : (await this.#session.queryMany(byIds, { organizationId, ids })).map(tagOf)
   }
 
   async findNamed(organizationId: OrganizationId, names: readonly string[]): Promise<readonly Tag[]> {
     if (names.length === 0) return []
-    return (await this.#session.all(byNames, { organizationId, names: names.map(foldTag) })).map(tagOf)
+    return (await this.#session.queryMany(byNames, { organizationId, names: names.map(foldTag) })).map(tagOf)
   }
 
   async list({ organizationId, search, exceptOf = [] }: TagQuery, page: PageRequest): Promise<Page<CountedTag>> {
@@ -54,7 +54,7 @@ export class TagRows implements TagStore {
 
   async counted(ids: readonly TagId[]): Promise<readonly CountedTag[]> {
     if (ids.length === 0) return []
-    return (await this.#session.all(countedByIds, { ids })).map(countedTagOf)
+    return (await this.#session.queryMany(countedByIds, { ids })).map(countedTagOf)
   }
 
   async ensure(drafts: readonly Tag[]): Promise<readonly Tag[]> {
@@ -69,7 +69,7 @@ export class TagRows implements TagStore {
       .map(tagRowOf)
       .toSorted((a, b) => (a.name_folded < b.name_folded ? -1 : 1))
     for (const chunk of chunks(rows))
-      await this.#session.run(
+      await this.#session.execute(
         this.#session.db
           .insertInto("tags")
           .values(chunk)
@@ -81,25 +81,25 @@ export class TagRows implements TagStore {
   }
 
   async remove(ids: readonly TagId[]): Promise<void> {
-    if (ids.length > 0) await this.#session.run(removeTags, { ids })
+    if (ids.length > 0) await this.#session.execute(removeTags, { ids })
   }
 
   async removeUnused(ids: readonly TagId[]): Promise<void> {
     if (ids.length === 0) return
-    if (this.#session.dialect === "sqlite") return void (await this.#session.run(removeUnusedTags, { ids }))
+    if (this.#session.dialect === "sqlite") return void (await this.#session.execute(removeUnusedTags, { ids }))
     const unwitnessed: TagId[] = []
-    for (const id of ids) if ((await this.#session.first(witness, { id })) === undefined) unwitnessed.push(id)
+    for (const id of ids) if ((await this.#session.queryOne(witness, { id })) === undefined) unwitnessed.push(id)
     if (unwitnessed.length === 0) return
-    await this.#session.run(writeTags, { ids: unwitnessed.toSorted() })
-    await this.#session.run(removeUnusedTags, { ids: unwitnessed })
+    await this.#session.execute(writeTags, { ids: unwitnessed.toSorted() })
+    await this.#session.execute(removeUnusedTags, { ids: unwitnessed })
   }
 
-  async bindingsOf(bearers: readonly Bearer[]): Promise<ReadonlyMap<string, readonly TagBinding[]>> {
+  async bindingsOf(bearers: readonly Taggable[]): Promise<ReadonlyMap<string, readonly TagBinding[]>> {
     const found = new Map<string, TagBinding[]>(bearers.map(({ id }) => [id, []]))
     for (const kind of ["workspace", "project"] as const) {
       const ids = bearers.filter((bearer) => bearer.kind === kind).map(({ id }) => id)
       if (ids.length === 0) continue
-      const rows = await this.#session.all(kind === "workspace" ? workspaceBindings : projectBindings, { ids })
+      const rows = await this.#session.queryMany(kind === "workspace" ? workspaceBindings : projectBindings, { ids })
       for (const row of rows) found.get(row.bearer_id)?.push(bindingOf(row))
     }
     return found
@@ -118,7 +118,7 @@ export class TagRows implements TagStore {
     return this.#page(carried.where(containing(dialect, sql.ref("t.name_folded"), foldTag(search))), page)
   }
 
-  async insertBindings(bindings: readonly (TagBinding & { readonly bearer: Bearer })[]): Promise<void> {
+  async insertBindings(bindings: readonly (TagBinding & { readonly bearer: Taggable })[]): Promise<void> {
     const { db } = this.#session
     for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "workspace"))) {
       const rows = chunk.map(({ bearer, tagId, ...binding }) => ({
@@ -130,12 +130,12 @@ export class TagRows implements TagStore {
       // To build and bind a statement for many costs more than to insert them.
       await orOutdated(() =>
         rows.length > fewRows
-          ? this.#session.run(insertManyBindings, { rows: JSON.stringify(rows) })
-          : this.#session.run(db.insertInto("workspace_bindings").values(rows)),
+          ? this.#session.execute(insertManyBindings, { rows: JSON.stringify(rows) })
+          : this.#session.execute(db.insertInto("workspace_bindings").values(rows)),
       )
     }
     for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "project")))
-      await this.#session.run(
+      await this.#session.execute(
         db
           .insertInto("project_bindings")
           .values(
@@ -144,11 +144,11 @@ export class TagRows implements TagStore {
       )
   }
 
-  async updateBinding({ kind }: Bearer, binding: TagBinding): Promise<void> {
+  async updateBinding({ kind }: Taggable, binding: TagBinding): Promise<void> {
     const { db } = this.#session
     const { id, key, value, tagId, owners } = binding
     const changed = { key, value, owners: ownersText(owners) }
-    await this.#session.run(
+    await this.#session.execute(
       kind === "workspace"
         ? db
             .updateTable("workspace_bindings")
@@ -158,14 +158,14 @@ export class TagRows implements TagStore {
     )
   }
 
-  async removeBindings(kind: Bearer["kind"], ids: readonly string[]): Promise<void> {
+  async removeBindings(kind: Taggable["kind"], ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
-    await this.#session.run(kind === "workspace" ? removeWorkspaceBindings : removeProjectBindings, { ids })
+    await this.#session.execute(kind === "workspace" ? removeWorkspaceBindings : removeProjectBindings, { ids })
   }
 
-  async heldByOthers(ids: readonly TagId[], owner: string): Promise<readonly HeldTag[]> {
+  async heldByOthers(ids: readonly TagId[], owner: string): Promise<readonly OwnedTag[]> {
     if (ids.length === 0) return []
-    const rows = await this.#session.all(heldByOthers, { ids, alone: JSON.stringify([owner]) })
+    const rows = await this.#session.queryMany(heldByOthers, { ids, alone: JSON.stringify([owner]) })
     return rows.map((row) => ({
       tagId: row.tag_id as TagId,
       workspaceId: row.workspace_id as WorkspaceId,
@@ -174,7 +174,7 @@ export class TagRows implements TagStore {
   }
 
   async releaseTagsOf(workspaceId: WorkspaceId): Promise<void> {
-    const rows = await this.#session.all(dropBindings, { workspaceId })
+    const rows = await this.#session.queryMany(dropBindings, { workspaceId })
     await this.removeUnused(rows.flatMap(({ tag_id }) => (tag_id === null ? [] : [tag_id as TagId])))
   }
 
@@ -364,7 +364,7 @@ const insertManyBindings = statement<{ readonly rows: string }, unknown>((_db, {
 
 const bindingColumns = (
   { id, key, value, createdAt, owners }: Omit<TagBinding, "tagId" | "isTag" | "isBinding">,
-  { organizationId }: Bearer,
+  { organizationId }: Taggable,
 ) => ({
   id,
   organization_id: organizationId,

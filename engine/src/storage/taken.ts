@@ -2,7 +2,7 @@ import { type Fault, invalid } from "../core/errors.ts"
 import { UniqueViolation } from "./session.ts"
 
 /** Turns a violated constraint into the fault of the field that was taken; `faults` is keyed by a part of the constraint's name. */
-export async function refuseTaken(
+export async function rejectTaken(
   write: () => Promise<unknown>,
   faults: Readonly<Record<string, Fault>>,
 ): Promise<void> {

@@ -5,19 +5,19 @@ import type { Page, PageRequest } from "../core/page.ts"
 import { ownersTeamName } from "../organizations/identity-store.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { Team, TeamVisibility } from "../organizations/team.ts"
-import type { TeamQuery, TeamStore } from "../organizations/team-store.ts"
+import type { TeamQuery, TeamRepository } from "../organizations/team-store.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { SqlEntityNameRepository } from "./entity-name-repository.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { Tables, TeamRow } from "./tables.ts"
-import { nameTaken, refuseTaken } from "./taken.ts"
+import { nameTaken, rejectTaken } from "./taken.ts"
 
-export class TeamRows implements TeamStore {
-  readonly #session: Session
+export class SqlTeamRepository implements TeamRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
@@ -27,11 +27,11 @@ export class TeamRows implements TeamStore {
   }
 
   async findMany(ids: readonly TeamId[]): Promise<readonly Team[]> {
-    return ids.length === 0 ? [] : (await this.#session.all(byIds, { ids })).map(teamOf)
+    return ids.length === 0 ? [] : (await this.#session.queryMany(byIds, { ids })).map(teamOf)
   }
 
   async findByName(organizationId: OrganizationId, name: string): Promise<Team | undefined> {
-    const row = await this.#session.first(byName, { organizationId, name: foldName(name) })
+    const row = await this.#session.queryOne(byName, { organizationId, name: foldName(name) })
     return row && teamOf(row)
   }
 
@@ -57,7 +57,7 @@ export class TeamRows implements TeamStore {
 
   async membersOf(ids: readonly TeamId[]): Promise<ReadonlyMap<TeamId, readonly UserId[]>> {
     const members = new Map<TeamId, UserId[]>(ids.map((id) => [id, []]))
-    for (const { team_id, user_id } of await this.#session.all(membersOf, { ids }))
+    for (const { team_id, user_id } of await this.#session.queryMany(membersOf, { ids }))
       members.get(team_id as TeamId)?.push(user_id as UserId)
     return members
   }
@@ -67,13 +67,13 @@ export class TeamRows implements TeamStore {
     userIds: readonly UserId[],
   ): Promise<ReadonlyMap<UserId, readonly TeamId[]>> {
     const teams = new Map<UserId, TeamId[]>(userIds.map((id) => [id, []]))
-    for (const { team_id, user_id } of await this.#session.all(teamsOf, { organizationId, userIds }))
+    for (const { team_id, user_id } of await this.#session.queryMany(teamsOf, { organizationId, userIds }))
       teams.get(user_id as UserId)?.push(team_id as TeamId)
     return teams
   }
 
   async organizationsOwnedOnlyBy(userId: UserId): Promise<readonly string[]> {
-    const owned = await this.#session.all(ownedOnlyBy, { userId, owners: ownersTeamName })
+    const owned = await this.#session.queryMany(ownedOnlyBy, { userId, owners: ownersTeamName })
     return owned.map(({ name }) => name)
   }
 
@@ -85,29 +85,29 @@ export class TeamRows implements TeamStore {
       ...settingsOf(team),
     }
     const insert = this.#session.db.insertInto("teams").values(row)
-    await refuseTaken(() => this.#session.run(insert), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(insert), { name: nameTaken })
     await new SqlEntityNameRepository(this.#session).fix(team)
   }
 
   async save(team: Team): Promise<void> {
     const update = this.#session.db.updateTable("teams").set(settingsOf(team)).where("id", "=", team.id)
-    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(update), { name: nameTaken })
   }
 
   async remove(id: TeamId): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("teams").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("teams").where("id", "=", id))
   }
 
   async addMembers(id: TeamId, userIds: readonly UserId[]): Promise<void> {
-    for (const userId of userIds) await this.#session.run(addMember, { id, userId })
+    for (const userId of userIds) await this.#session.execute(addMember, { id, userId })
   }
 
   async removeMembers(id: TeamId, userIds: readonly UserId[]): Promise<void> {
-    await this.#session.run(removeMembers, { id, userIds })
+    await this.#session.execute(removeMembers, { id, userIds })
   }
 
   async leaveOrganization(organizationId: OrganizationId, userId: UserId): Promise<void> {
-    await this.#session.run(leaveOrganization, { organizationId, userId })
+    await this.#session.execute(leaveOrganization, { organizationId, userId })
   }
 }
 

@@ -2,21 +2,21 @@ import type { Kysely } from "kysely"
 import type { TeamId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { CustomAccess, WorkspaceAccessLevel } from "../workspaces/permissions.ts"
-import type { TeamWorkspace, TeamWorkspaceStore } from "../workspaces/team-workspace.ts"
+import type { TeamWorkspace, TeamWorkspaceRepository } from "../workspaces/team-workspace.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { Tables, TeamWorkspaceRow } from "./tables.ts"
-import { refuseTaken } from "./taken.ts"
+import { rejectTaken } from "./taken.ts"
 
-export class TeamWorkspaceRows implements TeamWorkspaceStore {
-  readonly #session: Session
+export class SqlTeamWorkspaceRepository implements TeamWorkspaceRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: string): Promise<TeamWorkspace | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && accessOf(row)
   }
 
@@ -32,18 +32,18 @@ export class TeamWorkspaceRows implements TeamWorkspaceStore {
       workspace_id: access.workspaceId,
       ...columnsOf(access),
     }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("team_workspaces").values(row)), {
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("team_workspaces").values(row)), {
       team: { field: ["teamId", "id"], detail: "Team has already been given access to the workspace" },
     })
   }
 
   async save(access: TeamWorkspace): Promise<void> {
     const { db } = this.#session
-    await this.#session.run(db.updateTable("team_workspaces").set(columnsOf(access)).where("id", "=", access.id))
+    await this.#session.execute(db.updateTable("team_workspaces").set(columnsOf(access)).where("id", "=", access.id))
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("team_workspaces").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("team_workspaces").where("id", "=", id))
   }
 }
 

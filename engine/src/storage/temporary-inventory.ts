@@ -2,7 +2,7 @@
 import { sql } from "kysely"
 import type { MountId } from "../pki/mount.ts"
 import { backwards } from "./certificate-search.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 
 const mounts = ["mnt-a", "mnt-b"] as const
 export const inventoryMount = "mnt-a" as MountId
@@ -25,7 +25,7 @@ const facts = (n: number) => ({
 export const inventory = Array.from({ length: count }, (_, index) => ({ n: index + 1, ...facts(index + 1) }))
 
 /** `filedAt`: in which partition what is, where there are any. */
-export async function writeInventory(session: Session, filedAt: (n: number) => number = () => 0): Promise<void> {
+export async function writeInventory(session: QueryRunner, filedAt: (n: number) => number = () => 0): Promise<void> {
   const { db } = session
   for (const [index, id] of mounts.entries()) {
     const mount = {
@@ -38,11 +38,11 @@ export async function writeInventory(session: Session, filedAt: (n: number) => n
       uuid: id,
       created_at: 0,
     }
-    await session.run(db.insertInto("mounts").values(mount))
+    await session.execute(db.insertInto("mounts").values(mount))
     for (let from = 0; from < count; from += perWrite) {
       const some = inventory.slice(from, from + perWrite)
       const numberOf = (n: number) => index * count + n
-      await session.run(
+      await session.execute(
         db.insertInto("certificates").values(
           some.map(({ n, serialNumber, role, issuerId, notAfter, revokedAt }) => ({
             mount_id: id,
@@ -58,7 +58,7 @@ export async function writeInventory(session: Session, filedAt: (n: number) => n
           })),
         ),
       )
-      await session.run(
+      await session.execute(
         db.insertInto("certificate_names").values(
           some.map(({ n, name }) => ({
             mount_id: id,
@@ -68,7 +68,7 @@ export async function writeInventory(session: Session, filedAt: (n: number) => n
           })),
         ),
       )
-      await session.run(
+      await session.execute(
         db.insertInto("certificate_metadata").values(
           some.flatMap(({ serialNumber, issuerId, role, notAfter, metadata }) =>
             metadata === undefined
@@ -90,11 +90,11 @@ export async function writeInventory(session: Session, filedAt: (n: number) => n
   }
   // The whole of what is partitioned is never looked at by the server itself, nor what is empty.
   const tables = session.dialect === "sqlite" ? [""] : await writtenTables(session)
-  for (const table of tables) await session.run(sql.raw(`analyze ${table}`))
+  for (const table of tables) await session.execute(sql.raw(`analyze ${table}`))
 }
 
-async function writtenTables(session: Session): Promise<readonly string[]> {
-  const rows = await session.all(sql<{ name: string }>`select c.oid::regclass::text as name from pg_class as c
+async function writtenTables(session: QueryRunner): Promise<readonly string[]> {
+  const rows = await session.queryMany(sql<{ name: string }>`select c.oid::regclass::text as name from pg_class as c
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and pg_relation_size(c.oid) > 0`)
   return rows.map(({ name }) => name)
 }

@@ -11,19 +11,19 @@ import {
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { TerraformVersionRow } from "./tables.ts"
-import { refuseTaken } from "./taken.ts"
+import { rejectTaken } from "./taken.ts"
 
 export class SqlTerraformVersionRepository implements TerraformVersionRepository {
-  readonly #session: Session
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: string): Promise<TerraformVersion | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && toTerraformVersion(row)
   }
 
@@ -37,7 +37,7 @@ export class SqlTerraformVersionRepository implements TerraformVersionRepository
 
   async insert(version: TerraformVersion): Promise<void> {
     const row = { id: version.id, created_at: version.createdAt, ...toColumns(version) }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("terraform_versions").values(row)), taken)
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("terraform_versions").values(row)), taken)
   }
 
   async save(version: TerraformVersion): Promise<void> {
@@ -45,15 +45,15 @@ export class SqlTerraformVersionRepository implements TerraformVersionRepository
       .updateTable("terraform_versions")
       .set(toColumns(version))
       .where("id", "=", version.id)
-    await refuseTaken(() => this.#session.run(update), taken)
+    await rejectTaken(() => this.#session.execute(update), taken)
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("terraform_versions").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("terraform_versions").where("id", "=", id))
   }
 
   async countWorkspaces(versions: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const rows = versions.length === 0 ? [] : await this.#session.all(workspaceCounts, { versions })
+    const rows = versions.length === 0 ? [] : await this.#session.queryMany(workspaceCounts, { versions })
     return new Map(rows.map(({ engine_version, count }) => [engine_version, count]))
   }
 }

@@ -7,48 +7,48 @@ import {
   type TidyEnd,
   type TidyRecord,
   type TidyRun,
-  type TidyRunStore,
+  type TidyRunRepository,
 } from "../pki/tidy/tidy-run.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { TidyRunRow } from "./tables.ts"
 
-export class TidyRows implements TidyRunStore {
-  readonly #session: Session
+export class SqlTidyRepository implements TidyRunRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(mountId: MountId): Promise<TidyRecord> {
-    const row = await this.#session.first(ofMount, { mountId })
+    const row = await this.#session.queryOne(ofMount, { mountId })
     if (row === undefined) return { run: undefined, lastAutomaticFinishedAt: undefined }
     return { run: runOf(row), lastAutomaticFinishedAt: row.automatic_finished_at ?? undefined }
   }
 
   async active(): Promise<readonly TidyRun[]> {
-    return (await this.#session.all(allActive, {})).map(runOf)
+    return (await this.#session.queryMany(allActive, {})).map(runOf)
   }
 
   async begin({ mountId, ...given }: NewTidyRun): Promise<boolean> {
     const run: Kept = { ...given, counts: noTidyCounts, finishedAt: null, message: null, error: null }
-    return (await this.#session.run(beginRun, { mountId, run: JSON.stringify(run) })) > 0
+    return (await this.#session.execute(beginRun, { mountId, run: JSON.stringify(run) })) > 0
   }
 
   async cancel(mountId: MountId): Promise<boolean> {
-    return (await this.#session.run(cancelRun, { mountId })) > 0
+    return (await this.#session.execute(cancelRun, { mountId })) > 0
   }
 
   async advance(seen: TidyRun, to: Pick<TidyRun, "progress" | "counts" | "message">): Promise<boolean> {
     const { mountId, number, step } = seen
     const run = JSON.stringify(keptOf({ ...seen, ...to }))
-    return (await this.#session.run(advanceRun, { mountId, number, step, run })) > 0
+    return (await this.#session.execute(advanceRun, { mountId, number, step, run })) > 0
   }
 
   async finish(seen: TidyRun, { state, message, error, now }: TidyEnd): Promise<boolean> {
     const { mountId, number, step, automatic } = seen
     const run = JSON.stringify(keptOf({ ...seen, message, error, finishedAt: now }))
-    if ((await this.#session.run(finishRun, { mountId, number, step, state, run })) === 0) return false
-    if (automatic) await this.#session.run(recordAutomatic, { mountId, now })
+    if ((await this.#session.execute(finishRun, { mountId, number, step, state, run })) === 0) return false
+    if (automatic) await this.#session.execute(recordAutomatic, { mountId, now })
     return true
   }
 }

@@ -1,29 +1,29 @@
 import { initialTokenRole, type NamedTokenRole, type TokenRole } from "../pki/access/token-role.ts"
-import type { TokenRoleStore } from "../pki/access/token-role-store.ts"
-import { type Session, statement } from "./session.ts"
+import type { TokenRoleRepository } from "../pki/access/token-role-store.ts"
+import { type QueryRunner, statement } from "./session.ts"
 
-export class TokenRoleRows implements TokenRoleStore {
-  readonly #session: Session
+export class SqlTokenRoleRepository implements TokenRoleRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async names(page: { readonly after: string; readonly limit: number }): Promise<readonly string[]> {
-    return (await this.#session.all(namesBehind, page)).map(({ name }) => name)
+    return (await this.#session.queryMany(namesBehind, page)).map(({ name }) => name)
   }
 
   async find(name: string): Promise<TokenRole | undefined> {
-    const row = await this.#session.first(byName, { name })
+    const row = await this.#session.queryOne(byName, { name })
     return row && { ...initialTokenRole, ...(JSON.parse(row.definition) as Partial<TokenRole>) }
   }
 
   async save({ name, role }: NamedTokenRole): Promise<void> {
-    await this.#session.run(saveRole, { name, definition: JSON.stringify(role) })
+    await this.#session.execute(saveRole, { name, definition: JSON.stringify(role) })
   }
 
   async remove(name: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("token_roles").where("name", "=", name))
+    await this.#session.execute(this.#session.db.deleteFrom("token_roles").where("name", "=", name))
   }
 }
 

@@ -5,21 +5,21 @@ import type { Instant } from "../core/time.ts"
 import { ownersTeamName } from "../organizations/identity-store.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { TeamTokenSortKey, Token, TokenOwner } from "../organizations/token.ts"
-import type { TokenStore } from "../organizations/token-store.ts"
+import type { TokenRepository } from "../organizations/token-store.ts"
 import { containing } from "./containing.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { Tables, TokenRow } from "./tables.ts"
 
-export class TokenRows implements TokenStore {
-  readonly #session: Session
+export class SqlTokenRepository implements TokenRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: string): Promise<Token | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     const owner = row && ownerOf(row)
     return owner && tokenOf(row, owner)
   }
@@ -30,7 +30,7 @@ export class TokenRows implements TokenStore {
   }
 
   listOfTeams(
-    { organizationId, withOwners, search, sort }: Parameters<TokenStore["listOfTeams"]>[0],
+    { organizationId, withOwners, search, sort }: Parameters<TokenRepository["listOfTeams"]>[0],
     page: PageRequest,
   ): Promise<Page<Token>> {
     const { db, dialect } = this.#session
@@ -53,7 +53,7 @@ export class TokenRows implements TokenStore {
 
   async described(owner: TokenOwner, description: string): Promise<readonly Token[]> {
     const query = ownedBy(this.#session.db, owner).where("k.description", "=", description)
-    return (await this.#session.all<Row>(query)).map((row) => tokenOf(row, owner))
+    return (await this.#session.queryMany<Row>(query)).map((row) => tokenOf(row, owner))
   }
 
   async insert(token: Token, hash: string): Promise<void> {
@@ -79,15 +79,15 @@ export class TokenRows implements TokenStore {
       auth_method_id: null,
       audit_organization_id: owner.kind === "audit-trails" ? owner.organizationId : null,
     }
-    await this.#session.run(this.#session.db.insertInto("tokens").values(row))
+    await this.#session.execute(this.#session.db.insertInto("tokens").values(row))
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("tokens").where("id", "=", id))
   }
 
   async recordUse(id: string, at: Instant): Promise<void> {
-    await this.#session.run(recordUse, { id, at })
+    await this.#session.execute(recordUse, { id, at })
   }
 }
 

@@ -3,9 +3,9 @@
 import { during, recordedSpan, type Span, type SpanAttributes, type Tracer, untraced } from "../core/tracing.ts"
 import type { Backend } from "./backend.ts"
 import { bindBatch, textOf } from "./dialect.ts"
-import type { Compilable, DialectName, Session, Statement } from "./session.ts"
+import type { Compilable, DialectName, QueryRunner, Statement } from "./session.ts"
 
-type Work<T> = (session: Session) => Promise<T>
+type Work<T> = (session: QueryRunner) => Promise<T>
 
 /** Runs a unit of work, `run` being told of its span. */
 export type TracedRun = <T>(
@@ -60,7 +60,7 @@ export function tracedBackend(backend: Backend, tracer: Tracer, stopwatch: () =>
   }
 }
 
-function tracedSession(session: Session, parent: Span): Session {
+function tracedSession(session: QueryRunner, parent: Span): QueryRunner {
   const { dialect } = session
   const traced = <T>(
     { name, attributes }: Description,
@@ -81,7 +81,7 @@ function tracedSession(session: Session, parent: Span): Session {
       },
     )
   }
-  const own: Session = {
+  const own: QueryRunner = {
     dialect,
     db: session.db,
     get hasWritten() {
@@ -95,25 +95,25 @@ function tracedSession(session: Session, parent: Span): Session {
           (rows) => rows.length,
         )
       // Elsewhere they are statements of their own.
-      for (const { statement, parameters } of batch.changes) await own.run(statement, parameters as never)
-      return own.all(batch.query.statement, batch.query.parameters as never)
+      for (const { statement, parameters } of batch.changes) await own.execute(statement, parameters as never)
+      return own.queryMany(batch.query.statement, batch.query.parameters as never)
     },
-    all: (query: Query, parameters?: unknown) =>
+    queryMany: (query: Query, parameters?: unknown) =>
       traced(
         describe(dialect, query),
-        () => session.all(query as Statement<unknown, never>, parameters),
+        () => session.queryMany(query as Statement<unknown, never>, parameters),
         (rows) => rows.length,
       ),
-    first: (query: Query, parameters?: unknown) =>
+    queryOne: (query: Query, parameters?: unknown) =>
       traced(
         describe(dialect, query),
-        () => session.first(query as Statement<unknown, never>, parameters),
+        () => session.queryOne(query as Statement<unknown, never>, parameters),
         (row) => (row === undefined ? 0 : 1),
       ),
-    run: (query: Query, parameters?: unknown) =>
+    execute: (query: Query, parameters?: unknown) =>
       traced(
         describe(dialect, query),
-        () => session.run(query as Statement<unknown, never>, parameters),
+        () => session.execute(query as Statement<unknown, never>, parameters),
         () => undefined,
       ),
   }

@@ -1,6 +1,6 @@
 import type { Bound } from "./dialect.ts"
 import { bind, bindBatch, coldKysely } from "./dialect.ts"
-import type { Batch, Compilable, DialectName, Session, Statement } from "./session.ts"
+import type { Batch, Compilable, DialectName, QueryRunner, Statement } from "./session.ts"
 
 export type Fetch = "all" | "first" | "run"
 
@@ -8,7 +8,7 @@ export type Fetch = "all" | "first" | "run"
  * The session of one unit of work. It answers until the work settles; after the first failed statement it answers no
  * more, because PostgreSQL would not either, and a work that swallows the failure still fails.
  */
-export abstract class UnitOfWork implements Session {
+export abstract class UnitOfWork implements QueryRunner {
   readonly dialect: DialectName
   abstract readonly hasWritten: boolean
   #settled = false
@@ -22,21 +22,21 @@ export abstract class UnitOfWork implements Session {
     return coldKysely[this.dialect]
   }
 
-  all<Row>(query: Compilable<Row> | Statement<never, Row>, parameters?: unknown): Promise<Row[]> {
+  queryMany<Row>(query: Compilable<Row> | Statement<never, Row>, parameters?: unknown): Promise<Row[]> {
     return this.#answer("all", query, parameters) as Promise<Row[]>
   }
 
-  first<Row>(query: Compilable<Row> | Statement<never, Row>, parameters?: unknown): Promise<Row | undefined> {
+  queryOne<Row>(query: Compilable<Row> | Statement<never, Row>, parameters?: unknown): Promise<Row | undefined> {
     return this.#answer("first", query, parameters) as Promise<Row | undefined>
   }
 
   async executeBatch<Row>(batch: Batch<Row>): Promise<Row[]> {
     if (this.dialect === "postgres") return this.#executed("all", () => bindBatch(batch)) as Promise<Row[]>
-    for (const { statement, parameters } of batch.changes) await this.run(statement, parameters)
-    return this.all(batch.query.statement, batch.query.parameters)
+    for (const { statement, parameters } of batch.changes) await this.execute(statement, parameters)
+    return this.queryMany(batch.query.statement, batch.query.parameters)
   }
 
-  run(query: Compilable<unknown> | Statement<never, unknown>, parameters?: unknown): Promise<number> {
+  execute(query: Compilable<unknown> | Statement<never, unknown>, parameters?: unknown): Promise<number> {
     return this.#answer("run", query, parameters) as Promise<number>
   }
 
@@ -50,7 +50,7 @@ export abstract class UnitOfWork implements Session {
   }
 
   /** Runs one statement; driver errors come back translated. */
-  protected abstract execute(fetch: Fetch, bound: Bound): unknown
+  protected abstract fetchBound(fetch: Fetch, bound: Bound): unknown
 
   // Not async: on SQLite the answer is there already, and each needless promise costs a tenth of the query.
   #answer(fetch: Fetch, query: Compilable<unknown> | Statement<never, unknown>, parameters: unknown): Promise<unknown> {
@@ -65,7 +65,7 @@ export abstract class UnitOfWork implements Session {
       )
     }
     try {
-      const answer = this.execute(fetch, bound())
+      const answer = this.fetchBound(fetch, bound())
       return answer instanceof Promise ? answer.catch((error: unknown) => this.#fail(error)) : Promise.resolve(answer)
     } catch (error) {
       return this.#fail(error)

@@ -3,39 +3,39 @@ import type { OrganizationId, UserId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { User } from "../organizations/user.ts"
-import type { UserStore } from "../organizations/user-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { SqlEntityNameRepository } from "./entity-name-repository.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { Tables, UserRow } from "./tables.ts"
-import { refuseTaken } from "./taken.ts"
+import { rejectTaken } from "./taken.ts"
 
-export class UserRows implements UserStore {
-  readonly #session: Session
+export class SqlUserRepository implements UserRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async find(id: UserId): Promise<User | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && userOf(row)
   }
 
   async findByUsername(username: string): Promise<User | undefined> {
-    const row = await this.#session.first(byUsername, { username: foldName(username) })
+    const row = await this.#session.queryOne(byUsername, { username: foldName(username) })
     return row && userOf(row)
   }
 
   async findByEmail(email: string): Promise<User | undefined> {
-    const row = await this.#session.first(byEmail, { email: foldName(email) })
+    const row = await this.#session.queryOne(byEmail, { email: foldName(email) })
     return row && userOf(row)
   }
 
   async findMany(ids: readonly UserId[]): Promise<readonly User[]> {
-    return ids.length === 0 ? [] : (await this.#session.all(byIds, { ids })).map(userOf)
+    return ids.length === 0 ? [] : (await this.#session.queryMany(byIds, { ids })).map(userOf)
   }
 
   list(search: string | undefined, page: PageRequest): Promise<Page<User>> {
@@ -52,24 +52,24 @@ export class UserRows implements UserStore {
   }
 
   async shareOrganization(id: UserId, organizationIds: readonly OrganizationId[]): Promise<boolean> {
-    return (await this.#session.first(membershipAmong, { id, organizationIds })) !== undefined
+    return (await this.#session.queryOne(membershipAmong, { id, organizationIds })) !== undefined
   }
 
   async insert(user: User): Promise<void> {
     const row: UserRow = { id: user.id, created_at: user.createdAt, ...settingsOf(user) }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("users").values(row)), taken)
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("users").values(row)), taken)
     await new SqlEntityNameRepository(this.#session).fix({ id: user.id, name: user.username })
   }
 
   async save(user: User): Promise<void> {
     await this.#fixName(user.id)
     const update = this.#session.db.updateTable("users").set(settingsOf(user)).where("id", "=", user.id)
-    await refuseTaken(() => this.#session.run(update), taken)
+    await rejectTaken(() => this.#session.execute(update), taken)
   }
 
   async remove(id: UserId): Promise<void> {
     await this.#fixName(id)
-    await this.#session.run(this.#session.db.deleteFrom("users").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("users").where("id", "=", id))
   }
 
   /** Before the username changes hands: a server of an earlier release may have made the user without. */

@@ -3,23 +3,23 @@ import { invalid } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Variable, VariableCategory } from "../workspaces/variable.ts"
-import type { VariableStore } from "../workspaces/variable-store.ts"
+import type { VariableRepository } from "../workspaces/variable-store.ts"
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
-import { type Session, UniqueViolation } from "./session.ts"
+import { type QueryRunner, UniqueViolation } from "./session.ts"
 import type { VariableRow } from "./tables.ts"
 
-export class VariableRows implements VariableStore {
-  readonly #session: Session
+export class SqlVariableRepository implements VariableRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async find(workspaceId: WorkspaceId, id: string): Promise<Variable | undefined> {
-    const row = await this.#session.first(
+    const row = await this.#session.queryOne(
       this.#session.db
         .selectFrom("variables")
         .select(columns)
@@ -30,12 +30,12 @@ export class VariableRows implements VariableStore {
   }
 
   async findById(id: string): Promise<Variable | undefined> {
-    const row = await this.#session.first(this.#session.db.selectFrom("variables").select(columns).where("id", "=", id))
+    const row = await this.#session.queryOne(this.#session.db.selectFrom("variables").select(columns).where("id", "=", id))
     return row && this.#variableOf(row)
   }
 
   async list(workspaceId: WorkspaceId): Promise<readonly Variable[]> {
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       this.#session.db
         .selectFrom("variables")
         .select(columns)
@@ -48,7 +48,7 @@ export class VariableRows implements VariableStore {
 
   async listMany(workspaceIds: readonly WorkspaceId[]): Promise<readonly Variable[]> {
     const { db, dialect } = this.#session
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       db
         .selectFrom("variables")
         .select(columns)
@@ -60,20 +60,20 @@ export class VariableRows implements VariableStore {
   }
 
   async insert(variable: Variable): Promise<void> {
-    await refuseTakenKey(() =>
-      this.#session.run(this.#session.db.insertInto("variables").values(this.#rowOf(variable))),
+    await rejectTakenKey(() =>
+      this.#session.execute(this.#session.db.insertInto("variables").values(this.#rowOf(variable))),
     )
   }
 
   async save(variable: Variable): Promise<void> {
     const { id, ...row } = this.#rowOf(variable)
-    await refuseTakenKey(() =>
-      this.#session.run(this.#session.db.updateTable("variables").set(row).where("id", "=", id)),
+    await rejectTakenKey(() =>
+      this.#session.execute(this.#session.db.updateTable("variables").set(row).where("id", "=", id)),
     )
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("variables").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("variables").where("id", "=", id))
   }
 
   #variableOf(row: VariableRow): Variable {
@@ -109,7 +109,7 @@ export class VariableRows implements VariableStore {
   }
 }
 
-async function refuseTakenKey(write: () => Promise<unknown>): Promise<void> {
+async function rejectTakenKey(write: () => Promise<unknown>): Promise<void> {
   try {
     await write()
   } catch (error) {

@@ -10,24 +10,24 @@ import type {
   OauthToken,
   ServiceProvider,
 } from "../organizations/vcs-connection.ts"
-import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
+import type { VcsConnectionRepository } from "../organizations/vcs-connection-store.ts"
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
-import { OutdatedSnapshot, ReferenceViolation, type Session, statement } from "./session.ts"
+import { OutdatedSnapshot, ReferenceViolation, type QueryRunner, statement } from "./session.ts"
 import type { AppInstallationRow, OauthClientRow, OauthTokenRow } from "./tables.ts"
 
-export class VcsConnectionRows implements VcsConnectionStore {
-  readonly #session: Session
+export class SqlVcsConnectionRepository implements VcsConnectionRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async findClient(id: string): Promise<OauthClient | undefined> {
-    const row = await this.#session.first(
+    const row = await this.#session.queryOne(
       this.#session.db.selectFrom("oauth_clients").select(clientColumns).where("id", "=", id),
     )
     return row && clientOf(row)
@@ -44,7 +44,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
   }
 
   async tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-    const rows = await this.#session.all(
+    const rows = await this.#session.queryMany(
       this.#session.db
         .selectFrom("oauth_tokens")
         .select(["id", "oauth_client_id"])
@@ -60,7 +60,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
   async projectIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly ProjectId[]>> {
     const ids = new Map<string, ProjectId[]>(clientIds.map((id) => [id, []]))
     if (clientIds.length === 0) return ids
-    for (const { oauth_client_id: id, project_id } of await this.#session.all(projectsOf, { clientIds }))
+    for (const { oauth_client_id: id, project_id } of await this.#session.queryMany(projectsOf, { clientIds }))
       ids.get(id)?.push(project_id as ProjectId)
     return ids
   }
@@ -71,13 +71,13 @@ export class VcsConnectionRows implements VcsConnectionStore {
       .insertInto("oauth_client_projects")
       .values(projectIds.map((projectId) => ({ oauth_client_id: clientId, project_id: projectId })))
       .onConflict((known) => known.doNothing())
-    await orOutdated(() => this.#session.run(insert))
+    await orOutdated(() => this.#session.execute(insert))
   }
 
   async removeProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void> {
     if (projectIds.length === 0) return
     const { db, dialect } = this.#session
-    await this.#session.run(
+    await this.#session.execute(
       db
         .deleteFrom("oauth_client_projects")
         .where("oauth_client_id", "=", clientId)
@@ -86,7 +86,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
   }
 
   async admits(tokenId: string, projectId: ProjectId): Promise<boolean> {
-    return (await this.#session.first(admitting, { tokenId, projectId })) !== undefined
+    return (await this.#session.queryOne(admitting, { tokenId, projectId })) !== undefined
   }
 
   async insertClient(client: OauthClient): Promise<void> {
@@ -104,7 +104,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
       agent_pool_id: client.agentPoolId,
       created_at: client.createdAt,
     })
-    await orOutdated(() => this.#session.run(insert))
+    await orOutdated(() => this.#session.execute(insert))
   }
 
   async saveClient({ id, name, key, rsaPublicKey, organizationScoped, agentPoolId }: OauthClient): Promise<void> {
@@ -116,22 +116,22 @@ export class VcsConnectionRows implements VcsConnectionStore {
       agent_pool_id: agentPoolId,
     }
     const update = this.#session.db.updateTable("oauth_clients").set(changed).where("id", "=", id)
-    await orOutdated(() => this.#session.run(update))
+    await orOutdated(() => this.#session.execute(update))
   }
 
   async saveClientSecret(id: string, secret: string | null): Promise<void> {
     const secret_sealed =
       secret === null ? null : this.#sealer.seal(sealPaths.oauthClientSecret(id), Buffer.from(secret))
-    await this.#session.run(this.#session.db.updateTable("oauth_clients").set({ secret_sealed }).where("id", "=", id))
+    await this.#session.execute(this.#session.db.updateTable("oauth_clients").set({ secret_sealed }).where("id", "=", id))
   }
 
   async removeClient(id: string): Promise<void> {
     for (const tokenId of (await this.tokenIdsOf([id])).get(id) ?? []) await this.removeToken(tokenId)
-    await this.#session.run(this.#session.db.deleteFrom("oauth_clients").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("oauth_clients").where("id", "=", id))
   }
 
   async findToken(id: string): Promise<OauthToken | undefined> {
-    const row = await this.#session.first(
+    const row = await this.#session.queryOne(
       this.#session.db.selectFrom("oauth_tokens").select(tokenColumns).where("id", "=", id),
     )
     return row && tokenOf(row)
@@ -148,7 +148,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
   }
 
   async insertToken(token: OauthToken, secret: string): Promise<void> {
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.insertInto("oauth_tokens").values({
         id: token.id,
         oauth_client_id: token.oauthClientId,
@@ -163,7 +163,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
 
   async saveTokenSshKey(tokenId: string, sshKey: string | null): Promise<void> {
     const ssh_key_sealed = sshKey && this.#sealer.seal(sealPaths.oauthTokenSshKey(tokenId), Buffer.from(sshKey))
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .updateTable("oauth_tokens")
         .set({ ssh_key_sealed: ssh_key_sealed || null })
@@ -173,21 +173,21 @@ export class VcsConnectionRows implements VcsConnectionStore {
 
   async saveSecret(tokenId: string, secret: string): Promise<void> {
     const value_sealed = this.#sealer.seal(sealPaths.oauthToken(tokenId), Buffer.from(secret))
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.updateTable("oauth_tokens").set({ value_sealed }).where("id", "=", tokenId),
     )
   }
 
   async removeToken(id: string): Promise<void> {
     const { db } = this.#session
-    await this.#session.run(
+    await this.#session.execute(
       db.updateTable("workspaces").set({ vcs_repo: null, oauth_token_id: null }).where("oauth_token_id", "=", id),
     )
-    await orOutdated(() => this.#session.run(db.deleteFrom("oauth_tokens").where("id", "=", id)))
+    await orOutdated(() => this.#session.execute(db.deleteFrom("oauth_tokens").where("id", "=", id)))
   }
 
   async findInstallation(id: string): Promise<AppInstallation | undefined> {
-    const row = await this.#session.first(
+    const row = await this.#session.queryOne(
       this.#session.db.selectFrom("app_installations").select(installationColumns).where("id", "=", id),
     )
     return row && installationOf(row)
@@ -225,7 +225,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
   }
 
   async insertInstallation(installation: AppInstallation): Promise<void> {
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.insertInto("app_installations").values({
         id: installation.id,
         organization_id: installation.organizationId,
@@ -238,13 +238,13 @@ export class VcsConnectionRows implements VcsConnectionStore {
 
   async removeInstallation(id: string): Promise<void> {
     const { db } = this.#session
-    await this.#session.run(
+    await this.#session.execute(
       db
         .updateTable("workspaces")
         .set({ vcs_repo: null, app_installation_id: null })
         .where("app_installation_id", "=", id),
     )
-    await orOutdated(() => this.#session.run(db.deleteFrom("app_installations").where("id", "=", id)))
+    await orOutdated(() => this.#session.execute(db.deleteFrom("app_installations").where("id", "=", id)))
   }
 }
 

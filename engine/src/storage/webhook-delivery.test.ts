@@ -19,7 +19,7 @@ import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-r
 import { openDatabase } from "./database.ts"
 import { hmacHex } from "./hmac-signer.ts"
 import { keySealer, parseKeyRing } from "./key-sealing.ts"
-import { storesOver } from "./stores.ts"
+import { repositoriesOver } from "./stores.ts"
 import { type DatabaseKind, databaseKinds } from "./temporary-database.ts"
 
 const keyText = Buffer.alloc(32, "webhooks").toString("base64")
@@ -28,7 +28,7 @@ const never = new AbortController().signal
 
 interface Stage extends AsyncDisposable {
   readonly engine: Awaited<ReturnType<typeof openEmbedded>>
-  readonly storage: ReturnType<typeof storesOver>
+  readonly storage: ReturnType<typeof repositoriesOver>
   readonly receiver: WebhookReceiver
   readonly clock: ManualClock
   readonly counts: () => {
@@ -57,7 +57,7 @@ async function staged(kind: DatabaseKind): Promise<Stage> {
   const engine = closing.use(await openEmbedded(url, { sealKeys: { text: keyText }, jobs: false, runtime }))
   const database = closing.use(await openDatabase(url))
   const feed = { committed: () => {} }
-  const storage = storesOver(database, keySealer(parseKeyRing(keyText), random), clock, feed)
+  const storage = repositoriesOver(database, keySealer(parseKeyRing(keyText), random), clock, feed)
   const receiver = closing.use(await startWebhookReceiver())
   const outgoing = closing.use(guardedFetch({ permitted: { kinds: ["loopback"], ranges: [] }, digest }))
   const metrics = recordedMetrics()
@@ -391,10 +391,10 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     await stage.lock("one")
     const database = await openDatabase(stage.url)
     const [row] = await database.read((session) =>
-      session.all(sql<{ sealed: Uint8Array }>`select secret_sealed as sealed from webhooks`),
+      session.queryMany(sql<{ sealed: Uint8Array }>`select secret_sealed as sealed from webhooks`),
     )
     const write = (sealed: Uint8Array) =>
-      database.transact((session) => session.run(sql`update webhooks set secret_sealed = ${sealed} where id = ${id}`))
+      database.transact((session) => session.execute(sql`update webhooks set secret_sealed = ${sealed} where id = ${id}`))
     await write(Buffer.from("unreadable"))
     const server = stage.newServer()
     await turnsUntil(server, () => stage.errors.length > 0)

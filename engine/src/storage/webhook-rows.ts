@@ -4,24 +4,24 @@ import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Instant } from "../core/time.ts"
 import type { EventKind } from "../events/event.ts"
-import type { DeadLetter, Webhook, WebhookSettings, WebhookStore } from "../events/webhook.ts"
+import type { DeadLetter, Webhook, WebhookSettings, WebhookRepository } from "../events/webhook.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { WebhookDeadLetterRow, WebhookRow } from "./tables.ts"
-import { nameTaken, refuseTaken } from "./taken.ts"
+import { nameTaken, rejectTaken } from "./taken.ts"
 
-export class WebhookRows implements WebhookStore {
-  readonly #session: Session
+export class SqlWebhookRepository implements WebhookRepository {
+  readonly #session: QueryRunner
   readonly #sealer: Sealer
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: QueryRunner, sealer: Sealer) {
     this.#session = session
     this.#sealer = sealer
   }
 
   async find(id: string): Promise<Webhook | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row && webhookOf(row)
   }
 
@@ -35,17 +35,17 @@ export class WebhookRows implements WebhookStore {
   }
 
   async enabled(beyond: string, limit: number): Promise<readonly Webhook[]> {
-    return (await this.#session.all(enabledBeyond, { beyond, limit })).map(webhookOf)
+    return (await this.#session.queryMany(enabledBeyond, { beyond, limit })).map(webhookOf)
   }
 
   async secret(id: string): Promise<string | undefined> {
-    const row = await this.#session.first(sealedOf, { id })
+    const row = await this.#session.queryOne(sealedOf, { id })
     return row && Buffer.from(this.#sealer.open(sealPaths.webhookSecret(id), row.secret_sealed)).toString()
   }
 
   async insert(webhook: Webhook, secret: string): Promise<void> {
     const row: WebhookRow = { ...rowOf(webhook), secret_sealed: this.#seal(webhook.id, secret) }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("webhooks").values(row)), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("webhooks").values(row)), { name: nameTaken })
   }
 
   async save(webhook: Webhook, secret?: string): Promise<void> {
@@ -55,15 +55,15 @@ export class WebhookRows implements WebhookStore {
       .updateTable("webhooks")
       .set({ ...changes, ...sealed })
       .where("id", "=", id)
-    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+    await rejectTaken(() => this.#session.execute(update), { name: nameTaken })
   }
 
   async remove(id: string): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("webhooks").where("id", "=", id))
+    await this.#session.execute(this.#session.db.deleteFrom("webhooks").where("id", "=", id))
   }
 
   async letter(webhookId: string, id: string): Promise<DeadLetter | undefined> {
-    const row = await this.#session.first(letterById, { webhookId, id })
+    const row = await this.#session.queryOne(letterById, { webhookId, id })
     return row && letterOf(row)
   }
 
@@ -78,7 +78,7 @@ export class WebhookRows implements WebhookStore {
   }
 
   async redelivering(limit: number): Promise<readonly DeadLetter[]> {
-    return (await this.#session.all(lettersAskedFor, { limit })).map(letterOf)
+    return (await this.#session.queryMany(lettersAskedFor, { limit })).map(letterOf)
   }
 
   async saveLetter(letter: DeadLetter): Promise<void> {
@@ -94,7 +94,7 @@ export class WebhookRows implements WebhookStore {
       redelivering: letter.redelivering ? 1 : 0,
     }
     const { id: _, ...changes } = row
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .insertInto("webhook_dead_letters")
         .values(row)
@@ -103,17 +103,17 @@ export class WebhookRows implements WebhookStore {
   }
 
   async removeLetter(webhookId: string, id: string): Promise<void> {
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db.deleteFrom("webhook_dead_letters").where("webhook_id", "=", webhookId).where("id", "=", id),
     )
   }
 
   async hasLettersBefore(instant: Instant): Promise<boolean> {
-    return (await this.#session.first(letterBefore, { instant })) !== undefined
+    return (await this.#session.queryOne(letterBefore, { instant })) !== undefined
   }
 
   sweepLetters(before: Instant, limit: number): Promise<number> {
-    return this.#session.run(forgetLetters, { before, limit })
+    return this.#session.execute(forgetLetters, { before, limit })
   }
 
   #seal(id: string, secret: string): Uint8Array {

@@ -8,15 +8,15 @@ import { knownReleases } from "../workspaces/engine-version.ts"
 import type { Visibility, WorkspaceQuery } from "../workspaces/query.ts"
 import { createWorkspace } from "../workspaces/settings.ts"
 import { listWorkspaceIds } from "./workspace-list.ts"
-import type { Session } from "./session.ts"
+import type { QueryRunner } from "./session.ts"
 import { ownOrigin } from "../events/event.ts"
 import { databaseKinds, temporaryDatabase, type TemporaryDatabase } from "./temporary-database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
-import { WorkspaceRows } from "./workspace-rows.ts"
+import { SqlWorkspaceRepository } from "./workspace-rows.ts"
 
-const rowsOver = (session: Session) => {
+const rowsOver = (session: QueryRunner) => {
   const random = seededRandom(1)
-  return new WorkspaceRows(session, keySealer(parseKeyRing(newKeyText(random)), random), manualClock(), {
+  return new SqlWorkspaceRepository(session, keySealer(parseKeyRing(newKeyText(random)), random), manualClock(), {
     clock: manualClock(),
     isOn: false,
     origin: ownOrigin,
@@ -69,10 +69,10 @@ const known: readonly Known[] = Array.from({ length: 70 }, (_, index) => ({
 /** Without a value every second workspace has flat tags, and the others have bindings. */
 const isBinding = (workspace: Known, value: string): boolean => value !== "" || known.indexOf(workspace) % 2 === 1
 
-async function seed(session: Session): Promise<void> {
+async function seed(session: QueryRunner): Promise<void> {
   const { db } = session
   for (const id of [organizationId, strangers])
-    await session.run(
+    await session.execute(
       db.insertInto("organizations").values({
         id,
         name: id,
@@ -90,7 +90,7 @@ async function seed(session: Session): Promise<void> {
     )
   const foreignProject = newId("prj", random) as ProjectId
   for (const [index, id] of [...projectIds, foreignProject].entries())
-    await session.run(
+    await session.execute(
       db.insertInto("projects").values({
         id,
         organization_id: id === foreignProject ? strangers : organizationId,
@@ -104,7 +104,7 @@ async function seed(session: Session): Promise<void> {
         default_agent_pool_id: null,
       }),
     )
-  await session.run(
+  await session.execute(
     db.insertInto("teams").values({
       id: teamId,
       organization_id: organizationId,
@@ -117,7 +117,7 @@ async function seed(session: Session): Promise<void> {
   )
   for (const [index, project_id] of projectIds.entries()) {
     for (const [key, value] of projectBindings[index] ?? [])
-      await session.run(
+      await session.execute(
         db.insertInto("project_bindings").values({
           id: newId("tb", random),
           organization_id: organizationId,
@@ -129,7 +129,7 @@ async function seed(session: Session): Promise<void> {
         }),
       )
     if (projectGranted[index])
-      await session.run(
+      await session.execute(
         db.insertInto("team_projects").values({
           id: newId("tprj", random),
           team_id: teamId,
@@ -159,14 +159,14 @@ async function seed(session: Session): Promise<void> {
       ...createWorkspace({ name: workspace.name }, place, surroundings, 0),
       latestChangeAt: workspace.changedAt,
     })
-    await session.run(
+    await session.execute(
       db
         .updateTable("workspaces")
         .set({ current_run_status: workspace.run?.status ?? null, current_run_created_at: workspace.run?.at ?? null })
         .where("id", "=", workspace.id),
     )
     for (const [key, value] of workspace.own)
-      await session.run(
+      await session.execute(
         db.insertInto("workspace_bindings").values({
           id: newId("tb", random),
           organization_id: organization,
@@ -180,7 +180,7 @@ async function seed(session: Session): Promise<void> {
         }),
       )
     if (workspace.granted && organization === organizationId)
-      await session.run(
+      await session.execute(
         db.insertInto("team_workspaces").values({
           id: newId("tws", random),
           team_id: teamId,
@@ -359,7 +359,7 @@ describe("on SQLite each filter uses its index", () => {
     await opened.database.read(async (session) => {
       const explain = async (asked: object): Promise<void> => {
         if (!("isRawBuilder" in asked)) return
-        const rows = await session.all(sql<{ detail: string }>`explain query plan ${asked as RawBuilder<unknown>}`)
+        const rows = await session.queryMany(sql<{ detail: string }>`explain query plan ${asked as RawBuilder<unknown>}`)
         plans.push(...rows.map(({ detail }) => detail))
       }
       const explaining = {
@@ -367,13 +367,13 @@ describe("on SQLite each filter uses its index", () => {
         db: session.db,
         all: async (asked: RawBuilder<unknown>, parameters: never) => {
           await explain(asked)
-          return session.all(asked as never, parameters)
+          return session.queryMany(asked as never, parameters)
         },
         first: async (asked: RawBuilder<unknown>, parameters: never) => {
           await explain(asked)
-          return session.first(asked as never, parameters)
+          return session.queryOne(asked as never, parameters)
         },
-      } as unknown as Session
+      } as unknown as QueryRunner
       await listWorkspaceIds(explaining, query, visibility, firstPage, narrowMaximum)
     })
     return plans

@@ -9,7 +9,7 @@ import type { WorkspaceId } from "../core/ids.ts"
 import type { Visibility, WorkspaceQuery, WorkspaceSortKey } from "../workspaces/query.ts"
 import { among } from "./dialect.ts"
 import { escapeLike, idsByName, nameContains } from "./name-search.ts"
-import type { DialectName, Session } from "./session.ts"
+import type { DialectName, QueryRunner } from "./session.ts"
 
 /** The most rows that are fetched to be sorted and paged here. */
 const usualNarrowMaximum = 5_000
@@ -35,7 +35,7 @@ interface IdSet {
 }
 
 export async function listWorkspaceIds(
-  session: Session,
+  session: QueryRunner,
   query: WorkspaceQuery,
   visibility: Visibility,
   page: PageRequest,
@@ -62,7 +62,7 @@ export async function listWorkspaceIds(
       sql<boolean>`${inert(session.dialect, "organization_id")} = ${visibility.organizationId}`,
     ]
     const key = sortColumns[sort.key]
-    const found = await session.all(
+    const found = await session.queryMany(
       sql<Found>`select workspaces.id, workspaces.${sql.ref(key)} as sort_key from workspaces where ${and(conditions)}`,
     )
     const order = found.toSorted(inOrder(sort.descending))
@@ -77,14 +77,14 @@ export async function listWorkspaceIds(
     ...exclusions.map(({ check }) => check),
   ]
   const where = and(conditions)
-  const counted = await session.first(sql<{ total: number }>`select count(*) as total from workspaces where ${where}`)
+  const counted = await session.queryOne(sql<{ total: number }>`select count(*) as total from workspaces where ${where}`)
   const totalCount = counted?.total ?? 0
   const offset = offsetOf(page)
   const size = Math.min(page.size, totalCount - offset)
   if (size <= 0) return pageOf([], page, totalCount)
   const fromEnd = offset > totalCount / 2
   const skipped = fromEnd ? totalCount - offset - size : offset
-  const rows = await session.all(
+  const rows = await session.queryMany(
     sql<{ id: WorkspaceId }>`select workspaces.id from workspaces where ${where}
       order by ${ordering(sort.key, sort.descending !== fromEnd)} limit ${size} offset ${skipped}`,
   )
@@ -123,13 +123,13 @@ function compareKeys(a: string | number | null, b: string | number | null): numb
 }
 
 /** How many rows each select has, none counted beyond the bound. */
-async function countUpTo(session: Session, selects: readonly RawBuilder<unknown>[], bound: number): Promise<number[]> {
+async function countUpTo(session: QueryRunner, selects: readonly RawBuilder<unknown>[], bound: number): Promise<number[]> {
   if (selects.length === 0) return []
   const counts = selects.map(
     (select, index) =>
       sql`(select count(*) from (select 1 from (${select}) as s limit ${bound}) as c) as ${sql.ref(`n${index}`)}`,
   )
-  const row = await session.first(sql<Record<string, number>>`select ${sql.join(counts)}`)
+  const row = await session.queryOne(sql<Record<string, number>>`select ${sql.join(counts)}`)
   return selects.map((_, index) => row?.[`n${index}`] ?? 0)
 }
 
@@ -140,7 +140,7 @@ interface Plan {
 }
 
 async function planList(
-  session: Session,
+  session: QueryRunner,
   query: WorkspaceQuery,
   visibility: Visibility,
   narrowMaximum: number,
@@ -208,12 +208,12 @@ interface InheritedPair extends Wanted {
 
 /** Bindings of projects that could matter: usually none, and then the queries need not look at projects. */
 async function inheritedPairs(
-  session: Session,
+  session: QueryRunner,
   organizationId: string,
   { keys, values }: { readonly keys: readonly string[]; readonly values: readonly string[] },
 ): Promise<readonly InheritedPair[]> {
   if (keys.length === 0 && values.length === 0) return []
-  const rows = await session.all(
+  const rows = await session.queryMany(
     session.db
       .selectFrom("project_bindings")
       .select(["project_id", "key_folded", "value"])
@@ -313,7 +313,7 @@ function grantedTo(dialect: DialectName, organizationId: string, teams: readonly
 
 /** On SQLite the name index answers first, and names a set while the matches are few; PostgreSQL weighs its own index. */
 async function nameFilter(
-  session: Session,
+  session: QueryRunner,
   organizationId: string,
   folded: string,
   most: number,
@@ -328,7 +328,7 @@ async function nameFilter(
 
 /** `x-*` and `*-x` are ranges of an index each, `*-x-*` a search inside names; what stands between is only checked. */
 async function wildcardFilter(
-  session: Session,
+  session: QueryRunner,
   organizationId: string,
   pattern: string,
   most: number,

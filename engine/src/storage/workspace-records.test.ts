@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { bytesOf, stateFile, type StateOptions } from "../testing/state-file.ts"
-import { openWorld } from "../testing/world.ts"
+import { openTestEngine } from "../testing/world.ts"
 import { openDatabase } from "./database.ts"
 import { databaseKinds, type DatabaseKind } from "./temporary-database.ts"
 import { inPieces } from "../workspaces/state-receiving.ts"
@@ -11,7 +11,7 @@ import type { StateVersionQuery } from "../workspaces/state-version-store.ts"
 
 async function recordsOn(kind: DatabaseKind) {
   const place = await kind.place()
-  const world = await openWorld({ url: place.url, runtime: systemRuntime() })
+  const world = await openTestEngine({ url: place.url, runtime: systemRuntime() })
   const { engine } = world
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const { id } = await engine.workspaces.create("acme", { name: "web" })
@@ -243,9 +243,9 @@ test.each(lasting)("$name holds no secret as it was written", async (kind) => {
   })
   await using database = await openDatabase(records.url)
   const values = await database.read(async (session) => [
-    ...(await session.all(session.db.selectFrom("state_chunks").select("sealed"))),
-    ...(await session.all(session.db.selectFrom("state_version_outputs").selectAll())),
-    ...(await session.all(session.db.selectFrom("variables").selectAll())),
+    ...(await session.queryMany(session.db.selectFrom("state_chunks").select("sealed"))),
+    ...(await session.queryMany(session.db.selectFrom("state_version_outputs").selectAll())),
+    ...(await session.queryMany(session.db.selectFrom("variables").selectAll())),
   ])
   const stored = values.flatMap((row) => Object.values(row)).map((value) => Buffer.from(String(value)).toString())
   const bytes = values.flatMap((row) => Object.values(row)).filter((value) => value instanceof Uint8Array)

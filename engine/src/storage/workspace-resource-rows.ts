@@ -7,27 +7,27 @@ import type {
   KnownResource,
   WorkspaceResource,
   WorkspaceResourceId,
-  WorkspaceResourceStore,
+  WorkspaceResourceRepository,
 } from "../workspaces/workspace-resource.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { type QueryRunner, statement } from "./session.ts"
 import type { WorkspaceResourceRow } from "./tables.ts"
 
-export class WorkspaceResourceRows implements WorkspaceResourceStore {
-  readonly #session: Session
+export class SqlWorkspaceResourceRepository implements WorkspaceResourceRepository {
+  readonly #session: QueryRunner
 
-  constructor(session: Session) {
+  constructor(session: QueryRunner) {
     this.#session = session
   }
 
   async listedFrom(workspaceId: WorkspaceId): Promise<StateVersionId | undefined> {
-    const row = await this.#session.first(listing, { workspaceId })
+    const row = await this.#session.queryOne(listing, { workspaceId })
     return row?.state_version_id as StateVersionId | undefined
   }
 
   known(workspaceId: WorkspaceId): Promise<readonly KnownResource[]> {
-    return this.#session.all(knownOf, { workspaceId })
+    return this.#session.queryMany(knownOf, { workspaceId })
   }
 
   list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<WorkspaceResource>> {
@@ -55,7 +55,7 @@ export class WorkspaceResourceRows implements WorkspaceResourceStore {
       state_version_id: stateVersionId,
     }
     const row = { ...changed, id: resource.id, workspace_id: workspaceId, address: resource.address, created_at: at }
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .insertInto("workspace_resources")
         .values(row)
@@ -64,12 +64,12 @@ export class WorkspaceResourceRows implements WorkspaceResourceStore {
   }
 
   async remove(ids: readonly string[]): Promise<void> {
-    await this.#session.run(removeAmong, { ids })
+    await this.#session.execute(removeAmong, { ids })
   }
 
   async setListedFrom(workspaceId: WorkspaceId, stateVersionId: StateVersionId): Promise<void> {
     const listed = { state_version_id: stateVersionId }
-    await this.#session.run(
+    await this.#session.execute(
       this.#session.db
         .insertInto("workspace_resource_listings")
         .values({ ...listed, workspace_id: workspaceId })

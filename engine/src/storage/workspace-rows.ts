@@ -13,14 +13,14 @@ import type {
   ReferenceFacts,
   WorkspaceOutline,
   WorkspaceRelated,
-  WorkspaceStore,
+  WorkspaceRepository,
 } from "../workspaces/workspace-store.ts"
 import type { EventKind } from "../events/event.ts"
-import { AccessRows, grantOf, grantsInCell } from "./access-rows.ts"
+import { SqlAccessRepository, grantOf, grantsInCell } from "./access-rows.ts"
 import { among } from "./dialect.ts"
-import { type EventRecording, EventRows } from "./event-rows.ts"
+import { type EventRecording, SqlEventRepository } from "./event-rows.ts"
 import { indexName, removeName } from "./name-search.ts"
-import { batchPart, type Session, statement, UniqueViolation } from "./session.ts"
+import { batchPart, type QueryRunner, statement, UniqueViolation } from "./session.ts"
 import type { Flag, Tables, WorkspaceRow } from "./tables.ts"
 import { listWorkspaceIds } from "./workspace-list.ts"
 import type { ExecutionMode, Plan } from "../organizations/organization.ts"
@@ -29,15 +29,15 @@ import { type Kysely, type RawBuilder, sql } from "kysely"
 /** Writes what the expiry of these locks brings, in the transaction that found them. */
 export type ExpireLocks = (ids: readonly WorkspaceId[], now: Instant) => Promise<void>
 
-export class WorkspaceRows implements WorkspaceStore {
-  readonly #session: Session
+export class SqlWorkspaceRepository implements WorkspaceRepository {
+  readonly #session: QueryRunner
   readonly #clock: Clock
   readonly #recording: EventRecording
   readonly #expireLocks: ExpireLocks | undefined
   /** Workspaces that this unit of work has found one by one, and whether it has written their row. */
   readonly #isWritten = new Map<string, boolean>()
 
-  constructor(session: Session, _sealer: Sealer, clock: Clock, recording: EventRecording, expireLocks?: ExpireLocks) {
+  constructor(session: QueryRunner, _sealer: Sealer, clock: Clock, recording: EventRecording, expireLocks?: ExpireLocks) {
     this.#session = session
     this.#clock = clock
     this.#recording = recording
@@ -48,8 +48,8 @@ export class WorkspaceRows implements WorkspaceStore {
     const [row] = await this.#current(async () => {
       const found =
         "id" in ref
-          ? await this.#session.first(byId, { id: ref.id })
-          : await this.#session.first(byName, {
+          ? await this.#session.queryOne(byId, { id: ref.id })
+          : await this.#session.queryOne(byName, {
               organization: foldName(ref.organization),
               name: foldName(ref.name),
             })
@@ -65,14 +65,14 @@ export class WorkspaceRows implements WorkspaceStore {
     if (this.#session.dialect === "sqlite") {
       const workspace = await this.find(ref)
       if (workspace === undefined) return undefined
-      const grants = await new AccessRows(this.#session).grantsOn([workspace.id], teams)
+      const grants = await new SqlAccessRepository(this.#session).grantsOn([workspace.id], teams)
       return { workspace, grants: grants.get(workspace.id) ?? [] }
     }
     const [row] = await this.#current(async () => {
       const found =
         "id" in ref
-          ? await this.#session.first(byIdGranted, { id: ref.id, teams })
-          : await this.#session.first(byNameGranted, {
+          ? await this.#session.queryOne(byIdGranted, { id: ref.id, teams })
+          : await this.#session.queryOne(byNameGranted, {
               organization: foldName(ref.organization),
               name: foldName(ref.name),
               teams,
@@ -96,16 +96,16 @@ export class WorkspaceRows implements WorkspaceStore {
   async guardFound(): Promise<void> {
     if (this.#session.dialect === "sqlite" || !this.#session.hasWritten) return
     const ids = [...this.#isWritten].flatMap(([id, isWritten]) => (isWritten ? [] : [id]))
-    if (ids.length > 0) await this.#session.run(guardWorkspaces, { ids: ids.toSorted() })
+    if (ids.length > 0) await this.#session.execute(guardWorkspaces, { ids: ids.toSorted() })
   }
 
   async findExpired(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined> {
-    const row = await this.#session.first(byId, { id })
+    const row = await this.#session.queryOne(byId, { id })
     return row !== undefined && hasExpiredLock(row, now) ? makeSituated(row) : undefined
   }
 
   async expiredLocks(now: Instant, limit: number): Promise<readonly WorkspaceId[]> {
-    const rows = await this.#session.all(expiredLocks, { now, limit })
+    const rows = await this.#session.queryMany(expiredLocks, { now, limit })
     return rows.map(({ id }) => id as WorkspaceId)
   }
 
@@ -130,7 +130,7 @@ export class WorkspaceRows implements WorkspaceStore {
 
   async findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]> {
     if (ids.length === 0) return []
-    const rows = await this.#current(() => this.#session.all(byIds, { ids }))
+    const rows = await this.#current(() => this.#session.queryMany(byIds, { ids }))
     const found = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => {
       const row = found.get(id)
@@ -140,7 +140,7 @@ export class WorkspaceRows implements WorkspaceStore {
 
   async outlines(ids: readonly WorkspaceId[]): Promise<readonly WorkspaceOutline[]> {
     if (ids.length === 0) return []
-    const rows = await this.#session.all(outlinesByIds, { ids })
+    const rows = await this.#session.queryMany(outlinesByIds, { ids })
     return rows.map((row) => ({
       id: row.id as WorkspaceId,
       organizationId: row.organization_id as OrganizationId,
@@ -155,13 +155,13 @@ export class WorkspaceRows implements WorkspaceStore {
     const [only] = workspaces
     if (only !== undefined && workspaces.length === 1) {
       const { id, currentStateVersionId } = only
-      const rows = await this.#session.all(relatedToOne, { id, stateVersionId: currentStateVersionId ?? "" })
+      const rows = await this.#session.queryMany(relatedToOne, { id, stateVersionId: currentStateVersionId ?? "" })
       return new Map([[id, groupRelated(rows)]])
     }
     const ids = workspaces.map(({ id }) => id)
     const stateVersionIds = workspaces.flatMap(({ currentStateVersionId: id }) => (id === null ? [] : [id]))
     const rows = Map.groupBy(
-      await this.#session.all(relatedToMany, { ids, stateVersionIds }),
+      await this.#session.queryMany(relatedToMany, { ids, stateVersionIds }),
       ({ owner }): string => owner,
     )
     return new Map(
@@ -182,7 +182,7 @@ export class WorkspaceRows implements WorkspaceStore {
   }
 
   async references(organizationId: OrganizationId, ids: ReferencedIds): Promise<ReferenceFacts> {
-    const row = await this.#session.first(referencesIn, { organizationId, ...ids })
+    const row = await this.#session.queryOne(referencesIn, { organizationId, ...ids })
     return {
       agentPoolExists: row?.agent_pool_id === ids.agentPoolId,
       oauthTokenExists: row?.oauth_token_id === ids.oauthTokenId,
@@ -191,18 +191,18 @@ export class WorkspaceRows implements WorkspaceStore {
   }
 
   async stateIsProcessed(id: WorkspaceId): Promise<boolean> {
-    const newest = await this.#session.first(newestStateVersion, { id })
+    const newest = await this.#session.queryOne(newestStateVersion, { id })
     if (newest === undefined) return true
     return newest.status === "pending" ? false : newest.resources_processed === 1
   }
 
   async dueForDestruction(now: Instant, after: string, limit: number): Promise<readonly WorkspaceId[]> {
-    const rows = await this.#session.all(dueForDestruction, { now, after, limit })
+    const rows = await this.#session.queryMany(dueForDestruction, { now, after, limit })
     return rows.map(({ id }) => id as WorkspaceId)
   }
 
   async insert(workspace: Workspace): Promise<void> {
-    await refuseTakenName(() => this.#session.run(this.#session.db.insertInto("workspaces").values(rowOf(workspace))))
+    await rejectTakenName(() => this.#session.execute(this.#session.db.insertInto("workspaces").values(rowOf(workspace))))
     this.#isWritten.set(workspace.id, true)
     await indexName(this.#session, workspace.id)
   }
@@ -210,8 +210,8 @@ export class WorkspaceRows implements WorkspaceStore {
   async save(before: Workspace, after: Workspace): Promise<void> {
     const changes = difference(rowOf(before), rowOf(after))
     if (Object.keys(changes).length === 0) return
-    await refuseTakenName(() =>
-      this.#session.run(this.#session.db.updateTable("workspaces").set(changes).where("id", "=", after.id)),
+    await rejectTakenName(() =>
+      this.#session.execute(this.#session.db.updateTable("workspaces").set(changes).where("id", "=", after.id)),
     )
     this.#isWritten.set(after.id, true)
     if (before.name !== after.name) {
@@ -221,7 +221,7 @@ export class WorkspaceRows implements WorkspaceStore {
   }
 
   async saveLock(id: WorkspaceId, { lock, lockNumber }: LockChange): Promise<void> {
-    await this.#session.run(updateLock, { id, ...lockColumns(lock), lock_number: lockNumber })
+    await this.#session.execute(updateLock, { id, ...lockColumns(lock), lock_number: lockNumber })
     this.#isWritten.set(id, true)
   }
 
@@ -235,7 +235,7 @@ export class WorkspaceRows implements WorkspaceStore {
     const rows = await this.#session.executeBatch({
       changes: [
         batchPart(updateLock, { id, ...lockColumns(lock), lock_number: lockNumber }),
-        ...new EventRows(this.#session, this.#recording).appending({ kind, workspace, changed }),
+        ...new SqlEventRepository(this.#session, this.#recording).appending({ kind, workspace, changed }),
       ],
       query: batchPart(relatedToOne, { id, stateVersionId: currentStateVersionId ?? "" }),
     })
@@ -245,8 +245,8 @@ export class WorkspaceRows implements WorkspaceStore {
 
   async remove(id: WorkspaceId): Promise<void> {
     await removeName(this.#session, id)
-    await this.#session.run(removePolicy, { id })
-    await this.#session.run(this.#session.db.deleteFrom("workspaces").where("id", "=", id))
+    await this.#session.execute(removePolicy, { id })
+    await this.#session.execute(this.#session.db.deleteFrom("workspaces").where("id", "=", id))
     this.#isWritten.set(id, true)
   }
 }
@@ -749,7 +749,7 @@ function difference<Row extends object>(before: Row, after: Row): Partial<Row> {
   return Object.fromEntries(changed) as Partial<Row>
 }
 
-async function refuseTakenName(write: () => Promise<unknown>): Promise<void> {
+async function rejectTakenName(write: () => Promise<unknown>): Promise<void> {
   try {
     await write()
   } catch (error) {

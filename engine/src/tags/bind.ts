@@ -3,10 +3,10 @@ import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
 import { foldTag, type Tag } from "./tag.ts"
 import type { BindingChange } from "./tag-binding.ts"
-import type { Bearer, TagStore } from "./tag-store.ts"
+import type { Taggable, TagRepository } from "./tag-store.ts"
 
-export interface BearerChange {
-  readonly bearer: Bearer
+export interface TaggableChange {
+  readonly bearer: Taggable
   readonly change: BindingChange
 }
 
@@ -15,12 +15,12 @@ export interface BearerChange {
  * last; all bearers belong to one organization.
  */
 export async function bind(
-  store: TagStore,
-  changes: readonly BearerChange[],
+  store: TagRepository,
+  changes: readonly TaggableChange[],
   made: { readonly now: Instant; readonly random: RandomSource },
 ): Promise<void> {
   const tagIds = await ensureTags(store, changes, made)
-  const tagIdOf = (bearer: Bearer, key: string, isTag: boolean) =>
+  const tagIdOf = (bearer: Taggable, key: string, isTag: boolean) =>
     bearer.kind === "workspace" && isTag ? (tagIds.get(foldTag(key)) ?? null) : null
   const left = new Set<TagId>()
   for (const { bearer, change } of changes) {
@@ -58,8 +58,8 @@ export async function bind(
 }
 
 async function ensureTags(
-  store: TagStore,
-  changes: readonly BearerChange[],
+  store: TagRepository,
+  changes: readonly TaggableChange[],
   { now, random }: { readonly now: Instant; readonly random: RandomSource },
 ): Promise<ReadonlyMap<string, TagId>> {
   const drafts = new Map<string, Tag>()

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest"
 import {
   addFlatAs,
   bindAs,
-  type HeldBinding,
-  type HeldPlan,
+  type OwnedBinding,
+  type OwnershipPlan,
   ownersMaximum,
-  refusePlan,
+  rejectPlan,
   removeFlatAs,
   replaceAllAs,
   replaceAs,
@@ -16,7 +16,7 @@ import type { Binding } from "./tag-binding.ts"
 const prefix = ["data"]
 
 /** "env=prod@a,b" is held by a and b, the flat tag "net" by no owner, "net=" is a binding without a value, "net&" both. */
-const held = (text: string): HeldBinding[] =>
+const held = (text: string): OwnedBinding[] =>
   text.split(" ").flatMap((word) => {
     if (word === "") return []
     const [binding = "", owners] = word.split("@")
@@ -25,7 +25,7 @@ const held = (text: string): HeldBinding[] =>
     return [{ key, value, ...views, owners: owners === undefined ? [] : owners.split(",") }]
   })
 const plain = (text: string): Binding[] => held(text).map(({ key, value }) => ({ key, value }))
-const told = (bindings: readonly HeldBinding[]): string =>
+const told = (bindings: readonly OwnedBinding[]): string =>
   bindings
     .map(({ key, value, isTag, isBinding, owners }) => {
       const binding = isBinding ? `${key}${isTag ? "&" : `=${value}`}` : key
@@ -34,7 +34,7 @@ const told = (bindings: readonly HeldBinding[]): string =>
     .join(" ")
 
 type Verb = "add" | "remove" | "bind" | "replace" | "replace all"
-const verbs: Readonly<Record<Verb, (owner: string | undefined, present: HeldBinding[], given: string) => HeldPlan>> = {
+const verbs: Readonly<Record<Verb, (owner: string | undefined, present: OwnedBinding[], given: string) => OwnershipPlan>> = {
   add: (owner, present, given) =>
     addFlatAs(
       owner,
@@ -117,7 +117,7 @@ describe("a write by an owner", () => {
   ])("$verb [$given] is refused on [$present]", ({ verb, given, present, detail }) => {
     const plan = verbs[verb]("me", held(present), given)
     expect(plan.conflicts).toEqual([{ field: ["data", 0, "value"], detail }])
-    expect(() => refusePlan(plan)).toThrow(detail)
+    expect(() => rejectPlan(plan)).toThrow(detail)
   })
 
   test("an added tag whose key has a value is a fault, whoever holds it", () => {
@@ -130,8 +130,8 @@ describe("a write by an owner", () => {
   test("every conflict is found at once, after what is wrong by itself", () => {
     const plan = bindAs("me", held("a=1@it b=1@it"), plain("a=2 b=2 c!=1"), prefix)
     expect(plan.conflicts.map(({ field }) => field?.[1])).toEqual([0, 1])
-    expect(() => refusePlan(plan)).toThrow("Key can only include")
-    expect(() => refusePlan({ ...plan, faults: [] })).toThrow(/a=1 is held by it.*; .*b=1 is held by it/)
+    expect(() => rejectPlan(plan)).toThrow("Key can only include")
+    expect(() => rejectPlan({ ...plan, faults: [] })).toThrow(/a=1 is held by it.*; .*b=1 is held by it/)
   })
 
   test(`one of ${ownersMaximum} owners stays, and there is no room for another`, () => {
@@ -194,7 +194,7 @@ describe("whatever owners write", () => {
   test("what others hold stays as it is, and theirs", () => {
     assert(
       property(present, array(write, { maxLength: 12 }), (before, writes) => {
-        let bindings: readonly HeldBinding[] = before
+        let bindings: readonly OwnedBinding[] = before
         for (const { owner, verb, given } of writes) {
           const plan = verbs[verb](owner, [...bindings], written(given))
           if (plan.faults.length + plan.conflicts.length > 0) continue

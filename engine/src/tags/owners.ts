@@ -9,7 +9,7 @@
 //
 // A binding is the key with its spelling and its value; a flat tag and a binding without a value share their owners. Who adds a
 // flat tag says nothing of its spelling.
-import { conflict, type Fault, type FieldPath, refuseFaults } from "../core/errors.ts"
+import { conflict, type Fault, type FieldPath, rejectFaults } from "../core/errors.ts"
 import { foldTag } from "./tag.ts"
 import {
   addAndChange,
@@ -25,10 +25,10 @@ import {
 } from "./tag-binding.ts"
 
 /** A binding with those who hold it, in order. */
-export type HeldBinding = TagEntry & { readonly owners: readonly string[] }
+export type OwnedBinding = TagEntry & { readonly owners: readonly string[] }
 
-export interface HeldPlan extends PlannedBindings {
-  readonly bindings: readonly HeldBinding[]
+export interface OwnershipPlan extends PlannedBindings {
+  readonly bindings: readonly OwnedBinding[]
   /** What others hold otherwise; like faults, all at once. */
   readonly conflicts: readonly Fault[]
 }
@@ -39,24 +39,24 @@ export const ownersMaximum = 32
 type Owner = string | undefined
 
 /** Throws for what is wrong with a plan: faults first. */
-export function refusePlan({ faults, conflicts }: Pick<HeldPlan, "faults" | "conflicts">): void {
-  refuseFaults(faults)
+export function rejectPlan({ faults, conflicts }: Pick<OwnershipPlan, "faults" | "conflicts">): void {
+  rejectFaults(faults)
   if (conflicts.length > 0) throw conflict(conflicts.map(({ detail }) => detail).join("; "), { faults: conflicts })
 }
 
 /** Adds and changes. */
 export function bindAs(
   owner: Owner,
-  present: readonly HeldBinding[],
+  present: readonly OwnedBinding[],
   given: readonly Binding[],
   prefix: FieldPath,
-): HeldPlan {
+): OwnershipPlan {
   const { bindings, faults } = addAndChange(present, given, prefix)
   if (owner === undefined) return heldAsBefore(present, { bindings, faults })
   const before = byKey(present)
   const indexes = new Map(given.map(({ key }, index) => [foldTag(key), index]))
   const conflicts: Fault[] = []
-  const after = bindings.map((entry): HeldBinding => {
+  const after = bindings.map((entry): OwnedBinding => {
     const { key, value } = entry
     const found = before.get(foldTag(key))
     const index = indexes.get(foldTag(key))
@@ -74,10 +74,10 @@ export function bindAs(
 /** Exactly these bindings: all there are, or of an owner those that it holds. */
 export function replaceAs(
   owner: Owner,
-  present: readonly HeldBinding[],
+  present: readonly OwnedBinding[],
   wanted: readonly Binding[],
   prefix: FieldPath,
-): HeldPlan {
+): OwnershipPlan {
   if (owner === undefined) return heldAsBefore(present, replaceBindings(present, wanted, prefix))
   return bindAs(owner, withoutMine(owner, present, wanted), wanted, prefix)
 }
@@ -85,10 +85,10 @@ export function replaceAs(
 /** The same of a project, which has no flat tags. */
 export function replaceAllAs(
   owner: Owner,
-  present: readonly HeldBinding[],
+  present: readonly OwnedBinding[],
   wanted: readonly Binding[],
   prefix: FieldPath,
-): HeldPlan {
+): OwnershipPlan {
   const before = owner === undefined ? [] : withoutMine(owner, present, wanted)
   const plan = bindAs(owner, before, wanted, prefix)
   return owner === undefined ? heldAsBefore(present, plan) : plan
@@ -96,10 +96,10 @@ export function replaceAllAs(
 
 export function addFlatAs(
   owner: Owner,
-  present: readonly HeldBinding[],
+  present: readonly OwnedBinding[],
   names: readonly string[],
   prefix: FieldPath,
-): HeldPlan {
+): OwnershipPlan {
   const planned = heldAsBefore(present, addFlat(present, names, prefix))
   if (owner === undefined) return planned
   const indexes = new Map(names.map((name, index) => [foldTag(name), index]))
@@ -114,7 +114,7 @@ export function addFlatAs(
   return { bindings, faults: planned.faults, conflicts }
 }
 
-export function removeFlatAs(owner: Owner, present: readonly HeldBinding[], names: readonly string[]): HeldPlan {
+export function removeFlatAs(owner: Owner, present: readonly OwnedBinding[], names: readonly string[]): OwnershipPlan {
   const nothing = { faults: [], conflicts: [] }
   if (owner === undefined) return { bindings: removeFlat(present, names), ...nothing }
   const meant = new Set(names.map(foldTag))
@@ -130,9 +130,9 @@ export function removeFlatAs(owner: Owner, present: readonly HeldBinding[], name
 /** Bindings that an owner no longer names are its own no longer; flat tags stay. */
 const withoutMine = (
   owner: string,
-  present: readonly HeldBinding[],
+  present: readonly OwnedBinding[],
   wanted: readonly Binding[],
-): readonly HeldBinding[] => {
+): readonly OwnedBinding[] => {
   const named = new Set(wanted.map(({ key }) => foldTag(key)))
   return present.flatMap((binding) => {
     if (!binding.isBinding || named.has(foldTag(binding.key)) || !binding.owners.includes(owner)) return [binding]
@@ -141,11 +141,11 @@ const withoutMine = (
   })
 }
 
-const byKey = (bindings: readonly HeldBinding[]): ReadonlyMap<string, HeldBinding> =>
+const byKey = (bindings: readonly OwnedBinding[]): ReadonlyMap<string, OwnedBinding> =>
   new Map(bindings.map((binding) => [foldTag(binding.key), binding]))
 
 /** Whatever becomes of a binding, who holds it does not change. */
-function heldAsBefore(present: readonly HeldBinding[], { bindings, faults }: PlannedBindings): HeldPlan {
+function heldAsBefore(present: readonly OwnedBinding[], { bindings, faults }: PlannedBindings): OwnershipPlan {
   const before = byKey(present)
   return {
     bindings: bindings.map((entry) => ({ ...entry, owners: before.get(foldTag(entry.key))?.owners ?? [] })),
@@ -159,7 +159,7 @@ const joined = (owner: string, owners: readonly string[]): readonly string[] =>
 
 const written = ({ key, value }: Binding): string => (value === "" ? key : `${key}=${value}`)
 
-const roomFor = (owner: string, found: HeldBinding | undefined): string | undefined =>
+const roomFor = (owner: string, found: OwnedBinding | undefined): string | undefined =>
   found === undefined || found.owners.includes(owner) || found.owners.length < ownersMaximum
     ? undefined
     : `Tag ${written(found)} is held by ${ownersMaximum} owners, and cannot be held by more`

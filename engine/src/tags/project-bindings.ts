@@ -1,17 +1,17 @@
 import type { ProjectBindings } from "../organizations/project-bindings.ts"
 import { bind } from "./bind.ts"
-import { refusePlan, replaceAllAs } from "./owners.ts"
+import { rejectPlan, replaceAllAs } from "./owners.ts"
 import { bindingFaults, changesBetween } from "./tag-binding.ts"
-import type { Bearer, TagStore } from "./tag-store.ts"
+import type { Taggable, TagRepository } from "./tag-store.ts"
 
 /** The bindings of a project that is made or changed together with them. */
-export const projectBindings: ProjectBindings<{ readonly tags: TagStore }> = {
+export const projectBindings: ProjectBindings<{ readonly tags: TagRepository }> = {
   faults: (bindings) => bindingFaults(bindings, ["tagBindings"]),
   async replace({ tags }, { id, organizationId }, bindings, made) {
-    const bearer: Bearer = { kind: "project", id, organizationId }
+    const bearer: Taggable = { kind: "project", id, organizationId }
     const before = (await tags.bindingsOf([bearer])).get(id) ?? []
     const plan = replaceAllAs(made.owner, before, bindings, ["tagBindings"])
-    refusePlan(plan)
+    rejectPlan(plan)
     await bind(tags, [{ bearer, change: changesBetween(before, plan.bindings) }], made)
   },
 }

@@ -12,18 +12,18 @@ export interface TagQuery {
 }
 
 /** What carries bindings; a project's are never in the pool. */
-export type Bearer =
+export type Taggable =
   | { readonly kind: "workspace"; readonly id: WorkspaceId; readonly organizationId: OrganizationId }
   | { readonly kind: "project"; readonly id: ProjectId; readonly organizationId: OrganizationId }
 
 /** A flat tag of a workspace that owners hold. */
-export interface HeldTag {
+export interface OwnedTag {
   readonly tagId: TagId
   readonly workspaceId: WorkspaceId
   readonly owners: readonly string[]
 }
 
-export interface TagStore {
+export interface TagRepository {
   find(id: string): Promise<Tag | undefined>
   /** Those of the organization among these ids. */
   findMany(organizationId: OrganizationId, ids: readonly string[]): Promise<readonly Tag[]>
@@ -36,18 +36,18 @@ export interface TagStore {
    */
   ensure(drafts: readonly Tag[]): Promise<readonly Tag[]>
   /** The first few that others than this owner hold. */
-  heldByOthers(ids: readonly TagId[], owner: string): Promise<readonly HeldTag[]>
+  heldByOthers(ids: readonly TagId[], owner: string): Promise<readonly OwnedTag[]>
   /** Takes them from every resource too. */
   remove(ids: readonly TagId[]): Promise<void>
   /** Those of these that no resource carries any more. */
   removeUnused(ids: readonly TagId[]): Promise<void>
 
-  bindingsOf(bearers: readonly Bearer[]): Promise<ReadonlyMap<string, readonly TagBinding[]>>
+  bindingsOf(bearers: readonly Taggable[]): Promise<ReadonlyMap<string, readonly TagBinding[]>>
   /** Flat tags of one workspace. */
   tagsOf(workspaceId: WorkspaceId, page: PageRequest, search?: string): Promise<Page<CountedTag>>
-  insertBindings(bindings: readonly (TagBinding & { readonly bearer: Bearer })[]): Promise<void>
-  updateBinding(bearer: Bearer, binding: TagBinding): Promise<void>
-  removeBindings(bearer: Bearer["kind"], ids: readonly string[]): Promise<void>
+  insertBindings(bindings: readonly (TagBinding & { readonly bearer: Taggable })[]): Promise<void>
+  updateBinding(bearer: Taggable, binding: TagBinding): Promise<void>
+  removeBindings(bearer: Taggable["kind"], ids: readonly string[]): Promise<void>
   /** Before a workspace is deleted: what only it carried leaves the pool. */
   releaseTagsOf(workspaceId: WorkspaceId): Promise<void>
 }

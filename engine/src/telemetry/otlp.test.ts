@@ -258,7 +258,7 @@ test("works that share a commit of SQLite have one between them, and name each o
   const insert = (name: string) =>
     during(tracer, tracer.root(name), () =>
       database.transact((session) =>
-        session.run(session.db.insertInto("settings").values({ name, value: "a secret of its own" })),
+        session.execute(session.db.insertInto("settings").values({ name, value: "a secret of its own" })),
       ),
     )
   await Promise.all([insert("first"), insert("second")])

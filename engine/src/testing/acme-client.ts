@@ -1,7 +1,7 @@
 // An ACME client that says whatever a test wants it to say, right or wrong, over the app without a socket.
 import { type CryptoKey, exportJWK, FlattenedSign, generateKeyPair, type JWK } from "jose"
 import { readJwk } from "../x509/jwk.ts"
-import type { Answer, World } from "./world.ts"
+import type { Answer, TestEngine } from "./world.ts"
 
 export interface AcmeAnswer extends Answer {
   /** Without the problem's namespace; undefined where it is no problem. */
@@ -30,25 +30,25 @@ export interface SendOptions {
 }
 
 export class AcmeTestClient {
-  readonly #world: World
+  readonly #world: TestEngine
   /** Of the directory, without a slash at its end. */
   readonly base: string
   key: AcmeKey
   account: string | undefined
   #nonce: string | undefined
 
-  private constructor(world: World, base: string, key: AcmeKey) {
+  private constructor(world: TestEngine, base: string, key: AcmeKey) {
     this.#world = world
     this.base = base
     this.key = key
   }
 
-  static async open(world: World, base: string): Promise<AcmeTestClient> {
+  static async open(world: TestEngine, base: string): Promise<AcmeTestClient> {
     return new AcmeTestClient(world, base, await newAcmeKey())
   }
 
   /** With an account. */
-  static async registered(world: World, base: string, input: object = {}): Promise<AcmeTestClient> {
+  static async registered(world: TestEngine, base: string, input: object = {}): Promise<AcmeTestClient> {
     const client = await AcmeTestClient.open(world, base)
     const answer = await client.register(input)
     if (answer.status !== 201) throw new Error(`no account: ${JSON.stringify(answer.body)}`)

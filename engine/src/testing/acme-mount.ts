@@ -1,12 +1,12 @@
 // A mount on which ACME is served, and a web server that answers its challenges.
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { World } from "./world.ts"
+import type { TestEngine } from "./world.ts"
 
 /** Where the mount says that it is. */
 export const acmeCluster = "https://chancery.test/v1/pki"
 
-export async function newAcmeMount(world: World, settings: object = {}, role: object = {}): Promise<void> {
+export async function newAcmeMount(world: TestEngine, settings: object = {}, role: object = {}): Promise<void> {
   const done = async (method: string, path: string, body: object) => {
     const answer = await world.pki(method, path, { body })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)

@@ -7,27 +7,27 @@ import type { AcmeTestClient } from "./acme-client.ts"
 import { newAcmeMount, openChallengeServer } from "./acme-mount.ts"
 import { certificateRequest } from "./certificate-requests.ts"
 import { systemRuntime } from "../core/runtime.ts"
-import { openWorld, type World, type WorldOptions } from "./world.ts"
+import { openTestEngine, type TestEngine, type TestEngineOptions } from "./world.ts"
 
 interface Setup {
   readonly settings?: object
   readonly role?: object
-  readonly options?: WorldOptions
+  readonly options?: TestEngineOptions
 }
 
-export async function newAcmeWorld({ settings = {}, role = {}, options = {} }: Setup = {}): Promise<World> {
-  const world = await openWorld(options)
+export async function newAcmeEngine({ settings = {}, role = {}, options = {} }: Setup = {}): Promise<TestEngine> {
+  const world = await openTestEngine(options)
   onTestFinished(() => world[Symbol.asyncDispose]())
   await newAcmeMount(world, settings, role)
   return world
 }
 
 /** With a server on this machine that answers the challenges for `localhost`. */
-export async function newProvingWorld(setup: Setup = {}) {
+export async function newProvingEngine(setup: Setup = {}) {
   const responder = await openChallengeServer()
   onTestFinished(() => responder[Symbol.asyncDispose]())
   const acme = { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } as const
-  const world = await newAcmeWorld({
+  const world = await newAcmeEngine({
     ...setup,
     options: { ...setup.options, acme: { ...acme, ...setup.options?.acme } },
   })
@@ -86,7 +86,7 @@ export async function issued(client: AcmeTestClient, responder: { answers: Map<s
 }
 
 /** A world in which a minute takes a second, so that what fails in the end has failed soon. */
-export function hurriedTime(): Pick<WorldOptions, "runtime" | "timers"> {
+export function hurriedTime(): Pick<TestEngineOptions, "runtime" | "timers"> {
   const runtime = systemRuntime()
   const start = runtime.clock.now()
   return {

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/time.ts"
 import type { CertificationPaths } from "../pki/issuers/certification-paths.ts"
-import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../pki/issuers/held-issuer.ts"
 import { defaultIssuerSettings, type IssuerSettings } from "../pki/issuers/issuer.ts"
 import type { Extension } from "../x509/extension.ts"
 import type { ExtensionValues } from "../x509/extensions.ts"
@@ -35,7 +35,7 @@ export const pathUnder = (maxPathLength: number | undefined): CertificationPaths
 
 const nameOf = (commonName: string) => [[{ type: "2.5.4.3", value: commonName }]]
 
-function heldIssuer(member: PathMember, parent: PathMember): HeldIssuer {
+function heldIssuer(member: PathMember, parent: PathMember): ParsedIssuer {
   const { name, issuedBy = parent.name, notBefore = 0, maxPathLength, extensions = [], ...values } = member
   return {
     parsed: {
@@ -51,5 +51,5 @@ function heldIssuer(member: PathMember, parent: PathMember): HeldIssuer {
       ...values,
       basicConstraints: { isCa: true, ...(maxPathLength === undefined ? {} : { maxPathLength }) },
     },
-  } as unknown as HeldIssuer
+  } as unknown as ParsedIssuer
 }

@@ -1,14 +1,14 @@
 // A dead letter without hours of failing: put where the delivery would put it, beside an engine that has no method for that.
 import type { Storage } from "../core/storage.ts"
 import type { ServedEngine } from "../engine.ts"
-import type { Stores } from "../stores.ts"
+import type { Repositories } from "../stores.ts"
 
 // Far in the future, so that no job takes it for old.
 const failedAt = Date.UTC(2100, 0, 1)
 
 /** The store of an embedded engine; nothing else is a `ServedEngine`. */
 interface Embedded {
-  readonly context: { readonly storage: Storage<Stores> }
+  readonly context: { readonly storage: Storage<Repositories> }
 }
 
 export async function addDeadLetter(engine: ServedEngine, webhookId: string, id: string): Promise<void> {

@@ -3,4 +3,4 @@
 export { manualClock, type ManualClock } from "./manual-clock.ts"
 export { stateFile } from "./state-file.ts"
 export { seededRandom } from "./seeded-random.ts"
-export { type Answer, openWorld, type RequestOptions, type World, type WorldOptions } from "./world.ts"
+export { type Answer, openTestEngine, type RequestOptions, type TestEngine, type TestEngineOptions } from "./world.ts"

@@ -3,18 +3,18 @@ import { dayMs } from "../core/time.ts"
 import type { Caller } from "../core/caller.ts"
 import type { ServedPki } from "../pki/pki.ts"
 import { openssl } from "./openssl.ts"
-import { openWorld, type World, type WorldOptions } from "./world.ts"
+import { openTestEngine, type TestEngine, type TestEngineOptions } from "./world.ts"
 
 export interface IssuingMount extends AsyncDisposable {
-  readonly world: World
+  readonly world: TestEngine
   readonly pki: ServedPki
   /** The same for somebody else. */
   as(caller: Caller): ServedPki
 }
 
 /** At `pki`, where certificates may live for ten years. */
-export async function issuingMount(options: WorldOptions = {}): Promise<IssuingMount> {
-  const world = await openWorld(options)
+export async function issuingMount(options: TestEngineOptions = {}): Promise<IssuingMount> {
+  const world = await openTestEngine(options)
   const { engine } = world
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   return {

@@ -1,6 +1,6 @@
 // Users, organizations and teams as tests need them, made over HTTP the way an administrator would.
 import { rootUsername } from "../organizations/bootstrap.ts"
-import type { World } from "./world.ts"
+import type { TestEngine } from "./world.ts"
 
 export interface Person {
   readonly id: string
@@ -17,7 +17,7 @@ export const many = (type: string, ids: readonly string[]) => ({ data: ids.map((
 
 /** Fails loudly: a fixture that was refused would make the test pass or fail for the wrong reason. */
 export async function made(
-  world: World,
+  world: TestEngine,
   method: string,
   path: string,
   body?: unknown,
@@ -30,25 +30,25 @@ export async function made(
 }
 
 /** A user who belongs to nothing yet, and a token of theirs. */
-export async function newUser(world: World, username: string): Promise<Person> {
+export async function newUser(world: TestEngine, username: string): Promise<Person> {
   const user = await made(world, "POST", "/admin/users", document("users", { username }))
   return { id: user.id, username, token: await newUserToken(world, user.id) }
 }
 
-export async function newUserToken(world: World, userId: string, attributes: object = {}): Promise<string> {
+export async function newUserToken(world: TestEngine, userId: string, attributes: object = {}): Promise<string> {
   const body = document("authentication-token", { description: "test", ...attributes })
   return (await made(world, "POST", `/users/${userId}/authentication-tokens`, body)).attributes.token
 }
 
 /** Owned by the given user, else by root. */
-export async function newOrganization(world: World, name: string, owner?: Person): Promise<void> {
+export async function newOrganization(world: TestEngine, name: string, owner?: Person): Promise<void> {
   const body = document("organizations", { name, email: `${name}@example.com` })
   await made(world, "POST", "/organizations", body, owner?.token)
 }
 
 /** A team with these organization permissions, as they stand on the wire, and these members. */
 export async function newTeam(
-  world: World,
+  world: TestEngine,
   organization: string,
   name: string,
   options: { readonly access?: object; readonly visibility?: string; readonly members?: readonly Person[] } = {},
@@ -62,7 +62,7 @@ export async function newTeam(
 }
 
 /** A member of the organization who is in no team. */
-export async function newMember(world: World, organization: string, username: string): Promise<Person> {
+export async function newMember(world: TestEngine, organization: string, username: string): Promise<Person> {
   const person = await newUser(world, username)
   await made(
     world,
@@ -73,7 +73,7 @@ export async function newMember(world: World, organization: string, username: st
   return person
 }
 
-export async function rootId(world: World): Promise<string> {
+export async function rootId(world: TestEngine): Promise<string> {
   const users = await made(world, "GET", `/admin/users?q=${rootUsername}`)
   return users[0].id
 }

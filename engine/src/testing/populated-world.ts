@@ -2,9 +2,9 @@
 import type { OrganizationAccess } from "../core/caller.ts"
 import type { WorkspaceAccessLevel } from "../workspaces/permissions.ts"
 import type { WorkspaceInput } from "../workspaces/workspace-input.ts"
-import { openWorld, type World, type WorldOptions } from "./world.ts"
+import { openTestEngine, type TestEngine, type TestEngineOptions } from "./world.ts"
 
-export interface PopulatedWorld extends World {
+export interface PopulatedEngine extends TestEngine {
   organization(name: string): Promise<void>
   /** Its id; in `acme` unless another organization is named. */
   workspace(name: string, input?: WorkspaceInput & { readonly organization?: string }): Promise<string>
@@ -15,8 +15,8 @@ export interface PopulatedWorld extends World {
   }): Promise<string>
 }
 
-export async function populatedWorld(options: WorldOptions = {}): Promise<PopulatedWorld> {
-  const world = await openWorld(options)
+export async function populatedEngine(options: TestEngineOptions = {}): Promise<PopulatedEngine> {
+  const world = await openTestEngine(options)
   const { engine } = world
   const makeOrganization = (name: string) => engine.organizations.create({ name, email: `${name}@example.com` })
   let teams = 0

@@ -1,16 +1,16 @@
 import { expect } from "vitest"
-import { populatedWorld } from "./populated-world.ts"
+import { populatedEngine } from "./populated-world.ts"
 import { stateFile, type StateOptions, stateVersionDocument } from "./state-file.ts"
-import type { Answer, RequestOptions, World } from "./world.ts"
+import type { Answer, RequestOptions, TestEngine } from "./world.ts"
 
 /** The workspace `web` of `acme`, and the steps that clients take with its state. */
-export async function stateWorld(options: Parameters<typeof populatedWorld>[0] = {}) {
-  const world = await populatedWorld(options)
+export async function stateEngine(options: Parameters<typeof populatedEngine>[0] = {}) {
+  const world = await populatedEngine(options)
   const id = await world.workspace("web")
   return Object.assign(world, { id, ...stepsOf(world, id) })
 }
 
-export function stepsOf(world: World, id: string) {
+export function stepsOf(world: TestEngine, id: string) {
   const request = world.request.bind(world)
   const post = (path: string, more: RequestOptions = {}) => request("POST", `/workspaces/${id}/${path}`, more)
   const announce = (state: StateOptions = {}, attributes: Record<string, unknown> = {}, more: RequestOptions = {}) =>

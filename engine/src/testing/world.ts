@@ -27,7 +27,7 @@ export interface RequestOptions {
   readonly from?: string
 }
 
-export interface World extends AsyncDisposable {
+export interface TestEngine extends AsyncDisposable {
   readonly engine: ServedEngine
   readonly app: WebApp
   readonly rootToken: string
@@ -40,7 +40,7 @@ export interface World extends AsyncDisposable {
   pki(method: string, path: string, options?: RequestOptions): Promise<Answer>
 }
 
-export interface WorldOptions {
+export interface TestEngineOptions {
   readonly url?: string
   readonly edition?: Edition
   readonly runtime?: Runtime
@@ -71,7 +71,7 @@ const sealKey = Buffer.alloc(32, "seal").toString("base64")
 
 export const origin = "http://chancery.test"
 
-export async function openWorld(options: WorldOptions = {}): Promise<World> {
+export async function openTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
   const runtime = options.runtime ?? systemRuntime()
   const edition = options.edition ?? "self-hosted"
   await using opening = new AsyncDisposableStack()

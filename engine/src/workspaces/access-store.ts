@@ -3,7 +3,7 @@ import type { Grant } from "./permissions.ts"
 import type { Workspace } from "./workspace.ts"
 
 /** What teams were given on single workspaces. */
-export interface AccessStore {
+export interface AccessRepository {
   /** Direct grants and those through each workspace's project, for these teams only. */
   grantsOn(
     workspaceIds: readonly WorkspaceId[],

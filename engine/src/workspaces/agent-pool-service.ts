@@ -1,5 +1,5 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, refuseFaults } from "../core/errors.ts"
+import { notFound, rejectFaults } from "../core/errors.ts"
 import { newId, type OrganizationId, type ProjectId, type WorkspaceId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -12,30 +12,30 @@ import {
   type AgentPools,
   type AgentPoolScope,
   type AgentPoolView,
-  refuseUsedPool,
+  rejectUsedPool,
   scopeOf,
   unknownIdFaults,
 } from "../organizations/agent-pool.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
-import type { IdentityStore } from "../organizations/identity-store.ts"
+import type { IdentityRepository } from "../organizations/identity-store.ts"
 import type { Organization } from "../organizations/organization.ts"
 import { type OrganizationPermissionName, permissionsIn } from "../organizations/organization-permissions.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
 import { permissionsOn } from "../organizations/project-authorization.ts"
-import type { ProjectStore } from "../organizations/project-store.ts"
-import type { AccessStore } from "./access-store.ts"
-import type { AgentPoolStore } from "./agent-pool-store.ts"
+import type { ProjectRepository } from "../organizations/project-store.ts"
+import type { AccessRepository } from "./access-store.ts"
+import type { AgentPoolRepository } from "./agent-pool-store.ts"
 import { visibilityIn, withPermissions } from "./authorization.ts"
 import { isVisible } from "./permissions.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 
 interface UsedStores {
-  readonly access: AccessStore
-  readonly agentPools: AgentPoolStore
-  readonly identity: IdentityStore
-  readonly organizations: OrganizationStore
-  readonly projects: ProjectStore
-  readonly workspaces: WorkspaceStore
+  readonly access: AccessRepository
+  readonly agentPools: AgentPoolRepository
+  readonly identity: IdentityRepository
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
+  readonly workspaces: WorkspaceRepository
 }
 
 /** Members see the pools, so that they can choose one; managing them takes a right of its own. */
@@ -110,7 +110,7 @@ export class AgentPoolService implements AgentPools {
   delete(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       await this.#authorized(stores, id, "canUpdateAgentPools")
-      refuseUsedPool(id, await stores.agentPools.usesOf(id))
+      rejectUsedPool(id, await stores.agentPools.usesOf(id))
       await stores.agentPools.remove(id)
       // Its agents' tokens went with it.
       await stores.identity.bumpCacheVersion()
@@ -131,7 +131,7 @@ export class AgentPoolService implements AgentPools {
       excludedWorkspaceIds: (excludedWorkspaceIds ?? []) as WorkspaceId[],
     }
     const seen = await seenOf(stores, this.#caller, organizationId, [named, present])
-    refuseFaults([
+    rejectFaults([
       ...agentPoolFaults(input),
       ...unknownIdFaults("allowedWorkspaceIds", "Workspace", allowedWorkspaceIds, seen),
       ...unknownIdFaults("allowedProjectIds", "Project", allowedProjectIds, seen),

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from "../core/page.ts"
 import type { AgentPool, AgentPoolFilter, AgentPoolScope, AgentPoolUses } from "../organizations/agent-pool.ts"
 import type { Visibility } from "./query.ts"
 
-export interface AgentPoolStore {
+export interface AgentPoolRepository {
   find(id: string): Promise<AgentPool | undefined>
   findMany(ids: readonly string[]): Promise<readonly AgentPool[]>
   list(organizationId: OrganizationId, filter: AgentPoolFilter, page: PageRequest): Promise<Page<AgentPool>>

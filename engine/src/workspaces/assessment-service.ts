@@ -1,12 +1,12 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, refuseFaults } from "../core/errors.ts"
+import { notFound, rejectFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { EventStore } from "../events/event.ts"
-import type { AccessStore } from "./access-store.ts"
-import type { AssessmentStore } from "./assessment-store.ts"
+import type { EventRepository } from "../events/event.ts"
+import type { AccessRepository } from "./access-store.ts"
+import type { AssessmentRepository } from "./assessment-store.ts"
 import {
   type Assessment,
   errorMessageFaults,
@@ -17,14 +17,14 @@ import {
 import type { Assessments } from "./assessments.ts"
 import { type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts"
 import type { WorkspacePermission } from "./permissions.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
-  readonly assessments: AssessmentStore
-  readonly events: EventStore
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly assessments: AssessmentRepository
+  readonly events: EventRepository
 }
 
 export class AssessmentService implements Assessments {
@@ -45,7 +45,7 @@ export class AssessmentService implements Assessments {
     const createdAt = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canManageAssessments")
-      refuseFaults(errorMessageFaults(input.errorMessage ?? ""))
+      rejectFaults(errorMessageFaults(input.errorMessage ?? ""))
       const assessment = {
         ...input,
         id,

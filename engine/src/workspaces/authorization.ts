@@ -3,7 +3,7 @@
 import { type Caller, membershipIn } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
 import type { OrganizationId, TeamId } from "../core/ids.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import {
   type Grant,
   isVisible,
@@ -16,7 +16,7 @@ import {
 } from "./permissions.ts"
 import type { Visibility } from "./query.ts"
 import type { Actor, SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
-import type { WorkspaceOutline, WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceOutline, WorkspaceRepository } from "./workspace-store.ts"
 
 export interface AuthorizedWorkspace<Found extends WorkspaceOutline = SituatedWorkspace> {
   readonly workspace: Found
@@ -24,8 +24,8 @@ export interface AuthorizedWorkspace<Found extends WorkspaceOutline = SituatedWo
 }
 
 interface AuthorizationStores {
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
 }
 
 /** Not found unless the caller sees the workspace and holds every permission asked for. */

@@ -67,7 +67,7 @@ const keyMaximum = 128
 const printable = /^[\x21-\x7e]+$/
 
 /** Throws `invalid` for whatever is wrong with the request itself. */
-export function refuseBulkRequest({ action, query = {}, all = false, idempotencyKey: key }: BulkRequest): void {
+export function rejectBulkRequest({ action, query = {}, all = false, idempotencyKey: key }: BulkRequest): void {
   const { sort: _sort, ...filters } = query
   const isFiltered = Object.keys(filters).length > 0
   const faults: Fault[] = actionFaults(action)

@@ -6,41 +6,41 @@ import type { WorkspaceId } from "../core/ids.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import type { Change, EventStore } from "../events/event.ts"
-import type { ProjectStore } from "../organizations/project-store.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
-import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
-import { bind, type BearerChange } from "../tags/bind.ts"
-import { addFlatAs, bindAs, type HeldPlan, refusePlan, removeFlatAs } from "../tags/owners.ts"
+import type { Change, EventRepository } from "../events/event.ts"
+import type { ProjectRepository } from "../organizations/project-store.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
+import type { VcsConnectionRepository } from "../organizations/vcs-connection-store.ts"
+import { bind, type TaggableChange } from "../tags/bind.ts"
+import { addFlatAs, bindAs, type OwnershipPlan, rejectPlan, removeFlatAs } from "../tags/owners.ts"
 import { changesBetween, type TagBinding } from "../tags/tag-binding.ts"
-import type { TagStore } from "../tags/tag-store.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { TagRepository } from "../tags/tag-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { actorOf, withPermissions } from "./authorization.ts"
 import type { BulkAction, BulkRefusal, BulkResult } from "./bulk-action.ts"
-import { refuseUnsafeDelete } from "./deletion.ts"
+import { rejectUnsafeDelete } from "./deletion.ts"
 import { lock, unlock } from "./lock.ts"
 import { nameHolders } from "./lock-holder.ts"
 import { isVisible, require, type WorkspacePermission } from "./permissions.ts"
 import { assertTokenAdmitted } from "./project-move.ts"
 import { removeWorkspace } from "./removal.ts"
 import { promote } from "./state-settlement.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
 import { tagChanges } from "./tag-events.ts"
-import { bearerOf } from "./tag-service.ts"
+import { taggableOf } from "./tag-service.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
-import type { WorkspaceOutline, WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceOutline, WorkspaceRepository } from "./workspace-store.ts"
 
 interface UsedStores {
-  readonly events: EventStore
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
-  readonly projects: ProjectStore
-  readonly tags: TagStore
-  readonly stateVersions: StateVersionStore
-  readonly teams: TeamStore
-  readonly users: UserStore
-  readonly vcsConnections: VcsConnectionStore
+  readonly events: EventRepository
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly projects: ProjectRepository
+  readonly tags: TagRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+  readonly vcsConnections: VcsConnectionRepository
 }
 
 export interface BulkContext {
@@ -54,7 +54,7 @@ export interface BulkContext {
 /** What is to be written for one workspace, and told of it; tags are written together, events told together. */
 interface Deed {
   readonly write?: () => Promise<void>
-  readonly tags?: BearerChange
+  readonly tags?: TaggableChange
   readonly events: readonly Change[]
 }
 /** Undefined where the workspace is as it shall be already; throws what the single action would have been refused with. */
@@ -190,7 +190,7 @@ async function judgeOf(
       return moving(stores, caller, action.projectId, workspaces, now)
     case "safe-delete":
       return async (workspace) => {
-        refuseUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
+        rejectUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
         // It tells of itself, before it is gone.
         return { write: () => removeWorkspace(stores, workspace), events: [] }
       }
@@ -205,18 +205,18 @@ async function taggingAs(
   workspaces: readonly WorkspaceOutline[],
   { owner }: BulkContext,
 ): Promise<Judge<WorkspaceOutline>> {
-  const present = await tags.bindingsOf(workspaces.map(bearerOf))
+  const present = await tags.bindingsOf(workspaces.map(taggableOf))
   return async (workspace) => {
     const before = present.get(workspace.id) ?? []
     const planned = planOf(action, owner, before)
-    refusePlan(planned)
+    rejectPlan(planned)
     const change = changesBetween(before, planned.bindings)
     if (change.put.length === 0 && change.remove.length === 0) return undefined
-    return { tags: { bearer: bearerOf(workspace), change }, events: tagChanges(workspace, change) }
+    return { tags: { bearer: taggableOf(workspace), change }, events: tagChanges(workspace, change) }
   }
 }
 
-function planOf(action: TagAction, owner: string | undefined, present: readonly TagBinding[]): HeldPlan {
+function planOf(action: TagAction, owner: string | undefined, present: readonly TagBinding[]): OwnershipPlan {
   switch (action.kind) {
     case "tag":
       return addFlatAs(owner, present, action.tags, ["tags"])

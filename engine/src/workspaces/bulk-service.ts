@@ -9,16 +9,16 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { dayMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
-import type { EventStore } from "../events/event.ts"
+import type { EventRepository } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import type { ProjectStore } from "../organizations/project-store.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
-import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
-import type { TagStore } from "../tags/tag-store.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { ProjectRepository } from "../organizations/project-store.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
+import type { VcsConnectionRepository } from "../organizations/vcs-connection-store.ts"
+import type { TagRepository } from "../tags/tag-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { actorOf, visibilityIn } from "./authorization.ts"
 import {
   type BulkActions,
@@ -26,25 +26,25 @@ import {
   type BulkResult,
   type BulkRun,
   bulkWorkspacesMaximum,
-  refuseBulkRequest,
+  rejectBulkRequest,
 } from "./bulk-action.ts"
 import { doPart } from "./bulk-deeds.ts"
-import type { BulkKey, BulkStore } from "./bulk-store.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { BulkKey, BulkRepository } from "./bulk-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 
 interface UsedStores {
-  readonly bulkActions: BulkStore
-  readonly events: EventStore
-  readonly organizations: OrganizationStore
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
-  readonly projects: ProjectStore
-  readonly tags: TagStore
-  readonly stateVersions: StateVersionStore
-  readonly teams: TeamStore
-  readonly users: UserStore
-  readonly vcsConnections: VcsConnectionStore
+  readonly bulkActions: BulkRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly projects: ProjectRepository
+  readonly tags: TagRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+  readonly vcsConnections: VcsConnectionRepository
 }
 
 /** In one transaction: few enough for others not to wait long, many enough for the transaction not to count. */
@@ -73,7 +73,7 @@ export class BulkActionService implements BulkActions {
   }
 
   async run(organizationName: string, request: BulkRequest): Promise<BulkRun> {
-    refuseBulkRequest(request)
+    rejectBulkRequest(request)
     const owner = ownerOf(request)
     const { idempotencyKey: key, dryRun = false } = request
     const begun =

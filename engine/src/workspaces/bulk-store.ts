@@ -11,7 +11,7 @@ export interface BulkKey {
 }
 
 /** A request that may be gone on with. */
-export interface KeptBulkAction extends BulkKey {
+export interface StoredBulkAction extends BulkKey {
   readonly id: string
   /** All that was asked for, as one text. */
   readonly request: string
@@ -26,11 +26,11 @@ export interface BulkPart {
   readonly results: readonly BulkResult[] | null
 }
 
-export interface BulkStore {
+export interface BulkRepository {
   /** Unless its time is over; with the number of its parts, which another release may have cut to another size. */
-  find(key: BulkKey, now: Instant): Promise<(KeptBulkAction & { readonly partCount: number }) | undefined>
+  find(key: BulkKey, now: Instant): Promise<(StoredBulkAction & { readonly partCount: number }) | undefined>
   /** Takes the place of one whose time is over. */
-  insert(kept: KeptBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void>
+  insert(kept: StoredBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void>
   part(id: string, position: number): Promise<BulkPart | undefined>
   saveResults(id: string, position: number, results: readonly BulkResult[]): Promise<void>
   /** Removes those whose time is over; how many those were. */

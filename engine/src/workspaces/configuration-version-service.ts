@@ -1,6 +1,6 @@
 import type { Caller } from "../core/caller.ts"
 import type { Edition } from "../core/edition.ts"
-import { EngineError, notFound, refuseFaults } from "../core/errors.ts"
+import { EngineError, notFound, rejectFaults } from "../core/errors.ts"
 import { grantFor, isGranted } from "../core/grants.ts"
 import { type ConfigurationVersionId, newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
@@ -8,11 +8,11 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { hourMs } from "../core/time.ts"
-import type { Change, EventStore } from "../events/event.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { Change, EventRepository } from "../events/event.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { actorOf, type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts"
 import { type ConfigurationArchive, configurationBytesMaximum } from "./configuration-archive.ts"
-import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-store.ts"
 import {
   archive,
   becomesCurrent,
@@ -25,13 +25,13 @@ import {
   type IngressAttributesView,
   type Readme,
   receive,
-  refuseWhileRunning,
+  rejectWhileRunning,
 } from "./configuration-version.ts"
 import type { ConfigurationUploads, ConfigurationVersions } from "./configuration-versions.ts"
 import type { WorkspacePermission } from "./permissions.ts"
 import { newRun, queueRunFor } from "./run-queue.ts"
-import type { RunStore } from "./run-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { RunRepository } from "./run-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
 /** What both services need beside the storage. */
@@ -46,11 +46,11 @@ const uploadGrantMs = 25 * hourMs
 const uploadSubject = (id: string) => `configuration-upload/${id}`
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
-  readonly configurationVersions: ConfigurationVersionStore
-  readonly events: EventStore
-  readonly runs: RunStore
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly events: EventRepository
+  readonly runs: RunRepository
 }
 
 export class ConfigurationVersionService implements ConfigurationVersions {
@@ -74,7 +74,7 @@ export class ConfigurationVersionService implements ConfigurationVersions {
     const now = clock.now()
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canQueueRun")
-      refuseFaults(configurationVersionFaults(input))
+      rejectFaults(configurationVersionFaults(input))
       const version: ConfigurationVersion = {
         id: ids.version,
         workspaceId: workspace.id,
@@ -132,7 +132,7 @@ export class ConfigurationVersionService implements ConfigurationVersions {
     return this.#storage.transact(async (stores) => {
       const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
       const archived = archive(version, workspace.currentConfigurationVersionId === version.id)
-      refuseWhileRunning(version, await stores.runs.needsConfiguration(version.id))
+      rejectWhileRunning(version, await stores.runs.needsConfiguration(version.id))
       await stores.configurationVersions.save(archived)
       await stores.configurationVersions.saveContent(version.id, [])
       await stores.events.append(configurationEvent("configuration.archived", workspace, version))
@@ -168,7 +168,7 @@ export class ConfigurationVersionService implements ConfigurationVersions {
   delete(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
-      refuseWhileRunning(version, await stores.runs.needsConfiguration(version.id))
+      rejectWhileRunning(version, await stores.runs.needsConfiguration(version.id))
       if (workspace.currentConfigurationVersionId === version.id)
         await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: null })
       await stores.configurationVersions.remove(version.id)

@@ -3,7 +3,7 @@ import type { Instant } from "../core/time.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
 
-export interface ConfigurationVersionStore {
+export interface ConfigurationVersionRepository {
   find(id: string): Promise<ConfigurationVersion | undefined>
   findMany(ids: readonly string[]): Promise<readonly ConfigurationVersion[]>
   findByIngress(ingressAttributesId: string): Promise<ConfigurationVersion | undefined>

@@ -142,7 +142,7 @@ export function archive(version: ConfigurationVersion, isCurrent: boolean): Conf
 }
 
 /** Whoever executes the run has not read it yet, or will read it again to apply. */
-export function refuseWhileRunning({ id }: Pick<ConfigurationVersion, "id">, isRunning: boolean): void {
+export function rejectWhileRunning({ id }: Pick<ConfigurationVersion, "id">, isRunning: boolean): void {
   if (isRunning)
     throw conflict("A run that has not ended needs the configuration version; it cannot be given up before.", {
       subject: id,

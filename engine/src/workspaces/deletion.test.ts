@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { WorkspaceId } from "../core/ids.ts"
-import { refuseUnsafeDelete } from "./deletion.ts"
+import { rejectUnsafeDelete } from "./deletion.ts"
 import type { Lock } from "./workspace.ts"
 
 const held: Lock = { held: true, by: { kind: "users", id: "user-1" }, reason: "", since: 0 }
@@ -12,11 +12,11 @@ test.each([
   { lock: free, resourceCount: 1, processed: true, text: "still managing resources" },
 ])("safe delete answers a conflict that says $text", ({ lock, resourceCount, processed, text }) => {
   const workspace = { id: "ws-1" as WorkspaceId, lock, resourceCount }
-  expect(() => refuseUnsafeDelete(workspace, processed)).toThrow(
+  expect(() => rejectUnsafeDelete(workspace, processed)).toThrow(
     expect.objectContaining({ code: "conflict", message: expect.stringContaining(text) }),
   )
 })
 
 test("safe delete lets an unlocked workspace go whose processed state holds no resource", () => {
-  expect(() => refuseUnsafeDelete({ id: "ws-1" as WorkspaceId, lock: free, resourceCount: 0 }, true)).not.toThrow()
+  expect(() => rejectUnsafeDelete({ id: "ws-1" as WorkspaceId, lock: free, resourceCount: 0 }, true)).not.toThrow()
 })

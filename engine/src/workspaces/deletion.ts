@@ -4,7 +4,7 @@ import { conflict } from "../core/errors.ts"
 import type { Workspace } from "./workspace.ts"
 
 /** `stateIsProcessed`: the resources of the newest state version are counted. */
-export function refuseUnsafeDelete(
+export function rejectUnsafeDelete(
   workspace: Pick<Workspace, "id" | "lock" | "resourceCount">,
   stateIsProcessed: boolean,
 ): void {

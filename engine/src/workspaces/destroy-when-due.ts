@@ -5,20 +5,20 @@ import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { type Instant, minuteMs } from "../core/time.ts"
-import type { EventStore } from "../events/event.ts"
+import type { EventRepository } from "../events/event.ts"
 import { type AutoDestroyStatus, effectiveAutoDestroy, lastActivity } from "./auto-destroy.ts"
-import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-store.ts"
 import { lifecycleSource } from "./run.ts"
 import { hasQueue, newRun, queueRun } from "./run-queue.ts"
-import type { RunStore } from "./run-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { RunRepository } from "./run-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly events: EventStore
-  readonly runs: RunStore
-  readonly configurationVersions: ConfigurationVersionStore
+  readonly workspaces: WorkspaceRepository
+  readonly events: EventRepository
+  readonly runs: RunRepository
+  readonly configurationVersions: ConfigurationVersionRepository
 }
 
 interface Context {

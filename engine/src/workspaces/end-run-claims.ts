@@ -3,26 +3,26 @@ import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { formatInstant, minuteMs, secondMs } from "../core/time.ts"
-import type { EventStore } from "../events/event.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
-import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
+import type { EventRepository } from "../events/event.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-store.ts"
 import { canBeGivenBack, isClaimAhead, longestClaimMs, stageOf } from "./run-claim-rules.ts"
 import { carryOut } from "./run-progress.ts"
-import type { RunRecordStore } from "./run-record-store.ts"
-import type { RunStore } from "./run-store.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { RunRecordRepository } from "./run-record-store.ts"
+import type { RunRepository } from "./run-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 
 interface UsedStores {
-  readonly users: UserStore
-  readonly workspaces: WorkspaceStore
-  readonly teams: TeamStore
-  readonly events: EventStore
-  readonly runs: RunStore
-  readonly runRecords: RunRecordStore
-  readonly configurationVersions: ConfigurationVersionStore
-  readonly stateVersions: StateVersionStore
+  readonly users: UserRepository
+  readonly workspaces: WorkspaceRepository
+  readonly teams: TeamRepository
+  readonly events: EventRepository
+  readonly runs: RunRepository
+  readonly runRecords: RunRecordRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly stateVersions: StateVersionRepository
 }
 
 /** The name of the job. */

@@ -4,10 +4,10 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { hourMs, minuteMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
-import type { BulkStore } from "./bulk-store.ts"
+import type { BulkRepository } from "./bulk-store.ts"
 
 interface Context {
-  readonly storage: Storage<{ readonly bulkActions: BulkStore }>
+  readonly storage: Storage<{ readonly bulkActions: BulkRepository }>
   readonly runtime: Pick<Runtime, "clock">
 }
 

@@ -2,46 +2,46 @@ import { type Caller, membershipIn } from "../core/caller.ts"
 import type { RunId, StateVersionId, TeamId, UserId } from "../core/ids.ts"
 import type { Storage } from "../core/storage.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
 import type { Organization } from "../organizations/organization.ts"
 import { viewProjects } from "../organizations/project-service.ts"
-import type { ProjectStore } from "../organizations/project-store.ts"
+import type { ProjectRepository } from "../organizations/project-store.ts"
 import { seesTeam } from "../organizations/team.ts"
 import { viewTeam } from "../organizations/team-service.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
 import { shownToOthers } from "../organizations/user-service.ts"
-import type { UserStore } from "../organizations/user-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
 import { effectiveBindings } from "../tags/tag-binding.ts"
-import type { Bearer, TagStore } from "../tags/tag-store.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { Taggable, TagRepository } from "../tags/tag-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { viewAgentPools } from "./agent-pool-service.ts"
-import type { AgentPoolStore } from "./agent-pool-store.ts"
+import type { AgentPoolRepository } from "./agent-pool-store.ts"
 import { viewConfigurationVersion } from "./configuration-version-service.ts"
-import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-store.ts"
 import type { Inclusions, WorkspaceInclusions, WorkspacePart } from "./inclusions.ts"
 import { isVisible, type WorkspacePermission } from "./permissions.ts"
 import { viewRun } from "./run-service.ts"
-import type { RunStore } from "./run-store.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
-import type { VariableStore } from "./variable-store.ts"
+import type { RunRepository } from "./run-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
+import type { VariableRepository } from "./variable-store.ts"
 import { viewVariable } from "./variable.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { Actor } from "./workspace.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
 
 interface UsedStores {
-  readonly access: AccessStore
-  readonly agentPools: AgentPoolStore
-  readonly configurationVersions: ConfigurationVersionStore
-  readonly organizations: OrganizationStore
-  readonly projects: ProjectStore
-  readonly runs: RunStore
-  readonly stateVersions: StateVersionStore
-  readonly tags: TagStore
-  readonly teams: TeamStore
-  readonly users: UserStore
-  readonly variables: VariableStore
-  readonly workspaces: WorkspaceStore
+  readonly access: AccessRepository
+  readonly agentPools: AgentPoolRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
+  readonly runs: RunRepository
+  readonly stateVersions: StateVersionRepository
+  readonly tags: TagRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+  readonly variables: VariableRepository
+  readonly workspaces: WorkspaceRepository
 }
 
 export class InclusionService implements WorkspaceInclusions {
@@ -128,7 +128,7 @@ export class InclusionService implements WorkspaceInclusions {
     const bearers = found.flatMap(({ id: organizationId, name }) =>
       workspaces
         .filter(({ organizationName }) => organizationName === name)
-        .flatMap(({ id, projectId }): Bearer[] => [
+        .flatMap(({ id, projectId }): Taggable[] => [
           { kind: "workspace", id, organizationId },
           { kind: "project", id: projectId, organizationId },
         ]),

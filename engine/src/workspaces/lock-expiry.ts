@@ -7,15 +7,15 @@ import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { type Instant, minuteMs, secondMs } from "../core/time.ts"
-import type { EventStore } from "../events/event.ts"
+import type { EventRepository } from "../events/event.ts"
 import { discardAndPromote } from "./state-settlement.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 
 interface UsedStores {
-  readonly events: EventStore
-  readonly workspaces: WorkspaceStore
-  readonly stateVersions: StateVersionStore
+  readonly events: EventRepository
+  readonly workspaces: WorkspaceRepository
+  readonly stateVersions: StateVersionRepository
 }
 
 interface Context {

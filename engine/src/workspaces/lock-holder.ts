@@ -1,13 +1,13 @@
 // The name of a lock's holder, for refusals that name the holder. It is looked up only where another caller holds the lock: a lock
 // that is taken or given back by its holder costs no query for it.
 import type { UserId } from "../core/ids.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
 import type { Actor, Workspace } from "./workspace.ts"
 
 export interface HolderStores {
-  readonly teams: TeamStore
-  readonly users: UserStore
+  readonly teams: TeamRepository
+  readonly users: UserRepository
 }
 
 /** Returns the workspace with the name of its lock's holder, unless that is `by` or has none. */

@@ -2,24 +2,24 @@ import type { Caller } from "../core/caller.ts"
 import { notFound, unprocessable } from "../core/errors.ts"
 import type { ProjectId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
-import type { Change, EventStore } from "../events/event.ts"
+import type { Change, EventRepository } from "../events/event.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import type { ProjectStore } from "../organizations/project-store.ts"
-import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
+import type { ProjectRepository } from "../organizations/project-store.ts"
+import type { VcsConnectionRepository } from "../organizations/vcs-connection-store.ts"
 import { tokenNotAdmitted } from "../organizations/vcs-connection.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { authorizeWorkspace } from "./authorization.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { Workspace } from "./workspace.ts"
 
 /** Moves all of the workspaces or none. The caller needs the right to move on both projects. Workspaces already there stay as they are. */
 export async function moveToProject(
   stores: {
-    readonly access: AccessStore
-    readonly events: EventStore
-    readonly projects: ProjectStore
-    readonly vcsConnections: VcsConnectionStore
-    readonly workspaces: WorkspaceStore
+    readonly access: AccessRepository
+    readonly events: EventRepository
+    readonly projects: ProjectRepository
+    readonly vcsConnections: VcsConnectionRepository
+    readonly workspaces: WorkspaceRepository
   },
   caller: Caller,
   move: { readonly projectId: string; readonly workspaceIds: readonly string[]; readonly now: Instant },
@@ -41,7 +41,7 @@ export async function moveToProject(
 
 /** A workspace that moves takes its VCS connection along, which the client of its OAuth token must admit in the new project. */
 export async function assertTokenAdmitted(
-  { vcsConnections }: { readonly vcsConnections: VcsConnectionStore },
+  { vcsConnections }: { readonly vcsConnections: VcsConnectionRepository },
   { id, projectId, vcsRepo }: Pick<Workspace, "id" | "projectId" | "vcsRepo">,
   { from }: { readonly from: ProjectId },
 ): Promise<void> {

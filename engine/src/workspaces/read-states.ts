@@ -7,17 +7,17 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { minuteMs, secondMs } from "../core/time.ts"
 import type { StateArchive } from "./state-archive.ts"
-import type { StateDocumentStore } from "./state-document-store.ts"
+import type { StateDocumentRepository } from "./state-document-store.ts"
 import { findStateDocument } from "./state-document.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
 import type { StateVersion } from "./state-version.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 
 export interface ReadingContext {
   readonly storage: Storage<{
-    readonly workspaces: WorkspaceStore
-    readonly stateVersions: StateVersionStore
-    readonly stateDocuments: StateDocumentStore
+    readonly workspaces: WorkspaceRepository
+    readonly stateVersions: StateVersionRepository
+    readonly stateDocuments: StateDocumentRepository
   }>
   readonly runtime: Runtime
   readonly stateTools: { readonly archive: StateArchive }

@@ -4,26 +4,26 @@ import { notFound } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { EventStore } from "../events/event.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { EventRepository } from "../events/event.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { authorizeWorkspace, visibilityIn, withPermissions } from "./authorization.ts"
 import { isVisible, organizationWideAccess } from "./permissions.ts"
 import {
-  refuseOwnState,
-  refuseWhileGlobal,
+  rejectOwnState,
+  rejectWhileGlobal,
   type RemoteStateConsumers,
-  type RemoteStateConsumerStore,
+  type RemoteStateConsumerRepository,
 } from "./remote-state-consumers.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
 import { viewsOf } from "./workspace-service.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
 
 interface UsedStores {
-  readonly access: AccessStore
-  readonly consumers: RemoteStateConsumerStore
-  readonly events: EventStore
-  readonly workspaces: WorkspaceStore
+  readonly access: AccessRepository
+  readonly consumers: RemoteStateConsumerRepository
+  readonly events: EventRepository
+  readonly workspaces: WorkspaceRepository
 }
 
 export class RemoteStateConsumerService implements RemoteStateConsumers {
@@ -58,7 +58,7 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
   replace(workspaceId: string, consumerIds: readonly string[]): Promise<void> {
     return this.#change(workspaceId, consumerIds, async (stores, workspace, ids) => {
       this.#requireOrganizationWide(workspace)
-      refuseOwnState(workspace, consumerIds)
+      rejectOwnState(workspace, consumerIds)
       await stores.consumers.clear(workspace.id)
       await stores.consumers.add(workspace.id, ids)
     })
@@ -66,7 +66,7 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
 
   add(workspaceId: string, consumerIds: readonly string[]): Promise<void> {
     return this.#change(workspaceId, consumerIds, async (stores, workspace, ids) => {
-      refuseOwnState(workspace, consumerIds)
+      rejectOwnState(workspace, consumerIds)
       await stores.consumers.add(workspace.id, ids)
     })
   }
@@ -84,7 +84,7 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
   ): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canUpdate")
-      refuseWhileGlobal(workspace)
+      rejectWhileGlobal(workspace)
       await work(stores, workspace, await this.#readable(stores, workspace.organizationId, consumerIds))
       await stores.events.append({ kind: "remote-state-consumers.updated", workspace })
     })

@@ -17,7 +17,7 @@ export interface RemoteStateConsumers {
   remove(workspaceId: string, consumerIds: readonly string[]): Promise<void>
 }
 
-export interface RemoteStateConsumerStore {
+export interface RemoteStateConsumerRepository {
   /** Those on the list that are visible, by name. */
   listed(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
   /** Every other visible workspace of the organization, by name. */
@@ -34,14 +34,14 @@ interface Producer {
   readonly globalRemoteState: boolean
 }
 
-export function refuseWhileGlobal({ globalRemoteState }: Pick<Producer, "globalRemoteState">): void {
+export function rejectWhileGlobal({ globalRemoteState }: Pick<Producer, "globalRemoteState">): void {
   if (globalRemoteState)
     throw unprocessable(
       "Remote state consumers cannot be changed while global-remote-state is true: every workspace of the organization may read this one's state",
     )
 }
 
-export function refuseOwnState({ id }: Pick<Producer, "id">, consumerIds: readonly string[]): void {
+export function rejectOwnState({ id }: Pick<Producer, "id">, consumerIds: readonly string[]): void {
   const faults = consumerIds.flatMap((consumerId, index): Fault[] =>
     consumerId === id
       ? [{ field: ["data", index, "id"], detail: "A workspace cannot be a remote state consumer of itself" }]

@@ -1,6 +1,6 @@
-import type { EventStore } from "../events/event.ts"
-import type { TagStore } from "../tags/tag-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { EventRepository } from "../events/event.ts"
+import type { TagRepository } from "../tags/tag-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { Workspace } from "./workspace.ts"
 
 /** With the tags that nothing else carries. */
@@ -9,7 +9,7 @@ export async function removeWorkspace(
     events,
     tags,
     workspaces,
-  }: { readonly events: EventStore; readonly tags: TagStore; readonly workspaces: WorkspaceStore },
+  }: { readonly events: EventRepository; readonly tags: TagRepository; readonly workspaces: WorkspaceRepository },
   workspace: Workspace,
 ): Promise<void> {
   await events.append({ kind: "workspace.deleted", workspace })

@@ -1,32 +1,32 @@
 import type { Caller } from "../core/caller.ts"
 import type { Edition } from "../core/edition.ts"
-import { notFound, refuseFaults } from "../core/errors.ts"
+import { notFound, rejectFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { Change, EventStore } from "../events/event.ts"
+import type { Change, EventRepository } from "../events/event.ts"
 import { authorizeOrganization, requireSiteAdmin } from "../organizations/authorization.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import {
   retentionFaults,
   type RetentionPolicies,
-  type RetentionPolicyStore,
+  type RetentionPolicyRepository,
   type RetentionPolicyView,
   type RetentionRule,
   type RetentionSubject,
   type RetentionTarget,
   setPolicy,
 } from "./retention-policy.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 
 interface UsedStores {
-  readonly access: AccessStore
-  readonly events: EventStore
-  readonly organizations: OrganizationStore
-  readonly retentionPolicies: RetentionPolicyStore
-  readonly workspaces: WorkspaceStore
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly retentionPolicies: RetentionPolicyRepository
+  readonly workspaces: WorkspaceRepository
 }
 
 interface Candidate {
@@ -65,7 +65,7 @@ export class RetentionPolicyService implements RetentionPolicies {
     const id = newId("drp", this.#runtime.random)
     return this.#storage.transact(async (stores) => {
       const [own] = await this.#authorized(stores, target, "change")
-      refuseFaults(retentionFaults(target.kind, rule))
+      rejectFaults(retentionFaults(target.kind, rule))
       const policy = setPolicy(await stores.retentionPolicies.find(own.subject), rule, id)
       await stores.retentionPolicies.put(own.subject, policy)
       await stores.events.append(...own.events)

@@ -37,7 +37,7 @@ export interface RetentionSubject {
   readonly id: string
 }
 
-export interface RetentionPolicyStore {
+export interface RetentionPolicyRepository {
   find(subject: RetentionSubject): Promise<RetentionPolicy | undefined>
   put(subject: RetentionSubject, policy: RetentionPolicy): Promise<void>
   remove(subject: RetentionSubject): Promise<void>

@@ -1,20 +1,20 @@
 import type { Caller } from "../core/caller.ts"
-import { conflict, notFound, refuseFaults } from "../core/errors.ts"
+import { conflict, notFound, rejectFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Timers } from "../core/timers.ts"
-import type { EventStore } from "../events/event.ts"
+import type { EventRepository } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
-import type { AccessStore } from "./access-store.ts"
-import type { AgentPoolStore } from "./agent-pool-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
+import type { AccessRepository } from "./access-store.ts"
+import type { AgentPoolRepository } from "./agent-pool-store.ts"
 import { actorOf, authorizeWorkspace, visibilityIn, withPermissions } from "./authorization.ts"
 import type { ConfigurationArchive } from "./configuration-archive.ts"
-import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-store.ts"
 import { noPermissions, type WorkspacePermission } from "./permissions.ts"
 import type { Run, RunClaim, RunExecutor, RunStep } from "./run.ts"
 import {
@@ -29,36 +29,36 @@ import {
 } from "./run-claim-rules.ts"
 import type { ClaimInput, ClaimTarget, ExecutionVariable, RunClaims, RunClaimView } from "./run-claims.ts"
 import { carryOut } from "./run-progress.ts"
-import type { RunArchive, RunDocument, RunRecordStore, RunStage } from "./run-record-store.ts"
+import type { RunArchive, RunDocument, RunRecordRepository, RunStage } from "./run-record-store.ts"
 import { countFaults, runActor } from "./run-rules.ts"
 import { viewRun } from "./run-service.ts"
 import { claimedStatus, isFinal } from "./run-status.ts"
-import type { ClaimScope, RunStore } from "./run-store.ts"
-import type { StateDocumentStore } from "./state-document-store.ts"
+import type { ClaimScope, RunRepository } from "./run-store.ts"
+import type { StateDocumentRepository } from "./state-document-store.ts"
 import { openStateDocument } from "./state-document.ts"
 import type { StateVersionInput, StateVersionView } from "./state-version.ts"
 import { createStateVersion, type StateTools } from "./state-version-service.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
-import type { VariableStore } from "./variable-store.ts"
-import type { WorkspaceResourceStore } from "./workspace-resource.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
+import type { VariableRepository } from "./variable-store.ts"
+import type { WorkspaceResourceRepository } from "./workspace-resource.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import { effectiveExecution, type SituatedWorkspace, type WorkspaceRef } from "./workspace.ts"
 
 interface UsedStores {
-  readonly access: AccessStore
-  readonly agentPools: AgentPoolStore
-  readonly configurationVersions: ConfigurationVersionStore
-  readonly events: EventStore
-  readonly organizations: OrganizationStore
-  readonly runRecords: RunRecordStore
-  readonly runs: RunStore
-  readonly stateDocuments: StateDocumentStore
-  readonly stateVersions: StateVersionStore
-  readonly teams: TeamStore
-  readonly users: UserStore
-  readonly variables: VariableStore
-  readonly workspaceResources: WorkspaceResourceStore
-  readonly workspaces: WorkspaceStore
+  readonly access: AccessRepository
+  readonly agentPools: AgentPoolRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly runRecords: RunRecordRepository
+  readonly runs: RunRepository
+  readonly stateDocuments: StateDocumentRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+  readonly variables: VariableRepository
+  readonly workspaceResources: WorkspaceResourceRepository
+  readonly workspaces: WorkspaceRepository
 }
 
 /** What tells whose a claim is. */
@@ -94,7 +94,7 @@ export class RunClaimService implements RunClaims {
 
   async claim(target: ClaimTarget, input: ClaimInput): Promise<RunClaimView | undefined> {
     const scope = await this.#storage.read((stores) => this.#scope(stores, target))
-    refuseFaults(claimFaults(input))
+    rejectFaults(claimFaults(input))
     for (let waitedMs = 0; ; waitedMs += lookMs) {
       const waits = await this.#storage.read((stores) => this.#next(stores, scope))
       // Looked for again in the transaction: of several executors that see the same run one gets it.
@@ -119,7 +119,7 @@ export class RunClaimService implements RunClaims {
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const { run, claim, workspace } = await this.#claimed(stores, id)
-      refuseFaults(countFaults(step.counts))
+      rejectFaults(countFaults(step.counts))
       if (wasReported(run, step)) return viewClaim(run, workspace)
       requireLive(run, claim, now)
       const renewedRun = renewed(run, claim, now)

@@ -6,9 +6,9 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
 import { hourMs } from "../core/time.ts"
-import type { RunRecordStore } from "./run-record-store.ts"
+import type { RunRecordRepository } from "./run-record-store.ts"
 import { applyStatus, hasEnded, planStatus } from "./run-status.ts"
-import type { RunStore } from "./run-store.ts"
+import type { RunRepository } from "./run-store.ts"
 
 /** As long as an upload address: whoever follows a run asks for its address once. */
 export const logGrantMs = 25 * hourMs
@@ -35,12 +35,12 @@ export interface RunLogs {
 }
 
 export class RunLogService implements RunLogs {
-  readonly #storage: Storage<{ readonly runs: RunStore; readonly runRecords: RunRecordStore }>
+  readonly #storage: Storage<{ readonly runs: RunRepository; readonly runRecords: RunRecordRepository }>
   readonly #runtime: Pick<Runtime, "clock">
   readonly #signer: Signer
 
   constructor(
-    storage: Storage<{ readonly runs: RunStore; readonly runRecords: RunRecordStore }>,
+    storage: Storage<{ readonly runs: RunRepository; readonly runRecords: RunRecordRepository }>,
     runtime: Pick<Runtime, "clock">,
     signer: Signer,
   ) {

@@ -2,11 +2,11 @@
 // the current configuration, metrics.
 import { conflict } from "../core/errors.ts"
 import type { Instant } from "../core/time.ts"
-import type { EventStore } from "../events/event.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
+import type { EventRepository } from "../events/event.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
 import { type AutoDestroyStatus, lastActivity } from "./auto-destroy.ts"
-import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-store.ts"
 import { lock } from "./lock.ts"
 import { nameHolder } from "./lock-holder.ts"
 import { lifecycleSource, type Run, type RunStep } from "./run.ts"
@@ -14,20 +14,20 @@ import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
 import { advance, decision, lockStep, runActor } from "./run-rules.ts"
 import { isFinal, isMeasured } from "./run-status.ts"
 import { runEvent } from "./run-events.ts"
-import type { RunStore } from "./run-store.ts"
+import type { RunRepository } from "./run-store.ts"
 import { discardAndPromote } from "./state-settlement.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { SituatedWorkspace, Workspace } from "./workspace.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly events: EventStore
-  readonly runs: RunStore
-  readonly configurationVersions: ConfigurationVersionStore
-  readonly stateVersions: StateVersionStore
-  readonly teams: TeamStore
-  readonly users: UserStore
+  readonly workspaces: WorkspaceRepository
+  readonly events: EventRepository
+  readonly runs: RunRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
 }
 
 const lockReason = "Locked by a run"

@@ -3,12 +3,12 @@ import { unprocessable } from "../core/errors.ts"
 import { newId, type RunId } from "../core/ids.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
-import type { EventStore } from "../events/event.ts"
+import type { EventRepository } from "../events/event.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
 import { runEvent } from "./run-events.ts"
-import type { RunStore } from "./run-store.ts"
+import type { RunRepository } from "./run-store.ts"
 import type { Run, RunInput, RunSource } from "./run.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import { type Actor, effectiveExecution, type SituatedWorkspace } from "./workspace.ts"
 
 /** What a run has before anything is asked; drawn before the transaction, which may run several times. */
@@ -34,7 +34,7 @@ interface RunOrigin {
 
 /** Pending from now on. Refused where runs execute with whoever starts them: nobody would ever come for it. */
 export async function queueRun(
-  { events, runs }: { readonly events: EventStore; readonly runs: RunStore },
+  { events, runs }: { readonly events: EventRepository; readonly runs: RunRepository },
   workspace: SituatedWorkspace,
   input: RunInput,
   configuration: ConfigurationVersion | undefined,
@@ -100,7 +100,7 @@ function requireQueue(workspace: SituatedWorkspace): void {
  * locally, or if the configuration comes from VCS, `queue-all-runs` is false and no run was queued manually yet.
  */
 export async function queueRunFor(
-  stores: { readonly events: EventStore; readonly workspaces: WorkspaceStore; readonly runs: RunStore },
+  stores: { readonly events: EventRepository; readonly workspaces: WorkspaceRepository; readonly runs: RunRepository },
   configuration: ConfigurationVersion,
   made: NewRun & { readonly createdBy: Actor | null },
 ): Promise<Run | undefined> {

@@ -9,7 +9,7 @@ export const runDocuments = ["plan-file", "json-output"] as const
 export type RunDocument = (typeof runDocuments)[number]
 
 /** What executors hand in beside statuses and counts. */
-export interface RunRecordStore {
+export interface RunRecordRepository {
   /** In bytes. */
   logSize(runId: RunId, stage: RunStage): Promise<number>
   /** At most `size` bytes from `start`; fewer where the log ends. */

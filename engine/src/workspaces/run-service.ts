@@ -1,16 +1,16 @@
 import type { Caller } from "../core/caller.ts"
-import { conflict, forbidden, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
+import { conflict, forbidden, notFound, rejectFaults, unprocessable } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { mapPage, offsetOf, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
-import type { EventStore } from "../events/event.ts"
+import type { EventRepository } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import {
   type AuthorizedWorkspace,
   actorOf,
@@ -18,7 +18,7 @@ import {
   visibilityIn,
   withPermissions,
 } from "./authorization.ts"
-import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-store.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
 import { describe } from "./lock.ts"
 import { noPermissions, type WorkspacePermission, type WorkspacePermissions } from "./permissions.ts"
@@ -29,7 +29,7 @@ import { runEvent } from "./run-events.ts"
 import { carryOut } from "./run-progress.ts"
 import { newRun, queueRun } from "./run-queue.ts"
 import { assertTakesComment, commentFaults, countFaults, runInputFaults } from "./run-rules.ts"
-import type { RunArchive, RunRecordStore } from "./run-record-store.ts"
+import type { RunArchive, RunRecordRepository } from "./run-record-store.ts"
 import {
   hasEnded,
   isCancelable,
@@ -39,23 +39,23 @@ import {
   planStatus,
   type RunStatus,
 } from "./run-status.ts"
-import type { OrganizationRunQuery, RunQuery, RunStore } from "./run-store.ts"
+import type { OrganizationRunQuery, RunQuery, RunRepository } from "./run-store.ts"
 import type { Runs } from "./runs.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
-  readonly events: EventStore
-  readonly organizations: OrganizationStore
-  readonly runs: RunStore
-  readonly runRecords: RunRecordStore
-  readonly configurationVersions: ConfigurationVersionStore
-  readonly stateVersions: StateVersionStore
-  readonly teams: TeamStore
-  readonly users: UserStore
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly runs: RunRepository
+  readonly runRecords: RunRecordRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
 }
 
 export class RunService implements Runs {
@@ -78,7 +78,7 @@ export class RunService implements Runs {
     const made = newRun(random, clock.now())
     return this.#storage.transact(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canQueueRun")
-      refuseFaults(runInputFaults(input))
+      rejectFaults(runInputFaults(input))
       if (input.isDestroy) requireDestroyable(workspace, permissions)
       const configuration = await configurationOf(stores, workspace, input)
       const run = await queueRun(stores, workspace, input, configuration, made, {
@@ -117,14 +117,14 @@ export class RunService implements Runs {
   }
 
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>> {
-    return this.#storage.readElsewhere(async (stores) => {
+    return this.#storage.readReplica(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
       return mapPage(await stores.runs.list(workspace.id, query, page), (run) => viewRun(run, permissions))
     })
   }
 
   listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>> {
-    return this.#storage.readElsewhere(async (stores) => {
+    return this.#storage.readReplica(async (stores) => {
       const visibility = await this.#visibility(stores, organization)
       return this.#viewed(stores, await stores.runs.listVisible(visibility, query, page))
     })
@@ -233,7 +233,7 @@ export class RunService implements Runs {
       const { run, workspace, permissions } = await this.#authorized(stores, id, (run) =>
         run.planOnly ? "canQueueRun" : "canQueueApply",
       )
-      refuseFaults(countFaults(step.counts))
+      rejectFaults(countFaults(step.counts))
       requireUnclaimed(run, now)
       return viewRun(await carryOut(stores, this.#confirmed(run, step.status), workspace, step, now), permissions)
     })
@@ -299,7 +299,7 @@ export class RunService implements Runs {
     run: Run,
     body: string,
   ): Promise<{ readonly run: Run; readonly comment: RunComment }> {
-    refuseFaults(commentFaults(body))
+    rejectFaults(commentFaults(body))
     assertTakesComment(run)
     const { random, clock } = this.#runtime
     const createdBy = actorOf(this.#caller)

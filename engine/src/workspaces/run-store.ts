@@ -43,7 +43,7 @@ export interface ClaimsToEnd {
   readonly limit: number
 }
 
-export interface RunStore {
+export interface RunRepository {
   find(id: string): Promise<Run | undefined>
   findMany(ids: readonly string[]): Promise<readonly Run[]>
   findByPlan(planId: string): Promise<Run | undefined>

@@ -1,7 +1,7 @@
 // Settings of a workspace: defaults at create, changes at update, and the rules between settings. All faults of a request are reported at
 // once, and a fault changes nothing.
 import type { Edition } from "../core/edition.ts"
-import { type Fault, refuseFaults } from "../core/errors.ts"
+import { type Fault, rejectFaults } from "../core/errors.ts"
 import type { OrganizationId, ProjectId, WorkspaceId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { type ExecutionMode, type Plan, topPlan } from "../organizations/organization.ts"
@@ -47,7 +47,7 @@ export function createWorkspace(
   const isNameRefused = (input.faults ?? []).some(({ field }) => field?.[0] === "name")
   const named = isNameRefused ? input : { name: "", ...input }
   const { value, faults } = changeSettings(newSettings(input, surroundings), named, surroundings)
-  refuseFaults([...(input.faults ?? []), ...faults])
+  rejectFaults([...(input.faults ?? []), ...faults])
   return {
     ...place,
     ...value,
@@ -90,7 +90,7 @@ export function changeWorkspace<W extends Workspace>(
   now: Instant,
 ): W {
   const { value, faults } = changeSettings(workspace, input, surroundings)
-  refuseFaults([...(input.faults ?? []), ...faults])
+  rejectFaults([...(input.faults ?? []), ...faults])
   const after = { ...workspace, ...value, projectId }
   return isSame(workspace, after) ? workspace : { ...after, updatedAt: now }
 }

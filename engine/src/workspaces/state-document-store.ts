@@ -23,7 +23,7 @@ export interface StoredDocument {
 }
 
 /** Documents of state versions, sealed and in chunks. */
-export interface StateDocumentStore {
+export interface StateDocumentRepository {
   /** Chunks may come for it. */
   begin(sent: SentDocument): Promise<void>
   addChunk(id: StateDocumentId, chunk: number, sealed: Uint8Array): Promise<void>

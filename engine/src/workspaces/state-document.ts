@@ -2,14 +2,14 @@ import { notFound } from "../core/errors.ts"
 import type { StateVersionId } from "../core/ids.ts"
 import type { Storage } from "../core/storage.ts"
 import type { ChunkSource, StateArchive } from "./state-archive.ts"
-import type { StateDocumentStore, StoredDocument } from "./state-document-store.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
+import type { StateDocumentRepository, StoredDocument } from "./state-document-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
 import type { DocumentContent } from "./state-versions.ts"
 import type { StateDocument } from "./state-version.ts"
 
 interface UsedStores {
-  readonly stateVersions: StateVersionStore
-  readonly stateDocuments: StateDocumentStore
+  readonly stateVersions: StateVersionRepository
+  readonly stateDocuments: StateDocumentRepository
 }
 
 /** The bytes of a finalized version's document. Where it is taken away meanwhile, they end with `not-found`. */

@@ -3,15 +3,15 @@
 // (docs/compatibility.md, "Reading the state of another workspace").
 import type { Caller } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { type AuthorizedWorkspace, teamsOf, withPermissions } from "./authorization.ts"
 import { isVisible, type WorkspacePermission, workspacePermissions } from "./permissions.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
 }
 export type StatePermission = Extract<WorkspacePermission, "canReadStateVersions" | "canReadStateOutputs">
 

@@ -6,13 +6,13 @@ import { giveBack } from "../core/pieces.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { type DocumentPlace, smallDocumentBytes, type StateArchive } from "./state-archive.ts"
-import type { SentDocument, StateDocumentStore } from "./state-document-store.ts"
+import type { SentDocument, StateDocumentRepository } from "./state-document-store.ts"
 import { parseStateFile, type StateContents, type StateHeader } from "./state-file.ts"
 import { jsonDocumentReader, stateHeaderReader } from "./state-reader.ts"
 import type { StateDocument } from "./state-version.ts"
 
 interface UsedStores {
-  readonly stateDocuments: StateDocumentStore
+  readonly stateDocuments: StateDocumentRepository
 }
 
 /** Larger documents are refused. */

@@ -1,13 +1,13 @@
 // State versions at the end of the lock under which they were made (docs/decisions/state-at-unlock.md).
 import type { StateVersion } from "./state-version.ts"
 import { currentFacts } from "./state-version-rules.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { Workspace } from "./workspace.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly stateVersions: StateVersionStore
+  readonly workspaces: WorkspaceRepository
+  readonly stateVersions: StateVersionRepository
 }
 
 /** The newest version of the lock becomes current once it is finalized: until the lock ends an intermediate one was not. */

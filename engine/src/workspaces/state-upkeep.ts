@@ -5,17 +5,17 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { hourMs, minuteMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
-import type { ConfigurationVersionStore } from "./configuration-version-store.ts"
-import type { StateDocumentStore } from "./state-document-store.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-store.ts"
+import type { StateDocumentRepository } from "./state-document-store.ts"
 import { removeBackingData } from "./state-document.ts"
 import { grantMs } from "./state-grants.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
 
 export interface UpkeepContext {
   readonly storage: Storage<{
-    readonly configurationVersions: ConfigurationVersionStore
-    readonly stateVersions: StateVersionStore
-    readonly stateDocuments: StateDocumentStore
+    readonly configurationVersions: ConfigurationVersionRepository
+    readonly stateVersions: StateVersionRepository
+    readonly stateDocuments: StateDocumentRepository
   }>
   readonly runtime: Runtime
 }

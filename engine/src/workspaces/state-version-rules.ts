@@ -57,7 +57,7 @@ export function admit(
       `Unable to create state version. The workspace is locked by ${describe(lock.by)} and will only accept state uploads from them.`,
       { subject: workspace.id },
     )
-  if (newestFinalized !== undefined && !input.force) refuseDivergence(input, newestFinalized)
+  if (newestFinalized !== undefined && !input.force) rejectDivergence(input, newestFinalized)
   return {
     id,
     workspaceId: workspace.id,
@@ -81,7 +81,7 @@ export function admit(
  * Throws if the new version conflicts with the last one. A lower serial of the same lineage is accepted from the holder of the lock:
  * `state push -force` sends one without `force` (docs/compatibility.md, "State versions"). The same bytes and serial are a retry.
  */
-function refuseDivergence(next: Pick<StateVersion, "serial" | "lineage" | "md5">, last: StateVersion): void {
+function rejectDivergence(next: Pick<StateVersion, "serial" | "lineage" | "md5">, last: StateVersion): void {
   const sameLineage = next.lineage === last.lineage
   if (!sameLineage && next.lineage !== null && last.lineage !== null)
     throw conflict(

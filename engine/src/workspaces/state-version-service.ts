@@ -1,5 +1,5 @@
 import type { Caller } from "../core/caller.ts"
-import { isEngineError, notFound, pending as notYet, refuseFaults } from "../core/errors.ts"
+import { isEngineError, notFound, pending as notYet, rejectFaults } from "../core/errors.ts"
 import type { Edition } from "../core/edition.ts"
 import { newId, type StateVersionId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf, offsetOf } from "../core/page.ts"
@@ -8,15 +8,15 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
-import type { Change, EventStore } from "../events/event.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
-import type { AccessStore } from "./access-store.ts"
-import type { AgentPoolStore } from "./agent-pool-store.ts"
+import type { Change, EventRepository } from "../events/event.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
+import type { AccessRepository } from "./access-store.ts"
+import type { AgentPoolRepository } from "./agent-pool-store.ts"
 import { actorOf, authorizeWorkspace } from "./authorization.ts"
 import { nameHolder } from "./lock-holder.ts"
-import type { RunStore } from "./run-store.ts"
-import type { StateDocumentStore } from "./state-document-store.ts"
+import type { RunRepository } from "./run-store.ts"
+import type { StateDocumentRepository } from "./state-document-store.ts"
 import type { StateOutput } from "./state-file.ts"
 import { grant, requireGrant, type StateTransfer } from "./state-grants.ts"
 import { openStateDocument, removeBackingData } from "./state-document.ts"
@@ -42,7 +42,7 @@ import {
   type StateVersionView,
   stateVersionStatuses,
 } from "./state-version.ts"
-import type { StateVersionQuery, StateVersionStore } from "./state-version-store.ts"
+import type { StateVersionQuery, StateVersionRepository } from "./state-version-store.ts"
 import {
   admit,
   type BackingDataAction,
@@ -59,21 +59,21 @@ import {
 } from "./state-version-rules.ts"
 import type { AddressedDocument, DocumentContent, StateTransfers, StateVersions } from "./state-versions.ts"
 import { listResources } from "./workspace-resources.ts"
-import type { WorkspaceResource, WorkspaceResourceStore } from "./workspace-resource.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceResource, WorkspaceResourceRepository } from "./workspace-resource.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { Actor, SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
-  readonly agentPools: AgentPoolStore
-  readonly events: EventStore
-  readonly stateVersions: StateVersionStore
-  readonly stateDocuments: StateDocumentStore
-  readonly workspaceResources: WorkspaceResourceStore
-  readonly runs: RunStore
-  readonly teams: TeamStore
-  readonly users: UserStore
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly agentPools: AgentPoolRepository
+  readonly events: EventRepository
+  readonly stateVersions: StateVersionRepository
+  readonly stateDocuments: StateDocumentRepository
+  readonly workspaceResources: WorkspaceResourceRepository
+  readonly runs: RunRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
 }
 
 /** What both services need beside the storage. */
@@ -121,7 +121,7 @@ export class StateVersionService implements StateVersions {
   }
 
   list(ref: WorkspaceRef, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersionView>> {
-    return this.#storage.readElsewhere(async (stores) => {
+    return this.#storage.readReplica(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateVersions")
       const versions = await stores.stateVersions.list(workspace.id, query, page)
       const related = await stores.stateVersions.related(versions.items.map(({ id }) => id))
@@ -294,7 +294,7 @@ export async function createStateVersion(
 ): Promise<StateVersionView> {
   // First, so that nobody makes the server read a state for a workspace they may not write.
   await storage.read(authorize)
-  refuseFaults(stateVersionFaults(input))
+  rejectFaults(stateVersionFaults(input))
   const { random, clock } = runtime
   const id = newId("sv", random)
   // What comes along in the request itself is no larger than that may be.

@@ -15,7 +15,7 @@ export interface StateVersionRelated {
   readonly hasJsonState: boolean
 }
 
-export interface StateVersionStore {
+export interface StateVersionRepository {
   find(id: string): Promise<StateVersion | undefined>
   findMany(ids: readonly StateVersionId[]): Promise<readonly StateVersion[]>
   /** Newest first. */

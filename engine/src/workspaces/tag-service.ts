@@ -1,21 +1,21 @@
 // Tags are seen by whoever sees what carries them; the pool is changed by whoever manages tags in the whole organization, the
 // tags of a workspace by whoever manages them there.
 import type { Caller } from "../core/caller.ts"
-import { conflict, type Fault, notFound, refuseFaults } from "../core/errors.ts"
+import { conflict, type Fault, notFound, rejectFaults } from "../core/errors.ts"
 import { newId, type WorkspaceId } from "../core/ids.ts"
 import { ownerOf, type Writer } from "../core/owner.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
-import type { Change, EventStore } from "../events/event.ts"
+import type { Change, EventRepository } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import type { ProjectStore } from "../organizations/project-store.ts"
-import { bind, type BearerChange } from "../tags/bind.ts"
+import type { ProjectRepository } from "../organizations/project-store.ts"
+import { bind, type TaggableChange } from "../tags/bind.ts"
 import { type CountedTag, flatTagFaults, foldTag, type Tag } from "../tags/tag.ts"
-import { addFlatAs, bindAs, type HeldPlan, refusePlan, removeFlatAs } from "../tags/owners.ts"
+import { addFlatAs, bindAs, type OwnershipPlan, rejectPlan, removeFlatAs } from "../tags/owners.ts"
 import {
   type Binding,
   type BindingChange,
@@ -24,22 +24,22 @@ import {
   effectiveBindings,
   type TagBinding,
 } from "../tags/tag-binding.ts"
-import type { Bearer, TagStore } from "../tags/tag-store.ts"
+import type { Taggable, TagRepository } from "../tags/tag-store.ts"
 import type { Showing, TagBindingView, TagFilter, TagReference, Tags, TagView } from "../tags/tags.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { authorizeWorkspace, withPermissions } from "./authorization.ts"
 import { isVisible } from "./permissions.ts"
 import { tagChanges } from "./tag-events.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { Workspace } from "./workspace.ts"
 
 interface UsedStores {
-  readonly access: AccessStore
-  readonly events: EventStore
-  readonly organizations: OrganizationStore
-  readonly projects: ProjectStore
-  readonly tags: TagStore
-  readonly workspaces: WorkspaceStore
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
+  readonly tags: TagRepository
+  readonly workspaces: WorkspaceRepository
 }
 
 // Most transactions here are repeatable read. Of two about the same workspace one is run again (`WorkspaceStore.guard`), so that
@@ -63,7 +63,7 @@ export class TagService implements Tags {
   }
 
   list(organizationName: string, { search, exceptOf = [] }: TagFilter, page: PageRequest): Promise<Page<TagView>> {
-    return this.#storage.readElsewhere(async (stores) => {
+    return this.#storage.readReplica(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
       const seen = await this.#visible(stores, exceptOf)
       const found = await stores.tags.list(
@@ -78,7 +78,7 @@ export class TagService implements Tags {
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canManageTags")
-      refuseFaults(flatTagFaults(names, prefix))
+      rejectFaults(flatTagFaults(names, prefix))
       const firstSpellings = new Map<string, string>()
       for (const name of names) if (!firstSpellings.has(foldTag(name))) firstSpellings.set(foldTag(name), name)
       const drafts = [...firstSpellings.values()].map((name) => ({
@@ -108,9 +108,9 @@ export class TagService implements Tags {
     return this.#storage.transact(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canManageTags")
       const found = await stores.tags.findMany(organization.id, ids)
-      refuseMissing(ids, found)
+      rejectMissing(ids, found)
       const owner = ownerOf(writer)
-      if (owner !== undefined) await refuseHeld(stores, found, owner)
+      if (owner !== undefined) await rejectHeld(stores, found, owner)
       await stores.tags.remove(found.map(({ id }) => id))
       await stores.events.append(
         ...found.map(({ id, organizationId, name }): Change => {
@@ -131,11 +131,11 @@ export class TagService implements Tags {
         ({ workspace, permissions }) =>
           workspace.organizationId === tag.organizationId && isVisible(permissions) && permissions.canManageTags,
       )
-      refuseMissing(
+      rejectMissing(
         ids,
         manageable.map(({ workspace }) => workspace),
       )
-      const bearers = manageable.map(({ workspace }) => bearerOf(workspace))
+      const bearers = manageable.map(({ workspace }) => taggableOf(workspace))
       stores.workspaces.guard(bearers.map(({ id }) => id as WorkspaceId))
       const present = await stores.tags.bindingsOf(bearers)
       const owner = ownerOf(writer)
@@ -152,7 +152,7 @@ export class TagService implements Tags {
           conflicts: plan.conflicts.map(placed),
         }
       })
-      refusePlan({
+      rejectPlan({
         faults: changes.flatMap(({ faults }) => faults),
         conflicts: changes.flatMap(({ conflicts }) => conflicts),
       })
@@ -198,7 +198,7 @@ export class TagService implements Tags {
   bindings(workspaceId: string, showing: Showing = {}): Promise<readonly TagBindingView[]> {
     return this.#storage.read(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
-      return bindingViews(stores, bearerOf(workspace), showing)
+      return bindingViews(stores, taggableOf(workspace), showing)
     })
   }
 
@@ -207,7 +207,7 @@ export class TagService implements Tags {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
       const { organizationId, projectId } = workspace
       const present = await stores.tags.bindingsOf([
-        bearerOf(workspace),
+        taggableOf(workspace),
         { kind: "project", id: projectId, organizationId },
       ])
       const project = { id: projectId, bindings: present.get(projectId) ?? [] }
@@ -222,9 +222,9 @@ export class TagService implements Tags {
   bind(workspaceId: string, bindings: readonly Binding[], writer: Writer = {}): Promise<readonly TagBindingView[]> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
-      const change = await this.#bindTo(stores, bearerOf(workspace), bindings, writer)
+      const change = await this.#bindTo(stores, taggableOf(workspace), bindings, writer)
       await stores.events.append(...tagChanges(workspace, change))
-      return bindingViews(stores, bearerOf(workspace))
+      return bindingViews(stores, taggableOf(workspace))
     }, repeatableRead)
   }
 
@@ -242,7 +242,7 @@ export class TagService implements Tags {
   ): Promise<readonly TagBindingView[]> {
     return this.#storage.transact(async (stores) => {
       const { project } = await authorizeProject(stores, this.#caller, projectId, "canUpdate")
-      const bearer: Bearer = { kind: "project", id: project.id, organizationId: project.organizationId }
+      const bearer: Taggable = { kind: "project", id: project.id, organizationId: project.organizationId }
       const { put, remove } = await this.#bindTo(stores, bearer, bindings, writer)
       if (put.length + remove.length > 0)
         await stores.events.append({
@@ -255,10 +255,10 @@ export class TagService implements Tags {
     })
   }
 
-  async #bindTo(stores: UsedStores, bearer: Bearer, given: readonly Binding[], writer: Writer): Promise<BindingChange> {
+  async #bindTo(stores: UsedStores, bearer: Taggable, given: readonly Binding[], writer: Writer): Promise<BindingChange> {
     const present = (await stores.tags.bindingsOf([bearer])).get(bearer.id) ?? []
     const plan = bindAs(ownerOf(writer), present, given, prefix)
-    refusePlan(plan)
+    rejectPlan(plan)
     const change = changesBetween(present, plan.bindings)
     await this.#bind(stores, [{ bearer, change }])
     return change
@@ -266,21 +266,21 @@ export class TagService implements Tags {
 
   #changeWorkspace(
     workspaceId: string,
-    plan: (stores: UsedStores, workspace: Workspace, present: readonly TagBinding[]) => Promise<HeldPlan>,
+    plan: (stores: UsedStores, workspace: Workspace, present: readonly TagBinding[]) => Promise<OwnershipPlan>,
   ): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
-      const bearer = bearerOf(workspace)
+      const bearer = taggableOf(workspace)
       const present = (await stores.tags.bindingsOf([bearer])).get(workspace.id) ?? []
       const planned = await plan(stores, workspace, present)
-      refusePlan(planned)
+      rejectPlan(planned)
       const change = changesBetween(present, planned.bindings)
       await this.#bind(stores, [{ bearer, change }])
       await stores.events.append(...tagChanges(workspace, change))
     }, repeatableRead)
   }
 
-  #bind({ tags }: UsedStores, changes: readonly BearerChange[]): Promise<void> {
+  #bind({ tags }: UsedStores, changes: readonly TaggableChange[]): Promise<void> {
     return bind(tags, changes, { now: this.#runtime.clock.now(), random: this.#runtime.random })
   }
 
@@ -292,7 +292,7 @@ export class TagService implements Tags {
   }
 }
 
-export const bearerOf = ({ id, organizationId }: Pick<Workspace, "id" | "organizationId">): Bearer => ({
+export const taggableOf = ({ id, organizationId }: Pick<Workspace, "id" | "organizationId">): Taggable => ({
   kind: "workspace",
   id,
   organizationId,
@@ -300,7 +300,7 @@ export const bearerOf = ({ id, organizationId }: Pick<Workspace, "id" | "organiz
 
 export async function bindingViews(
   { tags }: Pick<UsedStores, "tags">,
-  bearer: Bearer,
+  bearer: Taggable,
   showing: Showing = {},
 ): Promise<readonly TagBindingView[]> {
   const present = (await tags.bindingsOf([bearer])).get(bearer.id) ?? []
@@ -316,7 +316,7 @@ const shownEntry = ({ key, value, isTag, isBinding, owners }: TagBinding, showin
   ...(showing.tags && { isTag, isBinding }),
 })
 
-async function refuseHeld({ tags }: UsedStores, found: readonly Tag[], owner: string): Promise<void> {
+async function rejectHeld({ tags }: UsedStores, found: readonly Tag[], owner: string): Promise<void> {
   const held = await tags.heldByOthers(
     found.map(({ id }) => id),
     owner,
@@ -354,7 +354,7 @@ const newNameFaults = (references: readonly TagReference[]): Fault[] =>
       : flatTagFaults([reference.name], []).map(({ detail }) => ({ field: [...prefix, index, "name"], detail })),
   )
 
-function refuseMissing(ids: readonly string[], found: readonly { readonly id: string }[]): void {
+function rejectMissing(ids: readonly string[], found: readonly { readonly id: string }[]): void {
   const known = new Set(found.map(({ id }) => id))
   const missing = ids.find((id) => !known.has(id))
   if (missing !== undefined) throw notFound(missing)

@@ -1,13 +1,13 @@
 import { type Caller, membershipIn } from "../core/caller.ts"
-import { invalid, notFound, refuseFaults } from "../core/errors.ts"
+import { invalid, notFound, rejectFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
-import type { EventStore } from "../events/event.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
+import type { EventRepository } from "../events/event.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
 import { seesTeam } from "../organizations/team.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import {
   accessFaults,
@@ -16,17 +16,17 @@ import {
   type TeamWorkspaceInput,
   type TeamWorkspacePatch,
   type TeamWorkspaces,
-  type TeamWorkspaceStore,
+  type TeamWorkspaceRepository,
 } from "./team-workspace.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
 
 interface UsedStores {
-  readonly access: AccessStore
-  readonly events: EventStore
-  readonly teams: TeamStore
-  readonly teamWorkspaces: TeamWorkspaceStore
-  readonly workspaces: WorkspaceStore
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly teams: TeamRepository
+  readonly teamWorkspaces: TeamWorkspaceRepository
+  readonly workspaces: WorkspaceRepository
 }
 
 /** Whoever may read a workspace's settings sees who has access to it; changing that takes admin on the workspace. */
@@ -54,7 +54,7 @@ export class TeamWorkspaceService implements TeamWorkspaces {
       if (team?.organizationId !== workspace.organizationId || membership === undefined || !seesTeam(membership, team))
         throw invalid([{ field: ["teamId", "id"], detail: "Team does not exist in this organization" }])
       const access = changeAccess(undefined, input)
-      refuseFaults(accessFaults(access, input))
+      rejectFaults(accessFaults(access, input))
       const made: TeamWorkspace = { id, teamId: team.id, workspaceId: workspace.id, ...access }
       await stores.teamWorkspaces.insert(made)
       await stores.events.append({ kind: "team-access.updated", workspace })
@@ -78,7 +78,7 @@ export class TeamWorkspaceService implements TeamWorkspaces {
       const { found, workspace } = await this.#authorized(stores, id, "canUpdate")
       const { teamId, workspaceId } = found
       const access = changeAccess(found, patch)
-      refuseFaults(accessFaults(access, patch))
+      rejectFaults(accessFaults(access, patch))
       const after: TeamWorkspace = { id: found.id, teamId, workspaceId, ...access }
       await stores.teamWorkspaces.save(after)
       await stores.events.append({ kind: "team-access.updated", workspace })

@@ -36,7 +36,7 @@ export interface TeamWorkspaces {
   delete(id: string): Promise<void>
 }
 
-export interface TeamWorkspaceStore {
+export interface TeamWorkspaceRepository {
   find(id: string): Promise<TeamWorkspace | undefined>
   list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<TeamWorkspace>>
   /** Throws `EngineError("invalid")` on `team` when the team has access already. */

@@ -1,6 +1,6 @@
 // The releases of terraform that site administrators list, as in Terraform Enterprise's Admin Terraform Versions API. The list
 // restricts nothing: `terraform-version` of a workspace is text, and the server downloads no binary.
-import { type Fault, type FieldPath, refuseFaults, unprocessable } from "../core/errors.ts"
+import { type Fault, type FieldPath, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 
@@ -115,7 +115,7 @@ export function updateTerraformVersion(
   const { version = before.version, deprecated = before.deprecated } = patch
   const reason = patch.deprecatedReason?.trim() === "" ? null : patch.deprecatedReason
   const { archs, faults } = updateBinaries(before.archs, patch)
-  refuseFaults([
+  rejectFaults([
     ...(patch.version === undefined ? [] : versionFaults(patch.version)),
     ...faults,
     ...reasonFaults(reason ?? null, deprecated),

@@ -1,13 +1,13 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, refuseFaults } from "../core/errors.ts"
+import { notFound, rejectFaults } from "../core/errors.ts"
 import { newId, type WorkspaceId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { attributeChanges } from "../core/attribute-changes.ts"
-import type { EventStore } from "../events/event.ts"
-import type { AccessStore } from "./access-store.ts"
+import type { EventRepository } from "../events/event.ts"
+import type { AccessRepository } from "./access-store.ts"
 import { authorizeWorkspace } from "./authorization.ts"
-import type { VariableStore } from "./variable-store.ts"
+import type { VariableRepository } from "./variable-store.ts"
 import {
   changeVariable,
   type Variable,
@@ -18,14 +18,14 @@ import {
   viewVariable,
 } from "./variable.ts"
 import type { Variables } from "./variables.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
-  readonly events: EventStore
-  readonly variables: VariableStore
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly variables: VariableRepository
 }
 
 export class VariableService implements Variables {
@@ -47,7 +47,7 @@ export class VariableService implements Variables {
     const createdAt = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
-      refuseFaults(variableFaults(input))
+      rejectFaults(variableFaults(input))
       const variable: Variable = {
         ...input,
         id,
@@ -91,7 +91,7 @@ export class VariableService implements Variables {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
       const before = await found(stores, workspace.id, id)
       const { changed, faults } = changeVariable(before, patch)
-      refuseFaults(faults)
+      rejectFaults(faults)
       const variable = { ...changed, versionId }
       await stores.variables.save(variable)
       await stores.events.append({

@@ -1,7 +1,7 @@
 import type { WorkspaceId } from "../core/ids.ts"
 import type { Variable } from "./variable.ts"
 
-export interface VariableStore {
+export interface VariableRepository {
   find(workspaceId: WorkspaceId, id: string): Promise<Variable | undefined>
   findById(id: string): Promise<Variable | undefined>
   /** All of the workspace, in the order of their creation. */

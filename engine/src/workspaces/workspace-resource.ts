@@ -66,7 +66,7 @@ export interface KnownResource {
 }
 
 /** Resources of workspaces as of the version that each was last listed from. */
-export interface WorkspaceResourceStore {
+export interface WorkspaceResourceRepository {
   /** Undefined while nobody has listed them. */
   listedFrom(workspaceId: WorkspaceId): Promise<StateVersionId | undefined>
   known(workspaceId: WorkspaceId): Promise<readonly KnownResource[]>

@@ -8,18 +8,18 @@ import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
 import { nextTurn } from "../core/timers.ts"
 import type { StateArchive } from "./state-archive.ts"
-import type { StateDocumentStore } from "./state-document-store.ts"
+import type { StateDocumentRepository } from "./state-document-store.ts"
 import { openStateDocument } from "./state-document.ts"
 import { stateInstancesReader } from "./state-reader.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
 import type { StateVersion } from "./state-version.ts"
-import { withModuleNames, type WorkspaceResource, type WorkspaceResourceStore } from "./workspace-resource.ts"
+import { withModuleNames, type WorkspaceResource, type WorkspaceResourceRepository } from "./workspace-resource.ts"
 import type { Workspace } from "./workspace.ts"
 
 interface UsedStores {
-  readonly stateVersions: StateVersionStore
-  readonly stateDocuments: StateDocumentStore
-  readonly workspaceResources: WorkspaceResourceStore
+  readonly stateVersions: StateVersionRepository
+  readonly stateDocuments: StateDocumentRepository
+  readonly workspaceResources: WorkspaceResourceRepository
 }
 
 interface ListingTools {

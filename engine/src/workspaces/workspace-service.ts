@@ -7,25 +7,25 @@ import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { attributeChanges } from "../core/attribute-changes.ts"
-import type { Change, EventKind, EventStore } from "../events/event.ts"
+import type { Change, EventKind, EventRepository } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
-import type { OrganizationStore } from "../organizations/organization-store.ts"
+import type { OrganizationRepository } from "../organizations/organization-store.ts"
 import type { Organization } from "../organizations/organization.ts"
 import type { Project } from "../organizations/project.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
-import type { ProjectStore } from "../organizations/project-store.ts"
-import type { SettingsStore } from "../organizations/settings-store.ts"
+import type { ProjectRepository } from "../organizations/project-store.ts"
+import type { SettingsRepository } from "../organizations/settings-store.ts"
 import { isPrivateKey, type SshKeyStore } from "../organizations/ssh-key.ts"
-import type { TeamStore } from "../organizations/team-store.ts"
-import type { UserStore } from "../organizations/user-store.ts"
-import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
+import type { TeamRepository } from "../organizations/team-store.ts"
+import type { UserRepository } from "../organizations/user-store.ts"
+import type { VcsConnectionRepository } from "../organizations/vcs-connection-store.ts"
 import { bind } from "../tags/bind.ts"
 import { flatTagFaults } from "../tags/tag.ts"
-import { addFlatAs, type HeldBinding, type HeldPlan, refusePlan, replaceAs } from "../tags/owners.ts"
+import { addFlatAs, type OwnedBinding, type OwnershipPlan, rejectPlan, replaceAs } from "../tags/owners.ts"
 import { changesBetween } from "../tags/tag-binding.ts"
-import type { TagStore } from "../tags/tag-store.ts"
-import type { AccessStore } from "./access-store.ts"
-import type { AgentPoolStore } from "./agent-pool-store.ts"
+import type { TagRepository } from "../tags/tag-store.ts"
+import type { AccessRepository } from "./access-store.ts"
+import type { AgentPoolRepository } from "./agent-pool-store.ts"
 import {
   type AuthorizedWorkspace,
   actorOf,
@@ -33,7 +33,7 @@ import {
   visibilityIn,
   withPermissions,
 } from "./authorization.ts"
-import { refuseUnsafeDelete } from "./deletion.ts"
+import { rejectUnsafeDelete } from "./deletion.ts"
 import { knownReleases } from "./engine-version.ts"
 import { executionDefaults } from "./execution.ts"
 import { extendLock, forceUnlock, lock, type LockChange, type LockExtension, type LockInput, unlock } from "./lock.ts"
@@ -44,29 +44,29 @@ import { removeWorkspace } from "./removal.ts"
 import { changeWorkspace, createWorkspace, isWorkspaceName, type Surroundings } from "./settings.ts"
 import { authorizeStateReading } from "./state-reading.ts"
 import { discardAndPromote, promote } from "./state-settlement.ts"
-import type { StateVersionStore } from "./state-version-store.ts"
+import type { StateVersionRepository } from "./state-version-store.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 import { tagChanges } from "./tag-events.ts"
 import { viewWorkspace, type WorkspaceView } from "./workspace-view.ts"
-import { bearerOf, bindingViews } from "./tag-service.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import { taggableOf, bindingViews } from "./tag-service.ts"
+import type { WorkspaceRepository } from "./workspace-store.ts"
 import type { ShownWorkspace, Workspaces, WorkspaceShowing } from "./workspaces.ts"
 
 interface UsedStores {
-  readonly workspaces: WorkspaceStore
-  readonly access: AccessStore
-  readonly agentPools: AgentPoolStore
-  readonly events: EventStore
-  readonly organizations: OrganizationStore
-  readonly projects: ProjectStore
-  readonly settings: SettingsStore
-  readonly tags: TagStore
-  readonly stateVersions: StateVersionStore
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly agentPools: AgentPoolRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
+  readonly settings: SettingsRepository
+  readonly tags: TagRepository
+  readonly stateVersions: StateVersionRepository
   readonly sshKeys: SshKeyStore
-  readonly teams: TeamStore
-  readonly users: UserStore
-  readonly vcsConnections: VcsConnectionStore
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+  readonly vcsConnections: VcsConnectionRepository
 }
 
 export class WorkspaceService implements Workspaces {
@@ -91,7 +91,7 @@ export class WorkspaceService implements Workspaces {
       const authorized = await authorizeStateReading(stores, this.#caller, ref)
       const view = await viewOf(stores, authorized, this.#edition)
       if (bindings === undefined || authorized.currentStateOnly) return view
-      return { ...view, bindings: await bindingViews(stores, bearerOf(authorized.workspace), bindings) }
+      return { ...view, bindings: await bindingViews(stores, taggableOf(authorized.workspace), bindings) }
     })
   }
 
@@ -124,7 +124,7 @@ export class WorkspaceService implements Workspaces {
   }
 
   list(organizationName: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>> {
-    return this.#storage.readElsewhere(async (stores) => {
+    return this.#storage.readReplica(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
       const visibility = visibilityIn(this.#caller, organization.id)
       if (visibility === undefined) throw notFound(organizationName)
@@ -156,7 +156,7 @@ export class WorkspaceService implements Workspaces {
         surroundings,
         now,
       )
-      refusePlan({ faults: [], conflicts: planned.conflicts })
+      rejectPlan({ faults: [], conflicts: planned.conflicts })
       await assertTokenAdmitted(stores, after, { from: workspace.projectId })
       await stores.workspaces.save(workspace, after)
       const change = changesBetween(present, planned.bindings)
@@ -190,7 +190,7 @@ export class WorkspaceService implements Workspaces {
   safeDelete(ref: WorkspaceRef): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canDestroy")
-      refuseUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
+      rejectUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
       await removeWorkspace(stores, workspace)
     })
   }
@@ -325,10 +325,10 @@ async function referencesOf(
 async function planTags(
   { tags: store }: Pick<UsedStores, "tags">,
   organizationId: OrganizationId,
-  present: readonly HeldBinding[],
+  present: readonly OwnedBinding[],
   { tagBindings, tags }: Pick<WorkspaceInput, "tagBindings" | "tags">,
   owner: string | undefined,
-): Promise<HeldPlan> {
+): Promise<OwnershipPlan> {
   const valued =
     tagBindings === undefined
       ? { bindings: present, faults: [], conflicts: [] }

@@ -39,7 +39,7 @@ export interface GrantedWorkspace {
 }
 
 /** An expired lock is never shown: whatever finds its workspace shows it unlocked (`lock-expiry.ts`). */
-export interface WorkspaceStore {
+export interface WorkspaceRepository {
   find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined>
   /** With what was given to these teams on it, directly and through its project. */
   findGranted(ref: WorkspaceRef, teams: readonly TeamId[]): Promise<GrantedWorkspace | undefined>

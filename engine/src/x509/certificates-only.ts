@@ -5,7 +5,7 @@ import { createRequire } from "node:module"
 import type * as Asn1js from "asn1js"
 import type * as Pkijs from "pkijs"
 import { oids } from "./asn1/oids.ts"
-import { DerReader, refuseMalformed } from "./asn1/reader.ts"
+import { DerReader, rejectMalformed } from "./asn1/reader.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
 const require = createRequire(import.meta.url)
@@ -18,8 +18,8 @@ const certificatesMaximum = 16
 
 /** DER of each certificate, in the order of the bundle. `MalformedDer` or `UnacceptableInput` for anything else. */
 export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
-  refuseMalformed(der, document)
-  refuseMany(der)
+  rejectMalformed(der, document)
+  rejectMany(der)
   const { certificates = [] } = signedData(der)
   const { Certificate } = pkijs()
   return certificates.map((certificate) => {
@@ -31,7 +31,7 @@ export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
 
 const document = "PKCS #7"
 
-function refuseMany(der: Uint8Array): void {
+function rejectMany(der: Uint8Array): void {
   const info = new DerReader(der, document).sequence("ContentInfo")
   if (info.oid("contentType") !== oids.signedData) throw new UnacceptableInput("The PKCS #7 bundle is no SignedData")
   const signed = info.optional(0, "content")?.sequence("SignedData")

@@ -1,6 +1,6 @@
 // PKCS #10 certification requests (RFC 2986).
 import { oids } from "./asn1/oids.ts"
-import { DerReader, refuseMalformed } from "./asn1/reader.ts"
+import { DerReader, rejectMalformed } from "./asn1/reader.ts"
 import { contextConstructed, tag } from "./asn1/tag.ts"
 import { context, encode, integer, objectIdentifier, sequence, setOf } from "./asn1/writer.ts"
 import { type Extension, encodeExtensions, readExtensions } from "./extension.ts"
@@ -95,7 +95,7 @@ function readRequestedExtensions(info: DerReader): readonly Extension[] {
     attribute.finish("attribute")
   }
   // They may end up in a certificate, so what nobody reads is at least DER.
-  for (const { oid, value } of extensions ?? []) refuseMalformed(value, `extension ${oid}`)
+  for (const { oid, value } of extensions ?? []) rejectMalformed(value, `extension ${oid}`)
   return extensions ?? []
 }
 

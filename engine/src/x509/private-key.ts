@@ -23,7 +23,7 @@ import {
   publicKeyOf,
   readCurve,
   readKeyAlgorithm,
-  refuseWeakRsa,
+  rejectWeakRsa,
 } from "./public-key.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
@@ -167,7 +167,7 @@ function readPkcs8(key: DerReader): PrivateKey {
   if (given !== undefined && (version !== 1 || given[0] !== 0)) key.refuse("publicKey", "has no place here")
   key.finish("publicKey")
   const read = readSecret(found, secret)
-  if (given !== undefined) refuseOtherPublicKey(given.subarray(1), read.publicKey)
+  if (given !== undefined) rejectOtherPublicKey(given.subarray(1), read.publicKey)
   return read
 }
 
@@ -191,7 +191,7 @@ function readRsa(key: DerReader, der: Uint8Array): PrivateKey {
   key.small("version", 0)
   const modulus = key.unsigned("modulus")
   const exponent = key.unsigned("publicExponent")
-  const bits = refuseWeakRsa(modulus, exponent)
+  const bits = rejectWeakRsa(modulus, exponent)
   if (bits > rsaPrivateBitsMaximum)
     throw new UnacceptableInput(`RSA private keys > ${rsaPrivateBitsMaximum} bits are not supported: got ${bits}`)
   const below = (field: string): bigint => {
@@ -237,7 +237,7 @@ function readSec1(key: DerReader, expected: Curve | undefined): PrivateKey {
   if (named !== undefined && named !== curve)
     throw new UnacceptableInput("The private key names another elliptic curve than its algorithm does")
   const read = ecKey(curve, scalar)
-  if (given !== undefined) refuseOtherPublicKey(given, read.publicKey)
+  if (given !== undefined) rejectOtherPublicKey(given, read.publicKey)
   return read
 }
 
@@ -271,7 +271,7 @@ function ed25519Key(seed: Uint8Array): PrivateKey {
   return new PrivateKey(publicKeyOf({ type: "ed25519" }, Buffer.from(x, "base64url")), new Uint8Array(seed))
 }
 
-function refuseOtherPublicKey(given: Uint8Array, { octets }: PublicKey): void {
+function rejectOtherPublicKey(given: Uint8Array, { octets }: PublicKey): void {
   if (Buffer.compare(given, octets) !== 0) throw mismatch()
 }
 

@@ -94,7 +94,7 @@ export function readCurve(parameters: DerReader): Curve {
 /** Of a PKCS#1 RSAPublicKey (RFC 8017, appendix A.1.1). */
 function readRsaBits(octets: Uint8Array): number {
   const { modulus, exponent } = readRsaNumbers(octets)
-  return refuseWeakRsa(modulus, exponent)
+  return rejectWeakRsa(modulus, exponent)
 }
 
 /** Magnitudes, big-endian, without leading zeros. */
@@ -123,7 +123,7 @@ function readRsaNumbers(octets: Uint8Array): RsaPublicNumbers {
 }
 
 /** Of magnitudes, big-endian, without leading zeros; the answer is the size of the modulus in bits. */
-export function refuseWeakRsa(modulus: Uint8Array, exponent: Uint8Array): number {
+export function rejectWeakRsa(modulus: Uint8Array, exponent: Uint8Array): number {
   const bits = modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24
   if (bits < rsaBitsMinimum)
     throw new UnacceptableInput(`RSA keys < ${rsaBitsMinimum} bits are unsafe and not supported: got ${bits}`)

@@ -1,6 +1,6 @@
 // Certificates of a real engine and an API server in memory that rejects and changes what a test says; the clock is the test's.
 import type { Engine } from "@chancery/engine"
-import { openWorld, seededRandom } from "@chancery/engine/testing"
+import { openTestEngine, seededRandom } from "@chancery/engine/testing"
 import { sha256 } from "@chancery/engine/x509"
 import { heldIn } from "../certificate/held-certificate.ts"
 import { certificateIndexes, reconcileCertificates } from "../certificates.ts"
@@ -49,7 +49,7 @@ export async function openCertificate(spec: object, role: object = {}) {
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   const digest = (text: string) => sha256(Buffer.from(text))
   const runtime = { clock, random: seededRandom(1), log, digest }
-  const world = opening.use(await openWorld({ jobs: false, runtime }))
+  const world = opening.use(await openTestEngine({ jobs: false, runtime }))
   const engine: Engine = world.engine
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   const pki = engine.pki("pki")

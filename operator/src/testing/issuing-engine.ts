@@ -1,5 +1,5 @@
 // A real engine with an authority and a role that allows everything, and certificates of it for specs.
-import { openWorld } from "@chancery/engine/testing"
+import { openTestEngine } from "@chancery/engine/testing"
 import { signedRequest, writePem } from "@chancery/engine/x509"
 import { heldOf, type HeldCertificate } from "../certificate/held-certificate.ts"
 import { keysOfThisProcess, wantedKey } from "../certificate/keys.ts"
@@ -10,7 +10,7 @@ import { certificate, type CertificateSpec } from "../kinds/certificate.ts"
 const dayMs = 86_400_000
 
 export interface IssuingEngine extends AsyncDisposable {
-  readonly engine: Awaited<ReturnType<typeof openWorld>>["engine"]
+  readonly engine: Awaited<ReturnType<typeof openTestEngine>>["engine"]
   /** DER of the root. */
   readonly root: Uint8Array
   issue(spec: CertificateSpec): Promise<HeldCertificate>
@@ -22,7 +22,7 @@ export const certificateSpec = (spec: Readonly<Record<string, unknown>> = {}): C
 
 /** `levels`: 1 for a root alone, 2 for an intermediate that issues. */
 export async function issuingEngine(levels: 1 | 2 = 1): Promise<IssuingEngine> {
-  const world = await openWorld({ jobs: false })
+  const world = await openTestEngine({ jobs: false })
   const { engine } = world
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   const pki = engine.pki("pki")

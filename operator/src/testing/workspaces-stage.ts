@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Engine, EngineError, isEngineError } from "@chancery/engine"
-import { openWorld } from "@chancery/engine/testing"
+import { openTestEngine } from "@chancery/engine/testing"
 import type { ApiError } from "../cluster.ts"
 import { DirectoryCluster } from "../directory/directory-cluster.ts"
 import { workspace } from "../kinds/workspace.ts"
@@ -55,7 +55,7 @@ export type WorkspacesStage = Awaited<ReturnType<typeof openWorkspaces>>
 
 export async function openWorkspaces() {
   await using opening = new AsyncDisposableStack()
-  const world = opening.use(await openWorld())
+  const world = opening.use(await openTestEngine())
   const engine: Engine = world.engine
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const folder = await mkdtemp(join(tmpdir(), "chancery-workspaces-"))

@@ -1,11 +1,11 @@
 // Whoever signs is who asks: a token beside an ACME request neither opens nor closes anything.
 import { beforeAll, afterAll, expect, test } from "vitest"
 import { pkiRoutes } from "../../../engine/src/http/pki-routes.ts"
-import { callers, openPkiCast, type PkiCast } from "./cast.ts"
+import { callers, openPkiUsers, type PkiUsers } from "./cast.ts"
 
-let cast: PkiCast
+let cast: PkiUsers
 beforeAll(async () => {
-  cast = await openPkiCast()
+  cast = await openPkiUsers()
 })
 afterAll(() => cast[Symbol.asyncDispose]())
 

@@ -1,7 +1,7 @@
 // Everyone the permission matrix of the certificate API asks on behalf of, each with policies for all mounts of the run.
 import { basicConstraints, keyUsage } from "../../../engine/src/x509/extensions.ts"
 import { type SeenQuestion, startPolicyServer, templateFor } from "../../../engine/src/testing/policy-server.ts"
-import { type Answer, openWorld, type World, type WorldOptions } from "../../../engine/src/testing/world.ts"
+import { type Answer, openTestEngine, type TestEngine, type TestEngineOptions } from "../../../engine/src/testing/world.ts"
 
 export const callers = [
   "no token",
@@ -34,7 +34,7 @@ const policies: Readonly<Record<Exclude<Holder, "default policy">, Rules>> = {
 
 /** What one cell of the matrix acts on; every cell has a mount of its own. */
 export interface PkiSubject {
-  readonly world: World
+  readonly world: TestEngine
   readonly mount: string
   /** Unlike any other text of the run: for names. */
   readonly unique: string
@@ -46,17 +46,17 @@ export interface PkiSubject {
   newToken(caller: CallerName): Promise<string>
 }
 
-export interface PkiCast extends AsyncDisposable {
-  readonly world: World
+export interface PkiUsers extends AsyncDisposable {
+  readonly world: TestEngine
   readonly tokens: Readonly<Record<CallerName, string | null>>
   newSubject(): Promise<PkiSubject>
 }
 
-export async function openPkiCast(options: WorldOptions = {}): Promise<PkiCast> {
+export async function openPkiUsers(options: TestEngineOptions = {}): Promise<PkiUsers> {
   await using opening = new AsyncDisposableStack()
   const policyServer = opening.use(await startPolicyServer())
   policyServer.answerWith(allowed)
-  const world = opening.use(await openWorld({ ...options, outgoing: { kinds: ["loopback"], ranges: [] } }))
+  const world = opening.use(await openTestEngine({ ...options, outgoing: { kinds: ["loopback"], ranges: [] } }))
   const root = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const answer = await world.pki(method, path, body === undefined ? {} : { body })
     if (answer.status < 300) return answer
@@ -79,7 +79,7 @@ export async function openPkiCast(options: WorldOptions = {}): Promise<PkiCast> 
   const closing = opening.move()
   return {
     world,
-    tokens: tokens as PkiCast["tokens"],
+    tokens: tokens as PkiUsers["tokens"],
     async newSubject() {
       count += 1
       const mount = `${place}/m${count}`

@@ -4,7 +4,7 @@ import { authRoutes } from "../../../engine/src/http/auth-routes.ts"
 import type { AuthRoute, Operation } from "../../../engine/src/http/pki-route.ts"
 import { pkiRoutes } from "../../../engine/src/http/pki-routes.ts"
 import { systemRoutes } from "../../../engine/src/http/system-routes.ts"
-import { type CallerName, callers, type PkiCast, type PkiSubject } from "./cast.ts"
+import { type CallerName, callers, type PkiUsers, type PkiSubject } from "./cast.ts"
 import { requests } from "./requests.ts"
 
 const methods: Readonly<Record<Operation, string>> = {
@@ -36,7 +36,7 @@ export const openEndpoints: readonly string[] = all.filter(({ open }) => open ==
 
 export type PkiMatrix = Readonly<Record<string, readonly number[]>>
 
-export async function generatePkiMatrix(cast: PkiCast): Promise<PkiMatrix> {
+export async function generatePkiMatrix(cast: PkiUsers): Promise<PkiMatrix> {
   const matrix: Record<string, number[]> = {}
   for (const endpoint of pkiEndpoints) {
     const statuses: number[] = []
@@ -60,7 +60,7 @@ export async function generatePkiMatrix(cast: PkiCast): Promise<PkiMatrix> {
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const askPki = (
-  { world, tokens }: PkiCast,
+  { world, tokens }: PkiUsers,
   { method, address, body, token, headers }: ReadyPkiRequest,
   caller: CallerName,
 ): Promise<Answer> =>

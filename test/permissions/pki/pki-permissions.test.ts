@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { readTable } from "../document.ts"
-import { callers, openPkiCast, type PkiCast } from "./cast.ts"
+import { callers, openPkiUsers, type PkiUsers } from "./cast.ts"
 import {
   askPki,
   generatePkiMatrix,
@@ -13,10 +13,10 @@ import {
 import { refusedToAll } from "./lease-requests.ts"
 import { requests } from "./requests.ts"
 
-let cast: PkiCast
+let cast: PkiUsers
 let matrix: PkiMatrix
 beforeAll(async () => {
-  cast = await openPkiCast()
+  cast = await openPkiUsers()
   matrix = await generatePkiMatrix(cast)
 })
 afterAll(() => cast[Symbol.asyncDispose]())

@@ -8,7 +8,7 @@ import { writeDurably } from "../../storage/durable-file.ts"
 import { developmentOrganization, usualManifests } from "../dev-defaults.ts"
 import { ensureAuthorities, localTls } from "../dev-authorities.ts"
 import { runServer } from "../run-server.ts"
-import { findOperator, type KeptManifests } from "../operator.ts"
+import { findOperator, type StoredManifests } from "../operator.ts"
 import { readSecretFile } from "../secret-file.ts"
 import type { Settings } from "../settings.ts"
 import { describeStorage, makeDataFolder, storageUrl } from "../store.ts"
@@ -45,7 +45,7 @@ export async function serveForDevelopment(
 
 async function keepManifests(
   given: string | undefined,
-  { data, ...rest }: Pick<KeptManifests, "engine" | "log" | "terminal"> & { readonly data: string },
+  { data, ...rest }: Pick<StoredManifests, "engine" | "log" | "terminal"> & { readonly data: string },
   signal: AbortSignal,
 ): Promise<void> {
   if (given === "off" || (given === undefined && !existsSync(usualManifests))) return

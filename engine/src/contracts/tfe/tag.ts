@@ -1,6 +1,6 @@
 // The pool of tags of an organization, and the tags and key-value bindings of workspaces and projects.
 import { z } from "zod"
-import { invalid, refuseFaults } from "../../core/errors.ts"
+import { invalid, rejectFaults } from "../../core/errors.ts"
 import type { ProjectId, TagId } from "../../core/ids.ts"
 import { flatTagFaults } from "../../tags/tag.ts"
 import type { Binding, EffectiveTagBinding } from "../../tags/tag-binding.ts"
@@ -98,7 +98,7 @@ const newTags: Body<{ readonly names: readonly string[]; readonly many: boolean 
       return { names: namedTags.decode(body).map(({ attributes }) => attributes.name), many: true }
     const { name } = decodeDocument(body, named, { types: ["tags"] }).attributes
     // Only here is it known that the name stands alone in the document.
-    refuseFaults(flatTagFaults([name], []).map(({ detail }) => ({ detail, pointer: "/data/attributes/name" })))
+    rejectFaults(flatTagFaults([name], []).map(({ detail }) => ({ detail, pointer: "/data/attributes/name" })))
     return { names: [name], many: false }
   },
   encode: ({ names }) => namedTags.encode(names.map((name) => ({ attributes: { name } }))),

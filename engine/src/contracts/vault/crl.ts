@@ -1,5 +1,5 @@
 // Certificate revocation lists and their settings (https://developer.hashicorp.com/vault/api-docs/secret/pki).
-import { derived } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/derived.ts"
 import { type Fault, invalid } from "../../core/errors.ts"
 import { hourMs, parseInstant } from "../../core/time.ts"
 import { defaultCrlSettings } from "../../pki/crl/crl-settings.ts"
@@ -30,7 +30,7 @@ import { revocationTime, revocationTimeOf } from "./stored-certificate.ts"
 import { anything, duration, durationText, enumOf, flag, integer, nullable, text, textUpTo } from "./types.ts"
 
 /** Made once a list: PEM of a million entries takes a fifth of a second, and the address is public. */
-const pemOf = derived((der: Uint8Array): Uint8Array => Buffer.from(writePem("X509 CRL", der)))
+const pemOf = memoizeByIdentity((der: Uint8Array): Uint8Array => Buffer.from(writePem("X509 CRL", der)))
 const pemText = (der: Uint8Array): string => Buffer.from(pemOf(der)).toString("latin1")
 
 /** Answer of an issuer's addresses: DER, or the list in an envelope for Vault clients. */

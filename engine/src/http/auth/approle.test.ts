@@ -5,16 +5,16 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { minuteMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { type Answer, openWorld, origin, type WorldOptions } from "../../testing/world.ts"
+import { type Answer, openTestEngine, origin, type TestEngineOptions } from "../../testing/world.ts"
 
 const started = Date.UTC(2026, 10, 23, 7)
 const vault = { "x-vault-request": "true" }
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 const wrong = { status: 400, body: { errors: ["invalid role or secret ID"] } }
 
-async function opened(options: WorldOptions = {}) {
+async function opened(options: TestEngineOptions = {}) {
   const clock = manualClock(started)
-  const world = await openWorld({ ...options, runtime: { ...systemRuntime(), clock } })
+  const world = await openTestEngine({ ...options, runtime: { ...systemRuntime(), clock } })
   onTestFinished(() => world[Symbol.asyncDispose]())
   await world.engine.policies.put("web", 'path "pki/issue/web" { capabilities = ["update"] }')
   await world.engine.authMethods.enable({ path: "approle", type: "approle" })

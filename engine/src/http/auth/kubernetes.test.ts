@@ -16,7 +16,7 @@ import {
 } from "../../testing/api-server.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { testTlsPem } from "../../testing/policy-server.ts"
-import { type Answer, openWorld, origin, type World, type WorldOptions } from "../../testing/world.ts"
+import { type Answer, openTestEngine, origin, type TestEngine, type TestEngineOptions } from "../../testing/world.ts"
 
 const audience = "vault://shop/issuer"
 const reviewerJwt = await projectedToken({ aud: ["https://kubernetes.default.svc"] })
@@ -30,20 +30,20 @@ interface Logged {
   readonly fields: Readonly<Record<string, unknown>> | undefined
 }
 
-interface Stage extends World {
+interface Stage extends TestEngine {
   readonly cluster: ApiServer
   readonly logged: readonly Logged[]
 }
 
 /** A method at `auth/kubernetes` with a policy `web`, not configured yet; the API server takes every token for the account's. */
-async function opened(options: WorldOptions = {}): Promise<Stage> {
+async function opened(options: TestEngineOptions = {}): Promise<Stage> {
   const cluster = await startApiServer(webReviewed)
   onTestFinished(() => cluster[Symbol.asyncDispose]())
   const logged: Logged[] = []
   const write = (level: string) => (event: string, fields?: Logged["fields"]) =>
     void logged.push({ level, event, fields })
   const log = { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") }
-  const world = await openWorld({
+  const world = await openTestEngine({
     runtime: systemRuntime(log),
     outgoing: { kinds: ["loopback"], ranges: [] },
     ...options,
@@ -73,7 +73,7 @@ const configured = (stage: Stage, body: object = {}) =>
 const bound = { bound_service_account_names: "web", bound_service_account_namespaces: "shop", audience }
 const withRole = (stage: Stage, body: object = {}) =>
   done(stage.pki("POST", "/auth/kubernetes/role/issuer", { body: { ...bound, token_policies: "web", ...body } }))
-const logIn = ({ pki }: World, body: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+const logIn = ({ pki }: TestEngine, body: object = {}, headers: Readonly<Record<string, string>> = {}) =>
   pki("POST", "/auth/kubernetes/login", { token: null, body: { role: "issuer", jwt, ...body }, headers })
 const vault = { "x-vault-request": "true" }
 
@@ -559,7 +559,7 @@ test.each([
   await using database = await openDatabase(url)
   const changed = { ...(await stage.engine.kubernetesLogins("kubernetes").getConfig()), ...config }
   await database.transact((session) =>
-    session.run(session.db.updateTable("kubernetes_clusters").set({ config: JSON.stringify(changed) })),
+    session.execute(session.db.updateTable("kubernetes_clusters").set({ config: JSON.stringify(changed) })),
   )
   expect(await logIn(stage)).toMatchObject(denied)
   expect(stage.cluster.seen).toHaveLength(1)

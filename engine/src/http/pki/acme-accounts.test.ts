@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { type AcmeAnswer, AcmeTestClient, newAcmeKey, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { localhost, newAcmeWorld } from "../../testing/acme-world.ts"
+import { localhost, newAcmeEngine } from "../../testing/acme-world.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import type { World } from "../../testing/world.ts"
+import type { TestEngine } from "../../testing/world.ts"
 import { dayMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 
@@ -12,7 +12,7 @@ const base = `${acmeCluster}/acme`
 
 describe("an account", () => {
   test("is made once for a key, found again, changed and given up", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     expect(await client.register({ onlyReturnExisting: true })).toMatchObject({
       status: 400,
@@ -32,7 +32,7 @@ describe("an account", () => {
     expect(await client.register()).toMatchObject({ status: 401, problem: "unauthorized" })
   })
 
-  test.each<readonly [string, (client: AcmeTestClient, world: World) => Promise<AcmeAnswer>]>([
+  test.each<readonly [string, (client: AcmeTestClient, world: TestEngine) => Promise<AcmeAnswer>]>([
     ["be read", (client) => client.post(client.account ?? "")],
     ["become valid", (client) => client.post(client.account ?? "", { status: "valid" })],
     ["change its contact", (client) => client.post(client.account ?? "", { contact: [] })],
@@ -62,7 +62,7 @@ describe("an account", () => {
       },
     ],
   ])("[F-A8] that is deactivated, or disabled, cannot %s: 401 (RFC 8555, section 7.3.6)", async (_what, ask) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const [given, disabled] = [
       await AcmeTestClient.registered(world, base),
       await AcmeTestClient.registered(world, base),
@@ -81,21 +81,21 @@ describe("an account", () => {
     [["mailto:a@example.com,b@example.com"], "invalidContact"],
     ["mailto:a@example.com", "malformed"],
   ])("with the contact %j is refused: %s", async (contact, problem) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     expect(await client.register({ contact })).toMatchObject({ status: 400, problem })
     expect(await client.register({ onlyReturnExisting: true })).toMatchObject({ problem: "accountDoesNotExist" })
   })
 
   test("agrees to terms where there are any", async () => {
-    const world = await newAcmeWorld({ settings: { terms_of_service: "https://ca.example/terms" } })
+    const world = await newAcmeEngine({ settings: { terms_of_service: "https://ca.example/terms" } })
     const client = await AcmeTestClient.open(world, base)
     expect(await client.register()).toMatchObject({ status: 403, problem: "userActionRequired" })
     expect((await client.register({ termsOfServiceAgreed: true })).status).toBe(201)
   })
 
   test("[P-4.1-n5] belongs to one directory", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const other = await AcmeTestClient.open(world, `${acmeCluster}/roles/web/acme`)
     other.key = client.key
@@ -113,7 +113,7 @@ describe("an account", () => {
   })
 
   test("gets another key, with which alone it signs from then on", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const taken = await AcmeTestClient.registered(world, base)
     const key = await newAcmeKey("ES384")
@@ -139,7 +139,7 @@ describe("an account", () => {
 
   test("[F-A8] lists no orders that are invalid (RFC 8555, section 7.1.2.1)", async () => {
     const clock = manualClock(Date.now())
-    const world = await newAcmeWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const world = await newAcmeEngine({ options: { runtime: { ...systemRuntime(), clock } } })
     const client = await AcmeTestClient.registered(world, base)
     const order = (...names: readonly string[]) =>
       client.post("/new-order", { identifiers: names.map((value) => ({ type: "dns", value })) })
@@ -158,7 +158,7 @@ describe("an account", () => {
   })
 
   test("lists its orders, and no other account's", async () => {
-    const world = await newAcmeWorld({ settings: { orders_per_name: 0 } })
+    const world = await newAcmeEngine({ settings: { orders_per_name: 0 } })
     const client = await AcmeTestClient.registered(world, base)
     const other = await AcmeTestClient.registered(world, base)
     const urls: string[] = []

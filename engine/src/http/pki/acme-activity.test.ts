@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { hurriedTime, issued, localhost, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import { hurriedTime, issued, localhost, newProvingEngine, readyOrder } from "../../testing/acme-world.ts"
 import { type RecordedMetrics, recordedMetrics } from "../../testing/recorded-metrics.ts"
 
 test.each([
@@ -14,7 +14,7 @@ test.each([
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const auditFile = join(folder, "audit.log")
-  const { world, responder } = await newProvingWorld({ options: { auditFile, auditOpenReads } })
+  const { world, responder } = await newProvingEngine({ options: { auditFile, auditOpenReads } })
   const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
   const { url } = await issued(client, responder)
   await client.post(`${client.account}/orders`)
@@ -38,7 +38,7 @@ test("an order is counted with its validation, and its signature is on record wi
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const auditFile = join(folder, "audit.log")
   const metrics = recordedMetrics()
-  const { world, responder } = await newProvingWorld({ options: { auditFile, metrics } })
+  const { world, responder } = await newProvingEngine({ options: { auditFile, metrics } })
   const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
   const { url, leaf } = await issued(client, responder)
   expect(ordersOf(metrics)).toEqual({ made: 1, valid: 1, invalid: 0 })
@@ -63,7 +63,7 @@ test("an order is counted with its validation, and its signature is on record wi
 
 test("an order that comes to nothing with a name is counted once, however it does", async () => {
   const metrics = recordedMetrics()
-  const { world, responder } = await newProvingWorld({ options: { ...hurriedTime(), metrics } })
+  const { world, responder } = await newProvingEngine({ options: { ...hurriedTime(), metrics } })
   const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
   const made = await client.post("/new-order", { identifiers: [localhost, { type: "dns", value: "absent.invalid" }] })
   for (const url of made.body.authorizations) {

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest"
 import { AcmeTestClient, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { localhost, newAcmeWorld } from "../../testing/acme-world.ts"
+import { localhost, newAcmeEngine } from "../../testing/acme-world.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import type { World } from "../../testing/world.ts"
+import type { TestEngine } from "../../testing/world.ts"
 import { minuteMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 
 const base = `${acmeCluster}/acme`
 
 describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
-  async function bindingFor(world: World, path = "acme", body: object = {}) {
+  async function bindingFor(world: TestEngine, path = "acme", body: object = {}) {
     const { status, body: answer } = await world.pki("POST", `/pki/${path}/new-eab`, { body })
     expect(status).toBe(200)
     return answer.data as { id: string; key: string }
@@ -28,7 +28,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
   }
 
   test("[P-2.3-r1] [P-2.3-r2] [P-2.3-r3] [P-2.3-r4] [P-2.3-r5] [P-4.2-r1] [P-3-r4] a token is made for one directory", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     for (const path of ["acme", "issuer/root/acme", "roles/web/acme", "issuer/root/roles/web/acme"]) {
       const { body } = await world.pki("POST", `/pki/${path}/new-eab`)
       expect(body.data).toEqual({
@@ -43,7 +43,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
   })
 
   test("[P-4.2-r2] [P-3-r2] a token is listed until it is used, once and in its directory", async () => {
-    const world = await newAcmeWorld({ settings: { eab_policy: "new-account-required" } })
+    const world = await newAcmeEngine({ settings: { eab_policy: "new-account-required" } })
     const token = await bindingFor(world)
     const { body } = await world.pki("LIST", "/pki/eab")
     expect(body.data).toEqual({
@@ -71,7 +71,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
   })
 
   test("[P-4.2-r3] [P-3-r3] a token that is deleted lets nobody in", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const token = await bindingFor(world)
     expect((await world.pki("DELETE", `/pki/eab/${token.id}`)).status).toBe(204)
     expect((await world.pki("DELETE", `/pki/eab/${token.id}`)).status).toBe(404)
@@ -81,7 +81,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
 
   test("a token ends when it was said to", async () => {
     const clock = manualClock(Date.now())
-    const world = await newAcmeWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const world = await newAcmeEngine({ options: { runtime: { ...systemRuntime(), clock } } })
     const token = await bindingFor(world, "acme", { ttl: "10m" })
     clock.advance(10 * minuteMs)
     const client = await AcmeTestClient.open(world, base)
@@ -110,14 +110,14 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
     [
       "for another account's key",
       async (client: AcmeTestClient, token: { id: string; key: string }) => {
-        const other = await AcmeTestClient.open(await newAcmeWorld(), client.base)
+        const other = await AcmeTestClient.open(await newAcmeEngine(), client.base)
         return bound(other, token)
       },
       400,
     ],
     ["that is no object", async () => "x", 400],
   ] as const)("[P-2.4-r7] a binding %s is refused even where none is needed", async (_how, make, status) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const token = await bindingFor(world)
     const client = await AcmeTestClient.open(world, base)
     expect((await client.register({ externalAccountBinding: await make(client, token) })).status).toBe(status)
@@ -126,7 +126,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
   })
 
   test("[P-2.4-r7] existing accounts keep working where only new ones need a binding, and not where all do", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     await world.pki("POST", "/pki/config/acme", { body: { eab_policy: "new-account-required" } })
     expect((await client.post("/new-order", { identifiers: [localhost] })).status).toBe(201)
@@ -139,7 +139,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
   })
 
   test("the variable SERVICE_DISABLE_PUBLIC_ACME requires a binding everywhere", async () => {
-    const world = await newAcmeWorld({ options: { acme: { requiresBinding: true } } })
+    const world = await newAcmeEngine({ options: { acme: { requiresBinding: true } } })
     const client = await AcmeTestClient.open(world, base)
     expect((await client.get(`${base}/directory`)).body.meta.externalAccountRequired).toBe(true)
     expect(await client.register()).toMatchObject({ status: 403, problem: "externalAccountRequired" })

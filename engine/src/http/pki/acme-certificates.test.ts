@@ -2,13 +2,13 @@ import { X509Certificate } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { issued, localhost, newProvingWorld, readyOrder, renewalIdOf } from "../../testing/acme-world.ts"
+import { issued, localhost, newProvingEngine, readyOrder, renewalIdOf } from "../../testing/acme-world.ts"
 
 const base = `${acmeCluster}/acme`
 
 describe("a certificate", () => {
   test("is revoked by who ordered it, with the reason that is given", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
     const certificate = leaf.raw.toString("base64url")
@@ -22,7 +22,7 @@ describe("a certificate", () => {
   })
 
   test("is revoked by who has its key, or has proved its names, and by nobody else", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const stranger = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
@@ -37,7 +37,7 @@ describe("a certificate", () => {
   })
 
   test("[F-A4] is revoked by the account that ordered it after its order is deleted, and by no other", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const stranger = await AcmeTestClient.registered(world, base)
     const { leaf, url } = await issued(client, responder)
@@ -56,7 +56,7 @@ describe("a certificate", () => {
   })
 
   test("[F-A4] that the API has issued is revoked by an account that holds authorizations for all its names", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const role = { allow_any_name: true, allow_ip_sans: true, enforce_hostnames: false, key_type: "ec", ttl: "1h" }
     await world.pki("POST", "/pki/roles/any", {
       body: { ...role, require_cn: false, allowed_uri_sans: "*", organization: "Org" },
@@ -110,7 +110,7 @@ describe("a certificate", () => {
       400,
     ],
   ])("[F-A2] is not named by %s, neither in replaces nor for renewal information", async (_how, spoil, status) => {
-    const { world, responder } = await newProvingWorld({ settings: { orders_per_account: 1, orders_per_name: 1 } })
+    const { world, responder } = await newProvingEngine({ settings: { orders_per_account: 1, orders_per_name: 1 } })
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
     const id = renewalIdOf(leaf)
@@ -124,7 +124,7 @@ describe("a certificate", () => {
   })
 
   test("tells when to renew it, sooner when it is revoked, and is replaced once", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
     const id = renewalIdOf(leaf)

@@ -5,14 +5,14 @@ import { DatabaseSync } from "node:sqlite"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient, newAcmeKey, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { newAcmeWorld } from "../../testing/acme-world.ts"
-import { openWorld } from "../../testing/world.ts"
+import { newAcmeEngine } from "../../testing/acme-world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 const base = `${acmeCluster}/acme`
 
 describe("a directory", () => {
   test("[P-7-n4] [P-2.4-r1] [P-3-r1] is not there until ACME is enabled, nor is anything below it", async () => {
-    const world = await newAcmeWorld({ settings: { enabled: false } })
+    const world = await newAcmeEngine({ settings: { enabled: false } })
     const client = await AcmeTestClient.open(world, base)
     for (const path of ["/directory", "/new-nonce", "/renewal-info/a.b"]) {
       const answer = await client.get(`${base}${path}`)
@@ -27,7 +27,7 @@ describe("a directory", () => {
   })
 
   test("names every address by the mount's own, whatever host was asked", async () => {
-    const world = await newAcmeWorld({
+    const world = await newAcmeEngine({
       settings: {
         terms_of_service: "https://ca.example/terms",
         website: "https://ca.example",
@@ -56,7 +56,7 @@ describe("a directory", () => {
   })
 
   test("gives out nonces, with HEAD and GET and every answer", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     for (const [method, status] of [
       ["HEAD", 200],
@@ -77,7 +77,7 @@ describe("a directory", () => {
     const folder = await mkdtemp(join(tmpdir(), "chancery-"))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const file = join(folder, "chancery.db")
-    const world = await newAcmeWorld({ options: { url: `sqlite:${file}`, jobs: false } })
+    const world = await newAcmeEngine({ options: { url: `sqlite:${file}`, jobs: false } })
     const client = await AcmeTestClient.open(world, base)
     using beside = new DatabaseSync(file)
     // Another number whenever somebody else has written.
@@ -90,7 +90,7 @@ describe("a directory", () => {
   })
 
   test("is read with POST alone where it is signed for", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const answer = await world.pki("GET", "/pki/acme/new-order", { token: null })
     expect(answer).toMatchObject({ status: 405, body: { type: "urn:ietf:params:acme:error:malformed", status: 405 } })
     expect(answer.headers.get("content-type")).toBe("application/problem+json")
@@ -114,7 +114,7 @@ describe("a directory", () => {
     ["revoke-cert", "POST"],
     ["key-change", "POST"],
   ])("[F-A8] answers PUT, PATCH and DELETE of %s with 405 and what it allows: %s", async (path, allow) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const key = await newAcmeKey()
     const url = `${base}/${path}`
     const { headers: found } = await world.request("HEAD", `${base}/new-nonce`, { token: null })
@@ -140,12 +140,12 @@ describe("a directory", () => {
   })
 
   test("[F-A8] new-eab, which is of the API, takes PUT as POST", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     expect((await world.pki("PUT", "/pki/acme/new-eab", { body: {} })).status).toBe(200)
   })
 
   test("[F-A8] is open to pages of every origin, with every answer (RFC 8555, section 6.1)", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     const shared = (answer: { headers: Headers }) => {
       expect(answer.headers.get("access-control-allow-origin")).toBe("*")
@@ -177,7 +177,7 @@ describe("a directory", () => {
   })
 
   test("[F-A8] nothing but ACME is open to pages of other origins", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     for (const path of ["/pki/roles/web", "/pki/acme/new-eab", "/pki/eab", "/pki/acme/mgmt/order"]) {
       const preflight = await world.pki("OPTIONS", path, { token: null })
       expect(preflight.status).toBeGreaterThanOrEqual(400)
@@ -223,7 +223,7 @@ describe("[P-4.1-p1] which directories issue, and what by:", () => {
     ["an external policy that is not enabled", "external-policy/acme", {}, "nothing"],
   ]
   test.each(cases)("%s", async (_how, path, settings, outcome) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     await world.pki("POST", "/pki/roles/other", { body: {} })
     await world.pki("POST", "/pki/roles/unstored", { body: { no_store: true } })
     await world.pki("POST", "/pki/root/generate/internal", {
@@ -245,7 +245,7 @@ describe("[P-4.1-p1] which directories issue, and what by:", () => {
 
 describe("[F-A12] a mount without a default issuer", () => {
   async function withoutIssuer() {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     expect((await world.pki("DELETE", "/pki/issuer/root")).status).toBeLessThan(300)
     return world
   }
@@ -285,7 +285,7 @@ describe("[F-A12] a mount without a default issuer", () => {
 })
 
 test("[P-4.2-r4] [P-4.2-r5] [P-2.4-r1] the configuration is read whole, and written in parts", async () => {
-  const world = await openWorld()
+  const world = await openTestEngine()
   onTestFinished(() => world[Symbol.asyncDispose]())
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
   const defaults = {

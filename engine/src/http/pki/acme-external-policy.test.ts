@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { csrFor, hurriedTime, issued, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import { csrFor, hurriedTime, issued, newProvingEngine, readyOrder } from "../../testing/acme-world.ts"
 import { startPolicyServer, templateFor, testTlsPem } from "../../testing/policy-server.ts"
-import type { World, WorldOptions } from "../../testing/world.ts"
+import type { TestEngine, TestEngineOptions } from "../../testing/world.ts"
 import { dayMs } from "../../core/time.ts"
 import { subjectAltName } from "../../x509/extensions.ts"
 
@@ -17,7 +17,7 @@ describe("where an external policy service decides", () => {
       { critical: false },
     ),
   ]
-  async function newDecidedWorld(options: WorldOptions = {}) {
+  async function newDecidedWorld(options: TestEngineOptions = {}) {
     const policy = await startPolicyServer()
     onTestFinished(() => policy[Symbol.asyncDispose]())
     policy.answerWith((question) => ({
@@ -25,7 +25,7 @@ describe("where an external policy service decides", () => {
       store_certificate: false,
     }))
     const outgoing = { kinds: ["loopback"], ranges: [] } as const
-    const setup = await newProvingWorld({
+    const setup = await newProvingEngine({
       settings: { default_directory_policy: "external-policy:web" },
       options: { outgoing, ...options },
     })
@@ -173,7 +173,7 @@ describe("where an external policy service decides", () => {
     expect(asked).toBe(3)
   })
 
-  test.each<readonly [string, (client: AcmeTestClient, world: World) => Promise<unknown>]>([
+  test.each<readonly [string, (client: AcmeTestClient, world: TestEngine) => Promise<unknown>]>([
     ["given up", (client) => client.post(client.account ?? "", { status: "deactivated" })],
     [
       "disabled [F-A8]",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { newTestAccount } from "../../testing/acme-account.ts"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { issued, newAcmeWorld, newProvingWorld, renewalIdOf } from "../../testing/acme-world.ts"
+import { issued, newAcmeEngine, newProvingEngine, renewalIdOf } from "../../testing/acme-world.ts"
 
 const base = `${acmeCluster}/acme`
 const accounts = "/pki/acme/mgmt/account/keyid"
@@ -14,7 +14,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
 
 describe("accounts, as an administrator sees them", () => {
   test("are listed and shown with their key, contacts, binding and orders", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     expect((await world.pki("LIST", accounts)).status).toBe(404)
     const client = await AcmeTestClient.registered(world, base, { contact: ["mailto:ops@example.com"] })
     const { leaf } = await issued(client, responder)
@@ -53,7 +53,7 @@ describe("accounts, as an administrator sees them", () => {
   })
 
   test("are read in parts, by their ids", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const made = await Promise.all(Array.from({ length: 5 }, () => newTestAccount(world.engine, "pki")))
     const ids = made.map(({ id }) => id).toSorted()
     expect((await world.pki("LIST", `${accounts}?limit=2`)).body.data.keys).toEqual(ids.slice(0, 2))
@@ -62,7 +62,7 @@ describe("accounts, as an administrator sees them", () => {
   })
 
   test("are disabled, which ends all that they have proved, and enabled again", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { url } = await issued(client, responder)
     const id = client.account?.split("/").at(-1) ?? ""
@@ -79,7 +79,7 @@ describe("accounts, as an administrator sees them", () => {
   })
 
   test("stay deactivated where their holders have said so, and become nothing else", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const id = client.account?.split("/").at(-1) ?? ""
     for (const body of [{}, { status: "deactivated" }, { status: 5 }])
@@ -92,7 +92,7 @@ describe("accounts, as an administrator sees them", () => {
   })
 
   test("are deleted with their orders, and their certificates stay", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
     const id = client.account?.split("/").at(-1) ?? ""
@@ -106,7 +106,7 @@ describe("accounts, as an administrator sees them", () => {
 
 describe("orders, as an administrator sees them", () => {
   test("are listed, of all accounts or of one, shown and deleted", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const [one, other] = [await newTestAccount(world.engine, "pki"), await newTestAccount(world.engine, "pki")]
     const first = await one.order("a.example.com", "b.example.com")
     await other.order("c.example.com")
@@ -125,7 +125,7 @@ describe("orders, as an administrator sees them", () => {
 
 describe("a signal that certificates are to be renewed", () => {
   async function renewable() {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
     const windowOf = async (of: X509Certificate) => {
@@ -176,7 +176,7 @@ describe("a signal that certificates are to be renewed", () => {
   })
 
   test("is not raised for what there is not, or that is no signal", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const refused = {
       'exactly one of "issuer_ref" and "serial_numbers" must be given': [
         {},

@@ -9,8 +9,8 @@ import {
   hurriedTime,
   issued,
   localhost,
-  newAcmeWorld,
-  newProvingWorld,
+  newAcmeEngine,
+  newProvingEngine,
   readyOrder,
 } from "../../testing/acme-world.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
@@ -35,7 +35,7 @@ async function newLateWorld(identities = "ca.example", settings: object = {}) {
     return type === "A" ? ["127.0.0.1"] : []
   })
   const clock = manualClock(Date.now())
-  const { world, responder } = await newProvingWorld({
+  const { world, responder } = await newProvingEngine({
     settings: { caa_identities: identities, dns_resolver: `127.0.0.1:${port}`, ...settings },
     options: { runtime: { ...systemRuntime(), clock }, timers: hurriedTime().timers },
   })
@@ -104,7 +104,7 @@ describe("an order", () => {
     ["a profile that is not offered", { identifiers: [localhost], profile: "absent" }, "invalidProfile"],
     ["to replace what is no certificate", { identifiers: [localhost], replaces: "x" }, "malformed"],
   ])("for %s is refused", async (_how, order, problem) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     expect(await client.post("/new-order", order)).toMatchObject({ status: 400, problem })
   })
@@ -114,7 +114,7 @@ describe("an order", () => {
     ["dns", "*.127.1"],
     ["ip", "::ffff:10.0.0.1"],
   ])("[F-A10] is refused for the %s identifier %s, and so is an authorization", async (type, value) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const refused = { status: 400, problem: "rejectedIdentifier" }
     expect(await client.post("/new-order", { identifiers: [localhost, { type, value }] })).toMatchObject({
@@ -127,7 +127,7 @@ describe("an order", () => {
   })
 
   test("has each name once and in lower case, reserved and private ones too: an authority of one's own has such hosts", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const identifiers = ["Printer.TEST", "printer.test", "db.internal"].map((value) => ({ type: "dns", value }))
     const made = await client.post("/new-order", { identifiers: [...identifiers, { type: "ip", value: "10.0.0.1" }] })
@@ -141,7 +141,7 @@ describe("an order", () => {
   })
 
   test("is refused with every name that its role does not allow", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
     const identifiers = ["www.example.com", "a.example.net", "b.example.net"].map((value) => ({ type: "dns", value }))
     const refused = await client.post("/new-order", { identifiers })
@@ -153,7 +153,7 @@ describe("an order", () => {
   })
 
   test("[P-2.4-r4] becomes a certificate for servers, with the chain to its root", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf, downloaded, finalized } = await issued(client, responder)
     expect(downloaded.headers.get("content-type")).toBe("application/pem-certificate-chain")
@@ -165,14 +165,14 @@ describe("an order", () => {
   })
 
   test("[P-2.4-r4] of a role whose key usages are allowed has them", async () => {
-    const { world, responder } = await newProvingWorld({ settings: { allow_role_ext_key_usage: true } })
+    const { world, responder } = await newProvingEngine({ settings: { allow_role_ext_key_usage: true } })
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
     const { leaf } = await issued(client, responder)
     expect(leaf.keyUsage).toEqual([serverAuth, "1.3.6.1.5.5.7.3.2"])
   })
 
   test("[P-2.4-r8] is valid for max_ttl at most, and until when its client asked", async () => {
-    const { world, responder } = await newProvingWorld({ settings: { max_ttl: "48h" }, role: { ttl: "720h" } })
+    const { world, responder } = await newProvingEngine({ settings: { max_ttl: "48h" }, role: { ttl: "720h" } })
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
     const until = ({ leaf }: { leaf: X509Certificate }) => new Date(leaf.validTo).getTime()
     expect(until(await issued(client, responder))).toBeLessThanOrEqual(Date.now() + 48 * hourMs)
@@ -181,7 +181,7 @@ describe("an order", () => {
   })
 
   test("is proved by the time the answer to its challenge leaves, where that takes no time", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const ordered = await client.post("/new-order", { identifiers: [localhost] })
     const authorization = await client.post(ordered.body.authorizations[0])
@@ -201,7 +201,7 @@ describe("an order", () => {
     const silent = createServer((socket) => asked.push(socket)).listen(0, "127.0.0.1")
     onTestFinished(() => void silent.close())
     await once(silent, "listening")
-    const world = await newAcmeWorld({
+    const world = await newAcmeEngine({
       options: {
         acme: { httpPort: (silent.address() as AddressInfo).port, permitted: { kinds: ["loopback"], ranges: [] } },
       },
@@ -217,7 +217,7 @@ describe("an order", () => {
   })
 
   test("says why it has failed", async () => {
-    const { world } = await newProvingWorld({ options: hurriedTime() })
+    const { world } = await newProvingEngine({ options: hurriedTime() })
     const client = await AcmeTestClient.registered(world, base)
     const ordered = await client.post("/new-order", { identifiers: [localhost] })
     const authorization = await client.post(ordered.body.authorizations[0])
@@ -336,7 +336,7 @@ describe("an order", () => {
   })
 
   test("uses what is proved again, until it is given up", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { authorizations } = await readyOrder(client, responder)
     const again = await client.post("/new-order", { identifiers: [localhost] })
@@ -350,7 +350,7 @@ describe("an order", () => {
   })
 
   test("may find its names proved before it", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const made = await client.post("/new-authz", { identifier: localhost })
     expect(made).toMatchObject({ status: 201, body: { status: "pending", identifier: localhost } })
@@ -378,7 +378,7 @@ describe("an order", () => {
     ["what is not in base64url", async () => "a b"],
   ]
   test.each(finalizing)("is not finalized with a CSR for %s, and can be all the same afterwards", async (_how, csr) => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { finalize } = await readyOrder(client, responder)
     expect(await client.post(finalize, { csr: await csr() })).toMatchObject({ status: 400, problem: "badCSR" })
@@ -386,7 +386,7 @@ describe("an order", () => {
   })
 
   test("is finalized once, and tells the same again", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { finalize } = await readyOrder(client, responder)
     const [one, other] = [await csrFor(["localhost"]), await csrFor(["localhost"])]
@@ -399,7 +399,7 @@ describe("an order", () => {
   })
 
   test("follows the profile that it names", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     await world.pki("POST", "/pki/roles/short", {
       body: { allow_any_name: true, key_type: "any", require_cn: false, ttl: "1h" },
     })
@@ -410,7 +410,7 @@ describe("an order", () => {
 
   test("expires", async () => {
     const clock = manualClock(Date.now())
-    const world = await newAcmeWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const world = await newAcmeEngine({ options: { runtime: { ...systemRuntime(), clock } } })
     const client = await AcmeTestClient.registered(world, base)
     const ordered = await client.post("/new-order", { identifiers: [localhost] })
     clock.advance(dayMs)

@@ -4,7 +4,7 @@ import { dayMs, hourMs } from "../../core/time.ts"
 import { newTestAccount } from "../../testing/acme-account.ts"
 import { type AcmeAnswer, AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { hurriedTime, issued, newAcmeWorld, newProvingWorld, renewalIdOf } from "../../testing/acme-world.ts"
+import { hurriedTime, issued, newAcmeEngine, newProvingEngine, renewalIdOf } from "../../testing/acme-world.ts"
 
 const base = `${acmeCluster}/acme`
 
@@ -31,7 +31,7 @@ const limited = (member: string) => ({
 describe("a limit that is reached is told with the time when it ends, and ends then", () => {
   test("of orders by one account", async () => {
     const { clock, options } = adjustable()
-    const world = await newAcmeWorld({ settings: { orders_per_account: 2 }, options })
+    const world = await newAcmeEngine({ settings: { orders_per_account: 2 }, options })
     const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
     expect((await order(client, "a.example.com")).status).toBe(201)
     clock.aheadMs = hourMs
@@ -49,7 +49,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
 
   test("[F-P15] and orders of a time when the clock was ahead do not count", async () => {
     const { clock, options } = adjustable()
-    const world = await newAcmeWorld({ settings: { orders_per_account: 1 }, options })
+    const world = await newAcmeEngine({ settings: { orders_per_account: 1 }, options })
     const client = await AcmeTestClient.registered(world, base)
     clock.aheadMs = 400 * dayMs
     expect((await order(client, "a.example.com")).status).toBe(201)
@@ -60,7 +60,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
 
   test("of authorizations that one account asks for ahead of an order", async () => {
     const { clock, options } = adjustable()
-    const world = await newAcmeWorld({ settings: { orders_per_account: 2 }, options })
+    const world = await newAcmeEngine({ settings: { orders_per_account: 2 }, options })
     const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
     const authorize = async (by: AcmeTestClient, value: string) => {
       const payload = { identifier: { type: "dns", value } }
@@ -84,7 +84,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
 
   test("[F-A1] of certificates issued for one name to anybody, where a name and its wildcard are one", async () => {
     const { clock, options } = adjustable()
-    const { world, responder } = await newProvingWorld({ settings: { orders_per_name: 2 }, options })
+    const { world, responder } = await newProvingEngine({ settings: { orders_per_name: 2 }, options })
     const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
     await issued(client, responder)
     expect((await order(other, "localhost")).status).toBe(201)
@@ -103,7 +103,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
   })
 
   test("[F-A1] orders for a name that is not proved count for their account alone", async () => {
-    const { world, responder } = await newProvingWorld({ settings: { orders_per_name: 1, orders_per_account: 4 } })
+    const { world, responder } = await newProvingEngine({ settings: { orders_per_name: 1, orders_per_account: 4 } })
     const stranger = await AcmeTestClient.registered(world, base)
     expect((await order(stranger, "localhost")).status).toBe(201)
     expect((await order(stranger, "localhost", "*.localhost")).status).toBe(201)
@@ -117,7 +117,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
   })
 
   test("[F-A1] certificates count whatever becomes of their orders and authorizations", async () => {
-    const { world, responder } = await newProvingWorld({ settings: { orders_per_name: 1 } })
+    const { world, responder } = await newProvingEngine({ settings: { orders_per_name: 1 } })
     const client = await AcmeTestClient.registered(world, base)
     const { url } = await issued(client, responder)
     const { authorizations } = (await client.post(url)).body
@@ -131,7 +131,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
 
   test("of accounts from one address", async () => {
     const { clock, options } = adjustable()
-    const world = await newAcmeWorld({ settings: { accounts_per_address: 2 }, options })
+    const world = await newAcmeEngine({ settings: { accounts_per_address: 2 }, options })
     const register = (address?: string) => newTestAccount(world.engine, "pki", address === undefined ? {} : { address })
     const first = await register("192.0.2.1")
     await register("192.0.2.1")
@@ -146,7 +146,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
 
   test("of failures to prove one name", async () => {
     const { clock, options } = adjustable()
-    const { world } = await newProvingWorld({ settings: { failed_validations: 1 }, options })
+    const { world } = await newProvingEngine({ settings: { failed_validations: 1 }, options })
     const client = await AcmeTestClient.registered(world, base)
     const ordered = await order(client, "localhost")
     const authorization = await client.post(ordered.body.authorizations[0])
@@ -172,7 +172,7 @@ test("a directory may have limits of its own, in the place of the mount's", asyn
     "roles/*/acme orders_per_account=2 accounts_per_address=1",
     "roles/big/acme orders_per_account=0",
   ]
-  const world = await newAcmeWorld({ settings: { orders_per_account: 1, directory_limits } })
+  const world = await newAcmeEngine({ settings: { orders_per_account: 1, directory_limits } })
   await world.pki("POST", "/pki/roles/big", { body: { allow_any_name: true } })
   await world.pki("POST", "/pki/roles/small", { body: { allow_any_name: true } })
   const [ofMount, ofRole, ofBig] = await Promise.all(
@@ -194,7 +194,7 @@ test("a directory may have limits of its own, in the place of the mount's", asyn
 })
 
 test("who renews by renewal information is not held up", async () => {
-  const { world, responder } = await newProvingWorld({ settings: { orders_per_account: 1, orders_per_name: 1 } })
+  const { world, responder } = await newProvingEngine({ settings: { orders_per_account: 1, orders_per_name: 1 } })
   const client = await AcmeTestClient.registered(world, base)
   const { leaf } = await issued(client, responder)
   expect(await order(client, "localhost")).toMatchObject(limited("orders_per_account"))
@@ -203,7 +203,7 @@ test("who renews by renewal information is not held up", async () => {
 })
 
 test("who gives a renewal up and orders it again uses up as much as with any order", async () => {
-  const { world, responder } = await newProvingWorld({ settings: { orders_per_account: 2 } })
+  const { world, responder } = await newProvingEngine({ settings: { orders_per_account: 2 } })
   const client = await AcmeTestClient.registered(world, base)
   const { leaf } = await issued(client, responder)
   const renew = () =>
@@ -218,7 +218,7 @@ test("who gives a renewal up and orders it again uses up as much as with any ord
 })
 
 test("there are limits unless they are set", async () => {
-  const world = await newAcmeWorld()
+  const world = await newAcmeEngine()
   expect((await world.pki("GET", "/pki/config/acme")).body.data).toMatchObject({
     orders_per_account: 3_000,
     orders_per_name: 100,

@@ -3,7 +3,7 @@ import { databaseKinds } from "../../storage/temporary-database.ts"
 import { AcmeTestClient, newAcmeKey, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster, newAcmeMount, openChallengeServer } from "../../testing/acme-mount.ts"
 import { csrFor, hurriedTime, localhost, readyOrder } from "../../testing/acme-world.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 const base = `${acmeCluster}/acme`
 
@@ -18,7 +18,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const acme = { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } as const
       const time = hurriedTime()
       const worlds = []
-      for (const one of jobs) worlds.push(opened.use(await openWorld({ url, acme, jobs: one, ...time })))
+      for (const one of jobs) worlds.push(opened.use(await openTestEngine({ url, acme, jobs: one, ...time })))
       const [first, second] = worlds
       if (first === undefined || second === undefined) throw new Error("two servers were asked for")
       await newAcmeMount(first)

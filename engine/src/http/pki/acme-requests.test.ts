@@ -4,7 +4,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { localhost, newAcmeWorld } from "../../testing/acme-world.ts"
+import { localhost, newAcmeEngine } from "../../testing/acme-world.ts"
 
 const base = `${acmeCluster}/acme`
 
@@ -270,7 +270,7 @@ describe("a request that is not as it should be", () => {
     ["with a payload where it reads", async (client) => client.post(`${client.account}/orders`, {}), 400, "malformed"],
   ]
   test.each(cases)("%s is refused, and changes nothing", async (how, ask, status, problem) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const answer = await ask(client)
     expect([answer.status, answer.problem, answer.body.status]).toEqual([status, problem, status])
@@ -293,7 +293,7 @@ describe("a request that is not as it should be", () => {
 
   test("with a nonce that is too old is refused, and told a fresh one", async () => {
     const clock = manualClock(Date.now())
-    const world = await newAcmeWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const world = await newAcmeEngine({ options: { runtime: { ...systemRuntime(), clock } } })
     const client = await AcmeTestClient.registered(world, base)
     const nonce = await client.nonce()
     clock.advance(hourMs)
@@ -324,7 +324,7 @@ describe("a request that is not as it should be", () => {
     ["that is too long", { kty: "RSA", e: "AQAB", n: Buffer.alloc(2_049, 0xff).toString("base64url") }],
     ["that is too short", { kty: "RSA", e: "AQAB", n: Buffer.alloc(128, 0xff).toString("base64url") }],
   ])("with a key %s is refused", async (_how, jwk) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     expect(await client.post("/new-account", {}, { byKey: true, header: { jwk } })).toMatchObject({
       status: 400,
@@ -335,7 +335,7 @@ describe("a request that is not as it should be", () => {
 
 describe("what anybody may get", () => {
   test("is told to an account that asks by POST as well", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const got = await client.get(`${base}/directory`)
     const asked = await client.post("/directory")
@@ -350,7 +350,7 @@ describe("what anybody may get", () => {
   })
 
   test("is not told to an account that was given up", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     await client.post(client.account ?? "", { status: "deactivated" })
     for (const path of ["/directory", "/new-nonce"])
@@ -359,7 +359,7 @@ describe("what anybody may get", () => {
 })
 
 test("a member that is null is one that is left out", async () => {
-  const world = await newAcmeWorld()
+  const world = await newAcmeEngine()
   const client = await AcmeTestClient.open(world, base)
   const nothing = { onlyReturnExisting: null, externalAccountBinding: null }
   const contact = ["mailto:ops@example.com"]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { AcmeTestClient, type AcmeKey, newAcmeKey } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { localhost, newAcmeWorld } from "../../testing/acme-world.ts"
+import { localhost, newAcmeEngine } from "../../testing/acme-world.ts"
 
 const base = `${acmeCluster}/acme`
 
@@ -27,7 +27,7 @@ const unsupported: readonly (readonly [string, object])[] = [
 
 describe("[F-A6] a JWS is refused when its protected header has", () => {
   test.each(unsupported)("%s, as an account's request", async (_how, parameters) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const url = `${base}/new-order`
     const header = { alg: "ES256", url, kid: client.account, nonce: await client.nonce() }
@@ -42,7 +42,7 @@ describe("[F-A6] a JWS is refused when its protected header has", () => {
   })
 
   test.each(unsupported)("%s, as a request signed by the key it shows", async (_how, parameters) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     for (const path of ["new-account", "revoke-cert"]) {
       const url = `${base}/${path}`
@@ -56,7 +56,7 @@ describe("[F-A6] a JWS is refused when its protected header has", () => {
   })
 
   test.each(unsupported)("%s, as the inner JWS of keyChange", async (_how, parameters) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const key = await newAcmeKey()
     const header = { alg: "ES256", url: `${base}/key-change`, jwk: key.jwk }
@@ -67,7 +67,7 @@ describe("[F-A6] a JWS is refused when its protected header has", () => {
   })
 
   test.each(unsupported)("%s, as an external account binding", async (_how, parameters) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     const { id, key } = (await world.pki("POST", "/pki/acme/new-eab")).body.data
     const privateKey = await crypto.subtle.importKey(
@@ -92,7 +92,7 @@ describe("[F-A6] a JWS is refused when its protected header has", () => {
 test.each(["ES256", "ES384", "ES512", "RS256", "EdDSA"])(
   "[F-A6] an account is made, signs and changes its key with %s",
   async (alg) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     client.key = await newAcmeKey(alg)
     expect((await client.register()).status).toBe(201)
@@ -129,7 +129,7 @@ describe("[F-A5] a key in another form than RFC 7518 has is refused when", () =>
     ["EdDSA", "x has spare bits", ({ x = "" }) => ({ x: withSpareBits(x) })],
   ]
   test.each(forms)("%s: %s", async (alg, _how, change) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     client.key = await newAcmeKey(alg)
     expect((await client.register()).status).toBe(201)
@@ -155,7 +155,7 @@ describe("[F-A5] a key in another form than RFC 7518 has is refused when", () =>
   })
 
   test("a binding or a keyChange names it", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const jwk = { ...client.key.jwk, x: withSpareBits(client.key.jwk.x ?? "") }
     const key = await newAcmeKey()

@@ -8,13 +8,13 @@ import {
   csrFor,
   hurriedTime,
   issued,
-  newAcmeWorld,
-  newProvingWorld,
+  newAcmeEngine,
+  newProvingEngine,
   readyOrder,
   renewalIdOf,
 } from "../../testing/acme-world.ts"
 import { recordedMetrics } from "../../testing/recorded-metrics.ts"
-import type { World } from "../../testing/world.ts"
+import type { TestEngine } from "../../testing/world.ts"
 
 const base = `${acmeCluster}/acme`
 
@@ -23,7 +23,7 @@ const iso = (instant: Instant) => new Date(instant).toISOString()
 const ends = (leaf: X509Certificate) => [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)] as const
 
 /** A second root, named `brief` and the default, that ends after a time. */
-async function withBriefIssuer(world: World, ttl: string, settings: object = {}) {
+async function withBriefIssuer(world: TestEngine, ttl: string, settings: object = {}) {
   const { status, body } = await world.pki("POST", "/pki/root/generate/internal", {
     body: { common_name: "Brief", key_type: "ec", ttl, issuer_name: "brief" },
   })
@@ -38,7 +38,7 @@ describe("[F-A3] a certificate begins", () => {
     ["in 2015", iso(Date.UTC(2015, 0, 1))],
     ["an hour ago", iso(Date.now() - hourMs)],
   ])("not %s, however an order asks for it", async (_how, notBefore) => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     for (const order of [{ notBefore }, { notBefore, notAfter: iso(Date.now() + hourMs) }])
       expect(await client.post("/new-order", { ...dns("a.example.com"), ...order })).toMatchObject({
@@ -49,7 +49,7 @@ describe("[F-A3] a certificate begins", () => {
   })
 
   test("no earlier than its issuer, and lives no longer than max_ttl", async () => {
-    const { world, responder } = await newProvingWorld({
+    const { world, responder } = await newProvingEngine({
       settings: { max_ttl: "2h" },
       role: { not_before_duration: "1h", ttl: "2h" },
     })
@@ -64,7 +64,7 @@ describe("[F-A3] a certificate begins", () => {
   test("when its order asks, within the role's back-dating, also where it is finalized later", async () => {
     const runtime = systemRuntime()
     const clock = { aheadMs: 0, now: () => runtime.clock.now() + clock.aheadMs }
-    const { world, responder } = await newProvingWorld({
+    const { world, responder } = await newProvingEngine({
       role: { not_before_duration: "10m" },
       options: { runtime: { ...runtime, clock }, timers: hurriedTime().timers },
     })
@@ -91,7 +91,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
     const runtime = systemRuntime()
     const log = { ...runtime.log, warn: (event: string, fields = {}) => void warned.push([event, fields]) }
     const metrics = recordedMetrics()
-    const { world, responder } = await newProvingWorld({ options: { runtime: { ...runtime, log }, metrics } })
+    const { world, responder } = await newProvingEngine({ options: { runtime: { ...runtime, log }, metrics } })
     const issuer = await withBriefIssuer(world, "2h")
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
@@ -104,7 +104,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
   })
 
   test("an end that the order asks for is not moved", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     await withBriefIssuer(world, "2h")
     const client = await AcmeTestClient.registered(world, base)
     const order = (notAfter: Instant) => client.post("/new-order", { ...dns("a.example.com"), notAfter: iso(notAfter) })
@@ -117,7 +117,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
   test("or that has ended, an order is no fault of its names", async () => {
     const runtime = systemRuntime()
     const clock = { aheadMs: 0, now: () => runtime.clock.now() + clock.aheadMs }
-    const world = await newAcmeWorld({ options: { runtime: { ...runtime, clock } } })
+    const world = await newAcmeEngine({ options: { runtime: { ...runtime, clock } } })
     await withBriefIssuer(world, "2h")
     clock.aheadMs = 3 * hourMs
     const client = await AcmeTestClient.registered(world, base)
@@ -133,7 +133,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
   })
 
   test("whose leaves must never be cut, an order is no fault of its names either", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeEngine()
     await withBriefIssuer(world, "2h", { leaf_not_after_behavior: "always_enforce_err" })
     const client = await AcmeTestClient.registered(world, base)
     expect(await client.post("/new-order", dns("a.example.com"))).toMatchObject({
@@ -145,7 +145,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
 })
 
 test("[F-A11] renewal information of a certificate of a minute is asked for within the minute", async () => {
-  const { world, responder } = await newProvingWorld({ role: { ttl: "1m" } })
+  const { world, responder } = await newProvingEngine({ role: { ttl: "1m" } })
   const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
   const { leaf } = await issued(client, responder)
   const info = await client.get(`${client.base}/renewal-info/${renewalIdOf(leaf)}`)

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
-async function enabled(world: World, path: string, body: object = { type: "approle" }): Promise<void> {
+async function enabled(world: TestEngine, path: string, body: object = { type: "approle" }): Promise<void> {
   expect((await world.pki("POST", `/sys/auth/${path}`, { body })).status).toBe(204)
 }
 
 test("methods are told with the slash at their end and the server's own among them, within the data and beside it", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await enabled(world, "approle", { type: "approle", description: "Machines", config: { max_lease_ttl: "24h" } })
   await enabled(world, "team/approle")
   const { status, body } = await world.pki("GET", "/sys/auth")
@@ -45,7 +45,7 @@ test("methods are told with the slash at their end and the server's own among th
 })
 
 test.each(["/sys/auth", "/sys/mounts/auth"])("a method is tuned at %s, and tells what holds", async (place) => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await enabled(world, "team/approle")
   const tune = `${place}/team/approle/tune`
   const tuned = async () => (await world.pki("GET", tune)).body.data
@@ -69,7 +69,7 @@ test.each(["/sys/auth", "/sys/mounts/auth"])("a method is tuned at %s, and tells
 })
 
 test("a method is disabled, which existing clients are told where there is none as well", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await enabled(world, "approle")
   const headers = { "x-vault-request": "true" }
   expect((await world.pki("DELETE", "/sys/auth/approle")).status).toBe(204)
@@ -98,7 +98,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
   ],
   ["a config that is no object", "web", { type: "approle", config: [] }, 400, [/^"config" must be an object$/]],
 ])("%s is refused, and nothing is enabled", async (_why, path, body, status, errors) => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await enabled(world, "approle")
   const answer = await world.pki("POST", `/sys/auth/${path}`, { body })
   expect(answer.status).toBe(status)
@@ -107,14 +107,14 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
 })
 
 test("what a method cannot have is answered with a warning where it is asked for", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const body = { type: "approle", local: true, seal_wrap: false }
   const answer = await world.pki("POST", "/sys/auth/approle", { body })
   expect([answer.status, answer.body.warnings]).toEqual([200, '"local" has no effect on this server'])
 })
 
 test("an address below auth/ is the method's, from its first request to its last on every replica", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const answered = async (path: string) => {
     const { status, body } = await world.pki("GET", path)
     return [status, body.errors]
@@ -132,7 +132,7 @@ test("an address below auth/ is the method's, from its first request to its last
 })
 
 test("whoever shows no good token is not told which methods there are", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await enabled(world, "approle")
   const refused = { status: 403, body: { errors: ["permission denied"] } }
   for (const token of [null, "bad"])
@@ -141,14 +141,14 @@ test("whoever shows no good token is not told which methods there are", async ()
 })
 
 describe("who may", () => {
-  const tokenWith = async ({ engine }: World, rules: Readonly<Record<string, readonly string[]>>) => {
+  const tokenWith = async ({ engine }: TestEngine, rules: Readonly<Record<string, readonly string[]>>) => {
     const path = Object.fromEntries(Object.entries(rules).map(([at, capabilities]) => [at, { capabilities }]))
     await engine.policies.put("test", JSON.stringify({ path }))
     return (await engine.serviceTokens.create({ policies: ["test"], noDefaultPolicy: true })).secret
   }
 
   test("enable, tune, look at and disable a method is who has sudo there as well", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await enabled(world, "approle")
     const all = ["create", "read", "update", "delete"]
     const asked = async (token: string) => [
@@ -162,7 +162,7 @@ describe("who may", () => {
   })
 
   test("tune a method among the mounts needs no sudo", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await enabled(world, "approle")
     const token = await tokenWith(world, { "sys/mounts/auth/approle/tune": ["read", "update"] })
     const tune = "/sys/mounts/auth/approle/tune"
@@ -172,7 +172,7 @@ describe("who may", () => {
   })
 
   test("read a method among the mounts needs a rule for it there", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     for (const path of ["approle", "other"]) await enabled(world, path)
     const token = await tokenWith(world, { "sys/mounts/auth/approle": ["read"] })
     expect((await world.pki("GET", "/sys/mounts/auth/approle", { token })).status).toBe(200)
@@ -180,7 +180,7 @@ describe("who may", () => {
   })
 
   test("hear of a method is whom a rule leads there, and everybody of what is meant for everybody", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await enabled(world, "open", { type: "approle", config: { listing_visibility: "unauth" } })
     await enabled(world, "approle")
     await enabled(world, "team/approle")

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { parseCertificateList } from "../../x509/certificate-list.ts"
 import { sha256 } from "../../x509/digest.ts"
 import { readPem } from "../../x509/pem.ts"
@@ -84,21 +84,21 @@ subjectKeyIdentifier = hash
 
 type OpensslAuthority = ReturnType<typeof opensslAuthority>
 
-async function movedTo(world: World, old: OpensslAuthority): Promise<void> {
+async function movedTo(world: TestEngine, old: OpensslAuthority): Promise<void> {
   await world.engine.mounts.create({ path: "pki" })
   await done(world, "issuers/import/bundle", { pem_bundle: `${old.pem("ca")}\n${old.key()}` })
 }
 
-async function done(world: World, path: string, body: object) {
+async function done(world: TestEngine, path: string, body: object) {
   const answer = await world.pki("POST", `/pki/${path}`, { body })
   expect([path, answer.status, answer.body?.errors]).toEqual([path, 200, undefined])
   return answer.body
 }
 
-const listOf = async (world: World) => parseCertificateList((await world.pki("GET", "/pki/crl")).bytes)
+const listOf = async (world: TestEngine) => parseCertificateList((await world.pki("GET", "/pki/crl")).bytes)
 
 /** As OpenSSL reads it, with the signature verified. */
-async function ocspStatus(world: World, old: OpensslAuthority, name: string): Promise<string> {
+async function ocspStatus(world: TestEngine, old: OpensslAuthority, name: string): Promise<string> {
   const asked = ["ocsp", "-issuer", "ca.pem", "-cert", `${name}.pem`, "-no_nonce"]
   old.openssl(...asked, "-reqout", "question.der")
   const body = Uint8Array.from(readFileSync(old.file("question.der")))
@@ -109,7 +109,7 @@ async function ocspStatus(world: World, old: OpensslAuthority, name: string): Pr
 }
 
 test("[F-P16] certificates and a list of an authority that was elsewhere come along with times, reasons and numbers", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const old = opensslAuthority()
   const [live, superseded, lost, unknown] = [old.issue(), old.issue(), old.issue(), old.issue()]
   old.revoke(superseded, "-crl_reason", "superseded")
@@ -163,7 +163,7 @@ test("[F-P16] certificates and a list of an authority that was elsewhere come al
 })
 
 test("[F-P16] the next list has a higher number than the imported one, however high that is", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   // 2^52, in hexadecimal: beyond milliseconds.
   const old = opensslAuthority("10000000000000")
   old.revoke(old.issue())
@@ -177,7 +177,7 @@ test("[F-P16] the next list has a higher number than the imported one, however h
 })
 
 test("[F-P16] what no issuer of the mount signed is refused whole", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const [old, other] = [opensslAuthority(), opensslAuthority()]
   const [name, stranger] = [old.issue(), other.issue()]
   old.revoke(name)
@@ -221,7 +221,7 @@ test("[F-P16] what no issuer of the mount signed is refused whole", async () => 
 })
 
 test("[F-P16] holds are revoked, with a warning, and an issuer of the mount that is listed issues no more", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const old = opensslAuthority()
   const held = old.issue()
   old.revoke(held, "-crl_hold", "holdInstructionReject")

@@ -4,8 +4,8 @@ import { expect, test } from "vitest"
 import { type AuditTrail, noAudit } from "../../core/audit.ts"
 import { type AcmeKey, AcmeTestClient, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { csrFor, issued, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { csrFor, issued, newProvingEngine, readyOrder } from "../../testing/acme-world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { testKeyGenerator } from "../../testing/test-keys.ts"
 import { sha256 } from "../../x509/digest.ts"
 import { subjectAltName } from "../../x509/extensions.ts"
@@ -19,13 +19,13 @@ const roles = {
   fleeting: { allow_any_name: true, key_type: "any", ttl: "1h", no_store: true },
 }
 
-async function newMount(world: World, path: string): Promise<void> {
+async function newMount(world: TestEngine, path: string): Promise<void> {
   await world.engine.mounts.create({ path })
   await done(world, `/${path}/root/generate/internal`, { common_name: `Root of ${path}`, key_type: "ec", ttl: "700h" })
   for (const [name, role] of Object.entries(roles)) await done(world, `/${path}/roles/${name}`, role)
 }
 
-async function done(world: World, path: string, body: object) {
+async function done(world: TestEngine, path: string, body: object) {
   const answer = await world.pki("POST", path, { body })
   expect([answer.status < 300, answer.body?.errors]).toEqual([true, undefined])
   return answer.body?.data
@@ -39,7 +39,7 @@ const csrOf = async (key: PrivateKey): Promise<string> =>
 const digestOf = (key: PrivateKey): string => sha256(key.publicKey.spki)
 
 /** Signs a certificate for the key in a mount of its own, and revokes it for keyCompromise. */
-async function compromised(world: World, mount: string, key: PrivateKey): Promise<string> {
+async function compromised(world: TestEngine, mount: string, key: PrivateKey): Promise<string> {
   const { serial_number: serial } = await done(world, `/${mount}/sign/any`, {
     csr: await csrOf(key),
     common_name: "www.example.com",
@@ -53,7 +53,7 @@ const ecKey = (): Promise<PrivateKey> => testKeyGenerator.generate({ type: "ec",
 const blocked = /is blocked/
 
 test("[F-A7] no mount certifies or imports a key whose certificate was revoked for keyCompromise", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await newMount(world, "one")
   await newMount(world, "two")
   const key = await ecKey()
@@ -80,7 +80,7 @@ test("[F-A7] no mount certifies or imports a key whose certificate was revoked f
 })
 
 /** A certificate of an authority that signs itself, made in a mount of its own. */
-async function selfIssued(world: World, key: PrivateKey): Promise<string> {
+async function selfIssued(world: TestEngine, key: PrivateKey): Promise<string> {
   await world.engine.mounts.create({ path: "self" })
   const digest = digestOf(key)
   // For the time of its making the key is not on the list.
@@ -93,7 +93,7 @@ async function selfIssued(world: World, key: PrivateKey): Promise<string> {
 }
 
 test("[F-A7] a key that an authority has already is neither certified nor requested for once it is blocked", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await newMount(world, "one")
   const key = await ecKey()
   await done(world, "/one/keys/import", { pem_bundle: key.pem("pkcs8"), key_name: "known" })
@@ -110,7 +110,7 @@ test("[F-A7] a key that an authority has already is neither certified nor reques
 })
 
 test("[F-A7] a later revocation for keyCompromise blocks the key, and so does one with the key", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await newMount(world, "one")
   const [superseded, proven] = [await ecKey(), await ecKey()]
   const first = await done(world, "/one/sign/any", { csr: await csrOf(superseded), common_name: "www.example.com" })
@@ -130,7 +130,7 @@ test("[F-A7] a later revocation for keyCompromise blocks the key, and so does on
 })
 
 test("[F-A7] the list is read, written and deleted from by API", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await newMount(world, "one")
   const key = await ecKey()
   const serial = await compromised(world, "one", key)
@@ -192,7 +192,7 @@ async function acmeKeyOf(key: PrivateKey): Promise<AcmeKey> {
 }
 
 test("[F-A7] ACME answers badCSR and badPublicKey for a blocked key", async () => {
-  const { world, responder } = await newProvingWorld()
+  const { world, responder } = await newProvingEngine()
   const key = await ecKey()
   const first = await done(world, "/pki/sign/web", { csr: await csrOf(key), common_name: "www.example.com" })
   await done(world, "/pki/revoke", { serial_number: first.serial_number, reason: "keyCompromise" })
@@ -222,7 +222,7 @@ test("[F-A7] ACME answers badCSR and badPublicKey for a blocked key", async () =
 })
 
 test("[F-A7] ACME revocations with reason keyCompromise fill the list, also of what is revoked already", async () => {
-  const { world, responder } = await newProvingWorld()
+  const { world, responder } = await newProvingEngine()
   const client = await AcmeTestClient.registered(world, directory)
   const { leaf } = await issued(client, responder)
   const digest = sha256(leaf.publicKey.export({ type: "spki", format: "der" }))
@@ -236,7 +236,7 @@ test("[F-A7] ACME revocations with reason keyCompromise fill the list, also of w
 test.each(["any", "fleeting"])(
   "[F-A7] a revocation that commits while a certificate of the role %s is signed is seen",
   async (role) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newMount(world, "one")
     await newMount(world, "two")
     const key = await ecKey()

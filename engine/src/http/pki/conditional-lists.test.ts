@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
 const clock = manualClock()
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld({ runtime: { ...systemRuntime(), clock }, jobs: false })
+  world = await openTestEngine({ runtime: { ...systemRuntime(), clock }, jobs: false })
   await world.engine.mounts.create({ path: "pki" })
   for (const issuerName of ["one", "two"])
     await world.engine.pki("pki").issuers.generateRoot({ commonName: issuerName, keyType: "ec", issuerName })

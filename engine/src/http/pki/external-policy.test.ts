@@ -14,12 +14,12 @@ import {
   testTlsPem,
 } from "../../testing/policy-server.ts"
 import { testKeyGenerator } from "../../testing/test-keys.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
-let world: World
+let world: TestEngine
 let server: PolicyServer
 beforeAll(async () => {
-  world = await openWorld({ outgoing: { kinds: ["loopback"], ranges: [] } })
+  world = await openTestEngine({ outgoing: { kinds: ["loopback"], ranges: [] } })
   server = await startPolicyServer()
   await world.engine.mounts.create({ path: "pki" })
   const { issuers } = world.engine.pki("pki")

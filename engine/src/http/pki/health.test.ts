@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import manifest from "../../../package.json" with { type: "json" }
 import { systemRuntime } from "../../core/runtime.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 import { createApp } from "../app.ts"
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -9,7 +9,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 describe("the server", () => {
   test("says to anybody that it is there, and what it is like", async () => {
     const now = Date.UTC(2030, 0, 1, 0, 0, 0, 999)
-    await using world = await openWorld({ runtime: { ...systemRuntime(), clock: { now: () => now } } })
+    await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock: { now: () => now } } })
     const { status, body } = await world.pki("GET", "/sys/health", { token: null })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -46,15 +46,15 @@ describe("the server", () => {
   })
 
   test("[P-9-n2] names a release that clients use several issuers and ACME from", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { version } = (await world.pki("GET", "/sys/health")).body
     const [major = 0, minor = 0] = String(version).split(".").map(Number)
     expect(major * 1_000 + minor).toBeGreaterThanOrEqual(1_014)
   })
 
   test("is the same one to whoever asks again, and another one on another store", async () => {
-    await using world = await openWorld()
-    await using other = await openWorld()
+    await using world = await openTestEngine()
+    await using other = await openTestEngine()
     const idOf = async ({ pki }: typeof world) => (await pki("GET", "/sys/health")).body.cluster_id
     expect(await idOf(world)).toBe(await idOf(world))
     expect(await idOf(world)).not.toBe(await idOf(other))
@@ -69,7 +69,7 @@ describe("the server", () => {
     ["GET", "?activecode=ok", 400],
     ["GET", "?sealedcode=200", 200],
   ])("answers %s with %j: %i", async (method, query, status) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     expect((await world.pki(method, `/sys/health${query}`, { token: null })).status).toBe(status)
   })
 
@@ -77,7 +77,7 @@ describe("the server", () => {
     ["", 503],
     ["?sealedcode=599", 599],
   ])("whose store does not answer is not well: %j %i", async (query, status) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const engine = new Proxy(world.engine, {
       get(target, name) {
         if (name === "ready") return () => Promise.reject(new Error("gone"))

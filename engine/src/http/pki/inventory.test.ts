@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { dayMs, hourMs } from "../../core/time.ts"
 import type { CertificatePageRequest } from "../../pki/certificates/certificate.ts"
 import type { MountInventoryEntry } from "../../pki/certificates/inventory.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
 import { csvAnswer } from "./inventory.ts"
 
-let world: World
+let world: TestEngine
 /** By mount: `near` ends in a day, `far` in twenty. */
 const serials: Record<string, { readonly near: string; readonly far: string }> = {}
 
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   for (const path of ["team/b", "a", "c"]) {
     await world.engine.mounts.create({ path })
     const pki = world.engine.pki(path)

@@ -5,14 +5,14 @@ import { certificateRequest } from "../../testing/certificate-requests.ts"
 import { readIssued } from "../../testing/issued-certificate.ts"
 import { openssl, verifiesStrictly } from "../../testing/openssl.ts"
 import { testRsaKey } from "../../testing/test-keys.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import { subjectAltName } from "../../x509/extensions.ts"
 import { readPem, writePem } from "../../x509/pem.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
   const { issuers } = world.engine.pki("pki")
   await issuers.generateRoot({ commonName: "First Root", issuerName: "first", keyType: "ec", ttlMs: 2_600_000_000 })

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { csrFor, localhost, newAcmeWorld, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import { csrFor, localhost, newAcmeEngine, newProvingEngine, readyOrder } from "../../testing/acme-world.ts"
 import { certificateRequest } from "../../testing/certificate-requests.ts"
 import { pkiCertificateResource } from "../../declared/pki-certificate.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { extendedKeyUsage, subjectAltName } from "../../x509/extensions.ts"
 
-let world: World
+let world: TestEngine
 
 const named = (value: string) => [[{ type: oids.commonName, value }]]
 const dnsNames = (...names: string[]): Extension =>
@@ -19,7 +19,7 @@ const dnsNames = (...names: string[]): Extension =>
     { critical: false },
   )
 
-async function done(method: string, path: string, body: object = {}, of: World = world) {
+async function done(method: string, path: string, body: object = {}, of: TestEngine = world) {
   const answer = await of.pki(method, path, method === "GET" ? {} : { body })
   expect(answer.body?.errors ?? []).toEqual([])
   return answer.body?.data
@@ -27,7 +27,7 @@ async function done(method: string, path: string, body: object = {}, of: World =
 
 /** "Narrow" permits example.com alone, "Last" no authority below it, "Coders" is for code signing. */
 beforeAll(async () => {
-  world = await openWorld({ jobs: false })
+  world = await openTestEngine({ jobs: false })
   await done("POST", "/sys/mounts/pki", { type: "pki", config: { max_lease_ttl: "9000h" } })
   const root = { key_type: "ec", ttl: "8000h" }
   await done("POST", "/pki/root/generate/internal", {
@@ -211,7 +211,7 @@ describe("[F-P2] an ACME order", () => {
   const narrow = { common_name: "Narrow", key_type: "ec", permitted_dns_domains: "example.com", ttl: "9000h" }
 
   test("for a name that the issuer may not certify is refused as rejectedIdentifier", async () => {
-    const acme = await newAcmeWorld()
+    const acme = await newAcmeEngine()
     const { issuer_id: id } = await done("POST", "/pki/root/generate/internal", narrow, acme)
     await done("POST", "/pki/config/issuers", { default: id }, acme)
     const client = await AcmeTestClient.registered(acme, `${acmeCluster}/acme`)
@@ -229,7 +229,7 @@ describe("[F-P2] an ACME order", () => {
   })
 
   test("is not finalized by an issuer that may no longer certify its name", async () => {
-    const { world: acme, responder } = await newProvingWorld()
+    const { world: acme, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(acme, `${acmeCluster}/acme`)
     const { finalize } = await readyOrder(client, responder)
     const { issuer_id: id } = await done("POST", "/pki/root/generate/internal", narrow, acme)
@@ -239,7 +239,7 @@ describe("[F-P2] an ACME order", () => {
   })
 
   test("meets serverInternal where the issuer can issue nothing", async () => {
-    const acme = await newAcmeWorld()
+    const acme = await newAcmeEngine()
     const later = { ...narrow, common_name: "Later", not_before: new Date(Date.now() + 3_600_000).toISOString() }
     const { issuer_id: id } = await done("POST", "/pki/root/generate/internal", later, acme)
     await done("POST", "/pki/config/issuers", { default: id }, acme)

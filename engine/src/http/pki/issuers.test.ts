@@ -4,12 +4,12 @@ import { foreignRoot } from "../../testing/issuing-mount.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { openssl, verifiesStrictly } from "../../testing/openssl.ts"
 import { readIssued } from "../../testing/issued-certificate.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
 const clock = manualClock(Date.now())
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+  world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

@@ -20,8 +20,8 @@ export const leaseRoutes = [
   }),
   ...renewalAddresses.flatMap((endpoint) =>
     implement(leaseRenewals(endpoint), {
-      renew: (request: SystemRequest, id) => refuseRenewal(request, id, { endpoint, inPath: false }),
-      renewInPath: (request, id) => refuseRenewal(request, id, { endpoint, inPath: true }),
+      renew: (request: SystemRequest, id) => rejectRenewal(request, id, { endpoint, inPath: false }),
+      renewInPath: (request, id) => rejectRenewal(request, id, { endpoint, inPath: true }),
     }),
   ),
   ...revocationAddresses.flatMap((endpoint) =>
@@ -39,7 +39,7 @@ export const leaseRoutes = [
 ]
 
 /** A certificate ends when it ends. */
-async function refuseRenewal(
+async function rejectRenewal(
   { engine }: SystemRequest,
   id: string,
   address: { readonly endpoint: RenewEndpoint; readonly inPath: boolean },

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
-async function mounted(world: World, path: string, body: object = { type: "pki" }): Promise<void> {
+async function mounted(world: TestEngine, path: string, body: object = { type: "pki" }): Promise<void> {
   expect((await world.pki("POST", `/sys/mounts/${path}`, { body })).status).toBe(204)
 }
 
 const hours = (count: number) => count * 3_600
 
 test("[P-1-n2] [P-9-n1] a mount is made at any path, and everything below /v1 and that path is its own", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   for (const path of ["pki", "team/web/pki"]) {
     expect((await world.pki("GET", `/${path}/nothing`)).body).toEqual({
       errors: [`no handler for route "${path}/nothing". route entry not found.`],
@@ -19,7 +19,7 @@ test("[P-1-n2] [P-9-n1] a mount is made at any path, and everything below /v1 an
 })
 
 test("all mounts are told with the slash at their end, within the data and beside it", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await mounted(world, "pki", { type: "pki", description: "Leaves", config: { max_lease_ttl: "8760h" } })
   await mounted(world, "team/pki")
   const { status, body } = await world.pki("GET", "/sys/mounts")
@@ -54,7 +54,7 @@ test("all mounts are told with the slash at their end, within the data and besid
 })
 
 test("[P-4.1-n3] a mount is tuned, and tells what holds", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await mounted(world, "pki")
   const tuned = async () => (await world.pki("GET", "/sys/mounts/pki/tune")).body.data
   expect(await tuned()).toMatchObject({ default_lease_ttl: 2_764_800, max_lease_ttl: 2_764_800, description: "" })
@@ -86,7 +86,7 @@ test("[P-4.1-n3] a mount is tuned, and tells what holds", async () => {
 })
 
 test("a time that is empty text stays as it is tuned, and one that is the system's ends", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await mounted(world, "pki", { type: "pki", config: { default_lease_ttl: "24h", max_lease_ttl: "48h" } })
   const tune = async (body: object) => {
     expect((await world.pki("POST", "/sys/mounts/pki/tune", { body })).status).toBe(204)
@@ -102,7 +102,7 @@ test.each([
   ["/sys/mounts/pki", { type: "pki" }],
   ["/sys/auth/approle", { type: "approle" }],
 ])("an empty entry takes the others away, as existing clients ask for it: %s", async (address, made) => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const names = ["allowed_response_headers", "passthrough_request_headers", "audit_non_hmac_request_keys"]
   const all = (value: readonly string[]) => Object.fromEntries(names.map((name) => [name, value]))
   expect((await world.pki("POST", address, { body: { ...made, config: all(["Link", ""]) } })).status).toBe(204)
@@ -113,7 +113,7 @@ test.each([
 })
 
 test("who is told of a mount is empty text until somebody says it, and again when it is said so", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await mounted(world, "pki")
   const told = async () => {
     const [mount, tuned] = await Promise.all(["", "/tune"].map((end) => world.pki("GET", `/sys/mounts/pki${end}`)))
@@ -129,7 +129,7 @@ test("who is told of a mount is empty text until somebody says it, and again whe
 })
 
 test("a mount is moved and deleted", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await mounted(world, "pki")
   const move = await world.pki("POST", "/sys/remount", { body: { from: "pki/", to: "/old/pki" } })
   const { migration_id: id } = move.body.data
@@ -146,7 +146,7 @@ test("a mount is moved and deleted", async () => {
 })
 
 test("where nothing is mounted, existing clients that delete it are told that it is done, unless they may not", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const { secret } = await world.engine.serviceTokens.create({ policies: ["default"] })
   const deleted = async (token: string) =>
     (await world.pki("DELETE", "/sys/mounts/pki", { token, headers: { "x-vault-request": "true" } })).status
@@ -175,7 +175,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
   ],
   ["a config that is no object", "web", { type: "pki", config: [] }, 400, [/^"config" must be an object$/]],
 ])("%s is refused, and nothing is mounted", async (_why, path, body, status, errors) => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await mounted(world, "pki")
   const answer = await world.pki("POST", `/sys/mounts/${path}`, { body })
   expect(answer.status).toBe(status)
@@ -184,7 +184,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
 })
 
 test("what a mount cannot have is answered with a warning where it is asked for", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const quiet = { type: "pki", local: false, seal_wrap: false, external_entropy_access: false, options: null }
   await mounted(world, "quiet", quiet)
   const { status, body } = await world.pki("POST", "/sys/mounts/loud", { body: { ...quiet, seal_wrap: true } })
@@ -194,7 +194,7 @@ test("what a mount cannot have is answered with a warning where it is asked for"
 test.each(["local", "seal_wrap", "external_entropy_access"])(
   "what changes nothing is told again, so that nobody makes the mount anew for its sake: %s",
   async (name) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     expect((await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki", [name]: true } })).status).toBe(200)
     const said = { local: false, seal_wrap: false, external_entropy_access: false, [name]: true }
     expect((await world.pki("POST", "/sys/mounts/pki/tune", { body: { description: "tuned" } })).status).toBe(204)
@@ -203,7 +203,7 @@ test.each(["local", "seal_wrap", "external_entropy_access"])(
 )
 
 test("options of a mount are told again, changed one by one, and taken away by an empty text", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const told = async () => {
     const { body } = await world.pki("GET", "/sys/mounts")
     const tuned = await world.pki("GET", "/sys/mounts/pki/tune")
@@ -231,7 +231,7 @@ test.each([
   ],
   [{ team: "a\nb" }, '"options" must hold values of at most 1024 characters, none of them a control character'],
 ])("options of a mount that are %j are refused, and nothing changes", async (options, error) => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const made = await world.pki("POST", "/sys/mounts/new", { body: { type: "pki", options } })
   expect([made.status, made.body]).toEqual([400, { errors: [error] }])
   await mounted(world, "pki")
@@ -245,17 +245,17 @@ test.each([
 
 describe("what is told of mounts", () => {
   async function worldWithMounts() {
-    const world = await openWorld()
+    const world = await openTestEngine()
     await mounted(world, "open", { type: "pki", config: { listing_visibility: "unauth" } })
     await mounted(world, "pki")
     await mounted(world, "team/pki")
     return world
   }
-  const tokenWith = async ({ engine }: World, path: string) => {
+  const tokenWith = async ({ engine }: TestEngine, path: string) => {
     await engine.policies.put("test", JSON.stringify({ path: { [path]: { capabilities: ["update"] } } }))
     return (await engine.serviceTokens.create({ policies: ["test"], noDefaultPolicy: true })).secret
   }
-  const listed = async (world: World, token: string | null) =>
+  const listed = async (world: TestEngine, token: string | null) =>
     Object.keys((await world.pki("GET", "/sys/internal/ui/mounts", { token })).body.data.secret)
 
   test("to nobody in particular is what is meant for everybody", async () => {

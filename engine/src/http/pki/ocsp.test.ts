@@ -7,13 +7,13 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { usualSharedKind } from "../../storage/temporary-database.ts"
-import { openWorld, origin, type World } from "../../testing/world.ts"
+import { openTestEngine, origin, type TestEngine } from "../../testing/world.ts"
 
-let world: World
+let world: TestEngine
 let now = Date.now()
 const folder = mkdtempSync(join(tmpdir(), "chancery-ocsp-"))
 beforeAll(async () => {
-  world = await openWorld({ runtime: { ...systemRuntime(), clock: { now: () => now } } })
+  world = await openTestEngine({ runtime: { ...systemRuntime(), clock: { now: () => now } } })
 })
 // OpenSSL has no other clock than the machine's.
 beforeEach(() => {
@@ -309,8 +309,8 @@ describe("a responder that an issuer has answer in its place", () => {
   test("is the same on every server of a store", async () => {
     await using place = await usualSharedKind.place()
     const { url } = place
-    await using one = await openWorld({ url })
-    await using other = await openWorld({ url })
+    await using one = await openTestEngine({ url })
+    await using other = await openTestEngine({ url })
     await one.engine.mounts.create({ path: "pki" })
     const pki = one.engine.pki("pki")
     const { certificate } = await pki.issuers.generateRoot({ commonName: "Shared", keyType: "ec" })

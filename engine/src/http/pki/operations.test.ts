@@ -3,12 +3,12 @@ import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { certificateRequest } from "../../testing/certificate-requests.ts"
 import { openssl, verifiesStrictly } from "../../testing/openssl.ts"
-import { type Answer, openWorld, origin, type World } from "../../testing/world.ts"
+import { type Answer, openTestEngine, origin, type TestEngine } from "../../testing/world.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
   const { issuers } = world.engine.pki("pki")
   for (const issuerName of ["one", "two"])

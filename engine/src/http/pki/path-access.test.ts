@@ -2,9 +2,9 @@
 import { execFileSync } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Answer, openWorld, type World } from "../../testing/world.ts"
+import { type Answer, openTestEngine, type TestEngine } from "../../testing/world.ts"
 
-let world: World
+let world: TestEngine
 let csr: string
 let selfIssued: string
 
@@ -12,7 +12,7 @@ const denied = { status: 403, body: { errors: ["permission denied"] } }
 const name = { common_name: "www.example.com", ttl: "1h" }
 
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   for (const mount of ["pki", "elsewhere"]) await world.pki("POST", `/sys/mounts/${mount}`, { body: { type: "pki" } })
   const { issuers } = world.engine.pki("pki")
   for (const issuerName of ["one", "two"])

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest"
 import { newMember, newOrganization, newTeam, newUser } from "../../testing/people.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
 const webPolicy = '# who issues\npath "pki/issue/web" {\n  capabilities = ["update"]\n}\n'
 
-async function written(world: World, name: string, policy: string): Promise<void> {
+async function written(world: TestEngine, name: string, policy: string): Promise<void> {
   expect((await world.pki("PUT", `/sys/policies/acl/${name}`, { body: { policy } })).status).toBe(204)
 }
 
 test("a policy is written, read, listed and deleted", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   expect((await world.pki("POST", "/sys/policies/acl/Web", { body: { policy: webPolicy } })).status).toBe(204)
   const { status, body } = await world.pki("GET", "/sys/policies/acl/web")
   expect(status).toBe(200)
@@ -27,7 +27,7 @@ test("a policy is written, read, listed and deleted", async () => {
 })
 
 test("older clients find policies where they look for them", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   expect((await world.pki("PUT", "/sys/policy/web", { body: { rules: webPolicy } })).status).toBe(204)
   const read = await world.pki("GET", "/sys/policy/web")
   expect(read.body).toMatchObject({ name: "web", rules: webPolicy, data: { policy: webPolicy, rules: webPolicy } })
@@ -74,14 +74,14 @@ test.each<{ name: string; body: object; status: number; errors: readonly string[
 ])(
   "the policy $name as $body is refused with $status, naming what is wrong, and not written",
   async ({ name, body, status, errors }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     expect(await world.pki("PUT", `/sys/policies/acl/${name}`, { body })).toMatchObject({ status, body: { errors } })
     expect((await world.pki("LIST", "/sys/policies/acl")).body.data.keys).toEqual(["default", "root"])
   },
 )
 
 test("built-in policies cannot be deleted", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   for (const name of ["root", "default"])
     expect(await world.pki("DELETE", `/sys/policies/acl/${name}`)).toMatchObject({
       status: 400,
@@ -91,7 +91,7 @@ test("built-in policies cannot be deleted", async () => {
 
 describe("attachments", () => {
   test("to a user, a team and a token count from the next request on", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
     await newTeam(world, "acme", "web", { members: [ada] })
@@ -121,7 +121,7 @@ describe("attachments", () => {
       errors: ["the policy root cannot be attached: site administrators have it, and nobody else"],
     },
   ])("at $path are refused with $status", async ({ path, status, errors }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newUser(world, "ada")
     expect(await world.pki("PUT", `/sys/policies/attachments/${path}`)).toMatchObject({ status, body: { errors } })
   })

@@ -9,7 +9,7 @@ import { certificateRequest, type RequestToMake } from "../../testing/certificat
 import { readIssued } from "../../testing/issued-certificate.ts"
 import { verifiesStrictly } from "../../testing/openssl.ts"
 import { testRsaKey } from "../../testing/test-keys.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import { assembleCertificate, encodeTbsCertificate, parseCertificate } from "../../x509/certificate.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
@@ -17,9 +17,9 @@ import { basicConstraints, extendedKeyUsage, keyUsage, subjectAltName } from "..
 import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { writePem } from "../../x509/pem.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki", config: { max_lease_ttl: "1000h" } } })
   const { issuers } = world.engine.pki("pki")
   const root = { ttlMs: 3_500_000_000 }

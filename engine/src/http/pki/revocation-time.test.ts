@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 describe("[F-P13] revocation_time is in the answer of", () => {
   const live = { revocation_time: 0, revocation_time_rfc3339: "" }
   test.each(["cert/ca", "cert/ca_chain", "cert/crl", "cert/delta-crl", "cert/unified-crl", "cert/unified-delta-crl"])(
     "%s",
     async (path) => {
-      await using world = await openWorld()
+      await using world = await openTestEngine()
       await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
       await world.pki("POST", "/pki/root/generate/internal", { body: { common_name: "Root", key_type: "ec" } })
       await world.engine.pki("pki").crls.configure({ autoRebuild: true, enableDelta: true })
@@ -17,7 +17,7 @@ describe("[F-P13] revocation_time is in the answer of", () => {
   )
 
   test.each(["cert/ca", "cert/ca_chain"])("%s of a revoked issuer, to a client that has it as it was", async (path) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
     await world.pki("POST", "/pki/root/generate/internal", { body: { common_name: "Root", key_type: "ec" } })
     const before = await world.pki("GET", `/pki/${path}`)

@@ -9,15 +9,15 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { pkiRevocationResource } from "../../declared/pki-revocation.ts"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { issued, newProvingWorld } from "../../testing/acme-world.ts"
+import { issued, newProvingEngine } from "../../testing/acme-world.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { writePem } from "../../x509/pem.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
-let world: World
+let world: TestEngine
 let folder: string
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   folder = mkdtempSync(join(tmpdir(), "crl-"))
 })
 afterAll(async () => {
@@ -306,7 +306,7 @@ describe("[F-P3] revoking a certificate that has expired", () => {
 
   async function expiredCertificate() {
     const clock = manualClock()
-    const own = await openWorld({ runtime: { ...systemRuntime(), clock } })
+    const own = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
     onTestFinished(() => own[Symbol.asyncDispose]())
     await own.engine.mounts.create({ path: "pki" })
     const pki = own.engine.pki("pki")
@@ -353,7 +353,7 @@ describe("[F-P3] revoking a certificate that has expired", () => {
 
   test("succeeds by ACME", async () => {
     const clock = manualClock()
-    const { world: own, responder } = await newProvingWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const { world: own, responder } = await newProvingEngine({ options: { runtime: { ...systemRuntime(), clock } } })
     const client = await AcmeTestClient.registered(own, `${acmeCluster}/acme`)
     const { leaf } = await issued(client, responder)
     clock.set(leaf.validToDate.getTime() + 1_000)

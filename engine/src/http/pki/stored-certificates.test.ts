@@ -1,15 +1,15 @@
 import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { databaseKinds } from "../../storage/temporary-database.ts"
-import { type Answer, openWorld, origin, type World } from "../../testing/world.ts"
+import { type Answer, openTestEngine, origin, type TestEngine } from "../../testing/world.ts"
 
 describe.each(databaseKinds.filter(({ available }) => available))("certificates read back from $name:", ({ place }) => {
   const closing = new AsyncDisposableStack()
-  let world: World
+  let world: TestEngine
   const issued: string[] = []
   beforeAll(async () => {
     const { url } = closing.use(await place())
-    world = closing.use(await openWorld({ url }))
+    world = closing.use(await openTestEngine({ url }))
     await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
     await world.engine.pki("pki").issuers.generateRoot({ commonName: "Test Root", keyType: "ec", ttlMs: 2_000_000_000 })
     for (const [name, key] of [

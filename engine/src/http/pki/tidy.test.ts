@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { dayMs, hourMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { parseCertificateList } from "../../x509/certificate-list.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
 
 const clock = manualClock(Date.UTC(2030, 0, 1))
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+  world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
-async function written(world: World, name: string, body: object): Promise<void> {
+async function written(world: TestEngine, name: string, body: object): Promise<void> {
   expect((await world.pki("POST", `/auth/token/roles/${name}`, { body })).status).toBe(204)
 }
-const read = async (world: World, name: string) => (await world.pki("GET", `/auth/token/roles/${name}`)).body.data
+const read = async (world: TestEngine, name: string) => (await world.pki("GET", `/auth/token/roles/${name}`)).body.data
 
 test("a role is read back with every member, by its later and its earlier name", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await written(world, "web", { allowed_policies: "web,Api", period: "72h", bound_cidrs: "10.0.0.0/8" })
   expect(await read(world, "web")).toEqual({
     name: "web",
@@ -44,7 +44,7 @@ test("a role is read back with every member, by its later and its earlier name",
 })
 
 test("faults are named as they stand in the request, and nothing is written", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const body = { token_bound_cidrs: "host", token_num_uses: -1, path_suffix: "a/b" }
   const answer = await world.pki("POST", "/auth/token/roles/web", { body })
   expect([answer.status, answer.body.errors]).toEqual([
@@ -69,7 +69,7 @@ test("faults are named as they stand in the request, and nothing is written", as
 })
 
 test("who may create by a role gives what it allows and they do not hold, and its tokens are not renewed without it", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const { engine } = world
   await engine.policies.put("issue", `path "sys/mounts" { capabilities = ["read"] }`)
   await engine.policies.put("maker", `path "auth/token/create/web" { capabilities = ["update"] }`)
@@ -104,7 +104,7 @@ test("who may create by a role gives what it allows and they do not hold, and it
 })
 
 test("to write a role that is there takes more than to make one", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await written(world, "there", {})
   await world.engine.policies.put("maker", `path "auth/token/roles/*" { capabilities = ["create"] }`)
   const { secret: token } = await world.engine.serviceTokens.create({ policies: ["maker"] })

@@ -3,25 +3,25 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { formatInstant, minuteMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { newUser } from "../../testing/people.ts"
-import { type Answer, openWorld, type World } from "../../testing/world.ts"
+import { type Answer, openTestEngine, type TestEngine } from "../../testing/world.ts"
 
 const started = Date.UTC(2026, 10, 21, 12)
 const denied = { status: 403, body: { errors: ["permission denied"] } }
 
 async function opened() {
   const clock = manualClock(started)
-  const world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+  const world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
   await world.engine.policies.put("web", 'path "pki/issue/web" { capabilities = ["update"] }')
   return Object.assign(world, { clock })
 }
 
-async function made(world: World, body: object = { policies: "web" }, token = world.rootToken): Promise<Answer> {
+async function made(world: TestEngine, body: object = { policies: "web" }, token = world.rootToken): Promise<Answer> {
   const answer = await world.pki("POST", "/auth/token/create", { body, token })
   expect(answer.status).toBe(200)
   return answer
 }
 const secretOf = ({ body }: Answer): string => body.auth.client_token
-const self = (world: World, token: string) => world.pki("GET", "/auth/token/lookup-self", { token })
+const self = (world: TestEngine, token: string) => world.pki("GET", "/auth/token/lookup-self", { token })
 
 describe("a service token", () => {
   test("is made as usual where clients send every member and say nothing with it", async () => {

@@ -12,10 +12,10 @@ import { describe, expect, test } from "vitest"
 import { parseWeakKeys } from "../../x509/weak-key-list.ts"
 import { AcmeTestClient, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import { newProvingEngine, readyOrder } from "../../testing/acme-world.ts"
 import { openssl } from "../../testing/openssl.ts"
 import { subjectAltName } from "../../x509/extensions.ts"
-import { openWorld, type World, type WorldOptions } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine, type TestEngineOptions } from "../../testing/world.ts"
 import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { encodeName } from "../../x509/name.ts"
@@ -34,15 +34,15 @@ const weak = rsaKeyOf(743n, prime(2_040))
 const ofThree = rsaKeyOf(p, prime(1_024), 3n)
 const huge = rsaKeyOf(p, prime(1_024), 2n ** 32n + 15n)
 
-async function newMount(options: WorldOptions = {}): Promise<World> {
-  const world = await openWorld(options)
+async function newMount(options: TestEngineOptions = {}): Promise<TestEngine> {
+  const world = await openTestEngine(options)
   await world.engine.mounts.create({ path: "pki" })
   await done(world, "root/generate/internal", { common_name: "Root", key_type: "ec", ttl: "700h" })
   await done(world, "roles/any", { allow_any_name: true, key_type: "any", ttl: "1h" })
   return world
 }
 
-async function done(world: World, path: string, body: object) {
+async function done(world: TestEngine, path: string, body: object) {
   const answer = await world.pki("POST", `/pki/${path}`, { body })
   expect([path, answer.status < 300, answer.body?.errors]).toEqual([path, true, undefined])
   return answer.body?.data
@@ -77,7 +77,7 @@ describe("[F-P9] a weak RSA key is refused", () => {
   })
 
   test("by ACME", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const directory = `${acmeCluster}/acme`
     const client = await AcmeTestClient.registered(world, directory)
     const { finalize } = await readyOrder(client, responder)
@@ -133,7 +133,7 @@ describe("[F-P9] the exponent of an RSA key", () => {
   })
 
   test("is 65537 for ACME as well", async () => {
-    const { world, responder } = await newProvingWorld()
+    const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
     const { finalize } = await readyOrder(client, responder)
     expect(await client.post(finalize, { csr: base64urlOf(csrSignedBy(ofThree, localhostName)) })).toMatchObject({

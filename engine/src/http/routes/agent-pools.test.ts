@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 
 const pools = "/organizations/acme/agent-pools"
 const document = (attributes: Readonly<Record<string, unknown>>) => ({ data: { type: "agent-pools", attributes } })
 
-async function create(world: PopulatedWorld, name: string): Promise<string> {
+async function create(world: PopulatedEngine, name: string): Promise<string> {
   const { status, body } = await world.request("POST", pools, { body: document({ name }) })
   expect(status).toBe(201)
   return body.data.id
 }
-const use = (world: PopulatedWorld, name: string, agentPoolId: string) =>
+const use = (world: PopulatedEngine, name: string, agentPoolId: string) =>
   world.workspace(name, { executionMode: "agent", agentPoolId })
 
 test("a pool is made, listed, searched, shown, renamed and deleted", async () => {
-  await using world = await populatedWorld()
+  await using world = await populatedEngine()
   const id = await create(world, "Linux")
   const { body } = await world.request("GET", `/agent-pools/${id}`)
   expect(body.data).toEqual({
@@ -49,7 +49,7 @@ test("a pool is made, listed, searched, shown, renamed and deleted", async () =>
 })
 
 test("a pool shows those of its workspaces that the caller sees", async () => {
-  await using world = await populatedWorld()
+  await using world = await populatedEngine()
   const id = await create(world, "linux")
   const [first, second] = [await use(world, "b", id), await use(world, "a", id)]
   const shown = async (token?: string) =>
@@ -64,7 +64,7 @@ test("a pool shows those of its workspaces that the caller sees", async () => {
 })
 
 test("a pool in use cannot be deleted, and says by what", async () => {
-  await using world = await populatedWorld()
+  await using world = await populatedEngine()
   const id = await create(world, "linux")
   const workspace = await use(world, "one", id)
   const { status, body } = await world.request("DELETE", `/agent-pools/${id}`)
@@ -95,7 +95,7 @@ test.each([
     detail: "must be a boolean",
   },
 ])("refuses $attributes: $detail", async ({ attributes, pointer, detail }) => {
-  await using world = await populatedWorld()
+  await using world = await populatedEngine()
   await create(world, "linux")
   const { status, body } = await world.request("POST", pools, { body: document(attributes) })
   expect([status, body.errors[0].source, body.errors[0].detail]).toEqual([
@@ -106,7 +106,7 @@ test.each([
 })
 
 test("pools are seen by members, managed by who manages agent pools, and not found by others", async () => {
-  await using world = await populatedWorld()
+  await using world = await populatedEngine()
   const id = await create(world, "linux")
   const statuses = async (token: string | null) => [
     (await world.request("GET", pools, { token })).status,
@@ -139,7 +139,7 @@ const scope = (lists: Readonly<Record<string, readonly string[]>>, attributes: o
 })
 
 /** Which of a workspace in the default project and one in another project may be given the pool, and which project. */
-async function admitted(world: PopulatedWorld, pool: string, places: Readonly<Record<string, string>>) {
+async function admitted(world: PopulatedEngine, pool: string, places: Readonly<Record<string, string>>) {
   const given: string[] = []
   for (const [name, id] of Object.entries(places)) {
     const [type, attributes] = id.startsWith("ws-")
@@ -157,7 +157,7 @@ async function admitted(world: PopulatedWorld, pool: string, places: Readonly<Re
 
 describe("[F-W7] the scope of a pool", () => {
   async function scoped() {
-    const world = await populatedWorld()
+    const world = await populatedEngine()
     const project = (await world.engine.projects.create("acme", { name: "edge" })).id
     const [one, two] = [await world.workspace("one"), await world.workspace("two", { projectId: project })]
     const pool = await create(world, "linux")

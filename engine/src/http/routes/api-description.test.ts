@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 test("GET /api/v2/openapi.json answers JSON to a token, and 401 without", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const { status, headers, body } = await world.request("GET", "/openapi.json")
   expect({ status, type: headers.get("content-type"), version: body.openapi }).toEqual({
     status: 200,
@@ -13,7 +13,7 @@ test("GET /api/v2/openapi.json answers JSON to a token, and 401 without", async 
 })
 
 test("GET /v1/sys/internal/specs/openapi answers JSON without an envelope or a token, whatever the query", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const path = "/sys/internal/specs/openapi"
   const { status, headers, body } = await world.pki("GET", path, { token: null })
   expect({ status, type: headers.get("content-type"), version: body.openapi }).toEqual({

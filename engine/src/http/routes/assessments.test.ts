@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import type { RequestOptions } from "../../testing/world.ts"
 
 async function assessmentWorld() {
   const clock = manualClock(Date.UTC(2026, 0, 1))
-  const world = await populatedWorld({ runtime: { ...systemRuntime(), clock } })
+  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
   const id = await world.workspace("web")
   const path = `/workspaces/${id}/assessment-results`
   return Object.assign(world, {

@@ -4,11 +4,11 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { dayMs, formatInstant, hourMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/key-sealing.ts"
-import { storesOver } from "../../storage/stores.ts"
+import { repositoriesOver } from "../../storage/stores.ts"
 import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, one } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import { destroyWhenDue } from "../../workspaces/destroy-when-due.ts"
 import type { WorkspaceInput } from "../../workspaces/workspace-input.ts"
@@ -25,7 +25,7 @@ async function dueWorld(input: WorkspaceInput = {}) {
   const runtime = { ...systemRuntime(log), clock }
   const keyText = newKeyText(runtime.random)
   const place = await usualSharedKind.place()
-  const world = await populatedWorld({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
+  const world = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
   const id = await world.workspace("web", input)
   const report = async (run: string, ...steps: readonly object[]) => {
     for (const attributes of steps)
@@ -39,7 +39,7 @@ async function dueWorld(input: WorkspaceInput = {}) {
     /** What the job does when its turn comes, on a server of its own. */
     async look(): Promise<void> {
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
+      const storage = repositoriesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
       await destroyWhenDue({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
     },
     runs: async () => (await world.request("GET", `/workspaces/${id}/runs`)).body.data,

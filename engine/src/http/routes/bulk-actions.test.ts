@@ -5,7 +5,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, newMember, newTeam } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import { origin, type RequestOptions } from "../../testing/world.ts"
 import { workspacesPerPart } from "../../workspaces/bulk-service.ts"
@@ -22,7 +22,7 @@ interface Result {
 async function bulkWorld() {
   const clock = manualClock()
   const place = await usualSharedKind.place()
-  const world = await populatedWorld({ url: place.url, runtime: { ...systemRuntime(), clock }, jobs: false })
+  const world = await populatedEngine({ url: place.url, runtime: { ...systemRuntime(), clock }, jobs: false })
   const bulk = (attributes: object, query = "", options: Omit<RequestOptions, "body"> = {}) =>
     world.request("POST", `${path}${query}`, { ...options, body: document("bulk-actions", attributes) })
   return Object.assign(world, {

@@ -4,7 +4,7 @@ import { dayMs, minuteMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { manualTimers } from "../../testing/manual-timers.ts"
 import { document, made } from "../../testing/people.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 import { tarball, type TarFiles } from "../../testing/tar-archive.ts"
 import type { RequestOptions } from "../../testing/world.ts"
 
@@ -13,7 +13,7 @@ const octets = { "content-type": "application/octet-stream" }
 async function configurationWorld() {
   const clock = manualClock()
   const timers = manualTimers(clock)
-  const world = await populatedWorld({ runtime: { ...systemRuntime(), clock }, timers })
+  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock }, timers })
   const id = await world.workspace("web")
   const { request } = world
   const addresses = new Map<string, string>()
@@ -129,7 +129,7 @@ describe("a configuration version", () => {
   })
 
   describe("gives up its archive, once nothing needs it", () => {
-    const act = (world: { readonly request: PopulatedWorld["request"] }, id: string, action: string) =>
+    const act = (world: { readonly request: PopulatedEngine["request"] }, id: string, action: string) =>
       world.request("POST", `/configuration-versions/${id}/actions/${action}_backing_data`)
 
     async function twoVersions(attributes: Readonly<Record<string, unknown>> = { "auto-queue-runs": false }) {
@@ -201,7 +201,7 @@ describe("a configuration version", () => {
         ).status
       expect(await statusFor(await world.token({ on: { [world.id]: "write" } }))).toBe(404)
       expect(await statusFor(await world.token({ on: { [world.id]: "admin" } }))).toBe(204)
-      await using hosted = await populatedWorld({ edition: "hosted" })
+      await using hosted = await populatedEngine({ edition: "hosted" })
       const id = await hosted.workspace("web")
       const body = document("configuration-versions", {})
       const version = (await hosted.request("POST", `/workspaces/${id}/configuration-versions`, { body })).body.data.id

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { openWorld, origin, type World } from "../../testing/world.ts"
+import { openTestEngine, origin, type TestEngine } from "../../testing/world.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

@@ -4,16 +4,16 @@ import { sweepEvents } from "../../events/sweep-events.ts"
 import { startServer } from "../../server.ts"
 import { keySealer, parseKeyRing } from "../../storage/key-sealing.ts"
 import { openDatabase } from "../../storage/database.ts"
-import { storesOver } from "../../storage/stores.ts"
+import { repositoriesOver } from "../../storage/stores.ts"
 import { databaseKinds, usualKind } from "../../storage/temporary-database.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { openEmbedded } from "../../embedded.ts"
 import { recordedMetrics } from "../../testing/recorded-metrics.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   await world.request("POST", "/organizations", {
     body: { data: { type: "organizations", attributes: { name: "acme", email: "a@example.com" } } },
   })
@@ -160,7 +160,7 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
       const runtime = { ...systemRuntime(), clock: { now: () => now } }
       await using engine = await openEmbedded(place.url, { runtime, sealKeys: { text: sealKey }, jobs: false })
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(sealKey), random), runtime.clock)
+      const storage = repositoriesOver(database, keySealer(parseKeyRing(sealKey), random), runtime.clock)
       await engine.organizations.create({ name: "acme", email: "a@example.com" })
       const first = (await engine.events.list("acme", { since: "2023-01-01T00:00:00Z" })).cursor
       for (const name of ["one", "two", "three"]) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
-import { openWorld, origin } from "../../testing/world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
+import { openTestEngine, origin } from "../../testing/world.ts"
 import { createApp } from "../app.ts"
 import { release } from "../release.ts"
 
@@ -11,7 +11,7 @@ describe("the page for browsers", () => {
   test.each(["/", "/app", "/app/acme/workspaces", "/app/acme/workspaces/web", "/app/acme/web/runs/run-x"])(
     "[F-W16] is at %s, says name and version and links to health and tokens",
     async (path) => {
-      await using world = await openWorld()
+      await using world = await openTestEngine()
       const { status, headers, body } = await world.request("GET", `${origin}${path}`, open)
       expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
       expect(headers.get("content-security-policy")).toBe(
@@ -26,7 +26,7 @@ describe("the page for browsers", () => {
   )
 
   test("[F-W16] is at a workspace's links.self-html, and says nothing of the workspace, with a token or without", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const id = await world.workspace("secret-name")
     const { body } = await world.request("GET", `/workspaces/${id}`)
     const link: string = body.data.links["self-html"]
@@ -43,7 +43,7 @@ describe("the page for browsers", () => {
   })
 
   test("[F-W16] links below the path at which a proxy serves the server", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const publicUrl = new URL("https://chancery.example:8443/below")
     const app = createApp({ engine: world.engine, runtime: systemRuntime(), publicUrl })
     for (const path of ["/", "/app/acme/web/runs/run-1"]) {
@@ -54,7 +54,7 @@ describe("the page for browsers", () => {
   })
 
   test("[F-W16] does not become what a Host header says", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { body } = await world.request("GET", `http://a"&lt;b'/`, open)
     expect(body).toContain("a&quot;&amp;lt;b&#39;")
   })
@@ -62,7 +62,7 @@ describe("the page for browsers", () => {
   test.each(["/nowhere", "/app/acme", "/api/v2/nowhere", "/v1/nowhere"])(
     "[F-W16] %s is 404 in JSON whatever a client accepts",
     async (path) => {
-      await using world = await openWorld()
+      await using world = await openTestEngine()
       for (const accept of ["text/html", "*/*", "application/vnd.api+json"]) {
         const answer = await world.request("GET", `${origin}${path}`, { headers: { accept } })
         expect(answer.status).toBe(404)
@@ -73,7 +73,7 @@ describe("the page for browsers", () => {
   )
 
   test("[F-W16] is not there for other methods", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     expect((await world.request("POST", `${origin}/`, { body: {} })).status).toBe(404)
   })
 })

@@ -10,12 +10,12 @@ const { home, app, workspaces, workspace, workspaceRun, run, signIn } = openAddr
 export const homeRoutes: readonly OpenRoute[] = [home, app, workspaces, workspace, workspaceRun, run].map(
   (address) => ({
     ...addressOf(address),
-    handle: async ({ url }) => staticPage(`Chancery on ${url.host}`, body(url)),
+    handle: async ({ url }) => staticPage(`Chancery on ${url.host}`, homeBody(url)),
   }),
 )
 
 /** A proxy may serve this server below a path. */
-function body({ host, pathname }: URL): string {
+function homeBody({ host, pathname }: URL): string {
   const base = escapeHtml(pathname.replace(/\/(app(\/.*)?)?$/, ""))
   return `<h1>Chancery ${escapeHtml(release)}</h1>
 <p>The control plane on ${escapeHtml(host)} serves workspaces below <code>/api/v2</code> and certificates below <code>/v1</code>.</p>

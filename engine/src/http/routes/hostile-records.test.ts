@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile } from "../../testing/state-file.ts"
 
 const nested = (depth: number): unknown => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`)
@@ -67,7 +67,7 @@ const subjects = [
 ] as const
 
 test.each(subjects)("$path answers no hostile document with a 5xx", async (subject) => {
-  await using world = await populatedWorld()
+  await using world = await populatedEngine()
   const workspace = await world.workspace("web")
   const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
   const made = await world.request("POST", "/runs", { body: { data: { type: "runs", relationships } } })
@@ -121,7 +121,7 @@ const hostileValues = ["", "%00", "%ED%A0%80", ",,,", "1e3", "-1", "999999999999
 const parameters = ["filter%5Bstatus%5D", "page%5Bnumber%5D", "page%5Bsize%5D", "include"]
 
 test("no id and no parameter makes a 5xx", async () => {
-  await using world = await populatedWorld()
+  await using world = await populatedEngine()
   const workspace = await world.workspace("web")
   const listed = ["state-versions", "runs", "configuration-versions", "vars", "assessment-results"]
   const addresses = [

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { databaseKinds } from "../../storage/temporary-database.ts"
 import { made, newOrganization, newTeam, newUser } from "../../testing/people.ts"
-import { type Answer, openWorld } from "../../testing/world.ts"
+import { type Answer, openTestEngine } from "../../testing/world.ts"
 
 const typed = (type: string, data: object) => ({ data: { type, ...data } })
 
@@ -64,7 +64,7 @@ const kinds = databaseKinds.filter(({ name, available }) => available && name !=
 describe.each(kinds)("$name", (kind) => {
   test("none makes a server error, and every refusal is an error document that says where", async () => {
     await using place = await kind.place()
-    await using world = await openWorld({ url: place.url })
+    await using world = await openTestEngine({ url: place.url })
     await newOrganization(world, "acme")
     const { id: user } = await newUser(world, "ada")
     const team = await newTeam(world, "acme", "devs")
@@ -104,7 +104,7 @@ describe.each(kinds)("$name", (kind) => {
 
   test("no query and no id makes a server error", async () => {
     await using place = await kind.place()
-    await using world = await openWorld({ url: place.url })
+    await using world = await openTestEngine({ url: place.url })
     await newOrganization(world, "acme")
     const values = ["", "%00", "%ED%A0%80", "a".repeat(5_000), "%25_'\"\\", ",,,", "9999999999999999999", "-1", "1e3"]
     const names = [

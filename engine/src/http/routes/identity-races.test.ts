@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest"
 import { databaseKinds } from "../../storage/temporary-database.ts"
 import { document, made, many, newMember, newOrganization, newUser } from "../../testing/people.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
   test("of two owners who leave at once, one stays", async () => {
     await using place = await kind.place()
-    await using world = await openWorld({ url: place.url })
+    await using world = await openTestEngine({ url: place.url })
     const first = await newUser(world, "first")
     await newOrganization(world, "acme", first)
     const second = await newMember(world, "acme", "second")
@@ -27,7 +27,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
 
   test("of many who make an organization of one name, one does; of many tokens made instead of each other, one is left", async () => {
     await using place = await kind.place()
-    await using world = await openWorld({ url: place.url })
+    await using world = await openTestEngine({ url: place.url })
     const body = document("organizations", { name: "acme", email: "a@b" })
     const creations = await Promise.all(
       Array.from({ length: 8 }, async () => (await world.request("POST", "/organizations", { body })).status),

@@ -4,13 +4,13 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { minuteMs, secondMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/key-sealing.ts"
-import { storesOver } from "../../storage/stores.ts"
+import { repositoriesOver } from "../../storage/stores.ts"
 import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { made, newMember, newTeam } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 import { expireLocks } from "../../workspaces/lock-expiry.ts"
 
 async function lockWorld() {
@@ -21,8 +21,8 @@ async function lockWorld() {
   const keyText = newKeyText(runtime.random)
   const place = await usualSharedKind.place()
   const options = { url: place.url, runtime, sealKeys: { text: keyText }, jobs: false }
-  const world = await populatedWorld(options)
-  const replica = await openWorld(options)
+  const world = await populatedEngine(options)
+  const replica = await openTestEngine(options)
   const holder = await newMember(world, "acme", "holder")
   const other = await newMember(world, "acme", "other")
   await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [holder, other] })
@@ -47,14 +47,14 @@ async function lockWorld() {
     async look(): Promise<void> {
       await using database = await openDatabase(place.url)
       const sealer = keySealer(parseKeyRing(keyText), runtime.random)
-      const storage = storesOver(database, sealer, clock, { committed() {} })
+      const storage = repositoriesOver(database, sealer, clock, { committed() {} })
       await expireLocks({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
     },
     /** Whether the store still holds the lock, expired or not. */
     async isStored(): Promise<boolean> {
       await using database = await openDatabase(place.url)
       const row = await database.read((session) =>
-        session.first(session.db.selectFrom("workspaces").select("locked_at").where("id", "=", id)),
+        session.queryOne(session.db.selectFrom("workspaces").select("locked_at").where("id", "=", id)),
       )
       return row !== undefined && row.locked_at !== null
     },

@@ -9,7 +9,7 @@ import {
   newUser,
   newUserToken,
 } from "../../testing/people.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 const memberships = "/organizations/acme/organization-memberships"
 const usernames = (data: readonly { attributes: { username: string } }[]) =>
@@ -17,7 +17,7 @@ const usernames = (data: readonly { attributes: { username: string } }[]) =>
 
 describe("memberships", () => {
   test("[F-W15] by email make the user who does not exist yet, invited and without a name, in the teams named", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const team = await newTeam(world, "acme", "devs")
     const created = await world.request("POST", memberships, {
@@ -84,7 +84,7 @@ describe("memberships", () => {
   })
 
   test("are listed, searched and filtered, and end with everything the organization gave", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
     await made(world, "POST", memberships, document("organization-memberships", { email: "bob@example.com" }))
@@ -103,7 +103,7 @@ describe("memberships", () => {
   })
 
   test("are managed by those with the right, left by everybody, and unseen by strangers; emails are for managers", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newMember(world, "acme", "victim")
     await made(world, "POST", memberships, document("organization-memberships", { email: "bob@example.com" }))
@@ -156,7 +156,7 @@ describe("memberships", () => {
       faults: { username: "User is already a member of the organization" },
     },
   ])("422 with every fault: $why", async ({ attributes, faults }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const answer = await world.request("POST", memberships, { body: document("organization-memberships", attributes) })
     expect(answer.status).toBe(422)
@@ -168,7 +168,7 @@ describe("memberships", () => {
   })
 
   test("a team of elsewhere is a fault, and nobody joins or comes to be", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
     const [mine, foreign] = [await newTeam(world, "acme", "devs"), await newTeam(world, "other", "devs")]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { document, made, newMember, newOrganization, newTeam, newUser, one } from "../../testing/people.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 const organization = (attributes: object, relationships?: object) => ({
   data: { type: "organizations", attributes, ...(relationships && { relationships }) },
@@ -9,7 +9,7 @@ const acme = organization({ name: "acme", email: "admin@acme.example" })
 
 describe("organizations", () => {
   test("any user creates one and owns it, with a team of owners and a default project", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { token } = await newUser(world, "ada")
     const made = await world.request("POST", "/organizations", { token, body: acme })
     expect(made.status).toBe(201)
@@ -70,7 +70,7 @@ describe("organizations", () => {
       faults: { name: "Name has already been taken" },
     },
   ])("every fault is named at once: $why", async ({ attributes, faults }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await world.request("POST", "/organizations", { body: acme })
     const answer = await world.request("POST", "/organizations", { body: organization(attributes) })
     expect(answer.status).toBe(422)
@@ -88,7 +88,7 @@ describe("organizations", () => {
   })
 
   test("are searched by name and by email, as go-tfe does", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const create = (name: string, email: string) =>
       made(world, "POST", "/organizations", document("organizations", { name, email }))
     await create("acme", "ops@one.example")
@@ -104,7 +104,7 @@ describe("organizations", () => {
   })
 
   test("only a user creates one, and only those who belong to it see it", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const ada = await newUser(world, "ada")
     await newOrganization(world, "acme", ada)
     await newOrganization(world, "beta")
@@ -130,7 +130,7 @@ describe("organizations", () => {
   })
 
   test("are changed by owners and organization tokens, the plan by site administrators alone", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const ada = await newUser(world, "ada")
     await newOrganization(world, "acme", ada)
     const manager = await newMember(world, "acme", "manager")
@@ -157,7 +157,7 @@ describe("organizations", () => {
   })
 
   test("have a default agent pool of their own while they execute by agents", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "beta")
     const newPool = async (of: string) =>
@@ -182,7 +182,7 @@ describe("organizations", () => {
   })
 
   test("are renamed and deleted with everything in them", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const workspace = await made(
       world,

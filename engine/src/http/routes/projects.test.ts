@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { document, made, many, newMember, newOrganization, newTeam, newUser, one } from "../../testing/people.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
 const projects = "/organizations/acme/projects"
 const names = (data: readonly { attributes: { name: string } }[]) => data.map(({ attributes }) => attributes.name)
-const newProject = async (world: World, name: string) =>
+const newProject = async (world: TestEngine, name: string) =>
   (await made(world, "POST", projects, document("projects", { name }))).id as string
-const newWorkspace = async (world: World, name: string, project?: string) =>
+const newWorkspace = async (world: TestEngine, name: string, project?: string) =>
   (
     await made(
       world,
@@ -18,7 +18,7 @@ const newWorkspace = async (world: World, name: string, project?: string) =>
 
 describe("projects", () => {
   test("are made, shown, changed, listed and deleted", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const created = await world.request("POST", projects, {
       body: document(
@@ -78,7 +78,7 @@ describe("projects", () => {
   })
 
   test("the default project stays, and so does one that holds workspaces", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const [standard] = await made(world, "GET", projects)
     expect(await world.request("DELETE", `/projects/${standard.id}`)).toMatchObject({ status: 409 })
@@ -94,7 +94,7 @@ describe("projects", () => {
   })
 
   test("a project's own execution default goes before the organization's until it inherits again", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const project = await newProject(world, "web")
     const path = `/projects/${project}`
@@ -112,7 +112,7 @@ describe("projects", () => {
   })
 
   test("[F-W9] a pool without agents is refused in HCP Terraform's words when nothing else is wrong", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const attributes = { name: "web", "default-execution-mode": "remote", "default-agent-pool-id": "apool-1" }
     const { status, body } = await world.request("POST", "/organizations/acme/projects", {
@@ -190,7 +190,7 @@ describe("projects", () => {
       faults: [["/data/attributes/name", "Name has already been taken"]],
     },
   ])("422 with every fault: $why", async ({ attributes, relationships, faults }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const answer = await world.request("POST", projects, { body: document("projects", attributes, relationships) })
     expect(answer.status).toBe(422)
@@ -206,7 +206,7 @@ describe("projects", () => {
 
 describe("team access to projects", () => {
   test("reaches the workspaces inside, changes at once, and ends with its record", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
     const team = await newTeam(world, "acme", "devs", { members: [ada] })
@@ -269,7 +269,7 @@ describe("team access to projects", () => {
   })
 
   test("an access of another name is refused with what there is instead, and a team of elsewhere does not exist", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
     const project = await newProject(world, "web")
@@ -296,7 +296,7 @@ describe("team access to projects", () => {
 
 describe("moving workspaces into a project", () => {
   test("takes the right to move at both ends, and moves all or none", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
     const mover = await newMember(world, "acme", "mover")
@@ -339,7 +339,7 @@ describe("moving workspaces into a project", () => {
 })
 
 test("to a stranger no project exists", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await newOrganization(world, "acme")
   const { token } = await newUser(world, "stranger")
   const project = await newProject(world, "web")

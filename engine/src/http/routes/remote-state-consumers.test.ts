@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import type { Answer, RequestOptions } from "../../testing/world.ts"
 
 const path = (workspace: string) => `/workspaces/${workspace}/relationships/remote-state-consumers`
@@ -8,7 +8,7 @@ const idsOf = ({ body }: Answer): string[] => body.data.map(({ id }: { id: strin
 
 /** `acme` with the workspaces `producer`, `a`, `b` and `c`. */
 async function consumerWorld() {
-  const world = await populatedWorld()
+  const world = await populatedEngine()
   const ids = {
     producer: await world.workspace("producer"),
     a: await world.workspace("a"),

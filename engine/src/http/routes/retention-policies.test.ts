@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { usualSharedKind } from "../../storage/temporary-database.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
-import { openWorld } from "../../testing/world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 const older = (days: unknown) => ({
   data: { type: "data-retention-policy-delete-olders", attributes: { "delete-older-than-n-days": days } },
@@ -11,12 +11,12 @@ const ofWorkspace = (id: string) => `/workspaces/${id}/relationships/data-retent
 const ofAcme = "/organizations/acme/relationships/data-retention-policy"
 const ofSite = "/admin/data-retention-policy-settings"
 
-const memberOf = async (world: PopulatedWorld, workspace: string) =>
+const memberOf = async (world: PopulatedEngine, workspace: string) =>
   (await world.request("GET", `/workspaces/${workspace}`)).body.data.relationships["data-retention-policy"]
 
 describe("the policy of a workspace", () => {
   test("[W-4.11-r2] [W-4.11-p1] [W-1-n5] is created, then updated under the same id", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     const made = await world.request("POST", ofWorkspace(workspace), { body: older(30) })
     expect(made.status).toBe(200)
@@ -32,7 +32,7 @@ describe("the policy of a workspace", () => {
   })
 
   test("[W-4.11-r2] of another type replaces it under a new id", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     const before = (await world.request("POST", ofWorkspace(workspace), { body: older(30) })).body.data
     const after = (await world.request("POST", ofWorkspace(workspace), { body: keep })).body.data
@@ -42,7 +42,7 @@ describe("the policy of a workspace", () => {
   })
 
   test("[W-4.11-r1] is the explicit one, else the organization's, else not found", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     await world.request("POST", ofSite, { body: older(365) })
     expect((await world.request("GET", ofWorkspace(workspace))).status).toBe(404)
@@ -56,7 +56,7 @@ describe("the policy of a workspace", () => {
   })
 
   test("[W-4.11-r3] is removed, and only it", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     await world.request("POST", ofAcme, { body: older(9) })
     await world.request("POST", ofWorkspace(workspace), { body: older(5) })
@@ -68,7 +68,7 @@ describe("the policy of a workspace", () => {
   })
 
   test("[W-4.11-p1] stands in the workspace's document exactly while it is set there, with its type", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     await world.request("POST", ofAcme, { body: keep })
     expect(await memberOf(world, workspace)).toBeUndefined()
@@ -79,7 +79,7 @@ describe("the policy of a workspace", () => {
   })
 
   test.each(["POST", "PATCH"])("%s in the legacy type is answered in it", async (method) => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     const body = { data: { type: "data-retention-policies", attributes: { "delete-older-than-n-days": 12 } } }
     const { status, body: answer } = await world.request(method, ofWorkspace(workspace), { body })
@@ -93,7 +93,7 @@ describe("the policy of a workspace", () => {
   })
 
   test("the attribute may be written in camel case", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const body = { data: { type: "data-retention-policy-delete-olders", attributes: { deleteOlderThanNDays: 8 } } }
     const answer = await world.request("POST", ofWorkspace(await world.workspace("one")), { body })
     expect([answer.status, answer.body.data.attributes]).toEqual([200, { "delete-older-than-n-days": 8 }])
@@ -109,7 +109,7 @@ describe("the policy of a workspace", () => {
     { body: { data: { type: "data-retention-policy-delete-olders" } }, pointer: days },
     { body: { data: { type: "policies" } }, pointer: "/data/type" },
   ])("a document is refused at $pointer, and nothing is set", async ({ body, pointer }) => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     const answer = await world.request("POST", ofWorkspace(workspace), { body })
     expect([answer.status, answer.body.errors[0].source]).toEqual([422, { pointer }])
@@ -119,10 +119,10 @@ describe("the policy of a workspace", () => {
   test("[W-1-n5] is not shown after the edition was changed to the hosted one", async () => {
     await using place = await usualSharedKind.place()
     const { url } = place
-    await using before = await populatedWorld({ url })
+    await using before = await populatedEngine({ url })
     const workspace = await before.workspace("one")
     await before.request("POST", ofWorkspace(workspace), { body: older(5) })
-    await using hosted = await openWorld({ url, edition: "hosted" })
+    await using hosted = await openTestEngine({ url, edition: "hosted" })
     const { body } = await hosted.request("GET", `/workspaces/${workspace}`)
     expect(body.data.relationships["data-retention-policy"]).toBeUndefined()
   })
@@ -130,7 +130,7 @@ describe("the policy of a workspace", () => {
 
 describe("who may", () => {
   test("change a workspace's policy: its admins; see it: its readers", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     await world.request("POST", ofAcme, { body: older(9) })
     const statuses = async (token: string | null) => [
@@ -145,7 +145,7 @@ describe("who may", () => {
   })
 
   test("change an organization's policy: its owners; see it: its members", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const member = await world.token()
     expect((await world.request("GET", ofAcme)).status).toBe(404)
     expect((await world.request("POST", ofAcme, { token: member, body: keep })).status).toBe(404)
@@ -157,7 +157,7 @@ describe("who may", () => {
   })
 
   test("see and change the site's policy: site administrators, and only one that deletes", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const manager = await world.token({ organization: { manageWorkspaces: true } })
     const made = await world.request("POST", ofSite, { body: older(365) })
     expect([made.status, made.body.data.relationships.target.data]).toEqual([200, null])
@@ -173,7 +173,7 @@ describe("who may", () => {
 })
 
 test.each(["GET", "POST", "PATCH", "DELETE"])("[W-1-n5] the hosted edition has no policies: %s", async (method) => {
-  await using world = await populatedWorld({ edition: "hosted" })
+  await using world = await populatedEngine({ edition: "hosted" })
   const workspace = await world.workspace("one")
   for (const path of [ofWorkspace(workspace), ofAcme, ofSite]) {
     const body = method === "GET" || method === "DELETE" ? {} : { body: older(1) }

@@ -4,14 +4,14 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { secondMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/key-sealing.ts"
-import { storesOver } from "../../storage/stores.ts"
+import { repositoriesOver } from "../../storage/stores.ts"
 import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, one } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import { tarball } from "../../testing/tar-archive.ts"
-import { openWorld, type Answer, type RequestOptions, type World } from "../../testing/world.ts"
+import { openTestEngine, type Answer, type RequestOptions, type TestEngine } from "../../testing/world.ts"
 import { endRunClaims } from "../../workspaces/end-run-claims.ts"
 
 const start = Date.UTC(2026, 0, 1)
@@ -21,7 +21,7 @@ async function claimWorld() {
   const runtime = { ...systemRuntime(), clock }
   const keyText = newKeyText(runtime.random)
   const place = await usualSharedKind.place()
-  const world = await populatedWorld({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
+  const world = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
   const id = await world.workspace("web")
   const claim = (path: string, attributes: object = {}, options: RequestOptions = {}): Promise<Answer> =>
     world.request("POST", `${path}/run-claims`, { body: document("run-claims", attributes), ...options })
@@ -32,7 +32,7 @@ async function claimWorld() {
     /** What the job does when its turn comes. */
     async endClaims(): Promise<void> {
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
+      const storage = repositoriesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
       await endRunClaims({ storage, runtime }, { signal: AbortSignal.timeout(10_000) })
     },
     async [Symbol.asyncDispose]() {
@@ -67,7 +67,7 @@ async function claimWorld() {
 const detailOf = ({ status, body }: Answer) => [status, body?.errors?.[0]?.detail]
 const runIn = (answer: Answer) => answer.body.included[0]
 
-async function newAgent(world: World, name: string): Promise<{ readonly pool: string; readonly token: string }> {
+async function newAgent(world: TestEngine, name: string): Promise<{ readonly pool: string; readonly token: string }> {
   const pool = await made(world, "POST", "/organizations/acme/agent-pools", document("agent-pools", { name }))
   const path = `/agent-pools/${pool.id}/authentication-tokens`
   const token = await made(world, "POST", path, document("authentication-tokens", { description: name }))
@@ -752,8 +752,8 @@ test("[F-P15] a claim of a time when the clock was ahead ends one lease after th
 describe("many executors", () => {
   test("get each run once, whichever server they ask", { timeout: 60_000 }, async () => {
     await using place = await usualSharedKind.place()
-    await using first = await populatedWorld({ url: place.url, jobs: false })
-    await using second = await openWorld({ url: place.url, jobs: false })
+    await using first = await populatedEngine({ url: place.url, jobs: false })
+    await using second = await openTestEngine({ url: place.url, jobs: false })
     const queued: string[] = []
     for (let count = 0; count < 6; count += 1) {
       const workspace = await first.workspace(`web-${count}`)
@@ -763,7 +763,7 @@ describe("many executors", () => {
       }
     }
     const claimed: string[] = []
-    const executor = async (world: World) => {
+    const executor = async (world: TestEngine) => {
       for (let tries = 0; tries < 100; tries += 1) {
         const { status, body } = await world.request("POST", "/organizations/acme/run-claims")
         if (status === 204) return

@@ -4,12 +4,12 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, one } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { origin } from "../../testing/world.ts"
 
 async function logWorld() {
   const clock = manualClock()
-  const world = await populatedWorld({ runtime: { ...systemRuntime(), clock }, jobs: false })
+  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock }, jobs: false })
   const workspace = await world.workspace("web")
   const run = await made(world, "POST", "/runs", document("runs", {}, { workspace: one("workspaces", workspace) }))
   const claim = (await made(world, "POST", `/workspaces/${workspace}/run-claims`)).id as string

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, one } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import type { Answer } from "../../testing/world.ts"
 
 async function queueWorld() {
   const clock = manualClock(Date.UTC(2026, 0, 1))
-  const world = await populatedWorld({ runtime: { ...systemRuntime(), clock } })
+  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
   const id = await world.workspace("web")
   const create = (attributes: object = {}, on = id): Promise<Answer> =>
     world.request("POST", "/runs", { body: document("runs", attributes, { workspace: one("workspaces", on) }) })

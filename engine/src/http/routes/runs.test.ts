@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { secondMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import type { Answer, RequestOptions } from "../../testing/world.ts"
 import type { RunStatus } from "../../workspaces/run-status.ts"
 
 async function runWorld() {
   const clock = manualClock(Date.UTC(2026, 0, 1))
-  const world = await populatedWorld({ runtime: { ...systemRuntime(), clock } })
+  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
   const id = await world.workspace("web")
   const { request } = world
   const advance = (run: string, status: RunStatus, more: RequestOptions = {}) =>

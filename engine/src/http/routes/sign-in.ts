@@ -7,12 +7,12 @@ import { escapeHtml, staticPage } from "../static-page.ts"
 export const signInRoutes: readonly OpenRoute[] = [
   {
     ...addressOf(openAddresses.signIn),
-    handle: async ({ url }) => staticPage(`An API token for ${url.host}`, body(escapeHtml(url.host))),
+    handle: async ({ url }) => staticPage(`An API token for ${url.host}`, signInBody(escapeHtml(url.host))),
   },
 ]
 
 /** `host` is whatever the request says it is, escaped. */
-const body = (host: string): string => `<h1>An API token for ${host}</h1>
+const signInBody = (host: string): string => `<h1>An API token for ${host}</h1>
 <p>Tokens are made by whoever runs this server, with the command <code>chancery</code> on its store:</p>
 <pre><code>chancery token create --user NAME --description "terraform login" --expires 90d</code></pre>
 <p>It prints the token once. Paste it where <code>terraform login ${host}</code> asks for it; Terraform keeps it in

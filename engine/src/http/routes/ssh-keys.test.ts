@@ -3,14 +3,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 
 const keys = "/organizations/acme/ssh-keys"
 const secret = "dGhlIHNlY3JldCBvZiB0aGlzIHRlc3Q"
 const value = `-----BEGIN OPENSSH PRIVATE KEY-----\n${secret}\n-----END OPENSSH PRIVATE KEY-----\n`
 const document = (attributes: Readonly<Record<string, unknown>>) => ({ data: { type: "ssh-keys", attributes } })
 
-async function create(world: PopulatedWorld, name: string, organization = "acme"): Promise<string> {
+async function create(world: PopulatedEngine, name: string, organization = "acme"): Promise<string> {
   const path = `/organizations/${organization}/ssh-keys`
   const { status, body } = await world.request("POST", path, { body: document({ name, value }) })
   expect(status).toBe(201)
@@ -19,7 +19,7 @@ async function create(world: PopulatedWorld, name: string, organization = "acme"
 
 describe("SSH keys", () => {
   test("are made, listed in pages, shown, renamed and deleted", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const id = await create(world, "deploy")
     const shown = { id, type: "ssh-keys", attributes: { name: "deploy" }, links: { self: `/api/v2/ssh-keys/${id}` } }
     expect(id).toMatch(/^sshkey-[a-zA-Z0-9]{16}$/)
@@ -39,7 +39,7 @@ describe("SSH keys", () => {
     const folder = await mkdtemp(join(tmpdir(), "chancery-"))
     try {
       const file = join(folder, "chancery.db")
-      await using world = await populatedWorld({ url: `sqlite:${file}` })
+      await using world = await populatedEngine({ url: `sqlite:${file}` })
       const made = await world.request("POST", keys, { body: document({ name: "deploy", value }) })
       const shown = await world.request("GET", keys)
       expect(JSON.stringify([made.body, shown.body])).not.toContain(secret)
@@ -52,7 +52,7 @@ describe("SSH keys", () => {
   })
 
   test("every fault is told, and none repeats the value", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const tooLong = "hunter2".repeat(10_000)
     const refused = await world.request("POST", keys, { body: document({ name: "", value: tooLong }) })
     expect([refused.status, refused.body.errors]).toEqual([
@@ -73,7 +73,7 @@ describe("SSH keys", () => {
   test("[F-W5] a value of any kind is taken, and one that is no private key is warned about where it is used", async () => {
     const warnings: unknown[] = []
     const warn = (event: string, fields: object = {}) => void warnings.push([event, fields])
-    await using world = await populatedWorld({ runtime: systemRuntime({ debug() {}, info() {}, error() {}, warn }) })
+    await using world = await populatedEngine({ runtime: systemRuntime({ debug() {}, info() {}, error() {}, warn }) })
     const made = await world.request("POST", keys, { body: document({ name: "opaque", value: "hunter2" }) })
     expect([made.status, made.body.data.attributes]).toEqual([201, { name: "opaque" }])
     expect(warnings).toEqual([])
@@ -96,7 +96,7 @@ describe("SSH keys", () => {
   })
 
   test("are seen by members, managed by who manages VCS settings, and not found by others", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     await world.organization("other")
     const [id, foreign] = [await create(world, "deploy"), await create(world, "theirs", "other")]
     const statuses = async (token: string | null, key: string) => [
@@ -117,7 +117,7 @@ describe("SSH keys", () => {
 describe("the SSH key of a workspace", () => {
   const path = (workspace: string) => `/workspaces/${workspace}/relationships/ssh-key`
   const own = (id: unknown) => ({ data: { type: "workspaces", attributes: { id } } })
-  const keyOf = async (world: PopulatedWorld, id: string) =>
+  const keyOf = async (world: PopulatedEngine, id: string) =>
     (await world.request("GET", `/workspaces/${id}`)).body.data.relationships["ssh-key"].data
 
   test.each([
@@ -129,7 +129,7 @@ describe("the SSH key of a workspace", () => {
       unassign: { data: null },
     },
   ])("[W-4.8-p1] is assigned and taken away by $form; the answer is the workspace", async ({ assign, unassign }) => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const [workspace, id] = [await world.workspace("one"), await create(world, "deploy")]
     const assigned = await world.request("PATCH", path(workspace), { body: assign(id) })
     expect([assigned.status, assigned.body.data.id, assigned.body.data.type]).toEqual([200, workspace, "workspaces"])
@@ -144,7 +144,7 @@ describe("the SSH key of a workspace", () => {
   })
 
   test("a key that does not exist, or is another organization's, is not found and changes nothing", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     await world.organization("other")
     const [workspace, mine, theirs] = [
       await world.workspace("one"),
@@ -159,7 +159,7 @@ describe("the SSH key of a workspace", () => {
   })
 
   test("a deleted key is assigned no more", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const [workspace, id] = [await world.workspace("one"), await create(world, "deploy")]
     await world.request("PATCH", path(workspace), { body: own(id) })
     await world.request("DELETE", `/ssh-keys/${id}`)
@@ -167,7 +167,7 @@ describe("the SSH key of a workspace", () => {
   })
 
   test("is changed by admins of the workspace", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const [workspace, id] = [await world.workspace("one"), await create(world, "deploy")]
     const assign = async (access: "admin" | "write") => {
       const token = await world.token({ on: { [workspace]: access } })
@@ -185,7 +185,7 @@ describe("the SSH key of a workspace", () => {
     { body: { data: [] }, status: 400, pointer: "/data" },
     { body: {}, status: 400, pointer: "/data" },
   ])("says what is wrong with the document: $status at $pointer", async ({ body, status, pointer }) => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const answer = await world.request("PATCH", path(await world.workspace("one")), { body })
     expect([answer.status, answer.body.errors[0].source]).toEqual([status, { pointer }])
   })

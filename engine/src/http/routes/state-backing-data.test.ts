@@ -4,17 +4,17 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
 import { manualTimers } from "../../testing/manual-timers.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { detailOf, stateWorld } from "../../testing/state-world.ts"
-import type { RequestOptions, World } from "../../testing/world.ts"
+import { detailOf, stateEngine } from "../../testing/state-world.ts"
+import type { RequestOptions, TestEngine } from "../../testing/world.ts"
 
 describe("backing data", () => {
-  const act = async (world: World, id: string, action: string, more: RequestOptions = {}) =>
+  const act = async (world: TestEngine, id: string, action: string, more: RequestOptions = {}) =>
     detailOf(await world.request("POST", `/state-versions/${id}/actions/${action}_backing_data`, more))
   const refused = [409, "transition not allowed"]
   const done = [204, undefined]
 
   test("is deleted softly, restored, and deleted for ever", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const version = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
     await world.put({ serial: 2 })
@@ -57,7 +57,7 @@ describe("backing data", () => {
   })
 
   test("of the current version, and of what may become it, stays", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const current = await world.put({ serial: 1 })
     const next = await world.put({ serial: 2 }, { intermediate: true })
@@ -66,13 +66,13 @@ describe("backing data", () => {
   })
 
   test("is there for administrators of the workspace only, and not where the edition is hosted", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const version = await world.put({ serial: 1 })
     await world.put({ serial: 2 })
     const token = await world.token({ on: { [world.id]: "write" } })
     expect((await act(world, version, "soft_delete", { token }))[0]).toBe(404)
-    await using hosted = await stateWorld({ edition: "hosted" })
+    await using hosted = await stateEngine({ edition: "hosted" })
     await hosted.lock()
     const other = await hosted.put({ serial: 1 })
     await hosted.put({ serial: 2 })
@@ -85,7 +85,7 @@ describe("without a request", () => {
   async function timedWorld() {
     const clock = manualClock(systemRuntime().clock.now())
     const timers = manualTimers(clock)
-    const world = await stateWorld({ timers, runtime: { ...systemRuntime(), clock } })
+    const world = await stateEngine({ timers, runtime: { ...systemRuntime(), clock } })
     const settled = () => world.engine.ready()
     return Object.assign(world, {
       /** Long enough for whatever is done now and then. */

@@ -2,15 +2,15 @@
 // workspace that consumes it. The states are uploaded under real locks.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { document, made, many, newMember, newTeam, newUser } from "../../testing/people.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 
-let world: PopulatedWorld
+let world: PopulatedEngine
 let elsewhere: string
 let count = 0
 
 beforeAll(async () => {
-  world = await populatedWorld()
+  world = await populatedEngine()
   elsewhere = (await world.engine.projects.create("acme", { name: "elsewhere" })).id
 })
 afterAll(() => world[Symbol.asyncDispose]())

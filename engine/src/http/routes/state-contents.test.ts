@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { detailOf, stateWorld } from "../../testing/state-world.ts"
+import { detailOf, stateEngine } from "../../testing/state-world.ts"
 
 describe("resources", () => {
   const provider = 'provider["registry.terraform.io/hashicorp/null"]'
@@ -12,7 +12,7 @@ describe("resources", () => {
     JSON.stringify({ version: 4, terraform_version: "1.11.4", serial, lineage: "one", outputs: {}, resources })
   const managed = { mode: "managed", type: "null_resource", name: "web", provider }
 
-  async function push(world: Awaited<ReturnType<typeof stateWorld>>, serial: number, resources: readonly object[]) {
+  async function push(world: Awaited<ReturnType<typeof stateEngine>>, serial: number, resources: readonly object[]) {
     const state = text(serial, resources)
     const attributes = {
       serial,
@@ -29,7 +29,7 @@ describe("resources", () => {
 
   test("[F-W14] are those that the current state manages, each with its address and its last change", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 1))
-    await using world = await stateWorld({ runtime: { ...systemRuntime(), clock } })
+    await using world = await stateEngine({ runtime: { ...systemRuntime(), clock } })
     const list = async (query = "") => (await world.request("GET", `/workspaces/${world.id}/resources${query}`)).body
     expect((await list()).data).toEqual([])
     await world.lock()
@@ -92,7 +92,7 @@ describe("resources", () => {
 describe("the workspace", () => {
   test("[W-2.3-r16] tells in latest-change-at when its latest state version was created", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 1))
-    await using world = await stateWorld({ runtime: { ...systemRuntime(), clock } })
+    await using world = await stateEngine({ runtime: { ...systemRuntime(), clock } })
     expect((await world.show()).attributes["latest-change-at"]).toBe("2026-01-01T00:00:00.000Z")
     clock.advance(hourMs)
     await world.lock()
@@ -103,7 +103,7 @@ describe("the workspace", () => {
   })
 
   test("[W-2.3-r30] [W-2.5-r5] counts the resources of its current state and points at it", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const empty = await world.show()
     expect(empty.attributes["resource-count"]).toBe(0)
     expect(empty.relationships["current-state-version"].data).toBeNull()
@@ -120,7 +120,7 @@ describe("the workspace", () => {
   })
 
   test("[W-2.5-r10] lists the outputs of its current state", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     expect((await world.show()).relationships.outputs.data).toEqual([])
     await world.lock()
     await world.put({ outputs: { b: { value: 1, type: "number" }, a: { value: "x", type: "string" } } })
@@ -133,7 +133,7 @@ describe("the workspace", () => {
   })
 
   test("takes 409 for a safe delete while its state holds resources, and goes once it holds none", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     await world.put({ serial: 1, instances: 1 })
     await world.unlock()
@@ -154,7 +154,7 @@ describe("outputs", () => {
   }
 
   test("are read without secrets in the workspace's list, and whole one by one", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     expect((await world.request("GET", `/workspaces/${world.id}/current-state-version-outputs`)).status).toBe(404)
     await world.lock()
     const version = await world.put({ outputs })
@@ -174,7 +174,7 @@ describe("outputs", () => {
   })
 
   test("keep a value whatever its shape", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const value = { deep: [{ "": null, ünï: 1e21 }], text: '"\\\u2028' }
     const version = await world.put({ outputs: { any: { value, type: "dynamic" } } })

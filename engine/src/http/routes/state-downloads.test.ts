@@ -4,12 +4,12 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { stateFile } from "../../testing/state-file.ts"
-import { stateWorld } from "../../testing/state-world.ts"
+import { stateEngine } from "../../testing/state-world.ts"
 
 describe("a download address", () => {
   async function finalized() {
     const clock = manualClock()
-    const world = await stateWorld({ runtime: { ...systemRuntime(), clock } })
+    const world = await stateEngine({ runtime: { ...systemRuntime(), clock } })
     await world.lock()
     const { data } = (await world.announce({}, { inline: true, "json-state": Buffer.from("{}").toString("base64") }))
       .body

@@ -1,11 +1,11 @@
 // What becomes of the states of a lock when it ends.
 import { describe, expect, test } from "vitest"
 import { stateFile } from "../../testing/state-file.ts"
-import { detailOf, faultsOf, stateWorld } from "../../testing/state-world.ts"
+import { detailOf, faultsOf, stateEngine } from "../../testing/state-world.ts"
 
 describe("the end of a lock", () => {
   test("[W-3-r3] unlocking makes the latest finalized intermediate state version current", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     await world.put({ serial: 1, instances: 1 })
     const first = (await world.current()).body.data.id
@@ -19,7 +19,7 @@ describe("the end of a lock", () => {
   })
 
   test("[W-3-r4] [W-7-r5] unlocking answers 503 while the latest state version is pending, and keeps the lock", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     await world.put({ serial: 1 }, { intermediate: true })
     const { attributes } = (await world.announce({ serial: 2 }, { intermediate: true })).body.data
@@ -33,7 +33,7 @@ describe("the end of a lock", () => {
   })
 
   test("[W-3-r5] unlocking by somebody else answers 409 and names the holder", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const token = await world.token({ on: { [world.id]: "admin" } })
     expect(detailOf(await world.unlock({ token }))).toEqual([
@@ -44,14 +44,14 @@ describe("the end of a lock", () => {
   })
 
   test("[W-3-r6] [W-3-r8] unlocking what is unlocked answers 409, by force as well", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const text = "Unable to unlock workspace. The workspace is already unlocked."
     expect(detailOf(await world.unlock())).toEqual([409, text])
     expect(detailOf(await world.forceUnlock())).toEqual([409, text])
   })
 
   test("[W-3-r7] only admin access unlocks by force", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     expect((await world.forceUnlock({ token: await world.token({ on: { [world.id]: "write" } }) })).status).toBe(404)
     const { status, body } = await world.forceUnlock({ token: await world.token({ on: { [world.id]: "admin" } }) })
@@ -59,7 +59,7 @@ describe("the end of a lock", () => {
   })
 
   test("[W-3-p2] after unlocking by force the list shows which state was saved and which was lost", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const saved = await world.put({ serial: 1, instances: 1 }, { intermediate: true })
     const lost = (await world.announce({ serial: 2 }, { intermediate: true })).body.data.attributes
@@ -82,7 +82,7 @@ describe("the end of a lock", () => {
   })
 
   test("a version of an earlier lock is not promoted again", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     await world.put({ serial: 9 })
     await world.unlock()
@@ -92,7 +92,7 @@ describe("the end of a lock", () => {
   })
 
   test("a reason to lock is at most 10000 characters long", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const refused = await world.lock({ body: { data: { attributes: { reason: "r".repeat(10_001) } } } })
     expect([refused.status, faultsOf(refused)]).toEqual([
       422,
@@ -103,7 +103,7 @@ describe("the end of a lock", () => {
   })
 
   test("32 parallel locks give exactly one lock", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const answers = await Promise.all(Array.from({ length: 32 }, () => world.lock()))
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
     expect(statuses).toEqual([200, ...Array.from({ length: 31 }, () => 409)])

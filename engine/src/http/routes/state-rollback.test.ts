@@ -1,11 +1,11 @@
 // Going back to an earlier state.
 import { describe, expect, test, vi } from "vitest"
 import { stateFile } from "../../testing/state-file.ts"
-import { detailOf, stateWorld, stepsOf } from "../../testing/state-world.ts"
+import { detailOf, stateEngine, stepsOf } from "../../testing/state-world.ts"
 import type { RequestOptions } from "../../testing/world.ts"
 
 describe("a rollback", () => {
-  const rollBack = (world: Awaited<ReturnType<typeof stateWorld>>, target: string, more: RequestOptions = {}) =>
+  const rollBack = (world: Awaited<ReturnType<typeof stateEngine>>, target: string, more: RequestOptions = {}) =>
     world.request("PATCH", `/workspaces/${world.id}/state-versions`, {
       body: {
         data: {
@@ -20,7 +20,7 @@ describe("a rollback", () => {
     { what: "small", filling: 10 },
     { what: "large", filling: 300_000 },
   ])("makes a new version of a $what state, with a serial of its own inside the file as well", async ({ filling }) => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const outputs = { filling: { value: "x".repeat(filling), type: "string" } }
     const json = Buffer.from('{"format_version":"1.0"}').toString("base64")
@@ -42,7 +42,7 @@ describe("a rollback", () => {
   })
 
   test("takes the lock, a finalized version, and one of this workspace", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const version = await world.put({ serial: 1 })
     await world.put({ serial: 2 })

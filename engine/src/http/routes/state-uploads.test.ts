@@ -6,12 +6,12 @@ import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualTimers } from "../../testing/manual-timers.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { stateFile, type StateOptions } from "../../testing/state-file.ts"
-import { detailOf, faultsOf, stateWorld, stepsOf } from "../../testing/state-world.ts"
-import { openWorld } from "../../testing/world.ts"
+import { detailOf, faultsOf, stateEngine, stepsOf } from "../../testing/state-world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 describe("a state version in two steps", () => {
   test("is pending until its state arrives at the upload address, and current from then on", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const state = stateFile({ serial: 3, instances: 2 })
     const announced = await world.announce({ serial: 3, instances: 2 }, { "json-state-outputs": "e30=" })
@@ -58,7 +58,7 @@ describe("a state version in two steps", () => {
   })
 
   test("asks for snapshots during long applies", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe("60")
   })
@@ -67,13 +67,13 @@ describe("a state version in two steps", () => {
     { seconds: 300, header: "300" },
     { seconds: 0, header: null },
   ])("asks for snapshots as it is told to: $seconds", async ({ seconds, header }) => {
-    await using world = await stateWorld({ snapshotIntervalSeconds: seconds })
+    await using world = await stateEngine({ snapshotIntervalSeconds: seconds })
     await world.lock()
     expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe(header)
   })
 
   test("takes the same upload again, and no other", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const { attributes } = (await world.announce()).body.data
     const address = attributes["hosted-state-upload-url"]
@@ -93,14 +93,14 @@ describe("a state version in two steps", () => {
     const runtime = { ...systemRuntime(), clock }
     let address = ""
     {
-      await using world = await openWorld({ ...options, runtime })
+      await using world = await openTestEngine({ ...options, runtime })
       await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
       const { id } = await world.engine.workspaces.create("acme", { name: "web" })
       const steps = stepsOf(world, id)
       await steps.lock()
       address = (await steps.announce()).body.data.attributes["hosted-state-upload-url"]
     }
-    await using world = await openWorld({ ...options, runtime })
+    await using world = await openTestEngine({ ...options, runtime })
     const { upload } = stepsOf(world, "")
     expect((await upload(address.replace("/state?", "/json-state?"), "{}")).status).toBe(404)
     expect((await upload(`${address}0`, stateFile().text)).status).toBe(404)
@@ -112,7 +112,7 @@ describe("a state version in two steps", () => {
   })
 
   test("what is uploaded must be a state of format 4 that was announced", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const { attributes } = (await world.announce()).body.data
     const address = attributes["hosted-state-upload-url"]
@@ -133,7 +133,7 @@ describe("a large state", () => {
   const more = { filling: { value: "x".repeat(300_000), type: "string" } }
 
   test("is read after the answer; until then its outputs answer 503 and a safe delete 409", async () => {
-    await using world = await stateWorld({ jobs: false })
+    await using world = await stateEngine({ jobs: false })
     await world.lock()
     const version = await world.put({ instances: 2, outputs: more })
     const shown = (await world.current()).body.data
@@ -165,7 +165,7 @@ describe("a large state", () => {
     const { url } = place
     let id = ""
     {
-      await using world = await stateWorld({ url, jobs: false })
+      await using world = await stateEngine({ url, jobs: false })
       id = world.id
       await world.lock()
       await world.put({ instances: 2, outputs: more })
@@ -173,7 +173,7 @@ describe("a large state", () => {
     {
       const clock = manualClock(systemRuntime().clock.now())
       const timers = manualTimers(clock)
-      await using world = await openWorld({ url, timers, runtime: { ...systemRuntime(), clock } })
+      await using world = await openTestEngine({ url, timers, runtime: { ...systemRuntime(), clock } })
       await timers.advance(minuteMs)
       const show = async () => (await world.request("GET", `/workspaces/${id}`)).body.data.attributes["resource-count"]
       await vi.waitFor(async () => expect(await show()).toBe(2), { timeout: 20_000 })
@@ -211,7 +211,7 @@ describe("a large state", () => {
   ])(
     "$what is refused, leaves the version pending, and takes nothing from the right one",
     async ({ change, detail }) => {
-      await using world = await stateWorld()
+      await using world = await stateEngine()
       await world.lock()
       const state: StateOptions = { instances: 2, outputs: more }
       const address = (await world.announce(state)).body.data.attributes["hosted-state-upload-url"]
@@ -223,7 +223,7 @@ describe("a large state", () => {
   )
 
   test("above the limit answers 413, announced or not", async () => {
-    await using world = await stateWorld({ stateLimitBytes: 400_000 })
+    await using world = await stateEngine({ stateLimitBytes: 400_000 })
     await world.lock()
     const within = { outputs: more }
     const beyond = { outputs: { filling: { value: "x".repeat(400_000), type: "string" } } }
@@ -243,7 +243,7 @@ describe("a large state", () => {
   })
 
   test("comes in 32 at once, and each as it was sent", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const ids = await Promise.all(Array.from({ length: 32 }, (_, index) => world.workspace(`large-${index}`)))
     const texts = await Promise.all(
       ids.map(async (id, index) => {

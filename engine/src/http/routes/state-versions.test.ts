@@ -1,11 +1,11 @@
 // State versions as they are made, shown and listed, and who may.
 import { describe, expect, test } from "vitest"
 import { stateFile, type StateOptions, stateVersionDocument } from "../../testing/state-file.ts"
-import { detailOf, faultsOf, stateWorld } from "../../testing/state-world.ts"
+import { detailOf, faultsOf, stateEngine } from "../../testing/state-world.ts"
 
 describe("a state version in one step", () => {
   test("is finalized and current at once", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const { status, body } = await world.announce({ instances: 1 }, { inline: true })
     expect([status, body.data.attributes.status]).toEqual([201, "finalized"])
@@ -13,7 +13,7 @@ describe("a state version in one step", () => {
   })
 
   test("is refused with every fault of its document at once, and leaves nothing", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const body = { data: { type: "states", attributes: { md5: "x", state: "%%%", force: "yes" } } }
     const answer = await world.request("POST", `/workspaces/${world.id}/state-versions`, { body })
@@ -31,7 +31,7 @@ describe("a state version in one step", () => {
   })
 
   test("must be the state that its MD5 says", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     expect(faultsOf(await world.announce({}, { inline: true, md5: "0".repeat(32), lineage: "another" }))).toEqual([
       ["/data/attributes/md5", "MD5 does not match the state that was uploaded"],
@@ -41,7 +41,7 @@ describe("a state version in one step", () => {
   test.each([{ inline: true }, { inline: false }])(
     "[F-W4] has the serial and lineage of the request when the file has others (inline: $inline)",
     async ({ inline }) => {
-      await using world = await stateWorld()
+      await using world = await stateEngine()
       await world.lock()
       const state = { serial: 5, lineage: "of-the-file" }
       const requested = { serial: 1, lineage: "of-the-request" }
@@ -67,7 +67,7 @@ describe("conflicts", () => {
     { what: "another lineage", next: { serial: 6, lineage: "lineage-2" }, text: "does not match the lineage" },
     { what: "a lower serial without lineage", next: { serial: 4 }, attributes: { lineage: null }, text: "not greater" },
   ])("$what is refused, and taken by force", async ({ next, attributes = {}, text }) => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     await world.announce({ serial: 5 }, { inline: true })
     expect(detailOf(await world.announce(next, attributes))).toEqual([409, expect.stringContaining(text)])
@@ -75,7 +75,7 @@ describe("conflicts", () => {
   })
 
   test("a lower serial of the same lineage is taken from the holder of the lock", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     await world.announce({ serial: 5 }, { inline: true })
     expect((await world.announce({ serial: 2 }, { inline: true })).status).toBe(201)
@@ -83,7 +83,7 @@ describe("conflicts", () => {
   })
 
   test("a newer pending version discards the older one, whose address then takes nothing", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const first = (await world.announce({ serial: 1 })).body.data.attributes
     await world.announce({ serial: 2 })
@@ -95,7 +95,7 @@ describe("conflicts", () => {
   })
 
   test("a state is taken only under a lock, and only from its holder", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     expect(detailOf(await world.announce())).toEqual([
       409,
       expect.stringContaining("will only accept state uploads when locked"),
@@ -107,7 +107,7 @@ describe("conflicts", () => {
 
 describe("include", () => {
   test("brings outputs, whoever made the state, and the run with its maker and configuration", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const configuration = await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
       body: { data: { type: "configuration-versions", attributes: { readme: "# Web" } } },
     })
@@ -148,7 +148,7 @@ describe("include", () => {
   })
 
   test("of something else is refused", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const answer = await world.request("GET", `/workspaces/${world.id}/current-state-version?include=secrets`)
     expect([answer.status, faultsOf(answer)]).toEqual([
       400,
@@ -164,7 +164,7 @@ describe("who may", () => {
     { who: "plan", read: 200, create: 404, unlocks: 404 },
     { who: "write", read: 200, create: 201, unlocks: 200 },
   ])("$who: read $read, create $create", async ({ who, read, create, unlocks }) => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const version = await world.put({ outputs: { a: { value: 1, type: "number" } } })
     await world.unlock()
@@ -191,7 +191,7 @@ describe("who may", () => {
     { access: "plan", address: null },
     { access: "write", address: expect.stringContaining("/uploads/state-versions/") },
   ])("an address to upload to is shown with $access access: $address", async ({ access, address }) => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const version = (await world.announce()).body.data.id
     const token = await world.token({ on: { [world.id]: access } })
@@ -204,7 +204,7 @@ describe("who may", () => {
   })
 
   test("an organization token creates none", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     const token = (await world.engine.tokens.createForOrganization("acme", {})).secret
     expect((await world.announce({}, { inline: true }, { token })).status).toBe(404)
   })
@@ -219,7 +219,7 @@ describe("whoever may run in another workspace", () => {
     { access: "plan", consumer: "global", status: 200 },
     { access: "read", consumer: "global", status: 404 },
   ])("and has $access access there ($consumer) reads the current state: $status", async (row) => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     const earlier = await world.put({ serial: 1 })
     const version = await world.put({ serial: 2, outputs: { a: { value: 1, type: "number" } } })
@@ -259,7 +259,7 @@ describe("whoever may run in another workspace", () => {
   })
 
   test("reads it no longer once that workspace is taken off the list", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     await world.put({})
     const consumer = await world.workspace("consumer")
@@ -275,7 +275,7 @@ describe("whoever may run in another workspace", () => {
   })
 
   test("reads it through a project as well, and never across organizations", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     await world.put({})
     await world.request("PATCH", `/workspaces/${world.id}`, {
@@ -299,7 +299,7 @@ describe("whoever may run in another workspace", () => {
 
 describe("the list", () => {
   test("is newest first, in pages, by status", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     await world.lock()
     for (const serial of [1, 2, 3]) await world.announce({ serial }, { inline: serial !== 2 })
     expect(await world.statuses()).toEqual(["3 finalized", "2 discarded", "1 finalized"])
@@ -311,7 +311,7 @@ describe("the list", () => {
   })
 
   test("needs both names, known statuses and a valid page", async () => {
-    await using world = await stateWorld()
+    await using world = await stateEngine()
     expect(faultsOf(await world.request("GET", "/state-versions"))).toEqual([
       ["filter[organization][name]", "filter[organization][name] is required"],
       ["filter[workspace][name]", "filter[workspace][name] is required"],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 
 const header = "x-chancery-owner"
 const named = (...names: string[]) => ({ data: names.map((name) => ({ type: "tags", attributes: { name } })) })
@@ -9,7 +9,7 @@ const bindings = (pairs: Readonly<Record<string, string>>) => ({
 const as = (owner: string) => ({ headers: { [header]: owner } })
 
 async function ownerWorld() {
-  const world = await populatedWorld()
+  const world = await populatedEngine()
   const id = await world.workspace("one")
   const owned = async (path = `/workspaces/${id}/tag-bindings`) => {
     const { body } = await world.request("GET", `${path}?show[owners]=true&show[tags]=true`)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { systemRuntime } from "../../core/runtime.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 import type { RequestOptions } from "../../testing/world.ts"
 
 const pool = "/organizations/acme/tags"
@@ -12,7 +12,7 @@ const bindings = (pairs: Readonly<Record<string, string>>) => ({
 })
 
 async function tagWorld() {
-  const world = await populatedWorld()
+  const world = await populatedEngine()
   const { request } = world
   return Object.assign(world, {
     add: async (workspace: string, ...names: string[]) =>
@@ -43,7 +43,7 @@ const nowhere = ["ws-none", "tag-1111111111111111"] as const
 describe("the pool of an organization", () => {
   test("[W-2.1-r1] [W-2.1-r2] [W-2.1-r4] [W-2.1-r5] [W-2.1-r6] a tag has an id, a type, a name, when it was made, its users and its organization", async () => {
     const clock = manualClock(Date.UTC(2026, 1, 3, 4, 5, 6, 78))
-    await using world = await populatedWorld({ runtime: { ...systemRuntime(), clock } })
+    await using world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
     const [first, second] = [await world.workspace("one"), await world.workspace("two")]
     for (const id of [first, second])
       await world.request("POST", `/workspaces/${id}/relationships/tags`, { body: named("prod") })
@@ -377,7 +377,7 @@ describe("flat tags of a workspace", () => {
 
 describe("key-value tags of a workspace", () => {
   const path = (workspace: string) => `/workspaces/${workspace}/tag-bindings`
-  const patch = (world: PopulatedWorld, workspace: string, pairs: Readonly<Record<string, string>>) =>
+  const patch = (world: PopulatedEngine, workspace: string, pairs: Readonly<Record<string, string>>) =>
     world.request("PATCH", path(workspace), { body: bindings(pairs) })
 
   test("[W-2.2-r1] [W-4.10-r2] have an id, a key and a value", async () => {

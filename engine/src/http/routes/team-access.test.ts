@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { document, made, newMember, newOrganization, newTeam, newUser, one, type Person } from "../../testing/people.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
 const workspaces = "/organizations/acme/workspaces"
 
@@ -11,7 +11,7 @@ interface Setting {
 }
 
 /** An organization with one workspace, and a member whose team has nothing yet. */
-async function setting(world: World): Promise<Setting> {
+async function setting(world: TestEngine): Promise<Setting> {
   await newOrganization(world, "acme")
   const person = await newMember(world, "acme", "person")
   const team = await newTeam(world, "acme", "team", { members: [person] })
@@ -26,7 +26,7 @@ const custom = (parts: object) => ({ access: "custom", ...parts })
 
 describe("team access to workspaces", () => {
   test("is given, shown, changed and taken back", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const at = await setting(world)
     const created = await world.request("POST", "/team-workspaces", { body: grant(at, { access: "write" }) })
     expect(created.status).toBe(201)
@@ -67,7 +67,7 @@ describe("team access to workspaces", () => {
   })
 
   test("refuses what cannot be, each fault named", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const at = await setting(world)
     await newOrganization(world, "other")
     const foreign = await newTeam(world, "other", "team")
@@ -109,7 +109,7 @@ describe("team access to workspaces", () => {
   })
 
   test("is an administrator's to give: a reader sees it and changes nothing, a stranger sees nothing", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const at = await setting(world)
     const { id } = await made(world, "POST", "/team-workspaces", grant(at, { access: "read" }))
     const stranger = await newUser(world, "stranger")
@@ -140,7 +140,7 @@ describe("team access to workspaces", () => {
 
 describe("who may do what with a workspace", () => {
   test("[W-5-n2] a team owner, a member of a team that manages all workspaces and an organization token create one; others do not", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const owner = await newUser(world, "owner")
     await newOrganization(world, "acme", owner)
     const manager = await newMember(world, "acme", "manager")
@@ -167,7 +167,7 @@ describe("who may do what with a workspace", () => {
     { access: { access: "plan" }, view: 200 },
     { access: custom({ runs: "read" }), view: 200 },
   ])("[W-5-n3] viewing answers $view with the access $access", async ({ access, view }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const at = await setting(world)
     if (access !== undefined) await made(world, "POST", "/team-workspaces", grant(at, access))
     const { token } = at.person
@@ -184,7 +184,7 @@ describe("who may do what with a workspace", () => {
     { access: custom({ runs: "apply", "workspace-locking": true }), settings: 404, unlocking: 404 },
     { access: { access: "admin" }, settings: 200, unlocking: 200 },
   ])("[W-5-n4] settings answer $settings and force-unlock $unlocking with the access $access", async (row) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const at = await setting(world)
     await made(world, "POST", "/team-workspaces", grant(at, row.access))
     await made(world, "POST", `/workspaces/${at.workspace}/actions/lock`)
@@ -206,7 +206,7 @@ describe("who may do what with a workspace", () => {
     { access: { access: "write" }, expected: 200 },
     { access: { access: "admin" }, expected: 200 },
   ])("[W-5-n5] locking and unlocking answer $expected with the access $access", async ({ access, expected }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const at = await setting(world)
     await made(world, "POST", "/team-workspaces", grant(at, access))
     const { token } = at.person
@@ -216,7 +216,7 @@ describe("who may do what with a workspace", () => {
   })
 
   test("[W-5-n6] [W-5-n7] owners force delete; workspace admins where the organization allows it, and 403 where not; 404 for the rest", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const at = await setting(world)
     const { id } = await made(world, "POST", "/team-workspaces", grant(at, { access: "admin" }))
     const stranger = await newUser(world, "stranger")

@@ -1,10 +1,10 @@
 // Custom access to a project: what each part gives, on the project and on the workspaces inside.
 import { describe, expect, test } from "vitest"
 import { document, one } from "../../testing/people.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 
 async function projectWorld() {
-  const world = await populatedWorld()
+  const world = await populatedEngine()
   const project = (await world.engine.projects.create("acme", { name: "shop" })).id
   const workspace = await world.workspace("web", { projectId: project })
   const team = (await world.engine.teams.create("acme", { name: "custom" })).id
@@ -182,7 +182,7 @@ describe("[F-W10] custom access to a project", () => {
 })
 
 describe("[F-W10] who manages the teams of a project gives away no more than what they have there", () => {
-  const giving = async (world: PopulatedWorld & ProjectWorld, attributes: object) => {
+  const giving = async (world: PopulatedEngine & ProjectWorld, attributes: object) => {
     const { id } = await world.engine.teams.create("acme", { name: "other", visibility: "organization" })
     const relationships = { team: one("teams", id), project: one("projects", world.project) }
     return world.as("POST", "/team-projects", document("team-projects", attributes, relationships))

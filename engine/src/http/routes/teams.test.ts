@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest"
 import { document, made, many, newMember, newOrganization, newTeam, newUser, one } from "../../testing/people.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 const teams = "/organizations/acme/teams"
 const names = (data: readonly { attributes: { name: string } }[]) => data.map(({ attributes }) => attributes.name)
 
 describe("teams", () => {
   test("carry their visibility, their members and the rights they give, each changed by itself", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const created = await world.request("POST", teams, { body: document("teams", { name: "devs" }) })
     expect(created.status).toBe(201)
@@ -45,7 +45,7 @@ describe("teams", () => {
   })
 
   test("[F-W8] a secret team exists for its members and for those with access to secret teams; the others see open teams only", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const [insider, outsider, manager, stranger] = [
       await newMember(world, "acme", "insider"),
@@ -83,7 +83,7 @@ describe("teams", () => {
     },
     { why: "a name that is taken", attributes: { name: "Owners" }, faults: { name: "Name has already been taken" } },
   ])("422 with every fault: $why", async ({ attributes, faults }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const answer = await world.request("POST", teams, { body: document("teams", attributes) })
     expect(answer.status).toBe(422)
@@ -97,7 +97,7 @@ describe("teams", () => {
 
 describe("members", () => {
   test("come and go by username or by membership; those already there or already gone are passed over", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
     await newMember(world, "acme", "bob")
@@ -128,7 +128,7 @@ describe("members", () => {
   })
 
   test("every unknown name is a fault of its own, and nobody joins", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
     const stranger = await newMember(world, "other", "stranger")
@@ -162,7 +162,7 @@ describe("members", () => {
 
 describe("the team of owners", () => {
   test("is neither deleted, renamed nor curtailed, and never without a member", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const owner = await newUser(world, "owner")
     await newOrganization(world, "acme", owner)
     const second = await newMember(world, "acme", "second")
@@ -201,7 +201,7 @@ describe("the team of owners", () => {
   })
 
   test("only an owner lets others in; no manager and no organization token does", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const manager = await newMember(world, "acme", "manager")
     const everything = Object.fromEntries(
@@ -264,7 +264,7 @@ describe("nobody hands out more than they hold", () => {
     },
     { who: "a member without rights", access: {}, plain: 404, granting: 404, joining: 404, token: 404 },
   ])("$who", async ({ access, plain, granting, joining, token }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const person = await newMember(world, "acme", "person")
     await newTeam(world, "acme", "theirs", { access, members: [person] })

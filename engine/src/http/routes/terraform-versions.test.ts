@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { document, made, newUser } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
-import type { World } from "../../testing/world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
+import type { TestEngine } from "../../testing/world.ts"
 
 const path = "/admin/terraform-versions"
 const url = "https://releases.example.com/terraform_linux_amd64.zip"
@@ -10,14 +10,14 @@ const amd64 = { url, sha, os: "linux", arch: "amd64" }
 const arm64 = { url: "https://releases.example.com/terraform_linux_arm64.zip", sha, os: "linux", arch: "arm64" }
 const versionDocument = (attributes: object) => document("terraform-versions", attributes)
 
-const create = async (world: World, attributes: object) => made(world, "POST", path, versionDocument(attributes))
-const update = async (world: World, id: string, attributes: object) =>
+const create = async (world: TestEngine, attributes: object) => made(world, "POST", path, versionDocument(attributes))
+const update = async (world: TestEngine, id: string, attributes: object) =>
   made(world, "PATCH", `${path}/${id}`, versionDocument(attributes))
 const versionsOf = (body: { data: { attributes: { version: string } }[] }) =>
   body.data.map(({ attributes }) => attributes.version)
 
 /** The members that a refusal names, with its sentences. */
-async function faults(world: World, method: string, address: string, attributes: object) {
+async function faults(world: TestEngine, method: string, address: string, attributes: object) {
   const { status, body } = await world.request(method, address, { body: versionDocument(attributes) })
   expect(status).toBe(422)
   return Object.fromEntries(
@@ -30,7 +30,7 @@ async function faults(world: World, method: string, address: string, attributes:
 
 describe("[F-W15] admin/terraform-versions", () => {
   test("is created with defaults, read, updated and deleted by a site administrator", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const created = await world.request("POST", path, { body: versionDocument({ version: "1.5.7", url, sha }) })
     const { id } = created.body.data
     expect(id).toMatch(/^tool-[a-zA-Z0-9]{16}$/)
@@ -71,7 +71,7 @@ describe("[F-W15] admin/terraform-versions", () => {
   })
 
   test("takes url and sha from the entry for amd64, and an update replaces all entries", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     // The TFE provider sends an empty sha and an empty deprecated-reason when the configuration has neither.
     const { id, attributes } = await create(world, {
       version: "1.6.0",
@@ -99,7 +99,7 @@ describe("[F-W15] admin/terraform-versions", () => {
   })
 
   test("drops the reason when the version is no longer deprecated", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const { id } = await create(world, { version: "1.6.0", url, sha, deprecated: true, "deprecated-reason": "old" })
     expect((await update(world, id, { deprecated: false })).attributes).toMatchObject({
       deprecated: false,
@@ -111,7 +111,7 @@ describe("[F-W15] admin/terraform-versions", () => {
   })
 
   test("lists the newest version first, in pages, by filter[version] and search[version]", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     for (const version of ["1.9.8", "1.10.0", "1.10.0-rc1", "0.15.5", "1.10.1-custom"])
       await create(world, { version, url, sha })
     const list = async (query: string) => {
@@ -134,7 +134,7 @@ describe("[F-W15] admin/terraform-versions", () => {
   })
 
   test("refuses a duplicate, every fault at once, and changes nothing", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     await create(world, { version: "1.5.7", url, sha })
     const { id } = await create(world, { version: "1.5.6", url, sha })
     const taken = { version: "version has already been taken" }
@@ -154,7 +154,7 @@ describe("[F-W15] admin/terraform-versions", () => {
   })
 
   test("counts the workspaces whose terraform-version is the version, and is not deleted while there are any", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const { id } = await create(world, { version: "1.5.7", url, sha })
     const other = await create(world, { version: "1.5.6", url, sha })
     for (const [name, engineVersion] of [
@@ -185,7 +185,7 @@ describe("[F-W15] admin/terraform-versions", () => {
   })
 
   test("is not deleted while it is official", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const { id } = await create(world, { version: "1.5.7", url, sha, official: true })
     expect(await world.request("DELETE", `${path}/${id}`)).toMatchObject({
       status: 422,
@@ -197,7 +197,7 @@ describe("[F-W15] admin/terraform-versions", () => {
   })
 
   test("does not exist for callers who are not site administrators", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const { id } = await create(world, { version: "1.5.7", url, sha })
     const { id: userId, token: stranger } = await newUser(world, "ada")
     const team = await world.token({ organization: { manageWorkspaces: true } })

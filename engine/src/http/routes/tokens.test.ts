@@ -14,7 +14,7 @@ import {
   newUser,
   newUserToken,
 } from "../../testing/people.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 const tokenDocument = (attributes: object = {}) => document("authentication-token", attributes)
 
@@ -27,7 +27,7 @@ describe("what a request must carry", () => {
     { why: "a token nobody has", headers: { authorization: "Bearer chy_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" } },
     { why: "an endless token", headers: { authorization: `Bearer ${"a".repeat(10_000)}` } },
   ])("[W-5-n1] 401 for $why", async ({ headers }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const answer = await world.request("GET", "/organizations", { token: null, headers })
     expect(answer.status).toBe(401)
     expect(answer.headers.get("www-authenticate")).toBe("Bearer")
@@ -37,7 +37,7 @@ describe("what a request must carry", () => {
   })
 
   test("[W-5-n1] a token in an Authorization header of the scheme Bearer, in any case, is let in", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     for (const scheme of ["Bearer", "bearer"]) {
       const headers = { authorization: `${scheme} ${world.rootToken}` }
       expect(await world.request("GET", "/organizations", { token: null, headers })).toMatchObject({ status: 200 })
@@ -46,11 +46,11 @@ describe("what a request must carry", () => {
 
   test("a service token has no rights here", async () => {
     await using place = await usualSharedKind.place()
-    await using world = await openWorld({ url: place.url })
+    await using world = await openTestEngine({ url: place.url })
     const secret = "chy_service"
     await using database = await openDatabase(place.url)
     await database.transact((session) =>
-      session.run(
+      session.execute(
         session.db.insertInto("tokens").values({
           id: "at-1",
           hash: systemRuntime().digest(secret),
@@ -77,7 +77,7 @@ describe("the secret of a token", () => {
     const record = (event: string, fields?: object) => void lines.push(JSON.stringify({ event, fields }))
     const log: Log = { debug: record, info: record, warn: record, error: record }
     await using place = await usualSharedKind.place()
-    await using world = await openWorld({ url: place.url, runtime: systemRuntime(log) })
+    await using world = await openTestEngine({ url: place.url, runtime: systemRuntime(log) })
     const { id } = await newUser(world, "ada")
     const created = await world.request("POST", `/users/${id}/authentication-tokens`, {
       body: tokenDocument({ description: "laptop" }),
@@ -102,7 +102,7 @@ describe("the secret of a token", () => {
     expect(await world.request("POST", "/organizations", { token: secret, body: "{" })).toMatchObject({ status: 400 })
 
     await using database = await openDatabase(place.url)
-    const rows = await database.read((session) => session.all(session.db.selectFrom("tokens").selectAll()))
+    const rows = await database.read((session) => session.queryMany(session.db.selectFrom("tokens").selectAll()))
     expect(rows.map(({ hash }) => hash)).toContain(systemRuntime().digest(secret))
     for (const text of [JSON.stringify(rows), JSON.stringify([list.body, shown.body]), lines.join("\n")]) {
       expect(text).not.toContain(secret)
@@ -111,7 +111,7 @@ describe("the secret of a token", () => {
   })
 
   test("is of another draw each time", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { id, token } = await newUser(world, "ada")
     const others = await Promise.all([newUserToken(world, id), newUserToken(world, id)])
     expect(new Set([token, ...others]).size).toBe(3)
@@ -121,7 +121,7 @@ describe("the secret of a token", () => {
 describe("the end of a token", () => {
   test("an expired token is refused from that very instant on, even though its caller was remembered", async () => {
     const clock = manualClock()
-    await using world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+    await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
     const { id } = await newUser(world, "ada")
     const token = await newUserToken(world, id, { "expired-at": formatInstant(clock.now() + hourMs) })
     expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
@@ -133,8 +133,8 @@ describe("the end of a token", () => {
 
   test("a revoked token is refused at once, on every engine over the same store", async () => {
     await using place = await usualSharedKind.place()
-    await using world = await openWorld({ url: place.url })
-    await using other = await openWorld({ url: place.url })
+    await using world = await openTestEngine({ url: place.url })
+    await using other = await openTestEngine({ url: place.url })
     const { id, token } = await newUser(world, "ada")
     for (const at of [world, other])
       expect(await at.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
@@ -146,7 +146,7 @@ describe("the end of a token", () => {
   })
 
   test("a deleted user's tokens end with the user", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { id, token } = await newUser(world, "ada")
     expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
     await made(world, "DELETE", `/admin/users/${id}`)
@@ -156,7 +156,7 @@ describe("the end of a token", () => {
 
 test("a token's last use is written down behind the answer, at most once an hour", async () => {
   const clock = manualClock()
-  await using world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+  await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
   const { id, token } = await newUser(world, "ada")
   const lastUse = async () => {
     const [listed] = await made(world, "GET", `/users/${id}/authentication-tokens`)
@@ -176,7 +176,7 @@ test("a token's last use is written down behind the answer, at most once an hour
 
 describe("whose tokens one may make, see and revoke", () => {
   test("a user's own, and an administrator anybody's; nobody else's, owner or organization token or not", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const owner = await newUser(world, "owner")
     await newOrganization(world, "acme", owner)
     const ada = await newMember(world, "acme", "ada")
@@ -200,7 +200,7 @@ describe("whose tokens one may make, see and revoke", () => {
   })
 
   test("an organization has one token; making it anew revokes the one before, and only owners make it", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const manager = await newUser(world, "manager")
     await newTeam(world, "acme", "managers", {
@@ -256,7 +256,7 @@ describe("whose tokens one may make, see and revoke", () => {
   })
 
   test("those of an organization's teams are listed for who manages teams, searched and sorted", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
     const [devs, ops] = [await newTeam(world, "acme", "devs"), await newTeam(world, "acme", "ops")]
@@ -299,7 +299,7 @@ describe("whose tokens one may make, see and revoke", () => {
   })
 
   test("a team has one token without a description and any number with one", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const team = await newTeam(world, "acme", "devs", { access: { "manage-projects": true } })
     const first = await made(world, "POST", `/teams/${team}/authentication-token`)
@@ -363,7 +363,7 @@ describe("whose tokens one may make, see and revoke", () => {
       },
     },
   ])("422 with every fault for a token that is wrong: $why", async ({ attributes, faults }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { id } = await newUser(world, "ada")
     const answer = await world.request("POST", `/users/${id}/authentication-tokens`, {
       body: tokenDocument(attributes),
@@ -380,8 +380,8 @@ describe("whose tokens one may make, see and revoke", () => {
 describe("what a remembered caller may do follows its teams at once", () => {
   test("joining, losing a right and leaving a team each count for the very next request", async () => {
     await using place = await usualSharedKind.place()
-    await using world = await openWorld({ url: place.url })
-    await using other = await openWorld({ url: place.url })
+    await using world = await openTestEngine({ url: place.url })
+    await using other = await openTestEngine({ url: place.url })
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
     const team = await newTeam(world, "acme", "builders", { access: { "manage-projects": true } })

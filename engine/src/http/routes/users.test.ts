@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { document, made, newMember, newOrganization, newUser, rootId } from "../../testing/people.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 describe("one's own account", () => {
   test("is shown with what only its owner sees, and changed", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { id, token } = await newUser(world, "ada")
     const shown = await world.request("GET", "/account/details", { token })
     expect(shown.body.data).toMatchObject({
@@ -44,7 +44,7 @@ describe("one's own account", () => {
       faults: { username: "Username can't be blank", email: "Email is invalid" },
     },
   ])("refuses $attributes, every fault named", async ({ attributes, faults }) => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { token } = await newUser(world, "ada")
     await made(world, "POST", "/admin/users", document("users", { username: "bob", email: "bob@example.com" }))
     const answer = await world.request("PATCH", "/account/details", { token, body: document("users", attributes) })
@@ -57,7 +57,7 @@ describe("one's own account", () => {
   })
 
   test("of a token of an organization is a service account that nobody can change", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const { token } = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes
     expect((await world.request("GET", "/account/details", { token })).body.data).toMatchObject({
@@ -70,7 +70,7 @@ describe("one's own account", () => {
 })
 
 test("others are seen by those who share an organization, without their email, and by nobody else", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   await newOrganization(world, "acme")
   const ada = await newMember(world, "acme", "ada")
   const bob = await newMember(world, "acme", "bob")
@@ -88,7 +88,7 @@ test("others are seen by those who share an organization, without their email, a
 
 describe("administration", () => {
   test("of users: made, found, listed, promoted, demoted and deleted", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const created = await world.request("POST", "/admin/users", {
       body: document("users", { username: "ada", email: "ada@example.com" }),
     })
@@ -108,7 +108,7 @@ describe("administration", () => {
   })
 
   test("root stays an administrator, keeps its name and cannot be deleted", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const id = await rootId(world)
     const answers = [
       await world.request("POST", `/admin/users/${id}/actions/revoke_admin`),
@@ -119,7 +119,7 @@ describe("administration", () => {
   })
 
   test("takes effect at once, and does not exist for anybody else", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const { id, token } = await newUser(world, "ada")
     const settings = document("general-settings", { "default-remote-state-access": true })
     const attempts = async () => {
@@ -140,7 +140,7 @@ describe("administration", () => {
   })
 
   test("of the default for global remote state is kept, and wrong types change nothing", async () => {
-    await using world = await openWorld()
+    await using world = await openTestEngine()
     const setting = async () =>
       (await made(world, "GET", "/admin/general-settings")).attributes["default-remote-state-access"]
     expect(await setting()).toBe(false)
@@ -160,7 +160,7 @@ describe("administration", () => {
 })
 
 test("a user's avatar is an image within the address itself", async () => {
-  await using world = await openWorld()
+  await using world = await openTestEngine()
   const { attributes } = (await world.request("GET", "/account/details")).body.data
   expect(attributes["avatar-url"]).toMatch(/^data:image\/svg\+xml,%3Csvg.*%3ER%3C%2Ftext%3E%3C%2Fsvg%3E$/)
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import type { Answer, RequestOptions } from "../../testing/world.ts"
 
 async function variableWorld() {
-  const world = await populatedWorld()
+  const world = await populatedEngine()
   const id = await world.workspace("web")
   const path = `/workspaces/${id}/vars`
   const document = (attributes: Record<string, unknown>) => ({ body: { data: { type: "vars", attributes } } })

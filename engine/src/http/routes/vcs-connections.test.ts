@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest"
 import type { OrganizationAccess } from "../../core/caller.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { document, many, one } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
-import type { RequestOptions, WorldOptions } from "../../testing/world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
+import type { RequestOptions, TestEngineOptions } from "../../testing/world.ts"
 
 const github = {
   name: "GitHub of acme",
@@ -13,8 +13,8 @@ const github = {
   "oauth-token-string": "ghp-very-secret",
 }
 
-async function vcsWorld(options: WorldOptions = {}) {
-  const world = await populatedWorld(options)
+async function vcsWorld(options: TestEngineOptions = {}) {
+  const world = await populatedEngine(options)
   const { request } = world
   const post = (path: string, type: string, attributes: Record<string, unknown>, more: RequestOptions = {}) =>
     request("POST", `/organizations/acme/${path}`, { body: { data: { type, attributes } }, ...more })

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { addDeadLetter } from "../../testing/dead-letter.ts"
 import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { startWebhookReceiver } from "../../testing/webhook-receiver.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
 const metrics = recordedMetrics()
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld({ metrics, outgoing: { kinds: ["loopback"], ranges: [] } })
+  world = await openTestEngine({ metrics, outgoing: { kinds: ["loopback"], ranges: [] } })
   await world.request("POST", "/organizations", {
     body: { data: { type: "organizations", attributes: { name: "acme", email: "a@example.com" } } },
   })

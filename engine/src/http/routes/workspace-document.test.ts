@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { type ManualClock, manualClock } from "../../testing/manual-clock.ts"
 import { document, made, one } from "../../testing/people.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 import { workspacePermissionNames } from "../../workspaces/permissions.ts"
 
 const start = Date.UTC(2026, 2, 1)
@@ -16,7 +16,7 @@ const newest = "1.13.3"
 type Loose = any
 
 interface Shown {
-  readonly world: PopulatedWorld
+  readonly world: PopulatedEngine
   readonly bare: Loose
   readonly full: Loose
   readonly ids: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ const state = JSON.stringify({
 })
 
 /** A finished run and then a locked workspace with a state, all made over HTTP. */
-async function fill(world: PopulatedWorld, clock: ManualClock): Promise<Shown> {
+async function fill(world: PopulatedEngine, clock: ManualClock): Promise<Shown> {
   const post = (path: string, body: unknown) => made(world, "POST", path, body)
   const client = await post(
     "/organizations/acme/oauth-clients",
@@ -162,7 +162,7 @@ async function fill(world: PopulatedWorld, clock: ManualClock): Promise<Shown> {
 let shown: Shown
 beforeAll(async () => {
   const clock = manualClock(start)
-  const world = await populatedWorld({ edition: "hosted", runtime: { ...systemRuntime(), clock } })
+  const world = await populatedEngine({ edition: "hosted", runtime: { ...systemRuntime(), clock } })
   shown = await fill(world, clock)
 })
 afterAll(() => shown.world[Symbol.asyncDispose]())
@@ -231,7 +231,7 @@ describe("the attribute", () => {
   })
 
   test("[W-2.3-r40] updated-at is a timestamp that moves with the settings", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const id = await world.workspace("web")
     const before = await made(world, "GET", `/workspaces/${id}`)
     expect(before.attributes["updated-at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -265,7 +265,7 @@ describe("the attribute", () => {
   })
 
   test("[W-2.3-r3] [W-1-n5] assessments-enabled is neither accepted nor returned by the self-hosted edition", async () => {
-    await using world = await populatedWorld({ edition: "self-hosted" })
+    await using world = await populatedEngine({ edition: "self-hosted" })
     const post = (enabled: boolean) =>
       world.request("POST", "/organizations/acme/workspaces", {
         body: document("workspaces", { name: "web", "assessments-enabled": enabled }),
@@ -282,7 +282,7 @@ describe("the attribute", () => {
   })
 
   test("[W-2.3-r22] operations mirrors the execution mode: false is local", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const id = await world.workspace("web", { executionMode: "local" })
     const { attributes } = await made(world, "GET", `/workspaces/${id}`)
     expect(attributes).toMatchObject({ "execution-mode": "local", operations: false })
@@ -384,7 +384,7 @@ describe("the relationship", () => {
   })
 
   test("[W-2.5-r15] locked-by is of the holder's type: a team, or a run", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const byTeam = await world.workspace("by-team")
     const token = await world.token({ on: { [byTeam]: "write" } })
     await made(world, "POST", `/workspaces/${byTeam}/actions/lock`, { reason: "" }, token)
@@ -573,7 +573,7 @@ describe("the wire format", () => {
   })
 
   test("[W-4.12-p2] create answers 201, update, list, show, the tag lists and the SSH key 200; what is missing 404, what is wrong 422", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const base = "/organizations/acme/workspaces"
     const created = await world.request("POST", base, { body: document("workspaces", { name: "web" }) })
     expect(created.status).toBe(201)
@@ -608,7 +608,7 @@ describe("the wire format", () => {
   })
 
   test("[W-2.5-r14] ssh-key names the key and where to find it, or null", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const id = await world.workspace("web")
     const key = await made(
       world,
@@ -629,7 +629,7 @@ describe("the wire format", () => {
   })
 
   test("[W-2.5-p2] the retention policy is a relationship of its concrete type, there only while one is set on the workspace", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const id = await world.workspace("web")
     const policyOf = async () => (await made(world, "GET", `/workspaces/${id}`)).relationships["data-retention-policy"]
     expect(await policyOf()).toBeUndefined()

@@ -1,17 +1,17 @@
 // Whatever a client sends, it gets an answer that says what is wrong, never a server error.
 import * as fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 import { queryOf } from "../../client/query.ts"
 import { parametersOf } from "../../client/remote-contract.ts"
 import { workspace, workspaceFilters } from "../../contracts/tfe/workspace.ts"
 import { decodeQuery } from "../implement.ts"
 import { workspaceSortKeys } from "../../workspaces/query.ts"
 
-let world: PopulatedWorld
+let world: PopulatedEngine
 let id: string
 beforeAll(async () => {
-  world = await populatedWorld()
+  world = await populatedEngine()
   id = await world.workspace("subject")
 })
 afterAll(() => world[Symbol.asyncDispose]())

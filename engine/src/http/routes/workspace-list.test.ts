@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, newOrganization, one } from "../../testing/people.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 
 /** Loosely typed on purpose: tests pick documents apart. */
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -12,13 +12,13 @@ type Loose = any
 const list = "/organizations/acme/workspaces"
 const namesOf = (body: Loose): string[] => body.data.map(({ attributes }: Loose) => attributes.name)
 
-let world: PopulatedWorld
+let world: PopulatedEngine
 let project: string
 const ids: Record<string, string> = {}
 
 beforeAll(async () => {
   const clock = manualClock()
-  world = await populatedWorld({ runtime: { ...systemRuntime(), clock } })
+  world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
   project = (await made(world, "POST", "/organizations/acme/projects", document("projects", { name: "Shop" }))).id
   await made(world, "PATCH", `/projects/${project}/tag-bindings`, {
     data: [{ type: "tag-bindings", attributes: { key: "area", value: "shop" } }],
@@ -161,7 +161,7 @@ describe("the parameter", () => {
 
 describe("a page", () => {
   test("[W-4.4-p1] [W-4.4-r1] [W-8-r1] [W-8-r2] [W-4-b1] is the first of twenty when nothing is said, each with links to its tags", async () => {
-    await using many = await populatedWorld()
+    await using many = await populatedEngine()
     for (let index = 10; index < 33; index += 1) await many.workspace(`ws-${index}`)
     const { body } = await many.request("GET", list)
     expect(namesOf(body)).toEqual(Array.from({ length: 20 }, (_, index) => `ws-${index + 10}`))

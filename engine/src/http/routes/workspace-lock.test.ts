@@ -2,17 +2,17 @@
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { made, newMember, newTeam, type Person } from "../../testing/people.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 import type { Answer } from "../../testing/world.ts"
 
-let world: PopulatedWorld
+let world: PopulatedEngine
 let holder: Person
 let other: Person
 let reader: string
 let count = 0
 
 beforeAll(async () => {
-  world = await populatedWorld()
+  world = await populatedEngine()
   holder = await newMember(world, "acme", "holder")
   other = await newMember(world, "acme", "other")
   await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [holder, other] })

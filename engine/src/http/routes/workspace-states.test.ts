@@ -2,12 +2,12 @@
 // users, teams and runs hold and end locks. Nothing is written to the store in another way.
 import { describe, expect, test } from "vitest"
 import { document, made, many, newMember, newTeam, type Person } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { populatedEngine } from "../../testing/populated-world.ts"
 import { stateFile, type StateOptions, stateVersionDocument } from "../../testing/state-file.ts"
 import type { Answer } from "../../testing/world.ts"
 
 async function lifeWorld() {
-  const world = await populatedWorld()
+  const world = await populatedEngine()
   const [holder, other] = [await newMember(world, "acme", "holder"), await newMember(world, "acme", "other")]
   await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [holder, other] })
   const id = await world.workspace("web")

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { document, made, newOrganization, one } from "../../testing/people.ts"
-import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
+import { type PopulatedEngine, populatedEngine } from "../../testing/populated-world.ts"
 import { knownReleases, latestRelease } from "../../workspaces/engine-version.ts"
 
 /** Loosely typed on purpose: tests pick documents apart. */
@@ -27,7 +27,7 @@ interface Things {
   readonly tag: string
 }
 
-async function thingsOf(world: PopulatedWorld, organization: string): Promise<Things> {
+async function thingsOf(world: PopulatedEngine, organization: string): Promise<Things> {
   const post = (path: string, body: unknown) => made(world, "POST", `/organizations/${organization}${path}`, body)
   const client = await post(
     "/oauth-clients",
@@ -53,14 +53,14 @@ async function thingsOf(world: PopulatedWorld, organization: string): Promise<Th
   }
 }
 
-let world: PopulatedWorld
+let world: PopulatedEngine
 let ours: Things
 let theirs: Things
 let count = 0
 const freshName = () => `ws-${(count += 1)}`
 
 beforeAll(async () => {
-  world = await populatedWorld()
+  world = await populatedEngine()
   await newOrganization(world, "rival")
   ours = await thingsOf(world, "acme")
   theirs = await thingsOf(world, "rival")
@@ -226,7 +226,7 @@ describe("create", () => {
   })
 
   test("[W-2.5-r1] agent-pool names the pool in use: own, or the organization's default", async () => {
-    await using other = await populatedWorld()
+    await using other = await populatedEngine()
     const pool = await made(other, "POST", "/organizations/acme/agent-pools", document("agent-pools", { name: "p" }))
     await made(
       other,
@@ -247,7 +247,7 @@ describe("create", () => {
   })
 
   test("[W-4.2-r12] what administrators chose counts when global-remote-state is left out", async () => {
-    await using other = await populatedWorld()
+    await using other = await populatedEngine()
     const settings = document("general-settings", { "default-remote-state-access": true })
     await made(other, "PATCH", "/admin/general-settings", settings)
     const left = await made(other, "POST", collection, workspaces({ name: "left-out" }))
@@ -257,7 +257,7 @@ describe("create", () => {
   })
 
   test("[W-4.2-r18] a release that an administrator adds is the latest one", async () => {
-    await using other = await populatedWorld()
+    await using other = await populatedEngine()
     await made(
       other,
       "PATCH",
@@ -339,7 +339,7 @@ describe("create", () => {
   })
 
   test("[W-4.2-r4] [W-9-n2] drift-detection is the former name of assessments-enabled, and the organization may enforce it", async () => {
-    await using hosted = await populatedWorld({ edition: "hosted" })
+    await using hosted = await populatedEngine({ edition: "hosted" })
     const former = await made(hosted, "POST", collection, workspaces({ name: "former", "drift-detection": true }))
     expect(former.attributes["assessments-enabled"]).toBe(true)
     const plain = await made(hosted, "POST", collection, workspaces({ name: "plain" }))
@@ -357,7 +357,7 @@ describe("create", () => {
     ["an older version", { "engine-version": "0.15.3" }],
     ["an older version by constraint", { "engine-version": "~> 0.14.0" }],
   ])("[W-4.2-r4] assessments are refused with %s", async (_why, attributes) => {
-    await using hosted = await populatedWorld({ edition: "hosted" })
+    await using hosted = await populatedEngine({ edition: "hosted" })
     const body = workspaces({ name: "web", "assessments-enabled": true, ...attributes })
     const answer = await hosted.request("POST", collection, { body })
     expect([answer.status, pointersOf(answer.body)]).toEqual([422, ["/data/attributes/assessments-enabled"]])
@@ -703,7 +703,7 @@ describe("update", () => {
   })
 
   test("[W-4.3-r2] assessments-enabled is switched on and off", async () => {
-    await using hosted = await populatedWorld({ edition: "hosted" })
+    await using hosted = await populatedEngine({ edition: "hosted" })
     const id = await hosted.workspace("web")
     const patch = async (value: boolean) =>
       (await made(hosted, "PATCH", `/workspaces/${id}`, workspaces({ "assessments-enabled": value }))).attributes
@@ -892,7 +892,7 @@ describe("deletion", () => {
   })
 
   test("[W-4.6-r3] [W-4.6-r4] [W-4.6-p1] [W-5-n6] [W-5-n7] [W-7-r1] force delete is for owners, and for workspace admins where the organization lets them; others who see the workspace get 403, strangers 404", async () => {
-    await using other = await populatedWorld()
+    await using other = await populatedEngine()
     const id = await other.workspace("web")
     const admin = await other.token({ on: { [id]: "admin" } })
     const reader = await other.token({ on: { [id]: "read" } })
@@ -944,14 +944,14 @@ describe("a misspelt member", () => {
     { body: { data: { type: "workspaces", atributes: { name: "x" } } }, near: '"attributes" instead of "atributes"?' },
     { body: { dta: {} }, near: '"data" instead of "dta"?' },
   ])("[F-W20] is named where the member is missing: $near", async ({ body, near }) => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const answer = await world.request("POST", "/organizations/acme/workspaces", { body })
     expect([400, 422]).toContain(answer.status)
     expect(answer.body.errors[0].detail).toContain(near)
   })
 
   test("[F-W20] is ignored where nothing is missing, and says nothing where the member is there", async () => {
-    await using world = await populatedWorld()
+    await using world = await populatedEngine()
     const path = "/organizations/acme/workspaces"
     const ignored = await world.request("POST", path, { body: named({ name: "web", nme: "x", descriptoin: "y" }) })
     expect([ignored.status, ignored.body.data.attributes.description]).toEqual([201, null])

@@ -7,15 +7,15 @@ import { tokenAncestorsMaximum } from "../../organizations/authentication.ts"
 import { databaseKinds, type DatabaseKind, usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { newMember, newOrganization, newTeam, newUser, newUserToken } from "../../testing/people.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import type { ServiceTokenInput } from "./service-token.ts"
 
 const clock = manualClock()
 const runtime = { ...systemRuntime(), clock }
 
-async function open(kind: DatabaseKind = usualSharedKind): Promise<World & { readonly url: string }> {
+async function open(kind: DatabaseKind = usualSharedKind): Promise<TestEngine & { readonly url: string }> {
   const place = await kind.place()
-  const world = await openWorld({ url: place.url, runtime })
+  const world = await openTestEngine({ url: place.url, runtime })
   onTestFinished(async () => {
     await world[Symbol.asyncDispose]()
     await place[Symbol.asyncDispose]()
@@ -25,7 +25,7 @@ async function open(kind: DatabaseKind = usualSharedKind): Promise<World & { rea
 
 const rule = (path: string, ...capabilities: readonly string[]) =>
   `path "${path}" { capabilities = ${JSON.stringify(capabilities)} }\n`
-const as = async ({ engine }: World, token: string): Promise<ServingEngine> =>
+const as = async ({ engine }: TestEngine, token: string): Promise<ServingEngine> =>
   engine.as(await engine.authenticate(token))
 const make = async (engine: ServingEngine, input: ServiceTokenInput) => {
   const { secret, token } = await engine.serviceTokens.create(input)
@@ -140,7 +140,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   test("whatever ends, ends at once on every replica", async () => {
     const world = await open(kind)
     // A database in memory has no other replica.
-    await using other = kind.name === "SQLite memory" ? undefined : await openWorld({ url: world.url, runtime })
+    await using other = kind.name === "SQLite memory" ? undefined : await openTestEngine({ url: world.url, runtime })
     const replica = other ?? world
     await world.engine.policies.put("web", rule("pki/issue/web", "update"))
     const [one, two, three] = [

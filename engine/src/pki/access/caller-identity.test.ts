@@ -1,11 +1,11 @@
 // Roles that are filled in with the caller: the certificates of a name go to one user, whatever users call themselves.
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { document, made, newUser, type Person } from "../../testing/people.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   await world.engine.mounts.create({ path: "pki" })
   await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec" })
   await world.engine.pki("pki").roles.save("own", {

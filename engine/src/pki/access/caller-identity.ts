@@ -2,13 +2,13 @@ import type { Caller } from "../../core/caller.ts"
 import type { TeamId } from "../../core/ids.ts"
 import type { Storage } from "../../core/storage.ts"
 import type { EntityNameRepository, NamedEntity } from "../../organizations/entity-name.ts"
-import type { TeamStore } from "../../organizations/team-store.ts"
-import type { UserStore } from "../../organizations/user-store.ts"
+import type { TeamRepository } from "../../organizations/team-store.ts"
+import type { UserRepository } from "../../organizations/user-store.ts"
 import type { Identity } from "../names/identity-template.ts"
 
 export interface IdentityStores {
-  readonly users: Pick<UserStore, "find">
-  readonly teams: Pick<TeamStore, "findMany">
+  readonly users: Pick<UserRepository, "find">
+  readonly teams: Pick<TeamRepository, "findMany">
   readonly entityNames: EntityNameRepository
 }
 

@@ -3,22 +3,22 @@ import type { Caller } from "../../core/caller.ts"
 import { EngineError } from "../../core/errors.ts"
 import { foldName } from "../../organizations/organization.ts"
 import type { Storage } from "../../core/storage.ts"
-import type { IdentityStore } from "../../organizations/identity-store.ts"
-import type { OrganizationStore } from "../../organizations/organization-store.ts"
-import type { TeamStore } from "../../organizations/team-store.ts"
-import type { TokenStore } from "../../organizations/token-store.ts"
-import type { UserStore } from "../../organizations/user-store.ts"
+import type { IdentityRepository } from "../../organizations/identity-store.ts"
+import type { OrganizationRepository } from "../../organizations/organization-store.ts"
+import type { TeamRepository } from "../../organizations/team-store.ts"
+import type { TokenRepository } from "../../organizations/token-store.ts"
+import type { UserRepository } from "../../organizations/user-store.ts"
 import type { Policies, PolicySubject, PolicyView } from "./policies.ts"
-import type { PolicyStore } from "./policy-store.ts"
-import { createPolicy, type PolicyHolder, policyNameOf, refuseAttachingRoot, refuseDeletingBuiltIn } from "./policy.ts"
+import type { PolicyRepository } from "./policy-store.ts"
+import { createPolicy, type PolicyHolder, policyNameOf, rejectAttachingRoot, rejectDeletingBuiltIn } from "./policy.ts"
 
 interface UsedStores {
-  readonly identity: IdentityStore
-  readonly organizations: OrganizationStore
-  readonly policies: PolicyStore
-  readonly teams: TeamStore
-  readonly tokens: TokenStore
-  readonly users: UserStore
+  readonly identity: IdentityRepository
+  readonly organizations: OrganizationRepository
+  readonly policies: PolicyRepository
+  readonly teams: TeamRepository
+  readonly tokens: TokenRepository
+  readonly users: UserRepository
 }
 
 const listPath = "sys/policies/acl"
@@ -63,7 +63,7 @@ export class PolicyService implements Policies {
   async delete(name: string): Promise<void> {
     const known = policyNameOf(name)
     authorizePath(this.#caller, { path: policyPath(known), capability: "delete" })
-    refuseDeletingBuiltIn(known)
+    rejectDeletingBuiltIn(known)
     await this.#storage.transact(async ({ policies, identity }) => {
       await policies.remove(known)
       await identity.bumpCacheVersion()
@@ -79,7 +79,7 @@ export class PolicyService implements Policies {
     const known = policyNameOf(name)
     const path = `${attachmentsPath(subject)}/${known}`
     authorizePath(this.#caller, { path, capability: ["create", "update"] })
-    refuseAttachingRoot(known)
+    rejectAttachingRoot(known)
     // Nobody hands out more than they have, unless they are trusted to.
     if (!holdsPolicy(this.#caller, known) && !allowsPath(this.#caller, { path, capability: "sudo" }))
       throw permissionDenied()

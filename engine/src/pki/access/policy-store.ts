@@ -1,7 +1,7 @@
 import type { Policy, PolicyHolder } from "./policy.ts"
 
 /** Every change increments the identity version, because cached callers contain policies. */
-export interface PolicyStore {
+export interface PolicyRepository {
   /** By name, `default` and `root` among them. */
   names(): Promise<readonly string[]>
   find(name: string): Promise<Policy | undefined>

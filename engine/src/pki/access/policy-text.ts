@@ -2,7 +2,7 @@
 // `{ "path": { "pki/issue/web": { "capabilities": ["update"] } } }`. Strict: unknown syntax is refused, because an ignored rule may
 // be the one that denies (docs/decisions/tokens-and-policies.md).
 import { capabilities, type Capability, type PathRule } from "../../core/access.ts"
-import { type Fault, invalid, refuseFaults } from "../../core/errors.ts"
+import { type Fault, invalid, rejectFaults } from "../../core/errors.ts"
 import { textProblem } from "../../core/text.ts"
 
 const policyTextMaximumBytes = 64 * 1024
@@ -90,7 +90,7 @@ function rulesOf(blocks: readonly Block[]): readonly PathRule[] {
     rules.set(path, united)
   }
   if (rules.size > pathRulesMaximum) faults.push(fault(`policy has too many paths (maximum is ${pathRulesMaximum})`))
-  refuseFaults(faults.slice(0, faultsMaximum))
+  rejectFaults(faults.slice(0, faultsMaximum))
   return [...rules].map(([path, granted]) => ({ path, capabilities: [...granted] }))
 }
 

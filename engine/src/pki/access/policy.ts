@@ -1,7 +1,7 @@
 // Policies grant rights on the certificate API. They are attached to users, teams and the tokens of either, and to service tokens when
 // those are created (docs/decisions/tokens-and-policies.md).
 import { defaultPolicyName, rootPolicyName, type PathRule } from "../../core/access.ts"
-import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { type Fault, rejectFaults, unprocessable } from "../../core/errors.ts"
 import type { TeamId, UserId } from "../../core/ids.ts"
 import { parsePolicy } from "./policy-text.ts"
 
@@ -28,7 +28,7 @@ const namePattern = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/
 export function createPolicy(name: string, text: string): Policy {
   const known = policyNameOf(name)
   if (known === rootPolicyName) throw unprocessable("the policy root allows everything and cannot be changed")
-  refuseFaults(policyNameFaults(known))
+  rejectFaults(policyNameFaults(known))
   return { name: known, text, rules: parsePolicy(text) }
 }
 
@@ -40,12 +40,12 @@ export function policyNameFaults(name: string): Fault[] {
     : fault("name must be made of letters, digits and _ . - and begin and end with a letter, a digit or _")
 }
 
-export function refuseDeletingBuiltIn(name: string): void {
+export function rejectDeletingBuiltIn(name: string): void {
   if (name === rootPolicyName || name === defaultPolicyName) throw unprocessable(`the policy ${name} cannot be deleted`)
 }
 
 /** Who may do everything is said in one place: with the users. */
-export function refuseAttachingRoot(name: string): void {
+export function rejectAttachingRoot(name: string): void {
   if (name === rootPolicyName)
     throw unprocessable("the policy root cannot be attached: site administrators have it, and nobody else")
 }

@@ -1,17 +1,17 @@
 import { allowsPath, authorizePath, capabilitiesOn, type PathDemand } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
-import { forbidden, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { forbidden, invalid, rejectFaults, unprocessable } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
 import { secondMs } from "../../core/time.ts"
 import { type ResolvedToken, resolveToken, tokenAncestorsMaximum } from "../../organizations/authentication.ts"
-import type { IdentityStore, TokenRecord } from "../../organizations/identity-store.ts"
-import type { OrganizationStore } from "../../organizations/organization-store.ts"
-import type { TeamStore } from "../../organizations/team-store.ts"
-import type { TokenStore } from "../../organizations/token-store.ts"
+import type { IdentityRepository, TokenRecord } from "../../organizations/identity-store.ts"
+import type { OrganizationRepository } from "../../organizations/organization-store.ts"
+import type { TeamRepository } from "../../organizations/team-store.ts"
+import type { TokenRepository } from "../../organizations/token-store.ts"
 import { isExpired, newSecret, type TokenOwner } from "../../organizations/token.ts"
-import type { UserStore } from "../../organizations/user-store.ts"
+import type { UserRepository } from "../../organizations/user-store.ts"
 import { existingTokenRole } from "./token-role-service.ts"
 import {
   asRoleSaysNow,
@@ -22,9 +22,9 @@ import {
   type ServiceToken,
   type ServiceTokenInput,
 } from "./service-token.ts"
-import { refuseWithoutRole, type RenewalStores } from "../logins/renewal.ts"
-import type { PolicyStore } from "./policy-store.ts"
-import type { AccessorQuery, ServiceTokenStore } from "./service-token-store.ts"
+import { rejectWithoutRole, type RenewalStores } from "../logins/renewal.ts"
+import type { PolicyRepository } from "./policy-store.ts"
+import type { AccessorQuery, ServiceTokenRepository } from "./service-token-store.ts"
 import type {
   CreatedServiceToken,
   PathCapabilities,
@@ -33,17 +33,17 @@ import type {
   TokenAnswer,
   TokenRef,
 } from "./service-tokens.ts"
-import type { TokenRoleStore } from "./token-role-store.ts"
+import type { TokenRoleRepository } from "./token-role-store.ts"
 
 interface UsedStores extends RenewalStores {
-  readonly identity: IdentityStore
-  readonly organizations: OrganizationStore
-  readonly policies: PolicyStore
-  readonly serviceTokens: ServiceTokenStore
-  readonly teams: TeamStore
-  readonly tokenRoles: TokenRoleStore
-  readonly tokens: TokenStore
-  readonly users: UserStore
+  readonly identity: IdentityRepository
+  readonly organizations: OrganizationRepository
+  readonly policies: PolicyRepository
+  readonly serviceTokens: ServiceTokenRepository
+  readonly teams: TeamRepository
+  readonly tokenRoles: TokenRoleRepository
+  readonly tokens: TokenRepository
+  readonly users: UserRepository
 }
 
 const writing = ["create", "update"] as const
@@ -96,8 +96,8 @@ export class ServiceTokenService implements ServiceTokens {
       const { role: name } = how
       const by = name === undefined ? undefined : { name, role: await existingTokenRole(stores, name) }
       const { token, warnings } = createServiceToken(input, maker, { id, now, path: how.path, orphan: how.orphan, by })
-      await refuseUnknownPolicies(stores, token.policies)
-      if (token.parentId !== null) await refuseTooDeep(stores, token.parentId)
+      await rejectUnknownPolicies(stores, token.policies)
+      if (token.parentId !== null) await rejectTooDeep(stores, token.parentId)
       await stores.serviceTokens.sweep(now, sweptTokensAtOnce)
       await stores.serviceTokens.insert(token, hash)
       return { secret, token: serviceTokenViewOf(token, { now, expiresAt: token.expiresAt }), warnings }
@@ -150,7 +150,7 @@ export class ServiceTokenService implements ServiceTokens {
       const found = await this.#found(stores, token)
       const before = await stores.serviceTokens.find(found.tokenId)
       if (before === undefined) throw notRenewable()
-      await refuseWithoutRole(stores, before)
+      await rejectWithoutRole(stores, before)
       const role = before.role === null ? undefined : await stores.tokenRoles.find(before.role)
       const { token: after, warnings } = renewServiceToken(asRoleSaysNow(before, role), incrementMs, now)
       await stores.serviceTokens.recordRenewal(after)
@@ -280,16 +280,16 @@ async function end({ serviceTokens, identity }: UsedStores, id: string): Promise
   await identity.bumpCacheVersion()
 }
 
-async function refuseUnknownPolicies({ policies }: UsedStores, names: readonly string[]): Promise<void> {
+async function rejectUnknownPolicies({ policies }: UsedStores, names: readonly string[]): Promise<void> {
   const known = new Set(await policies.names())
-  refuseFaults(
+  rejectFaults(
     names
       .filter((name) => !known.has(name))
       .map((name) => ({ field: ["policies"], detail: `policies has "${name}", which does not exist` })),
   )
 }
 
-async function refuseTooDeep({ identity }: UsedStores, parentId: string): Promise<void> {
+async function rejectTooDeep({ identity }: UsedStores, parentId: string): Promise<void> {
   let above: string | null = parentId
   for (let depth = 1; above !== null; depth += 1) {
     if (depth > tokenAncestorsMaximum)

@@ -8,7 +8,7 @@ export interface AccessorQuery {
   readonly limit?: number
 }
 
-export interface ServiceTokenStore {
+export interface ServiceTokenRepository {
   /** Undefined for a token of any other kind. */
   find(id: string): Promise<ServiceToken | undefined>
   /** Ids of those that have not ended, in order. */

@@ -1,7 +1,7 @@
 // Service tokens: made by whoever may, for machines that ask for certificates. They have no rights beside their policies, live
 // no longer than the token that made them unless they are orphans, and end by time, by number of uses or by revocation.
 import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
-import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { type Fault, invalid, rejectFaults, unprocessable } from "../../core/errors.ts"
 import type { Id } from "../../core/ids.ts"
 import { hourMs, type Instant, secondMs } from "../../core/time.ts"
 import { policyNameOf } from "./policy.ts"
@@ -94,7 +94,7 @@ export function createServiceToken(
     readonly by?: NamedTokenRole | undefined
   },
 ): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
-  refuseFaults(inputFaults(input))
+  rejectFaults(inputFaults(input))
   const { displayName = "", meta = {}, renewable = true, numUses = 0 } = input
   const role = made.by?.role
   const orphan = role?.orphan ?? (made.orphan || input.noParent === true)
@@ -162,7 +162,7 @@ function policiesFor(
     return [rootPolicyName]
   }
   const beyond = maker.sudo ? [] : wanted.filter((name) => name !== defaultPolicyName && !maker.policies.includes(name))
-  refuseFaults(beyond.map((name) => onPolicies(`policies has "${name}", which the maker of the token does not hold`)))
+  rejectFaults(beyond.map((name) => onPolicies(`policies has "${name}", which the maker of the token does not hold`)))
   // A token made without the default policy does not get it back by making another one.
   const mayDefault = maker.sudo || maker.token?.service !== true || maker.policies.includes(defaultPolicyName)
   if (!mayDefault && wanted.includes(defaultPolicyName))
@@ -203,7 +203,7 @@ export function renewServiceToken(
   now: Instant,
 ): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
   if (!token.renewable || token.expiresAt === null) throw notRenewable()
-  if (incrementMs !== undefined) refuseFaults(ttlFaults("incrementMs", "increment", incrementMs))
+  if (incrementMs !== undefined) rejectFaults(ttlFaults("incrementMs", "increment", incrementMs))
   const age = now - token.createdAt
   const { ttlMs, warnings } = bounded(token.periodMs ?? incrementMs ?? token.ttlMs ?? serviceTokenTtlMs, {
     systemMs: token.periodMs === null ? (token.maxTtlMs ?? serviceTokenTtlMs) - age : undefined,

@@ -1,14 +1,14 @@
 import { authorizePath } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
-import { EngineError, refuseFaults } from "../../core/errors.ts"
+import { EngineError, rejectFaults } from "../../core/errors.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
 import { type KeyPage, keysMaximum, limitOf } from "../key-page.ts"
 import { initialTokenRole, type TokenRole, tokenRoleFaults } from "./token-role.ts"
-import type { TokenRoleStore } from "./token-role-store.ts"
+import type { TokenRoleRepository } from "./token-role-store.ts"
 import type { TokenRoles } from "./token-roles.ts"
 
 interface UsedStores {
-  readonly tokenRoles: TokenRoleStore
+  readonly tokenRoles: TokenRoleRepository
 }
 
 const listPath = "auth/token/roles"
@@ -42,7 +42,7 @@ export class TokenRoleService implements TokenRoles {
       const before = await tokenRoles.find(name)
       if (before !== undefined) authorizePath(this.#caller, { path, capability: "update" })
       const role = { ...(before ?? initialTokenRole), ...input }
-      refuseFaults(tokenRoleFaults({ name, role }))
+      rejectFaults(tokenRoleFaults({ name, role }))
       await tokenRoles.save({ name, role })
       return role
     }, repeatableRead)

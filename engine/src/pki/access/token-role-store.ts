@@ -1,6 +1,6 @@
 import type { NamedTokenRole, TokenRole } from "./token-role.ts"
 
-export interface TokenRoleStore {
+export interface TokenRoleRepository {
   /** In order, those behind `after`, at most `limit`. */
   names(page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>
   find(name: string): Promise<TokenRole | undefined>

@@ -1,7 +1,7 @@
 // A token role is a way to make service tokens that is open to whoever may use it: with policies that they need not hold
 // themselves, and on the role's terms.
 import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
-import { type Fault, invalid, refuseFaults } from "../../core/errors.ts"
+import { type Fault, invalid, rejectFaults } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/token-terms.ts"
 import { anyGlob } from "../names/glob.ts"
@@ -113,7 +113,7 @@ export function policiesByRole(
     field: ["policies"],
     detail: `policies has "${name}", ${why}`,
   })
-  refuseFaults(
+  rejectFaults(
     wanted.flatMap((name) => [
       ...(isAllowed(name) ? [] : [refused(name, "which the role does not allow")]),
       ...(isDisallowed(name) ? [refused(name, "which the role disallows")] : []),

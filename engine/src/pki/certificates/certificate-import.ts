@@ -5,7 +5,7 @@ import { parseCertificate } from "../../x509/certificate.ts"
 import { readPem } from "../../x509/pem.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { issuerOfGiven } from "../revoke/revocable.ts"
 import type { CertificateRecord } from "./certificate.ts"
 import { presentedRecord } from "./presented-record.ts"
@@ -20,7 +20,7 @@ const labels: readonly string[] = ["CERTIFICATE", "X509 CERTIFICATE"]
 /** Reads PEM texts, of one block or more, and base64 of DER. Throws `invalid` with one fault per certificate. */
 export async function readCertificates(
   texts: readonly string[],
-  issuers: readonly HeldIssuer[],
+  issuers: readonly ParsedIssuer[],
 ): Promise<readonly CertificateRecord[]> {
   const encoded = texts.flatMap(dersIn)
   if (encoded.length === 0) throw invalid([{ field: ["certificates"], detail: "certificates is required" }])
@@ -57,7 +57,7 @@ export async function readCertificates(
   return [...records.values()]
 }
 
-function recordOf(der: Uint8Array, issuers: readonly HeldIssuer[]): CertificateRecord {
+function recordOf(der: Uint8Array, issuers: readonly ParsedIssuer[]): CertificateRecord {
   const certificate = parseCertificate(der)
   const serialNumber = serialNumberOf(certificate.serialNumber)
   if (serialNumber === undefined) throw new UnacceptableInput("its serial number is zero or longer than 20 octets")

@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import type { KeyPage } from "../key-page.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   await world.engine.mounts.create({ path: "pki" })
   const { issuers, roles } = world.engine.pki("pki")
   await issuers.generateRoot({ commonName: "Test Root", keyType: "ec" })

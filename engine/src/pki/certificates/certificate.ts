@@ -2,7 +2,7 @@
 import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import type { KeptLease } from "../leases/lease.ts"
+import type { StoredLease } from "../leases/lease.ts"
 import type { MountId } from "../mount.ts"
 import type { FilingRange } from "./filing.ts"
 
@@ -27,7 +27,7 @@ export interface CertificateRecord {
  * Metadata that the requester of a certificate stored with it, as `cert_metadata` of
  * https://developer.hashicorp.com/vault/api-docs/secret/pki#read-certificate-metadata.
  */
-export interface CertificateMetadata {
+export interface CertificateMetadataRecord {
   readonly mountId: MountId
   readonly serialNumber: SerialNumber
   readonly issuerId: IssuerId
@@ -90,8 +90,8 @@ export type StoredCertificate = Pick<CertificateRecord, "serialNumber" | "certif
 /** All that one issuance leaves behind. */
 export interface Issuance {
   readonly certificate: CertificateRecord | undefined
-  readonly metadata: CertificateMetadata | undefined
-  readonly lease: KeptLease | undefined
+  readonly metadata: CertificateMetadataRecord | undefined
+  readonly lease: StoredLease | undefined
 }
 
 /** Certificates by their end; those that share one, in the order of issuance. */
@@ -105,16 +105,16 @@ export interface EndedCertificate extends CertificateCursor {
 }
 
 /** What is handed out of it, without what it is found by. */
-export type IssuedCertificate = Pick<CertificateRecord, "certificate" | "issuerId">
+export type CertificateToStore = Pick<CertificateRecord, "certificate" | "issuerId">
 
-export interface CertificateStore {
+export interface CertificateRepository {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
   /** The same, if its mount still has this version; returns false, and inserts nothing, if not. */
   insertUnder(version: number, certificate: CertificateRecord): Promise<boolean>
-  insertMetadata(metadata: CertificateMetadata): Promise<void>
+  insertMetadata(metadata: CertificateMetadataRecord): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
-  issued(mountId: MountId, serialNumber: SerialNumber): Promise<IssuedCertificate | undefined>
+  issued(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateToStore | undefined>
   /** Undefined where nothing is on record, null where no issuer of the mount is. */
   issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined>
   /** In the order of the serial numbers' octets, after the one that is given; the two below as well. */
@@ -128,7 +128,7 @@ export interface CertificateStore {
    * `after` that no page gave.
    */
   search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage>
-  findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined>
+  findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadataRecord | undefined>
   /** Those that ended before an instant, soonest first; without what is filed in some ranges. */
   ended(
     mountId: MountId,

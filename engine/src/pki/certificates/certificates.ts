@@ -3,7 +3,7 @@ import type { Instant, InstantOrOffset } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type {
-  CertificateMetadata as KeptMetadata,
+  CertificateMetadataRecord as KeptMetadata,
   CertificatePageRequest,
   CertificateQuery,
   InventoryStatus,
@@ -50,12 +50,12 @@ export interface IssuanceOptions {
 }
 
 /** Rules of the native dialect that the vault dialect lifts (docs/dialects.md). */
-export interface Allowances {
+export interface IssueOptions {
   /** Whether the CSR and the other members may name what is signed. */
   readonly isCommonNameOptional: boolean
 }
 
-export const noAllowances: Allowances = { isCommonNameOptional: false }
+export const noAllowances: IssueOptions = { isCommonNameOptional: false }
 
 export interface IssueInput extends IssueRequestInput, IssuanceOptions {}
 
@@ -185,11 +185,11 @@ export interface Certificates {
 /** Certificates as the server's routes issue them. */
 export interface ServedCertificates extends Certificates {
   issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<ServedCertificate>
-  sign(role: string, input: SignInput, choice?: IssuerChoice, allowances?: Allowances): Promise<ServedCertificate>
+  sign(role: string, input: SignInput, choice?: IssuerChoice, allowances?: IssueOptions): Promise<ServedCertificate>
   signVerbatim(role: string | undefined, input: SignVerbatimInput, choice?: IssuerChoice): Promise<ServedCertificate>
   signIntermediate(
     input: SignIntermediateInput,
     choice?: IssuerChoice,
-    allowances?: Allowances,
+    allowances?: IssueOptions,
   ): Promise<ServedCertificate>
 }

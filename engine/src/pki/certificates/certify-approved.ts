@@ -6,7 +6,7 @@ import { issuerOf, type MountSnapshot } from "../authority.ts"
 import { type ApprovedContent, certify } from "../issue/certify.ts"
 import type { Outcome } from "../issue/issuance.ts"
 import { certificationPaths } from "../issuers/certification-paths.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
 import type { MountAccess, PkiStores } from "../pki-context.ts"
@@ -25,7 +25,7 @@ export function issuerSigner<Stores extends PkiStores>(
 export function issuerTerms<Stores extends PkiStores>(
   { context }: MountAccess<Stores>,
   { mount, issuers }: MountSnapshot,
-  { issuer }: { readonly issuer: HeldIssuer },
+  { issuer }: { readonly issuer: ParsedIssuer },
 ) {
   const { leafNotAfterBehavior } = issuer.settings
   return {

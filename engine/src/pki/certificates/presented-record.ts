@@ -4,12 +4,12 @@ import { parseExtensionValues } from "../../x509/extensions.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import { namesOf } from "../issue/leaf.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import type { CertificateRecord } from "./certificate.ts"
 
 /** Returns the record of a certificate that the issuer signed and the mount has not stored. */
 export function presentedRecord(
-  issuer: HeldIssuer,
+  issuer: ParsedIssuer,
   certificate: Certificate,
   serialNumber: SerialNumber,
 ): CertificateRecord {

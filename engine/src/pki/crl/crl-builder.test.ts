@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import type { ServedEngine } from "../../engine.ts"
 import { openEmbedded } from "../../embedded.ts"
 import { systemRuntime } from "../../core/runtime.ts"
-import { CrlRows } from "../../storage/crl-rows.ts"
+import { SqlCrlRepository } from "../../storage/crl-rows.ts"
 import { type Database, openDatabase } from "../../storage/database.ts"
-import { RevocationRows } from "../../storage/revocation-rows.ts"
+import { SqlRevocationRepository } from "../../storage/revocation-rows.ts"
 import { databaseKinds } from "../../storage/temporary-database.ts"
 import { parseCertificateList } from "../../x509/certificate-list.ts"
 import { newSerialNumber, type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
@@ -46,7 +46,7 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
     other = opened.use(await openEmbedded(url, { jobs: false, sealKeys }))
     mountId = (await one.mountTable()).at("pki").id
     database = opened.use(await openDatabase(url))
-    const [key] = await database.read((session) => new CrlRows(session).keys(mountId))
+    const [key] = await database.read((session) => new SqlCrlRepository(session).keys(mountId))
     if (key === undefined) throw new Error("no list was built")
     list = key.list
   })
@@ -61,13 +61,13 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
     await engine.pki(path).revocations.revoke({ serialNumber })
     return serialNumber
   }
-  const stateOf = () => database.read((session) => new CrlRows(session).find({ mountId, list, shard: wholeList }))
+  const stateOf = () => database.read((session) => new SqlCrlRepository(session).find({ mountId, list, shard: wholeList }))
 
   test(`on ${kind.name} a list of many segments grows at its end, is written anew without what was taken off, and is one and the same to all servers`, async () => {
     const seeded = Array.from({ length: many }, () => newSerialNumber(random))
     for (let at = 0; at < many; at += batch)
       await database.transact(async (session) => {
-        const rows = new RevocationRows(session)
+        const rows = new SqlRevocationRepository(session)
         for (const serialNumber of seeded.slice(at, at + batch))
           await rows.insert({
             mountId,
@@ -95,13 +95,13 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
       entryCount: many + 3,
     })
     const gone = seeded.slice(0, 1_000)
-    await database.transact((session) => new RevocationRows(session).remove(mountId, gone))
+    await database.transact((session) => new SqlRevocationRepository(session).remove(mountId, gone))
     await other.pki("pki").crls.rotate()
     const left = [...seeded.slice(1_000), ...added]
     expectSame(await serialsOf(one), left)
     expect((await stateOf())?.complete?.epoch).toBe((grown?.complete?.epoch ?? 0) + 1)
     const old = await database.read((session) =>
-      new CrlRows(session).segment({ mountId, list, shard: wholeList }, grown?.complete?.epoch ?? 0, 0),
+      new SqlCrlRepository(session).segment({ mountId, list, shard: wholeList }, grown?.complete?.epoch ?? 0, 0),
     )
     expect(old).toBeUndefined()
   })

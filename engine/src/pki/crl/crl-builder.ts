@@ -9,14 +9,14 @@ import { crlNumber, deltaCrlIndicator, frameSigned, frameTbsCertificateList } fr
 import type { Extension } from "../../x509/extension.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
-import type { RevocationStore } from "../revoke/revocation.ts"
+import type { RevocationRepository } from "../revoke/revocation.ts"
 import { magnitude } from "./crl-number.ts"
 import type { CrlPlan } from "./crl-plan.ts"
-import type { CompleteCrl, CrlState, CrlStore, DeltaCrl, PublishedCrl, Segment } from "./crl-store.ts"
+import type { CompleteCrl, CrlState, CrlRepository, DeltaCrl, PublishedCrl, Segment } from "./crl-store.ts"
 
 export interface CrlStores {
-  readonly crls: CrlStore
-  readonly revocations: RevocationStore
+  readonly crls: CrlRepository
+  readonly revocations: RevocationRepository
 }
 
 export interface CrlBuild {
@@ -103,7 +103,7 @@ export async function buildDelta(build: CrlBuild): Promise<BuiltCrl<DeltaCrl>> {
     for await (const entries of entriesAfter(build, base.covered, latest)) {
       fresh.push(...entries)
       entryCount += entries.length
-      refuseTooMany(plan, entryCount)
+      rejectTooMany(plan, entryCount)
     }
   const now = clock.now()
   const number = nextNumber(state, plan, now)
@@ -183,10 +183,10 @@ async function gather(build: CrlBuild, kept: Kept, latest: number): Promise<Gath
   for await (const entries of entriesAfter(build, inSegments.covered, latest)) {
     if (entryCount === inSegments.entryCount) reusedLength -= await writer.reopenLast()
     entryCount += entries.length
-    refuseTooMany(plan, entryCount)
+    rejectTooMany(plan, entryCount)
     await writer.add(entries)
   }
-  refuseTooMany(plan, entryCount)
+  rejectTooMany(plan, entryCount)
   const { fresh, pending, first, segmentCount } = await writer.finish()
   return {
     epoch,
@@ -352,7 +352,7 @@ async function dropOldSegments({ storage, plan, fence }: CrlBuild, epoch: number
   }
 }
 
-function refuseTooMany({ settings: { maxCrlEntries } }: CrlPlan, count: number): void {
+function rejectTooMany({ settings: { maxCrlEntries } }: CrlPlan, count: number): void {
   if (maxCrlEntries >= 0 && count > maxCrlEntries)
     throw unprocessable(
       `the revocation list would have ${count} entries or more, and max_crl_entries allows ${maxCrlEntries}`,

@@ -1,8 +1,8 @@
 // Whose list a revoked certificate is on. Issuers with one subject and one key are one CRL issuer, however many certificates
 // they have (RFC 5280, section 5), so that their list is named after both.
-import { derived } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/derived.ts"
 import { sha256 } from "../../x509/digest.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 
 declare const brand: unique symbol
 export type CrlListId = string & { readonly [brand]: "CRL list" }
@@ -10,7 +10,7 @@ export type CrlListId = string & { readonly [brand]: "CRL list" }
 /** Of certificates whose issuer is not known. They go to the list of the default issuer as soon as there is one. */
 export const listOfUnknownIssuers = "" as CrlListId
 
-export const crlListOf: (issuer: HeldIssuer) => CrlListId = derived(
-  ({ parsed }: HeldIssuer) =>
+export const crlListOf: (issuer: ParsedIssuer) => CrlListId = memoizeByIdentity(
+  ({ parsed }: ParsedIssuer) =>
     sha256(Buffer.concat([parsed.subject, parsed.subjectPublicKeyInfo])).slice(0, 32) as CrlListId,
 )

@@ -1,7 +1,7 @@
 // What a list of an issuer is to be, worked out of the mount as it stands; and whether the one that was published still is it.
 import type { MountSnapshot } from "../authority.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { freshestCrl } from "../../x509/distribution-points.ts"
@@ -17,7 +17,7 @@ import { type Shard, shardUrl } from "./shard.ts"
 
 export interface CrlPlan {
   readonly key: CrlKey
-  readonly signer: HeldIssuer
+  readonly signer: ParsedIssuer
   readonly algorithm: SignatureAlgorithm
   readonly settings: CrlSettings
   /** Of the complete list and of the delta, but for their numbers. */
@@ -31,15 +31,15 @@ export interface CrlPlan {
 }
 
 /** The issuers that share a list: one subject, one key. */
-const sharing = ({ issuers }: MountSnapshot, issuer: HeldIssuer): readonly HeldIssuer[] =>
+const sharing = ({ issuers }: MountSnapshot, issuer: ParsedIssuer): readonly ParsedIssuer[] =>
   issuers.filter((other) => crlListOf(other) === crlListOf(issuer))
 
 /** A key identifier of our own makes no difference to who may sign; the key and the permission do. */
-export const crlSignerOf = (snapshot: MountSnapshot, issuer: HeldIssuer): HeldIssuer | undefined =>
+export const crlSignerOf = (snapshot: MountSnapshot, issuer: ParsedIssuer): ParsedIssuer | undefined =>
   sharing(snapshot, issuer).find(({ keyId, settings }) => keyId !== null && settings.usage.includes("crl-signing"))
 
 /** Undefined where nobody can sign the list, or where a part of it has no name. */
-export function planOf(snapshot: MountSnapshot, issuer: HeldIssuer, shard: Shard): CrlPlan | undefined {
+export function planOf(snapshot: MountSnapshot, issuer: ParsedIssuer, shard: Shard): CrlPlan | undefined {
   const signer = crlSignerOf(snapshot, issuer)
   if (signer === undefined) return undefined
   const { crl: settings } = snapshot.settings

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hourMs, minuteMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { parseCertificateList } from "../../x509/certificate-list.ts"
@@ -17,9 +17,9 @@ import type { CrlChoice } from "./crls.ts"
 import { shardOf } from "./shard.ts"
 
 const clock = manualClock(Date.UTC(2030, 0, 1))
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+  world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

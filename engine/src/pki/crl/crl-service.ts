@@ -1,5 +1,5 @@
-import { notFound, refuseFaults } from "../../core/errors.ts"
-import { type MountSnapshot, findIssuer, issuerOf, refuseUnusable } from "../authority.ts"
+import { notFound, rejectFaults } from "../../core/errors.ts"
+import { type MountSnapshot, findIssuer, issuerOf, rejectUnusable } from "../authority.ts"
 import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
 import { changeMount, currentSnapshot, transactOnMount } from "../with-mount-snapshot.ts"
 import { nextTurn } from "../../core/timers.ts"
@@ -22,7 +22,7 @@ import type {
   RevocationListInput,
   SignedList,
 } from "./crls.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { combined, type MadeUpList, madeUp, numberFaults, signList } from "./signed-list.ts"
@@ -61,7 +61,7 @@ export class CrlService implements Crls {
     authorizeOnMount(this.#access, ["create", "update"], "config/crl")
     return changeMount(this.#access, async ({ mount, settings: { crl, ocspHistory } }, { mountSettings }) => {
       const { settings, faults } = changeCrlSettings(crl, patch)
-      refuseFaults(faults)
+      rejectFaults(faults)
       await mountSettings.save(mount.id, "crl", settings)
       if (patch.ocspUnknownSerials !== undefined && !ocspHistory.isUnknownSerialsSet)
         await mountSettings.save(mount.id, "ocspHistory", { ...ocspHistory, isUnknownSerialsSet: true })
@@ -120,11 +120,11 @@ export class CrlService implements Crls {
   async #signed(
     issuerRef: string,
     numbers: ListNumbers,
-    content: (issuer: HeldIssuer) => MadeUpList,
+    content: (issuer: ParsedIssuer) => MadeUpList,
   ): Promise<SignedList> {
-    refuseFaults(numberFaults(numbers))
+    rejectFaults(numberFaults(numbers))
     const issuer = issuerOf(await currentSnapshot(this.#access), issuerRef)
-    refuseUnusable(issuer, "crl-signing")
+    rejectUnusable(issuer, "crl-signing")
     const { id: issuerId, keyId } = issuer
     if (keyId === null) throw new TypeError("an issuer without a key was found usable")
     const list = content(issuer)

@@ -62,7 +62,7 @@ export interface Segment {
 }
 
 /** Writes are refused (false) once somebody else has begun to build the same list. */
-export interface CrlStore {
+export interface CrlRepository {
   find(key: CrlKey): Promise<CrlState | undefined>
   /** Every list of the mount that was ever built. */
   keys(mountId: MountId): Promise<readonly CrlKey[]>

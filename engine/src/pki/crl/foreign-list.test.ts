@@ -2,7 +2,7 @@
 import { createPrivateKey, sign } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { testKeyGenerator } from "../../testing/test-keys.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import {
   bitString,
@@ -29,10 +29,10 @@ interface Authority {
   readonly privateKey: string
 }
 
-let world: World
+let world: TestEngine
 const authorities: Record<string, Authority> = {}
 beforeAll(async () => {
-  world = await openWorld({ keyGenerator: testKeyGenerator })
+  world = await openTestEngine({ keyGenerator: testKeyGenerator })
   for (const type of ["ec", "rsa", "ed25519"]) {
     await world.engine.mounts.create({ path: type })
     const body = { common_name: `Root with ${type}`, key_type: type }

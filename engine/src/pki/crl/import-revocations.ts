@@ -4,7 +4,7 @@ import { parseCertificate } from "../../x509/certificate.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
 import type { MountSnapshot } from "../authority.ts"
 import type { PkiStores } from "../pki-context.ts"
-import { type HeldIssuer, issuerValues } from "../issuers/held-issuer.ts"
+import { type ParsedIssuer, issuerValues } from "../issuers/held-issuer.ts"
 import { asRevoked } from "../issuers/known-revocation.ts"
 import { keyDigestOf } from "../keys/blocked-key.ts"
 import { crlListOf } from "./crl-list.ts"
@@ -21,7 +21,7 @@ interface Counts {
 export async function recordImported(
   { mount, issuers }: MountSnapshot,
   { revocations, certificates, blockedKeys }: PkiStores,
-  issuer: HeldIssuer,
+  issuer: ParsedIssuer,
   entries: readonly ImportedEntry[],
   now: Instant,
 ): Promise<Counts> {
@@ -68,7 +68,7 @@ export async function recordImported(
 export async function revokeHeld(
   { issuers: all }: MountSnapshot,
   { issuers }: PkiStores,
-  issuer: HeldIssuer,
+  issuer: ParsedIssuer,
   entries: readonly ImportedEntry[],
 ): Promise<void> {
   const revokedAt = new Map(entries.map((entry) => [entry.serialNumber, entry.revokedAt]))

@@ -17,7 +17,7 @@ import { readPem } from "../../x509/pem.ts"
 import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import { isSignedBy } from "../../x509/signature.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 
 /** In PEM about 80,000 entries with a reason. */
 export const importedListMaximumBytes = 4 * 1_024 * 1_024
@@ -37,7 +37,7 @@ export interface ImportedList {
 }
 
 /** Reads PEM or base64 of DER. Throws `invalid` unless it is a complete list that the issuer signed. */
-export function readImportedList(text: string, issuer: HeldIssuer, now: Instant): ImportedList {
+export function readImportedList(text: string, issuer: ParsedIssuer, now: Instant): ImportedList {
   const refused = (detail: string) => invalid([{ field: ["crl"], detail: `crl ${detail}` }])
   if (text.trim() === "") throw refused("is required")
   try {

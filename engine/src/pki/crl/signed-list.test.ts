@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import { parseCertificateList } from "../../x509/certificate-list.ts"
 import { writePem } from "../../x509/pem.ts"
 
-let world: World
+let world: TestEngine
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openTestEngine()
   for (const path of ["pki", "other"]) {
     await world.engine.mounts.create({ path })
     const { issuers, roles } = world.engine.pki(path)

@@ -1,9 +1,9 @@
 // Revocation lists whose entries the caller provides; the issuer signs them
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki#sign-revocation-list).
-import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { type Fault, invalid, rejectFaults, unprocessable } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import { oids } from "../../x509/asn1/oids.ts"
-import { refuseMalformed } from "../../x509/asn1/reader.ts"
+import { rejectMalformed } from "../../x509/asn1/reader.ts"
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
 import {
   type CertificateList,
@@ -23,7 +23,7 @@ import { isSignedBy } from "../../x509/signature.ts"
 import { type SignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import type { ListNumbers, ResignInput, RevocationListInput } from "./crls.ts"
 import { magnitude } from "./crl-number.ts"
 
@@ -39,7 +39,7 @@ const listLengthMaximum = 1_024 * 1_024
 const entriesMaximum = 100_000
 
 /** What the lists say together. Throws `invalid` for a list that the issuer has not signed. */
-export function combined({ crls }: ResignInput, issuer: HeldIssuer): MadeUpList {
+export function combined({ crls }: ResignInput, issuer: ParsedIssuer): MadeUpList {
   if (crls.length === 0) throw invalid([{ field: ["crls"], detail: "must name at least one list" }])
   if (crls.length > listsMaximum)
     throw invalid([{ field: ["crls"], detail: `must not hold more than ${listsMaximum} lists` }])
@@ -60,7 +60,7 @@ export function combined({ crls }: ResignInput, issuer: HeldIssuer): MadeUpList 
 
 const isOthers = (oid: string): boolean => !ownExtensions.has(oid)
 
-function readList(pem: string, index: number, issuer: HeldIssuer): CertificateList {
+function readList(pem: string, index: number, issuer: ParsedIssuer): CertificateList {
   const refused = (detail: string) => invalid([{ field: ["crls", index], detail: `list ${index + 1} ${detail}` }])
   try {
     const [block, ...others] = readPem(pem, listLengthMaximum)
@@ -96,7 +96,7 @@ export function madeUp({ revokedCertificates, extensions }: RevocationListInput)
     faults.push(...extensionFaults(own, field))
     return { serialNumber, revokedAt, extensions: own }
   })
-  refuseFaults(faults)
+  rejectFaults(faults)
   return {
     entries: entries.flatMap(({ serialNumber, revokedAt, extensions: own }) =>
       serialNumber === undefined
@@ -129,7 +129,7 @@ function extensionFaults(extensions: readonly Extension[], field: readonly (stri
     else if (seen.has(oid)) faults.push({ field, detail: `the extension ${oid} is there twice` })
     seen.add(oid)
     try {
-      refuseMalformed(value, "extension")
+      rejectMalformed(value, "extension")
     } catch (error) {
       if (!(error instanceof UnacceptableInput)) throw error
       faults.push({ field, detail: `the value of the extension ${oid} is no DER: ${error.message}` })
@@ -149,7 +149,7 @@ export function numberFaults({ crlNumber: number, deltaCrlBaseNumber: base, next
 }
 
 export interface ToSign {
-  readonly issuer: HeldIssuer
+  readonly issuer: ParsedIssuer
   readonly key: SigningKey
   readonly algorithm: SignatureAlgorithm
   readonly numbers: ListNumbers

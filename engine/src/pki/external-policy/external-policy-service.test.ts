@@ -26,15 +26,15 @@ import {
   testTlsPem,
 } from "../../testing/policy-server.ts"
 import { testKeyGenerator } from "../../testing/test-keys.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 import type { PolicyRequest } from "./external-policy.ts"
 
 const loopback = { kinds: ["loopback"], ranges: [] } as const
 
-let world: World
+let world: TestEngine
 let server: PolicyServer
 beforeAll(async () => {
-  world = await openWorld({ outgoing: loopback })
+  world = await openTestEngine({ outgoing: loopback })
   server = await startPolicyServer({ clients: true })
   await world.engine.mounts.create({ path: "pki", config: { defaultLeaseTtlMs: hourMs, maxLeaseTtlMs: 2 * hourMs } })
   const { issuers } = world.engine.pki("pki")
@@ -260,7 +260,7 @@ test.each([
 })
 
 describe("who asks", () => {
-  const identityOf = async (engine = world.engine as { pki: World["engine"]["pki"] }) => {
+  const identityOf = async (engine = world.engine as { pki: TestEngine["engine"]["pki"] }) => {
     server.answerWith(() => ({ error: "no" }))
     await engine
       .pki("pki")

@@ -30,7 +30,7 @@ import { namesOf } from "../issue/leaf.ts"
 import { readSigningRequest } from "../issue/signing-request.ts"
 import { certificationPaths } from "../issuers/certification-paths.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
@@ -283,7 +283,7 @@ interface Subject {
 interface Known {
   readonly snapshot: MountSnapshot
   readonly identity: Identity | undefined
-  readonly issuer: HeldIssuer | undefined
+  readonly issuer: ParsedIssuer | undefined
 }
 
 function algorithmOf({ keyType = "rsa", keyBits = 0 }: PolicyIssueRequest) {
@@ -335,7 +335,7 @@ const selected = ({ entity, groups }: Identity, settings: ExternalPolicySettings
 })
 
 /** Returns the issuer that the service chose, else the issuer of the path. */
-function chosenIssuer(snapshot: MountSnapshot, { issuerRef }: Allowed, proposed: string | undefined): HeldIssuer {
+function chosenIssuer(snapshot: MountSnapshot, { issuerRef }: Allowed, proposed: string | undefined): ParsedIssuer {
   if (issuerRef === undefined) return issuerOf(snapshot, proposed ?? "default")
   const issuer = findIssuer(snapshot, issuerRef)
   if (issuer !== undefined) return issuer

@@ -1,6 +1,6 @@
 // Address and trust settings of a mount's external policy service (docs/compatibility.md, "External policy services"). The key of the
 // client certificate is stored sealed, in a row of its own.
-import { type Fault, refuseFaults } from "../../core/errors.ts"
+import { type Fault, rejectFaults } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { type PemBlock, readPem, writePem } from "../../x509/pem.ts"
@@ -97,7 +97,7 @@ export function changeExternalPolicy(
     groupJmespath: attempt("groupJmespath", "", () => readSelection(input.groupJmespath ?? before.groupJmespath)),
     updatedAt: now,
   }
-  refuseFaults([...faults, ...(faults.length === 0 ? togetherFaults(settings) : [])])
+  rejectFaults([...faults, ...(faults.length === 0 ? togetherFaults(settings) : [])])
   return { settings, clientKey: identity?.key }
 }
 

@@ -3,7 +3,7 @@
 // responders are found. Everything else stays as it is, or is refused: what is signed follows RFC 5280 whoever wrote it.
 import { EngineError, type Fault } from "../../core/errors.ts"
 import { oids } from "../../x509/asn1/oids.ts"
-import { refuseMalformed } from "../../x509/asn1/reader.ts"
+import { rejectMalformed } from "../../x509/asn1/reader.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { type Extension, findExtension } from "../../x509/extension.ts"
 import {
@@ -23,7 +23,7 @@ import { decideValidity, rolelessRules, type Validity, type ValidityTerms } from
 import type { CertificationPaths } from "../issuers/certification-paths.ts"
 import { approved } from "../policy/pass.ts"
 import { longestRemainingPath, pathViolations } from "../policy/path-validation.ts"
-import { refuseViolations } from "../policy/violation.ts"
+import { rejectViolations } from "../policy/violation.ts"
 import type { IssuanceMode } from "./policy-client.ts"
 
 /** A template that could be read. */
@@ -43,7 +43,7 @@ export function readPolicyTemplate(text: string): PolicyTemplate {
     if (block?.label !== "CERTIFICATE" || blocks.length !== 1)
       throw new UnacceptableInput(`there is not one PEM certificate but ${blocks.length} PEM blocks`)
     const certificate = parseCertificate(block.bytes)
-    for (const { oid, value } of certificate.extensions) refuseMalformed(value, `extension ${oid}`)
+    for (const { oid, value } of certificate.extensions) rejectMalformed(value, `extension ${oid}`)
     return { certificate, values: parseExtensionValues(certificate.extensions) }
   } catch (error) {
     if (error instanceof UnacceptableInput) throw refused([error.message])
@@ -76,7 +76,7 @@ export function overlay(template: PolicyTemplate, terms: OverlayTerms): Approved
     { ttlMs: 0, notBefore, notAfter },
     { ...terms.validity, rules: rolelessRules, beyondIssuer: "as-issuer-says" },
   )
-  refuseViolations(violations)
+  rejectViolations(violations)
   const kept = certificate.extensions.filter(({ oid }) => !replacedExtensions.has(oid))
   const content = approved({
     ...validity,

@@ -17,10 +17,10 @@ import {
 } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import type { IssuerSigner } from "../issuers/issuer-signer.ts"
-import type { Pass } from "../policy/pass.ts"
+import type { Approved } from "../policy/pass.ts"
 
 /** What the subject brings; what follows from the issuer is added. */
-export interface ApprovedContent extends Pass {
+export interface ApprovedContent extends Approved {
   /** Name, DER. */
   readonly subject: Uint8Array
   /** SubjectPublicKeyInfo, DER. */
@@ -53,7 +53,7 @@ export async function certify(
 }
 
 /** A certificate that an issuer signs again as it is. */
-export interface ApprovedReissue extends Pass {
+export interface ApprovedReissue extends Approved {
   readonly certificate: Certificate
   readonly serialNumber: SerialNumber
 }

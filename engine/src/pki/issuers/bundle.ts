@@ -46,9 +46,9 @@ export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed:
   const keyCount = blocks.filter(isKey).length
   if (!keysAllowed && keyCount > 0)
     throw refused("private keys found in the PEM bundle but not allowed by the path; use /issuers/import/bundle")
-  refuseMany("private keys", keyCount, keysMaximum)
-  refuseMany("certificates", blocks.length - keyCount, certificatesMaximum)
-  refuseMany("PKCS #7 blocks", blocks.filter(({ label }) => bundleLabels.includes(label)).length, 1)
+  rejectMany("private keys", keyCount, keysMaximum)
+  rejectMany("certificates", blocks.length - keyCount, certificatesMaximum)
+  rejectMany("PKCS #7 blocks", blocks.filter(({ label }) => bundleLabels.includes(label)).length, 1)
   const certificates = new Map<string, BundledCertificate>()
   const keys = new Map<string, PrivateKey>()
   const faults: Fault[] = []
@@ -89,7 +89,7 @@ function readStrongKey(block: PemBlock): PrivateKey {
 
 const isKey = ({ label }: PemBlock): boolean => isPrivateKeyLabel(label)
 
-function refuseMany(what: string, count: number, maximum: number): void {
+function rejectMany(what: string, count: number, maximum: number): void {
   if (count > maximum) throw refused(`the bundle has ${count} ${what}; at most ${maximum} are imported at once`)
 }
 

@@ -1,7 +1,7 @@
 // Default issuer and default key of a mount: the ones used if a request names none.
 import type { KeyId } from "../../core/ids.ts"
 import type { MountId } from "../mount.ts"
-import type { IssuersSettings, KeysSettings, MountSettings, MountSettingsStore } from "../settings/mount-settings.ts"
+import type { IssuersSettings, KeysSettings, MountSettings, MountSettingsRepository } from "../settings/mount-settings.ts"
 import type { Issuer } from "./issuer.ts"
 
 export interface DefaultsAfter {
@@ -37,7 +37,7 @@ export function defaultsAfter(
 export async function saveDefaults(
   mountId: MountId,
   { issuers, keys }: DefaultsAfter,
-  mountSettings: MountSettingsStore,
+  mountSettings: MountSettingsRepository,
 ): Promise<void> {
   if (issuers !== undefined) await mountSettings.save(mountId, "issuers", issuers)
   if (keys !== undefined) await mountSettings.save(mountId, "keys", keys)

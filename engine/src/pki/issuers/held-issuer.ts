@@ -6,7 +6,7 @@ import { type PublicKey, readPublicKey, subjectKeyIdentifier } from "../../x509/
 import { isSignedBy } from "../../x509/signature.ts"
 import type { Issuer } from "./issuer.ts"
 
-export interface HeldIssuer extends Issuer {
+export interface ParsedIssuer extends Issuer {
   readonly parsed: Certificate
   readonly values: ExtensionValues
   readonly publicKey: PublicKey
@@ -14,12 +14,12 @@ export interface HeldIssuer extends Issuer {
   readonly keyIdentifier: Uint8Array
   readonly isSelfSigned: boolean
   /** Whether the name, the key identifier where there is one, and the signature say so. */
-  isIssuedBy(other: HeldIssuer): boolean
+  isIssuedBy(other: ParsedIssuer): boolean
   /** Whether the signature alone says so. */
-  isSignedBy(other: HeldIssuer): boolean
+  isSignedBy(other: ParsedIssuer): boolean
 }
 
-export const holdIssuer = (issuer: Issuer): HeldIssuer => new Held(issuer)
+export const holdIssuer = (issuer: Issuer): ParsedIssuer => new Held(issuer)
 
 /** What is stored of it, without what is worked out. */
 export const issuerValues = ({
@@ -42,7 +42,7 @@ export const issuerValues = ({
   createdAt,
 })
 
-class Held implements HeldIssuer {
+class Held implements ParsedIssuer {
   readonly id: Issuer["id"]
   readonly mountId: Issuer["mountId"]
   readonly name: Issuer["name"]
@@ -54,7 +54,7 @@ class Held implements HeldIssuer {
   readonly parsed: Certificate
   readonly values: ExtensionValues
   #publicKey: PublicKey | undefined
-  readonly #issuedBy = new Map<HeldIssuer, boolean>()
+  readonly #issuedBy = new Map<ParsedIssuer, boolean>()
 
   constructor(issuer: Issuer) {
     this.id = issuer.id
@@ -81,7 +81,7 @@ class Held implements HeldIssuer {
     return this.isIssuedBy(this)
   }
 
-  isIssuedBy(other: HeldIssuer): boolean {
+  isIssuedBy(other: ParsedIssuer): boolean {
     const known = this.#issuedBy.get(other)
     if (known !== undefined) return known
     const issued = this.#isNamedAfter(other) && this.isSignedBy(other)
@@ -89,7 +89,7 @@ class Held implements HeldIssuer {
     return issued
   }
 
-  #isNamedAfter({ parsed, values }: HeldIssuer): boolean {
+  #isNamedAfter({ parsed, values }: ParsedIssuer): boolean {
     const wanted = this.values.authorityKeyIdentifier?.keyIdentifier
     const found = values.subjectKeyIdentifier
     return (
@@ -98,7 +98,7 @@ class Held implements HeldIssuer {
     )
   }
 
-  isSignedBy(other: HeldIssuer): boolean {
+  isSignedBy(other: ParsedIssuer): boolean {
     const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = this.parsed
     try {
       return isSignedBy(other.publicKey, { data, algorithm, signature })

@@ -13,7 +13,7 @@ import type { Bundle, BundledCertificate } from "./bundle.ts"
 import { afterKeyImported, saveChanged } from "../ocsp/unknown-serials.ts"
 import { listRevokedIssuer } from "../revoke/issuer-revocation.ts"
 import { type DefaultsAfter, defaultsAfter, saveDefaults } from "./default-issuer.ts"
-import { type HeldIssuer, holdIssuer, issuerValues } from "./held-issuer.ts"
+import { type ParsedIssuer, holdIssuer, issuerValues } from "./held-issuer.ts"
 import { defaultIssuerSettings, type Issuer } from "./issuer.ts"
 import type { ImportedBundle } from "./issuers.ts"
 import { asRevoked, knownRevocation } from "./known-revocation.ts"
@@ -46,20 +46,20 @@ export interface ImportTerms {
 export function planImport(snapshot: MountSnapshot, { certificates, keys }: Bundle, terms: ImportTerms): ImportPlan {
   const { now, newIssuerId, newKeyId, keyName = null } = terms
   const mountId = snapshot.mount.id
-  const known = new Map([...snapshot.keys.values()].map((key) => [hex(key.publicKey), key]))
+  const known = new Map([...snapshot.keys.values()].map((key) => [toHex(key.publicKey), key]))
   const newKeys: NewKey[] = []
   const existingKeys: KeyId[] = []
   for (const privateKey of keys) {
     const publicKey = privateKey.publicKey.spki
-    const key = known.get(hex(publicKey))
+    const key = known.get(toHex(publicKey))
     if (key === undefined) {
       const createdAt = createdAfter(known.values(), now)
       const added = { id: newKeyId(), mountId, name: keyName, publicKey, createdAt }
-      known.set(hex(publicKey), added)
+      known.set(toHex(publicKey), added)
       newKeys.push({ key: added, privateKey })
     } else existingKeys.push(key.id)
   }
-  const keyFor = (publicKey: Uint8Array): KeyId | null => known.get(hex(publicKey))?.id ?? null
+  const keyFor = (publicKey: Uint8Array): KeyId | null => known.get(toHex(publicKey))?.id ?? null
 
   const newIssuers: Issuer[] = []
   const existingIssuers: IssuerId[] = []
@@ -104,7 +104,7 @@ export function planImport(snapshot: MountSnapshot, { certificates, keys }: Bund
   }
 }
 
-const hex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
+const toHex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
 
 interface NewIssuer extends Pick<Issuer, "id" | "mountId" | "createdAt"> {
   readonly keyFor: (publicKey: Uint8Array) => KeyId | null
@@ -120,7 +120,7 @@ const issuerOf = ({ der, publicKey, values }: BundledCertificate, { keyFor, ...i
 })
 
 /** None for a serial number that no CA may give, zero among them, which cannot be asked for either. */
-function recordOf(issuer: HeldIssuer, held: readonly HeldIssuer[]): readonly CertificateRecord[] {
+function recordOf(issuer: ParsedIssuer, held: readonly ParsedIssuer[]): readonly CertificateRecord[] {
   const { mountId, certificate, parsed, values } = issuer
   const serialNumber = serialNumberOf(parsed.serialNumber)
   if (serialNumber === undefined) return []
@@ -164,7 +164,7 @@ export async function storeImport(
   const { mount, issuers: known } = snapshot
   const { caKeys, issuers, certificates, mountSettings } = stores
   for (const { key, privateKey } of plan.newKeys) await caKeys.insert(key, privateKey.der("pkcs8"))
-  const added: HeldIssuer[] = []
+  const added: ParsedIssuer[] = []
   for (const planned of plan.newIssuers) {
     const held = holdIssuer(planned)
     const revokedAt = await knownRevocation(held, stores)

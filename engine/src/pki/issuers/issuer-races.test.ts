@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { isEngineError } from "../../core/errors.ts"
 import { databaseKinds } from "../../storage/temporary-database.ts"
 import { foreignRoot } from "../../testing/issuing-mount.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 
 const ec = { keyType: "ec" } as const
 const serverCount = 3
@@ -15,7 +15,7 @@ describe.each(sharedKinds)("on $name", (kind) => {
     const closing = new AsyncDisposableStack()
     const place = closing.use(await kind.place())
     const worlds = []
-    for (let at = 0; at < serverCount; at += 1) worlds.push(closing.use(await openWorld({ url: place.url })))
+    for (let at = 0; at < serverCount; at += 1) worlds.push(closing.use(await openTestEngine({ url: place.url })))
     await worlds[0]?.engine.mounts.create({ path: "pki" })
     return {
       all: worlds.map(({ engine }) => engine.pki("pki")),

@@ -13,16 +13,16 @@ import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { assertKeyAllowed, presentedKey } from "../keys/key-check.ts"
 import type { KeyFields } from "../keys/key-request.ts"
 import { keyProvider, storeKey, type UsedKey } from "../keys/used-key.ts"
-import type { MountSettingsStore } from "../settings/mount-settings.ts"
+import type { MountSettingsRepository } from "../settings/mount-settings.ts"
 import { listRevokedIssuer } from "../revoke/issuer-revocation.ts"
 import { filledUrls, namesNothing } from "./authority-urls.ts"
 import { readBundle } from "./bundle.ts"
 import { defaultsAfter, saveDefaults } from "./default-issuer.ts"
-import { type HeldIssuer, issuerValues } from "./held-issuer.ts"
+import { type ParsedIssuer, issuerValues } from "./held-issuer.ts"
 import { planImport, storeImport } from "./import-plan.ts"
 import { asRevoked } from "./known-revocation.ts"
 import { defaultIssuerSettings, type Issuer } from "./issuer.ts"
-import { changedIssuer, refuseTakenIssuerName, withoutSettings } from "./issuer-settings.ts"
+import { changedIssuer, rejectTakenIssuerName, withoutSettings } from "./issuer-settings.ts"
 import { afterChange, certificateOf, summariesOf, viewOf } from "./issuer-view.ts"
 import type {
   GeneratedIntermediate,
@@ -57,7 +57,7 @@ export class IssuerService implements ServedIssuers {
     const { name, content } = root
     const keyFor = keyProvider(this.#access.context, root.key)
     return withMountSnapshot(this.#access, async (snapshot) => {
-      if (name !== null) refuseTakenIssuerName(snapshot, name)
+      if (name !== null) rejectTakenIssuerName(snapshot, name)
       const mountId = snapshot.mount.id
       const used = await keyFor(snapshot)
       const id = newId("iss", this.#access.context.runtime.random)
@@ -231,9 +231,9 @@ export class IssuerService implements ServedIssuers {
     reference: string,
     rule: (
       snapshot: MountSnapshot,
-      issuer: HeldIssuer,
+      issuer: ParsedIssuer,
     ) => { readonly changed: Partial<Issuer>; readonly warnings: readonly string[] },
-    also: (snapshot: MountSnapshot, stores: PkiStores, issuer: HeldIssuer) => Promise<void> = async () => {},
+    also: (snapshot: MountSnapshot, stores: PkiStores, issuer: ParsedIssuer) => Promise<void> = async () => {},
   ): Promise<SavedIssuer> {
     return changeMount(this.#access, async (snapshot, stores) => {
       const { issuers, mountSettings } = stores
@@ -248,7 +248,7 @@ export class IssuerService implements ServedIssuers {
   }
 
   /** What everybody may read of issuers is another from now on. */
-  #touch({ mount }: MountSnapshot, mountSettings: MountSettingsStore): Promise<void> {
+  #touch({ mount }: MountSnapshot, mountSettings: MountSettingsRepository): Promise<void> {
     return mountSettings.save(mount.id, "history", { issuersChangedAt: this.#now() })
   }
 

@@ -1,5 +1,5 @@
 // Settings of an issuer (https://developer.hashicorp.com/vault/api-docs/secret/pki#update-issuer). All faults are reported at once.
-import { type Fault, refuseFaults } from "../../core/errors.ts"
+import { type Fault, rejectFaults } from "../../core/errors.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import { fitsKey, parseSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import { describeKeyAlgorithm } from "../../x509/key-algorithm.ts"
@@ -7,7 +7,7 @@ import { type MountSnapshot, findIssuer } from "../authority.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
 import { shown } from "../policy/violation.ts"
 import { urlFaults } from "./authority-urls.ts"
-import type { HeldIssuer } from "./held-issuer.ts"
+import type { ParsedIssuer } from "./held-issuer.ts"
 import {
   type AuthorityUrls,
   defaultIssuerSettings,
@@ -22,7 +22,7 @@ import type { IssuerInput } from "./issuers.ts"
 import { usageProblem } from "./issuer-usage.ts"
 
 /** What the issuer is with nothing set but its defaults: what a replacement begins with. */
-export const withoutSettings = (issuer: HeldIssuer): Pick<Issuer, "name" | "settings"> => ({
+export const withoutSettings = (issuer: ParsedIssuer): Pick<Issuer, "name" | "settings"> => ({
   name: null,
   settings: {
     ...defaultIssuerSettings,
@@ -33,7 +33,7 @@ export const withoutSettings = (issuer: HeldIssuer): Pick<Issuer, "name" | "sett
 /** Throws `EngineError("invalid")` with every fault. */
 export function changedIssuer(
   snapshot: MountSnapshot,
-  issuer: HeldIssuer,
+  issuer: ParsedIssuer,
   before: Pick<Issuer, "name" | "settings">,
   input: IssuerInput,
 ): { readonly changed: Pick<Issuer, "name" | "settings">; readonly warnings: readonly string[] } {
@@ -43,7 +43,7 @@ export function changedIssuer(
   const chain = chainOf(snapshot, issuer, input.manualChain, before.settings.manualChain)
   const algorithm = input.revocationSignatureAlgorithm ?? before.settings.revocationSignatureAlgorithm
   const urls = urlsOf(before.settings.urls, input)
-  refuseFaults([
+  rejectFaults([
     ...nameFaults(snapshot, issuer, name),
     ...wordFault("leafNotAfterBehavior", behavior, leafNotAfterBehaviors),
     ...usageFaults(issuer, usage),
@@ -85,8 +85,8 @@ const isTakenIssuerName = ({ issuers }: MountSnapshot, name: string, own: Issuer
   issuers.some((issuer) => issuer.id !== own && (issuer.name === name || issuer.id === name))
 
 /** Of an issuer that is about to be made. */
-export function refuseTakenIssuerName(snapshot: MountSnapshot, name: string): void {
-  refuseFaults(isTakenIssuerName(snapshot, name, undefined) ? [issuerNameTaken] : [])
+export function rejectTakenIssuerName(snapshot: MountSnapshot, name: string): void {
+  rejectFaults(isTakenIssuerName(snapshot, name, undefined) ? [issuerNameTaken] : [])
 }
 
 function wordFault(field: keyof IssuerInput, word: string, words: readonly string[]): readonly Fault[] {
@@ -103,7 +103,7 @@ function usageOf(words: readonly string[]): readonly string[] {
   return [...known.filter((usage) => asked.has(usage)), ...[...asked].filter((word) => !known.includes(word))]
 }
 
-function usageFaults(issuer: HeldIssuer, usage: readonly string[]): readonly Fault[] {
+function usageFaults(issuer: ParsedIssuer, usage: readonly string[]): readonly Fault[] {
   const known: readonly string[] = issuerUsages
   const unknown = usage.filter((word) => !known.includes(word))
   if (unknown.length > 0)
@@ -114,7 +114,7 @@ function usageFaults(issuer: HeldIssuer, usage: readonly string[]): readonly Fau
   })
 }
 
-function ownProblem(usage: IssuerUsage, { values, revokedAt }: HeldIssuer): string | undefined {
+function ownProblem(usage: IssuerUsage, { values, revokedAt }: ParsedIssuer): string | undefined {
   if (usage === "issuing-certificates" && revokedAt !== null) return "is revoked"
   return usageProblem(usage, values)
 }
@@ -127,7 +127,7 @@ interface ReadChain {
 
 function chainOf(
   snapshot: MountSnapshot,
-  issuer: HeldIssuer,
+  issuer: ParsedIssuer,
   references: readonly string[] | undefined,
   before: readonly IssuerId[],
 ): ReadChain {
@@ -149,7 +149,7 @@ function chainOf(
   }
 }
 
-function algorithmFaults({ publicKey }: HeldIssuer, text: string): readonly Fault[] {
+function algorithmFaults({ publicKey }: ParsedIssuer, text: string): readonly Fault[] {
   if (text === "") return []
   const field = ["revocationSignatureAlgorithm"]
   const algorithm = parseSignatureAlgorithm(text)

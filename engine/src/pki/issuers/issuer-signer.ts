@@ -4,16 +4,16 @@ import { authorityInfoAccess, crlDistributionPoints, freshestCrl } from "../../x
 import { authorityKeyIdentifier } from "../../x509/extensions.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
-import { type MountSnapshot, refuseUnusable } from "../authority.ts"
+import { type MountSnapshot, rejectUnusable } from "../authority.ts"
 import { type Shard, shardOf, shardUrl } from "../crl/shard.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
 import { filledUrls, type FilledUrls } from "./authority-urls.ts"
 import { chainOf } from "./chain.ts"
-import type { HeldIssuer } from "./held-issuer.ts"
+import type { ParsedIssuer } from "./held-issuer.ts"
 import type { IssuerUsage } from "./issuer.ts"
 
 export interface IssuerSigner {
-  readonly issuer: HeldIssuer
+  readonly issuer: ParsedIssuer
   /** Name, DER: the subject of the issuer's certificate. */
   readonly name: Uint8Array
   readonly key: SigningKey
@@ -32,10 +32,10 @@ export interface IssuerSigner {
 export async function signerOf(
   signingKeys: SigningKeys,
   snapshot: MountSnapshot,
-  issuer: HeldIssuer,
+  issuer: ParsedIssuer,
   usage: IssuerUsage,
 ): Promise<IssuerSigner> {
-  refuseUnusable(issuer, usage)
+  rejectUnusable(issuer, usage)
   const known = signers.get(issuer)
   if (known !== undefined) return known
   if (issuer.keyId === null) throw new TypeError("an issuer without a key was found usable")
@@ -56,9 +56,9 @@ export async function signerOf(
 }
 
 /** An issuer is held anew with every version of its mount, so what hangs on it ends with it. */
-const signers = new WeakMap<HeldIssuer, IssuerSigner>()
+const signers = new WeakMap<ParsedIssuer, IssuerSigner>()
 
-function extensionsOf(issuer: HeldIssuer, urls: FilledUrls, shardCount: number) {
+function extensionsOf(issuer: ParsedIssuer, urls: FilledUrls, shardCount: number) {
   const identifier = issuer.keyIdentifier
   const extensions = issuerExtensions(identifier, urls)
   const divided: (readonly Extension[])[] = []

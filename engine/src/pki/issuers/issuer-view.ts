@@ -1,11 +1,11 @@
 // What callers are shown of issuers.
 import type { MountSnapshot } from "../authority.ts"
 import { chainOf } from "./chain.ts"
-import { type HeldIssuer, holdIssuer } from "./held-issuer.ts"
+import { type ParsedIssuer, holdIssuer } from "./held-issuer.ts"
 import type { Issuer } from "./issuer.ts"
 import type { IssuerCertificate, IssuerSummary, IssuerView } from "./issuers.ts"
 
-type Issuers = Pick<MountSnapshot, "issuers">
+type WithIssuers = Pick<MountSnapshot, "issuers">
 
 export const summariesOf = ({ issuers, settings }: MountSnapshot): readonly IssuerSummary[] =>
   issuers.map(({ id, name, keyId, parsed }) => ({
@@ -16,21 +16,21 @@ export const summariesOf = ({ issuers, settings }: MountSnapshot): readonly Issu
     serialNumber: Array.from(parsed.serialNumber, (octet) => octet.toString(16).padStart(2, "0")).join(":"),
   }))
 
-export const certificateOf = ({ issuers }: Issuers, issuer: HeldIssuer): IssuerCertificate => ({
+export const certificateOf = ({ issuers }: WithIssuers, issuer: ParsedIssuer): IssuerCertificate => ({
   id: issuer.id,
   name: issuer.name,
   certificate: issuer.certificate,
   caChain: chainOf(issuer, issuers).map(({ certificate }) => certificate),
 })
 
-export const viewOf = (authority: Issuers, issuer: HeldIssuer): IssuerView => ({
+export const viewOf = (authority: WithIssuers, issuer: ParsedIssuer): IssuerView => ({
   ...certificateOf(authority, issuer),
   keyId: issuer.keyId,
   settings: issuer.settings,
   revokedAt: issuer.revokedAt,
 })
 
-export function afterChange({ issuers }: Issuers, changed: Issuer): IssuerView {
+export function afterChange({ issuers }: WithIssuers, changed: Issuer): IssuerView {
   const held = holdIssuer(changed)
   return viewOf({ issuers: issuers.map((other) => (other.id === held.id ? held : other)) }, held)
 }

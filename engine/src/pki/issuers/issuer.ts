@@ -55,7 +55,7 @@ export interface Issuer {
   readonly createdAt: Instant
 }
 
-export interface IssuerStore {
+export interface IssuerRepository {
   list(mountId: MountId): Promise<readonly Issuer[]>
   insert(issuer: Issuer): Promise<void>
   /** Everything but the certificate. */

@@ -3,7 +3,7 @@ import { dayMs, secondMs } from "../../core/time.ts"
 import { openssl } from "../../testing/openssl.ts"
 import { readIssued } from "../../testing/issued-certificate.ts"
 import { testKeyGenerator } from "../../testing/test-keys.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 import { assembleCertificate, encodeTbsCertificate } from "../../x509/certificate.ts"
 import { basicConstraints, keyUsage } from "../../x509/extensions.ts"
 import { encodeName } from "../../x509/name.ts"
@@ -13,7 +13,7 @@ import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { signingKey } from "../../x509/signing-key.ts"
 
 test("[F-P6] what an authority without a subject key identifier signs names the identifier of its key", async () => {
-  const world = await openWorld({ jobs: false })
+  const world = await openTestEngine({ jobs: false })
   onTestFinished(() => world[Symbol.asyncDispose]())
   await world.engine.mounts.create({ path: "pki" })
   const key = await testKeyGenerator.generate({ type: "ec", bits: 256 })

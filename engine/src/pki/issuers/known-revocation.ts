@@ -1,8 +1,8 @@
 import type { Instant } from "../../core/time.ts"
 import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
-import type { CertificateStore } from "../certificates/certificate.ts"
-import type { RevocationStore } from "../revoke/revocation.ts"
-import type { HeldIssuer } from "./held-issuer.ts"
+import type { CertificateRepository } from "../certificates/certificate.ts"
+import type { RevocationRepository } from "../revoke/revocation.ts"
+import type { ParsedIssuer } from "./held-issuer.ts"
 import type { Issuer } from "./issuer.ts"
 
 /** Returns the fields of a revoked issuer. The first revocation time stays; only the usage for issuing is removed. */
@@ -15,13 +15,13 @@ export const asRevoked = (issuer: Issuer, revokedAt: Instant): Pick<Issuer, "rev
 })
 
 interface UsedStores {
-  readonly revocations: RevocationStore
-  readonly certificates: CertificateStore
+  readonly revocations: RevocationRepository
+  readonly certificates: CertificateRepository
 }
 
 /** Since when the certificate of an issuer that comes to a mount has been revoked there. */
 export async function knownRevocation(
-  { mountId, certificate, parsed }: HeldIssuer,
+  { mountId, certificate, parsed }: ParsedIssuer,
   { revocations, certificates }: UsedStores,
 ): Promise<Instant | undefined> {
   const serialNumber: SerialNumber | undefined = serialNumberOf(parsed.serialNumber)

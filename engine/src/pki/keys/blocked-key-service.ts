@@ -1,6 +1,6 @@
 import { authorizePath } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
-import { invalid, notFound, refuseFaults } from "../../core/errors.ts"
+import { invalid, notFound, rejectFaults } from "../../core/errors.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
 import { type KeyPage, keysMaximum, limitOf } from "../key-page.ts"
@@ -34,7 +34,7 @@ export class BlockedKeyService implements BlockedKeys {
   async list(page: KeyPage = {}): Promise<readonly KeyDigest[]> {
     authorizePath(this.#caller, { path: listPath, capability: "list" })
     const { after = "" } = page
-    return this.#storage.readElsewhere(({ blockedKeys }) =>
+    return this.#storage.readReplica(({ blockedKeys }) =>
       blockedKeys.list({ after: after.toLowerCase(), limit: limitOf(page, keysMaximum) }),
     )
   }
@@ -52,7 +52,7 @@ export class BlockedKeyService implements BlockedKeys {
     if (key !== undefined && text !== undefined)
       throw invalid([{ field: ["key"], detail: "key must not be given together with spki_sha256" }])
     const digest = text === undefined ? readKeyDigest(key ?? "") : parseKeyDigest(text)
-    refuseFaults(commentFaults(comment))
+    rejectFaults(commentFaults(comment))
     const createdAt = this.#runtime.clock.now()
     return this.#storage.transact(async ({ blockedKeys }) => {
       await blockedKeys.save({ spkiSha256: digest, source: "entry", mount: "", serialNumber: null, comment, createdAt })

@@ -1,4 +1,4 @@
-import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { type Fault, rejectFaults, unprocessable } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { type MountSnapshot, findKey, keyOf } from "../authority.ts"
@@ -8,12 +8,12 @@ import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { readKeyAlone } from "../issuers/bundle.ts"
 import { planImport, storeImport } from "../issuers/import-plan.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
-import { refuseViolations } from "../policy/violation.ts"
+import { rejectViolations } from "../policy/violation.ts"
 import type { CaKey } from "./key.ts"
 import { assertKeyAllowed, presentedKey } from "./key-check.ts"
 import { readKeyRequest } from "./key-request.ts"
 import type { GeneratedKey, Keys, KeySummary, KeyView, NewKeyInput, SavedKey } from "./keys.ts"
-import { keyProvider, refuseTakenKeyName, storeKey } from "./used-key.ts"
+import { keyProvider, rejectTakenKeyName, storeKey } from "./used-key.ts"
 
 const writing = ["create", "update"] as const
 
@@ -42,7 +42,7 @@ export class KeyService implements Keys {
   async generate({ keySource = "internal", ...input }: NewKeyInput): Promise<GeneratedKey> {
     authorizeOnMount(this.#access, writing, `keys/generate/${keySource}`)
     const { request, violations, warnings } = readKeyRequest({ ...input, keySource })
-    refuseViolations(violations)
+    rejectViolations(violations)
     if (request === undefined) throw new TypeError("a key request with violations was let through")
     const keyFor = keyProvider(this.#access.context, request)
     return withMountSnapshot(this.#access, async (snapshot) => {
@@ -61,12 +61,12 @@ export class KeyService implements Keys {
 
   async import(privateKey: string, name = ""): Promise<SavedKey> {
     authorizeOnMount(this.#access, writing, "keys/import")
-    refuseFaults(nameFaults(name))
+    rejectFaults(nameFaults(name))
     const given = readKeyAlone(privateKey)
     const { random, clock } = this.#access.context.runtime
     return changeMount(this.#access, async (snapshot, stores) => {
       await assertKeyAllowed(this.#access.context, stores, presentedKey(given.publicKey, "pemBundle"))
-      if (name !== "") refuseTakenKeyName(snapshot, name, keyLike(snapshot, given.publicKey.spki))
+      if (name !== "") rejectTakenKeyName(snapshot, name, keyLike(snapshot, given.publicKey.spki))
       const plan = planImport(
         snapshot,
         { certificates: [], keys: [given] },
@@ -91,10 +91,10 @@ export class KeyService implements Keys {
   async rename(reference: string, name: string | null): Promise<SavedKey> {
     authorizeOnMount(this.#access, writing, `key/${reference}`)
     const wanted = name || null
-    refuseFaults(nameFaults(wanted ?? ""))
+    rejectFaults(nameFaults(wanted ?? ""))
     return changeMount(this.#access, async (snapshot, { caKeys }) => {
       const key = keyOf(snapshot, reference)
-      if (wanted !== null) refuseTakenKeyName(snapshot, wanted, key)
+      if (wanted !== null) rejectTakenKeyName(snapshot, wanted, key)
       await caKeys.rename(key, wanted)
       return { ...viewOf({ ...key, name: wanted }), warnings: [] }
     })

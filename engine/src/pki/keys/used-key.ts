@@ -42,7 +42,7 @@ export function keyProvider(
   const making = once(() => keyGenerator.generate(algorithm))
   const id = newId("key", runtime.random)
   return async (snapshot) => {
-    if (name !== null) refuseTakenKeyName(snapshot, name)
+    if (name !== null) rejectTakenKeyName(snapshot, name)
     const made = await making()
     const signing = signingKeys.held(made)
     const key = {
@@ -62,7 +62,7 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /** Ids count as names, so that a reference never has two meanings. */
-export function refuseTakenKeyName({ keys }: MountSnapshot, name: string, own?: CaKey): void {
+export function rejectTakenKeyName({ keys }: MountSnapshot, name: string, own?: CaKey): void {
   const isTaken = [...keys.values()].some((key) => key.id !== own?.id && (key.name === name || key.id === name))
   if (isTaken) throw invalid([{ field: ["keyName"], detail: "key name already in use" }])
 }

@@ -37,7 +37,7 @@ export class LeaseService implements ServedLeases {
 
   async lookup(id: string, address?: LeaseAddress<RenewEndpoint>): Promise<LeaseView> {
     this.#authorize(id, address ?? { endpoint: "sys/leases/lookup", inPath: false })
-    refuseNoId(id)
+    rejectNoId(id)
     const { storage, runtime } = this.#context
     const now = runtime.clock.now()
     const lease = await storage.read(({ certificateLeases }) => certificateLeases.find(id, now))
@@ -70,7 +70,7 @@ export class LeaseService implements ServedLeases {
 
   async revoke(id: string, address?: LeaseAddress<RevokeEndpoint>): Promise<void> {
     this.#authorize(id, address ?? { endpoint: "sys/leases/revoke", inPath: false })
-    refuseNoId(id)
+    rejectNoId(id)
     const { storage, runtime } = this.#context
     const now = runtime.clock.now()
     // The row of the lease is removed and the version of its mount's revocations written (`revoke-service.ts`).
@@ -147,7 +147,7 @@ export class LeaseService implements ServedLeases {
 const prefixOf = (text: string): string => text.replace(/^\/+/, "").replace(/\/+$/, "")
 
 /** The words that existing clients look for. */
-function refuseNoId(id: string): void {
+function rejectNoId(id: string): void {
   if (id === "") throw invalid([{ field: ["leaseId"], detail: "lease_id must be specified" }])
   if (id.length > idMaximum)
     throw invalid([{ field: ["leaseId"], detail: `lease_id must not be longer than ${idMaximum} characters` }])

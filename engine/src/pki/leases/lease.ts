@@ -4,7 +4,7 @@ import type { Instant } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { MountId } from "../mount.ts"
 
-export interface KeptLease {
+export interface StoredLease {
   /** The path that it was asked for at, and something unique. It stays that when the mount moves. */
   readonly id: string
   readonly mountId: MountId
@@ -25,11 +25,11 @@ export interface LeaseRange {
   readonly limit: number
 }
 
-export type FoundLease = Omit<KeptLease, "tokenId">
+export type FoundLease = Omit<StoredLease, "tokenId">
 
-export interface LeaseStore {
+export interface LeaseRepository {
   /** Throws `EngineError("forbidden")` where the token has ended. */
-  insert(lease: KeptLease): Promise<void>
+  insert(lease: StoredLease): Promise<void>
   /** Undefined for one whose time is over. */
   find(id: string, now: Instant): Promise<FoundLease | undefined>
   /** In order. Those whose time is over are left out. */

@@ -1,6 +1,6 @@
-import type { KeptLease } from "./lease.ts"
+import type { StoredLease } from "./lease.ts"
 
-export interface LeaseView extends Pick<KeptLease, "id" | "issuedAt" | "expiresAt"> {
+export interface LeaseView extends Pick<StoredLease, "id" | "issuedAt" | "expiresAt"> {
   /** Whole seconds from now. */
   readonly remainingMs: number
 }

@@ -4,18 +4,18 @@ import { EngineError } from "../../core/errors.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Signer } from "../../core/signing.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
-import type { MountStore } from "../mount-store.ts"
+import type { MountRepository } from "../mount-store.ts"
 import { type AppRole, appRoleNameOf } from "./app-role.ts"
-import type { AppRoleStore, SecretIdKey, SecretIdOwner, SecretIdStore } from "./app-role-store.ts"
+import type { AppRoleRepository, SecretIdKey, SecretIdOwner, SecretIdRepository } from "./app-role-store.ts"
 import type { SecretIdRef } from "./app-roles.ts"
 import type { AuthMethod } from "./auth-method.ts"
 import { type AuthMethodDirectory, noAuthMethod } from "./auth-method-directory.ts"
 import type { LoginStores } from "./log-in.ts"
 
 export interface AppRoleStores extends LoginStores {
-  readonly appRoles: AppRoleStore
-  readonly mounts: MountStore
-  readonly secretIds: SecretIdStore
+  readonly appRoles: AppRoleRepository
+  readonly mounts: MountRepository
+  readonly secretIds: SecretIdRepository
 }
 
 export interface AppRoleContext {

@@ -6,7 +6,7 @@ import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { type DatabaseKind, databaseKinds, usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 import type { AppRoleInput } from "./app-role.ts"
 import type { SecretIdInput } from "./secret-id.ts"
 import { secretIdsPerWrite, sweepSecretIds } from "./sweep-secret-ids.ts"
@@ -18,7 +18,7 @@ async function opened(kind: DatabaseKind = usualSharedKind) {
   const clock = manualClock()
   const runtime = { ...systemRuntime(), clock }
   const place = await kind.place()
-  const world = await openWorld({ url: place.url, runtime, jobs: false })
+  const world = await openTestEngine({ url: place.url, runtime, jobs: false })
   onTestFinished(async () => {
     await world[Symbol.asyncDispose]()
     await place[Symbol.asyncDispose]()
@@ -247,7 +247,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   test("of logins that race for the last uses of a secret id, as many win as there are uses", async () => {
     const { engine, appRoles, made, runtime, url } = await opened(kind)
     // A database in memory has no other replica.
-    await using replica = kind.name === "SQLite memory" ? undefined : await openWorld({ url, runtime, jobs: false })
+    await using replica = kind.name === "SQLite memory" ? undefined : await openTestEngine({ url, runtime, jobs: false })
     const { roleId, secretId, accessor } = await made("web", {}, { numUses: 3 })
     const engines = [engine, replica?.engine ?? engine]
     const outcomes = await Promise.allSettled(
@@ -282,7 +282,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await using database = kind.name === "SQLite memory" ? undefined : await openDatabase(url)
     for (let round = 0; round < 2; round += 1) {
       expect(await appRoles.secretIds.tidy()).toEqual([expect.stringContaining("started")])
-      const rows = await database?.read((session) => session.all(sql`select 1 from app_role_secret_ids`))
+      const rows = await database?.read((session) => session.queryMany(sql`select 1 from app_role_secret_ids`))
       if (rows !== undefined) left.push(rows.length)
     }
     // A database in memory is nobody else's to look into.
@@ -309,7 +309,7 @@ test("no secret id is in the store", async () => {
   const { secretId, accessor } = await made("web")
   await appRoles.secretIds.create("web", { secretId: "chosen by somebody" })
   await using database = await openDatabase(url)
-  const rows = await database.read((session) => session.all(sql`select * from app_role_secret_ids`))
+  const rows = await database.read((session) => session.queryMany(sql`select * from app_role_secret_ids`))
   const text = JSON.stringify(rows)
   expect(text).toContain(accessor)
   expect(text).not.toContain(secretId)

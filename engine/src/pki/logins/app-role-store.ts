@@ -5,7 +5,7 @@ import type { AuthMethodId } from "./auth-method.ts"
 import type { SecretId } from "./secret-id.ts"
 
 /** Roles of a method that programs log in as, by name in lower case. */
-export interface AppRoleStore {
+export interface AppRoleRepository {
   /** Names in order. */
   names(methodId: AuthMethodId, page: KeyPage): Promise<readonly string[]>
   find(methodId: AuthMethodId, name: string): Promise<AppRole | undefined>
@@ -26,7 +26,7 @@ export interface SecretIdOwner {
 /** The digest that stands for a secret id, or its accessor. */
 export type SecretIdKey = { readonly digest: string } | { readonly accessor: string }
 
-export interface SecretIdStore {
+export interface SecretIdRepository {
   /** Accessors in order, of those that are not over. */
   accessors(owner: SecretIdOwner, page: KeyPage, now: Instant): Promise<readonly string[]>
   /** One that is over as well. */

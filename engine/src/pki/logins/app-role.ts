@@ -1,7 +1,7 @@
 // AppRole: a program with the role id and a secret id gets a token with the role's policies. Rules as in Vault: a change keeps members
 // that it leaves out, and a role needs at least one constraint besides the role id
 // (https://developer.hashicorp.com/vault/api-docs/auth/approle).
-import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { type Fault, rejectFaults, unprocessable } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import { tokenCountMaximum } from "../access/token-limits.ts"
 import { isWithinBound, parseBound } from "./address-bounds.ts"
@@ -74,7 +74,7 @@ export function changeAppRole(role: AppRole, change: AppRoleInput): AppRole {
 function changed(role: AppRole, change: AppRoleInput, nameFaults: readonly Fault[]): AppRole {
   const { faults = [], terms, ...own } = change
   const after: AppRole = { ...role, ...own, terms: { ...role.terms, ...terms } }
-  refuseFaults([...faults, ...nameFaults, ...appRoleFaults(after), ...tokenTermsFaults(after.terms)])
+  rejectFaults([...faults, ...nameFaults, ...appRoleFaults(after), ...tokenTermsFaults(after.terms)])
   const { bindSecretId, secretIdBoundCidrs } = after
   if (!bindSecretId && secretIdBoundCidrs.length === 0 && after.terms.boundCidrs.length === 0)
     throw unprocessable("at least one constraint should be enabled on the role")
@@ -98,7 +98,7 @@ export function changeAppRolePart(role: AppRole, part: AppRolePart, change: AppR
   const member = parts[part]
   const field = ["own" in member ? member.own : member.term]
   const isMissing = faults.length === 0 && Object.keys(own).length === 0
-  refuseFaults([...faults, ...(isMissing ? [{ field, detail: `${member.name} is missing` }] : [])])
+  rejectFaults([...faults, ...(isMissing ? [{ field, detail: `${member.name} is missing` }] : [])])
   return changeAppRole(role, own)
 }
 

@@ -4,13 +4,13 @@ import type { Storage } from "../../core/storage.ts"
 import { VersionedCache } from "../../core/versioned-cache.ts"
 import { noMount, resolvePath } from "../mount-directory.ts"
 import { mountPathOf } from "../mount.ts"
-import type { MountStore } from "../mount-store.ts"
+import type { MountRepository } from "../mount-store.ts"
 import type { AuthMethod } from "./auth-method.ts"
-import type { AuthMethodStore } from "./auth-method-store.ts"
+import type { AuthMethodRepository } from "./auth-method-store.ts"
 
 interface UsedStores {
-  readonly mounts: Pick<MountStore, "cacheVersion">
-  readonly authMethods: AuthMethodStore
+  readonly mounts: Pick<MountRepository, "cacheVersion">
+  readonly authMethods: AuthMethodRepository
 }
 
 /** One version of methods. */

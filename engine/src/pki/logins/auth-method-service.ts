@@ -1,11 +1,11 @@
 import { allowsPath, authorizePath, permissionDenied } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
-import { conflict, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { conflict, rejectFaults, unprocessable } from "../../core/errors.ts"
 import { newId, newUuid } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
-import type { IdentityStore } from "../../organizations/identity-store.ts"
-import type { MountStore } from "../mount-store.ts"
+import type { IdentityRepository } from "../../organizations/identity-store.ts"
+import type { MountRepository } from "../mount-store.ts"
 import { initialMountTraits, mountInTheWay, mountOptionsAfter, mountPathOf } from "../mount.ts"
 import {
   type AuthMethod,
@@ -16,13 +16,13 @@ import {
   initialAuthMethodConfig,
 } from "./auth-method.ts"
 import type { AuthMethodDirectory } from "./auth-method-directory.ts"
-import type { AuthMethodStore } from "./auth-method-store.ts"
+import type { AuthMethodRepository } from "./auth-method-store.ts"
 import { type AuthMethods, type AuthMethodView, tokenMethod } from "./auth-methods.ts"
 
 interface UsedStores {
-  readonly authMethods: AuthMethodStore
-  readonly identity: IdentityStore
-  readonly mounts: MountStore
+  readonly authMethods: AuthMethodRepository
+  readonly identity: IdentityRepository
+  readonly mounts: MountRepository
 }
 
 const writing = ["create", "update"] as const
@@ -65,7 +65,7 @@ export class AuthMethodService implements AuthMethods {
       uuid: newUuid(random),
       createdAt: clock.now(),
     }
-    refuseFaults([...authMethodPathFaults(path), ...authMethodFaults(method)])
+    rejectFaults([...authMethodPathFaults(path), ...authMethodFaults(method)])
     return this.#storage.transact(async ({ authMethods }) => {
       const others = await authMethods.list()
       if (others.length >= methodsMaximum) throw unprocessable(`there are ${methodsMaximum} auth methods already`)
@@ -101,7 +101,7 @@ export class AuthMethodService implements AuthMethods {
     // By either address that clients use, of which the second asks for no `sudo` in the public service as well.
     if (!allowsPath(this.#caller, { path: `sys/auth/${path}/tune`, capability: writing, sudo: true }))
       authorizePath(this.#caller, { path: `sys/mounts/auth/${path}/tune`, capability: writing })
-    refuseTokenMethod(path, "tuned")
+    rejectTokenMethod(path, "tuned")
     return this.#storage.transact(async (stores) => {
       const before = (await this.#directory.within(stores)).at(path)
       const after: AuthMethod = {
@@ -110,7 +110,7 @@ export class AuthMethodService implements AuthMethods {
         config: { ...before.config, ...config },
         options: mountOptionsAfter(before.options, options),
       }
-      refuseFaults(authMethodFaults(after))
+      rejectFaults(authMethodFaults(after))
       await stores.authMethods.save(after)
       return authMethodViewOf(after)
     })
@@ -119,7 +119,7 @@ export class AuthMethodService implements AuthMethods {
   async disable(text: string): Promise<void> {
     const path = mountPathOf(text)
     authorizePath(this.#caller, { path: `sys/auth/${path}`, capability: "delete", sudo: true })
-    refuseTokenMethod(path, "disabled")
+    rejectTokenMethod(path, "disabled")
     await this.#storage.transact(async (stores) => {
       const { id } = (await this.#directory.within(stores)).at(path)
       await stores.authMethods.remove(id)
@@ -128,7 +128,7 @@ export class AuthMethodService implements AuthMethods {
   }
 }
 
-function refuseTokenMethod(path: string, done: string): void {
+function rejectTokenMethod(path: string, done: string): void {
   if (path === tokenMethod.path)
     throw unprocessable(`the auth method "${path}" is the server's own and cannot be ${done}`)
 }

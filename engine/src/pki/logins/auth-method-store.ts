@@ -1,7 +1,7 @@
 import type { AuthMethod, AuthMethodId } from "./auth-method.ts"
 
 /** Every change increments the version of mounts, under which replicas cache auth methods too. */
-export interface AuthMethodStore {
+export interface AuthMethodRepository {
   /** By path. */
   list(): Promise<readonly AuthMethod[]>
   find(id: AuthMethodId): Promise<AuthMethod | undefined>

@@ -5,9 +5,9 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { databaseKinds, type DatabaseKind } from "../../storage/temporary-database.ts"
-import { storesOver } from "../../storage/stores.ts"
+import { repositoriesOver } from "../../storage/stores.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 import { AuthMethodDirectory } from "./auth-method-directory.ts"
 import { logIn } from "./log-in.ts"
 import { initialTokenTerms, type TokenTerms } from "./token-terms.ts"
@@ -18,12 +18,12 @@ async function open(kind: DatabaseKind) {
   const closing = new AsyncDisposableStack()
   onTestFinished(() => closing.disposeAsync())
   const { url } = closing.use(await kind.place())
-  const world = closing.use(await openWorld({ url, runtime, jobs: false }))
+  const world = closing.use(await openTestEngine({ url, runtime, jobs: false }))
   const database = closing.use(await openDatabase(url))
   const refused = (): never => {
     throw new Error("nothing is sealed")
   }
-  const storage = storesOver(database, { seal: refused, open: refused }, clock)
+  const storage = repositoriesOver(database, { seal: refused, open: refused }, clock)
   const methodAt = (path: string) =>
     storage.read(async (stores) =>
       (await new AuthMethodDirectory(storage, { mounts: refused }).within(stores)).at(path),

@@ -1,20 +1,20 @@
 import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { newSecret } from "../../organizations/token.ts"
-import type { PolicyStore } from "../access/policy-store.ts"
+import type { PolicyRepository } from "../access/policy-store.ts"
 import { serviceTokenViewOf } from "../access/service-token-service.ts"
-import type { ServiceTokenStore } from "../access/service-token-store.ts"
+import type { ServiceTokenRepository } from "../access/service-token-store.ts"
 import type { CreatedServiceToken } from "../access/service-tokens.ts"
 import type { AuthMethod } from "./auth-method.ts"
 import { noAuthMethod } from "./auth-method-directory.ts"
-import type { AuthMethodStore } from "./auth-method-store.ts"
+import type { AuthMethodRepository } from "./auth-method-store.ts"
 import { type LoggedIn, loginToken } from "./login.ts"
 import type { TokenTerms } from "./token-terms.ts"
 
 export interface LoginStores {
-  readonly authMethods: AuthMethodStore
-  readonly policies: PolicyStore
-  readonly serviceTokens: ServiceTokenStore
+  readonly authMethods: AuthMethodRepository
+  readonly policies: PolicyRepository
+  readonly serviceTokens: ServiceTokenRepository
 }
 
 /**

@@ -1,18 +1,18 @@
 import { unprocessable } from "../../core/errors.ts"
 import type { ServiceToken } from "../access/service-token.ts"
-import type { AppRoleStore } from "./app-role-store.ts"
-import type { AuthMethodStore } from "./auth-method-store.ts"
+import type { AppRoleRepository } from "./app-role-store.ts"
+import type { AuthMethodRepository } from "./auth-method-store.ts"
 import type { AuthMethodType } from "./auth-method.ts"
-import type { KubernetesLoginStore } from "./kubernetes/kubernetes-login-store.ts"
+import type { KubernetesLoginRepository } from "./kubernetes/kubernetes-login-store.ts"
 
 export interface RenewalStores {
-  readonly appRoles: AppRoleStore
-  readonly authMethods: AuthMethodStore
-  readonly kubernetesLogins: KubernetesLoginStore
+  readonly appRoles: AppRoleRepository
+  readonly authMethods: AuthMethodRepository
+  readonly kubernetesLogins: KubernetesLoginRepository
 }
 
 /** A token of a role that is gone goes on until its end, and no further: a period would have no end otherwise. */
-export async function refuseWithoutRole(
+export async function rejectWithoutRole(
   { appRoles, authMethods, kubernetesLogins }: RenewalStores,
   { authMethodId, meta }: Pick<ServiceToken, "authMethodId" | "meta">,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 // Secret ids: the half of a login that is a secret. One is shown in the answer that made it and nowhere else; it ends by time, by
 // the number of its uses, or with its role.
-import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { type Fault, rejectFaults, unprocessable } from "../../core/errors.ts"
 import { type Instant, secondMs } from "../../core/time.ts"
 import { addressBounds } from "./address-bounds.ts"
 import { type AppRole, boundsCover, boundsFaults, countFaults, credentialFaults, durationFaults } from "./app-role.ts"
@@ -46,7 +46,7 @@ export function createSecretId(
   input: SecretIdInput,
   { accessor, now, maximumMs }: { readonly accessor: string; readonly now: Instant; readonly maximumMs: number },
 ): { readonly secretId: SecretId; readonly warnings: readonly string[] } {
-  refuseFaults(secretIdFaults(role, input))
+  rejectFaults(secretIdFaults(role, input))
   if (!role.bindSecretId) throw unprocessable("bind_secret_id is not set on the role")
   const { metadata = {}, cidrList = [], tokenBoundCidrs = [] } = input
   const { numUses = role.secretIdNumUses, ttlMs = role.secretIdTtlMs } = input

@@ -3,7 +3,7 @@ import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { minuteMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
-import type { SecretIdStore } from "./app-role-store.ts"
+import type { SecretIdRepository } from "./app-role-store.ts"
 
 /** The name of the job. */
 export const sweepSecretIdsJob = { name: "secret-ids", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
@@ -18,7 +18,7 @@ export async function sweepSecretIds(
   {
     storage,
     runtime,
-  }: { readonly storage: Storage<{ readonly secretIds: SecretIdStore }>; readonly runtime: Pick<Runtime, "clock"> },
+  }: { readonly storage: Storage<{ readonly secretIds: SecretIdRepository }>; readonly runtime: Pick<Runtime, "clock"> },
   { signal }: Pick<Held, "signal">,
 ): Promise<void> {
   const now = runtime.clock.now()

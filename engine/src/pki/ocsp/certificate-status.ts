@@ -1,6 +1,6 @@
 // What a mount knows about a serial number. Without a record of it the setting `ocsp_unknown_serials` decides between `good` and
 // `unknown`: a certificate of a role with `no_store` is not recorded before it is revoked.
-import { derived } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/derived.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import { type CertificateId, type CertificateIdDigest, type CertificateStatus, issuerHashes } from "../../x509/ocsp.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
@@ -9,10 +9,10 @@ import { isSignedBy } from "../../x509/signature.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import type { MountSnapshot } from "../authority.ts"
 import type { PkiStores } from "../pki-context.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 
 /** Issuers with one name and one key: to a client they are one. */
-export type IssuerGroup = readonly HeldIssuer[]
+export type IssuerGroup = readonly ParsedIssuer[]
 
 /** Whose certificate is asked about; undefined for an issuer that is not in the mount. */
 export function issuersMeant(snapshot: MountSnapshot, id: CertificateId): IssuerGroup | undefined {
@@ -21,7 +21,7 @@ export function issuersMeant(snapshot: MountSnapshot, id: CertificateId): Issuer
 }
 
 const groupsOf = (digest: CertificateIdDigest) =>
-  derived(({ issuers }: MountSnapshot): ReadonlyMap<string, IssuerGroup> =>
+  memoizeByIdentity(({ issuers }: MountSnapshot): ReadonlyMap<string, IssuerGroup> =>
     Map.groupBy(issuers, ({ parsed, publicKey }) => {
       const { nameHash, keyHash } = issuerHashes(digest, { name: parsed.subject, publicKeyBits: publicKey.octets })
       return hashesText(nameHash, keyHash)
@@ -69,12 +69,12 @@ const unknown: CertificateStatus = { kind: "unknown" }
 const good: CertificateStatus = { kind: "good" }
 
 /** The issuer in the mount whose certificate it is. */
-const heldAs = (snapshot: MountSnapshot, issuers: IssuerGroup, serialNumber: SerialNumber): HeldIssuer | undefined =>
+const heldAs = (snapshot: MountSnapshot, issuers: IssuerGroup, serialNumber: SerialNumber): ParsedIssuer | undefined =>
   issuersBySerialNumber(snapshot)
     .get(serialNumber)
     ?.find((one) => issuers.some((issuer) => one.isIssuedBy(issuer)))
 
-const issuersBySerialNumber = derived(({ issuers }: MountSnapshot) =>
+const issuersBySerialNumber = memoizeByIdentity(({ issuers }: MountSnapshot) =>
   Map.groupBy(issuers, ({ parsed }) => serialNumberOf(parsed.serialNumber)),
 )
 
@@ -98,7 +98,7 @@ async function isIssuedBy(
   return record !== undefined && issuer !== undefined && isSignedByIssuer(record.certificate, issuer)
 }
 
-function isSignedByIssuer(der: Uint8Array, issuer: HeldIssuer): boolean {
+function isSignedByIssuer(der: Uint8Array, issuer: ParsedIssuer): boolean {
   const { issuer: name, tbsCertificate: data, signatureAlgorithm: algorithm, signature } = parseCertificate(der)
   if (Buffer.compare(name, issuer.parsed.subject) !== 0) return false
   try {

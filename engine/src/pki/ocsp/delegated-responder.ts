@@ -14,7 +14,7 @@ import type { CertificateRecord } from "../certificates/certificate.ts"
 import { crlListOf } from "../crl/crl-list.ts"
 import type { CrlSettings } from "../crl/crl-settings.ts"
 import { certify } from "../issue/certify.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { signerOf } from "../issuers/issuer-signer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
@@ -23,21 +23,21 @@ import { approveResponder } from "../policy/approve-responder.ts"
 import type { DelegatedResponder } from "./held-responders.ts"
 
 /** Of a mount; the same for all issuers with one name and one key. */
-export const responderSecret = (issuer: HeldIssuer): string => `ocsp-responder ${crlListOf(issuer)}`
+export const responderSecret = (issuer: ParsedIssuer): string => `ocsp-responder ${crlListOf(issuer)}`
 
 /** Half of its life is what answers may still promise; no other would outlast the last one of an issuer. */
-export const isDue = ({ notBefore, notAfter }: DelegatedResponder, { parsed }: HeldIssuer, now: Instant): boolean =>
+export const isDue = ({ notBefore, notAfter }: DelegatedResponder, { parsed }: ParsedIssuer, now: Instant): boolean =>
   now >= (notAfter < parsed.notAfter ? notBefore + (notAfter - notBefore) / 2 : notAfter)
 
 /** A new one would be valid earlier: this one was made while the clock of a server was ahead. */
-export const isNotYetValid = ({ notBefore }: DelegatedResponder, { parsed }: HeldIssuer, now: Instant): boolean =>
+export const isNotYetValid = ({ notBefore }: DelegatedResponder, { parsed }: ParsedIssuer, now: Instant): boolean =>
   notBefore > Math.max(now, parsed.notBefore)
 
 /** Whether it has the kind of key that is asked for. */
-export const isAsSet = ({ key }: DelegatedResponder, issuer: HeldIssuer, settings: CrlSettings): boolean =>
+export const isAsSet = ({ key }: DelegatedResponder, issuer: ParsedIssuer, settings: CrlSettings): boolean =>
   key.algorithm.type === keyTypeOf(issuer, settings)
 
-const keyTypeOf = ({ publicKey }: HeldIssuer, { ocspResponderKeyType: type }: CrlSettings) =>
+const keyTypeOf = ({ publicKey }: ParsedIssuer, { ocspResponderKeyType: type }: CrlSettings) =>
   type === "" ? publicKey.algorithm.type : type
 
 export interface NewResponder {
@@ -51,7 +51,7 @@ export interface NewResponder {
 export async function newResponder(
   { keyGenerator, signingKeys, runtime }: PkiContext,
   snapshot: MountSnapshot,
-  issuer: HeldIssuer,
+  issuer: ParsedIssuer,
   recordKeyUse: RecordKeyUse,
 ): Promise<NewResponder> {
   const { settings, mount } = snapshot

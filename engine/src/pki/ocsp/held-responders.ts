@@ -15,7 +15,7 @@ export interface DelegatedResponder {
 const heldMaximum = 1_000
 
 /** Responders whose keys are open, and those that are being made in this process. */
-export class HeldResponders {
+export class CachedResponders {
   readonly #held = new LRUCache<string, DelegatedResponder>({ max: heldMaximum })
   readonly #coming = new Map<string, Promise<DelegatedResponder>>()
 

@@ -5,7 +5,7 @@ import type { Instant } from "../../core/time.ts"
 import type { CertificateStatus } from "../../x509/ocsp.ts"
 import type { ServedOcspAnswer } from "./ocsp.ts"
 
-export interface KeptAnswer {
+export interface CachedAnswer {
   readonly answer: ServedOcspAnswer
   readonly status: CertificateStatus
   /** A mount in which anything was set or added since may have another key, or other words, to answer with. */
@@ -20,9 +20,9 @@ export interface KeptAnswer {
 const answersMaximum = 20_000
 
 export class OcspCache {
-  readonly #kept = new LRUCache<string, KeptAnswer>({ max: answersMaximum })
+  readonly #kept = new LRUCache<string, CachedAnswer>({ max: answersMaximum })
 
-  find(key: string): KeptAnswer | undefined {
+  find(key: string): CachedAnswer | undefined {
     return this.#kept.get(key)
   }
 
@@ -33,7 +33,7 @@ export class OcspCache {
     return early.length
   }
 
-  keep(key: string, answer: KeptAnswer): void {
+  keep(key: string, answer: CachedAnswer): void {
     this.#kept.set(key, answer)
   }
 }

@@ -22,7 +22,7 @@ import type { MountAccess, PkiStores } from "../pki-context.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
 import { isAsSet, isDue, isNotYetValid } from "./delegated-responder.ts"
-import type { KeptAnswer } from "./ocsp-cache.ts"
+import type { CachedAnswer } from "./ocsp-cache.ts"
 import type { OcspOutcome } from "./ocsp-metrics.ts"
 import type { ServedOcsp, ServedOcspAnswer } from "./ocsp.ts"
 import { heldKey, ResponderService } from "./responder-service.ts"
@@ -161,7 +161,7 @@ export class OcspService implements ServedOcsp {
     return { kind: "sign", snapshot, issuers, statuses: [status], keeping }
   }
 
-  #kept(key: string, version: number): KeptAnswer | undefined {
+  #kept(key: string, version: number): CachedAnswer | undefined {
     const { ocspCache, runtime } = this.#access.context
     const now = runtime.clock.now()
     const kept = ocspCache.find(key)

@@ -8,7 +8,7 @@ import { minuteMs } from "../../core/time.ts"
 import type { MountSnapshot } from "../authority.ts"
 import { mountAccess, type PkiContext } from "../pki-context.ts"
 import { crlListOf } from "../crl/crl-list.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { chooseResponder } from "./responder.ts"
 import { ResponderService } from "./responder-service.ts"
 
@@ -46,7 +46,7 @@ export async function renewResponders(
 }
 
 /** Issuers with one name and one key have one. */
-function delegatingIn({ issuers, settings }: MountSnapshot): readonly HeldIssuer[] {
+function delegatingIn({ issuers, settings }: MountSnapshot): readonly ParsedIssuer[] {
   if (settings.crl.ocspDisable) return []
   return [...Map.groupBy(issuers, crlListOf).values()].flatMap((group) => {
     const choice = chooseResponder(group, settings.crl)

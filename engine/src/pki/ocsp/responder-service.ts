@@ -4,7 +4,7 @@ import { formatInstant, type Instant } from "../../core/time.ts"
 import { issuerOf } from "../authority.ts"
 import { readMount, withMountSnapshot } from "../with-mount-snapshot.ts"
 import type { MountAccess } from "../pki-context.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { isAsSet, isDue, isNotYetValid, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
 import type { DelegatedResponder } from "./held-responders.ts"
 
@@ -16,7 +16,7 @@ export class ResponderService {
   }
 
   /** The one that some server has made already, or a new one where that is due at this time. */
-  provided({ id }: HeldIssuer, dueAt: Instant): Promise<DelegatedResponder> {
+  provided({ id }: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
     return withMountSnapshot(this.#access, async (snapshot) => {
       const issuer = issuerOf(snapshot, id)
       const name = responderSecret(issuer)
@@ -48,7 +48,7 @@ export class ResponderService {
     })
   }
 
-  async kept(issuer: HeldIssuer): Promise<DelegatedResponder | undefined> {
+  async kept(issuer: ParsedIssuer): Promise<DelegatedResponder | undefined> {
     const secret = await readMount(this.#access, ({ mount }, { mountSettings }) =>
       mountSettings.secret(mount.id, responderSecret(issuer)),
     )
@@ -56,9 +56,9 @@ export class ResponderService {
   }
 
   /** In the memory of this server, by which requests find it. */
-  renewed(mountId: string, issuer: HeldIssuer, dueAt: Instant): Promise<DelegatedResponder> {
+  renewed(mountId: string, issuer: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
     return this.#access.context.ocspResponders.renewed(heldKey(mountId, issuer), () => this.provided(issuer, dueAt))
   }
 }
 
-export const heldKey = (mountId: string, issuer: HeldIssuer): string => `${mountId} ${responderSecret(issuer)}`
+export const heldKey = (mountId: string, issuer: ParsedIssuer): string => `${mountId} ${responderSecret(issuer)}`

@@ -4,7 +4,7 @@ import type { Instant } from "../../core/time.ts"
 import { chooseSignatureAlgorithm, type SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import type { CrlSettings } from "../crl/crl-settings.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
 import type { IssuerGroup } from "./certificate-status.ts"
 import type { DelegatedResponder } from "./held-responders.ts"
@@ -21,8 +21,8 @@ export interface Responder {
 }
 
 export type Choice =
-  | { readonly kind: "direct"; readonly issuer: HeldIssuer }
-  | { readonly kind: "delegated"; readonly issuer: HeldIssuer }
+  | { readonly kind: "direct"; readonly issuer: ParsedIssuer }
+  | { readonly kind: "delegated"; readonly issuer: ParsedIssuer }
 
 /**
  * Whose key answers; undefined where none may. An issuer whose key usage rules out signing anything but certificates and lists
@@ -40,7 +40,7 @@ export function chooseResponder(issuers: IssuerGroup, { ocspDelegatedResponder }
   return direct && { kind: "direct", issuer: direct }
 }
 
-export function directResponder(issuer: HeldIssuer, key: SigningKey): Responder {
+export function directResponder(issuer: ParsedIssuer, key: SigningKey): Responder {
   if (issuer.keyId === null) throw new TypeError("an issuer without a key was chosen to answer")
   return {
     key,
@@ -52,7 +52,7 @@ export function directResponder(issuer: HeldIssuer, key: SigningKey): Responder 
 }
 
 export const delegatedResponder = (
-  issuer: HeldIssuer,
+  issuer: ParsedIssuer,
   { keyId, key, certificate, notAfter }: DelegatedResponder,
 ): Responder => ({
   key,

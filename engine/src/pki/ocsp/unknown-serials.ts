@@ -3,7 +3,7 @@
 // may have revoked certificates that this mount has never heard of.
 import type { MountSnapshot } from "../authority.ts"
 import type { CrlSettings } from "../crl/crl-settings.ts"
-import type { MountSettingsStore } from "../settings/mount-settings.ts"
+import type { MountSettingsRepository } from "../settings/mount-settings.ts"
 import type { OcspHistory } from "./ocsp-history.ts"
 
 type Known = Pick<MountSnapshot, "keys" | "issuers" | "settings">
@@ -69,7 +69,7 @@ const notRecorded = 'certificates of a role with "no_store" are not recorded'
 export async function saveChanged(
   { mount }: Pick<MountSnapshot, "mount">,
   { history, crl, warnings }: Changed,
-  mountSettings: MountSettingsStore,
+  mountSettings: MountSettingsRepository,
 ): Promise<readonly string[]> {
   if (history !== undefined) await mountSettings.save(mount.id, "ocspHistory", history)
   if (crl !== undefined) await mountSettings.save(mount.id, "crl", crl)

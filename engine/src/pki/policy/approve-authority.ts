@@ -21,11 +21,11 @@ import { type AuthorityNames, authorityNames, fieldOfName, nameConstraintsOf, na
 import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
 import { fittingKeyUsages, parseKeyUsages, unfittingWarnings } from "./key-usage.ts"
-import { approved, type Pass } from "./pass.ts"
+import { approved, type Approved } from "./pass.ts"
 import { describeIssuer, longestRemainingPath, pathLengthMessage, pathViolations } from "./path-validation.ts"
-import { refuseViolations, type Violation, violation } from "./violation.ts"
+import { rejectViolations, type Violation, violation } from "./violation.ts"
 
-export interface ApprovedAuthority extends Pass {
+export interface ApprovedAuthority extends Approved {
   readonly subject: DistinguishedName
   /** The same, as a CSR that it comes from has it. */
   readonly subjectDer: Uint8Array
@@ -69,7 +69,7 @@ export function approveAuthority(
     rules: { ...rolelessRules, notBeforeDurationMs: request.notBeforeDurationMs },
     beyondIssuer: terms.enforceLeafNotAfterBehavior ? "as-issuer-says" : "truncate",
   })
-  refuseViolations([
+  rejectViolations([
     ...(terms.violations ?? []),
     ...names.violations,
     ...constraints.violations,
@@ -95,7 +95,7 @@ export function approveAuthority(
   ]
   const { extendedKeyUsage = [], ...values } = parseExtensionValues(extensions)
   const verified = { ...names, subjectDer, extendedKeyUsage, basicConstraints: values.basicConstraints, extensions }
-  refuseViolations(
+  rejectViolations(
     pathViolations(verified, terms.paths, {
       now: terms.now,
       fieldOf: ({ name, source }) => (asked === undefined ? fieldOfName(name, source) : "csr"),
@@ -134,7 +134,7 @@ function withCsrCommonName(
   if (!isCommonNameOptional || request.commonName !== "" || request.useCsrValues) return request
   const [commonName = "", second] = valuesOf(csr?.subjectName ?? [], oids.commonName)
   if (second !== undefined)
-    refuseViolations([violation("subjectIsUnambiguous", "csr", second, "the CSR has more than one common name")])
+    rejectViolations([violation("subjectIsUnambiguous", "csr", second, "the CSR has more than one common name")])
   return { ...request, commonName }
 }
 

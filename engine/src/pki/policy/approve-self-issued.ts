@@ -9,7 +9,7 @@ import type { ReadCertificate } from "../issue/self-issued.ts"
 import type { CertificationPaths } from "../issuers/certification-paths.ts"
 import { approved } from "./pass.ts"
 import { pathViolations } from "./path-validation.ts"
-import { refuseViolations } from "./violation.ts"
+import { rejectViolations } from "./violation.ts"
 
 export interface SelfIssuedTerms {
   /** Of the issuer. */
@@ -31,7 +31,7 @@ export function approveSelfIssued(
     throw refused("public key algorithm of the certificate does not match that of the issuer")
   const serialNumber = serialNumberOf(certificate.serialNumber)
   if (serialNumber === undefined) throw refused("the serial number of the certificate is none that a CA gives")
-  refuseViolations(
+  rejectViolations(
     pathViolations(
       {
         subject: certificate.subjectName,

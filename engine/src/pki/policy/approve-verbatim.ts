@@ -27,9 +27,9 @@ import { metadataProblem } from "./checks.ts"
 import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
 import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages, unfittingWarnings } from "./key-usage.ts"
-import { approved, type Pass } from "./pass.ts"
+import { approved, type Approved } from "./pass.ts"
 import { pathViolations } from "./path-validation.ts"
-import { refuseViolations, shown, type Violation, violation } from "./violation.ts"
+import { rejectViolations, shown, type Violation, violation } from "./violation.ts"
 
 export interface VerbatimRequest extends ValidityRequest {
   /** Names of key usages for a CSR that asks for none, and likewise of extended key usages. */
@@ -57,7 +57,7 @@ const requestDefaults: VerbatimRequest = {
   basicConstraintsValidForNonCa: false,
 }
 
-export interface ApprovedVerbatim extends Pass {
+export interface ApprovedVerbatim extends Approved {
   readonly subject: DistinguishedName
   /** As the CSR has it, where nothing is added. */
   readonly subjectDer: Uint8Array
@@ -90,7 +90,7 @@ export function approveVerbatim(
     rules: rulesOf(role),
     beyondIssuer: enforceLeafNotAfterBehavior ? "as-issuer-says" : "truncate",
   })
-  refuseViolations([...verbatimChecks.flatMap((check) => check({ request, csr, role })), ...decided.violations])
+  rejectViolations([...verbatimChecks.flatMap((check) => check({ request, csr, role })), ...decided.violations])
   const subject = [...csr.subjectName, ...request.userIds.map((value) => [{ type: oids.userId, value }])]
   const saysNoCa = request.basicConstraintsValidForNonCa || role?.basicConstraintsValidForNonCa === true
   const copied = copiedExtensions(csr.extensions, saysNoCa ? constrained : none)
@@ -103,7 +103,7 @@ export function approveVerbatim(
     ...usages.extensions,
   ]
   const { extendedKeyUsage: purposes = [], basicConstraints } = parseExtensionValues(extensions)
-  refuseViolations(
+  rejectViolations(
     pathViolations(
       { subject, subjectDer, subjectAltName, extendedKeyUsage: purposes, basicConstraints, extensions },
       paths,

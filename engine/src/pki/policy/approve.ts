@@ -1,5 +1,5 @@
 // The one place that lets a certificate be issued under a role: what it hands out is the pass without which nothing is signed.
-import { derived } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/derived.ts"
 import type { CertificatePolicy } from "../../x509/certificate-policies.ts"
 import type { KeyUsage } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
@@ -19,12 +19,12 @@ import { type Application, commonNameAsName, keyToMake, violationsOf } from "./c
 import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
 import type { ConstrainedName } from "./name-constraints.ts"
 import { namePolicy } from "./name-policy.ts"
-import { approved, type Pass } from "./pass.ts"
+import { approved, type Approved } from "./pass.ts"
 import { pathViolations } from "./path-validation.ts"
-import { refuseViolations } from "./violation.ts"
+import { rejectViolations } from "./violation.ts"
 
 /** What a certificate is to say, by the policy of a role. Only `approve` makes one. */
-export interface ApprovedRequest extends Pass {
+export interface ApprovedRequest extends Approved {
   readonly subject: DistinguishedName
   /** Each once; critical where the subject is empty (RFC 5280, section 4.2.1.6). Empty: no such extension. */
   readonly subjectAltName: readonly GeneralName[]
@@ -63,7 +63,7 @@ export function approve(
   const { requested } = merged
   const application = { role, identity, namePolicy: namePolicy(role, identity), request, requested, csr }
   const decided = decideValidity(request, { ...terms, rules, beyondIssuer: "as-issuer-says" })
-  refuseViolations([...merged.violations, ...violationsOf(application), ...decided.violations])
+  rejectViolations([...merged.violations, ...violationsOf(application), ...decided.violations])
   const key = csr === undefined ? approvable(keyToMake(role, request)) : csr.key
   const subject = subjectOf({ ...role, ...requested })
   const subjectAltName = alternativeNames(application)
@@ -79,7 +79,7 @@ export function approve(
       return encodeName(subject)
     },
   }
-  refuseViolations(pathViolations(verified, paths, { now: terms.now, fieldOf: fieldOfName(application) }))
+  rejectViolations(pathViolations(verified, paths, { now: terms.now, fieldOf: fieldOfName(application) }))
   return approved({
     subject,
     subjectAltName,
@@ -140,11 +140,11 @@ const policyOf = ({ oid, notice, cps }: PolicyIdentifier): CertificatePolicy => 
   notices: notice === undefined ? [] : [notice],
 })
 
-const keyUsageOf = derived((role: Role) => parseKeyUsages(role.keyUsage).usages)
+const keyUsageOf = memoizeByIdentity((role: Role) => parseKeyUsages(role.keyUsage).usages)
 
-const policiesOf = derived((role: Role) => role.policyIdentifiers.map(policyOf))
+const policiesOf = memoizeByIdentity((role: Role) => role.policyIdentifiers.map(policyOf))
 
-const extendedKeyUsageOf = derived((role: Role): readonly string[] => {
+const extendedKeyUsageOf = memoizeByIdentity((role: Role): readonly string[] => {
   const flags: readonly (readonly [boolean, string])[] = [
     [role.serverFlag, "ServerAuth"],
     [role.clientFlag, "ClientAuth"],

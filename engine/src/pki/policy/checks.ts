@@ -1,6 +1,6 @@
 // Rules of a role, one named check each. `issueChecks` and `signChecks` are the policy, in order. Each check returns all its violations,
 // so that the caller gets them at once. One violation denies the request: no name is dropped silently.
-import { derived } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/derived.ts"
 import { textProblem } from "../../core/text.ts"
 import { isPrintableText } from "../../x509/asn1/printable.ts"
 import { describeKeyAlgorithm, keyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
@@ -122,7 +122,7 @@ function serialNumberIsAllowed({ role, request, requested }: Application): reado
   return problem === undefined ? [] : [violation("serialNumberIsAllowed", field, serialNumber, message)]
 }
 
-const allowedSerialNumbers = derived(({ allowedSerialNumbers }: Role) => anyGlob(allowedSerialNumbers))
+const allowedSerialNumbers = memoizeByIdentity(({ allowedSerialNumbers }: Role) => anyGlob(allowedSerialNumbers))
 
 function dnsNamesAreAllowed(application: Application): readonly Violation[] {
   const { role, namePolicy, requested } = application
@@ -171,7 +171,7 @@ function otherNamesAreAllowed({ role, requested }: Application): readonly Violat
 /** Which values may be, by object identifier. */
 type AllowedOtherNames = "any" | ReadonlyMap<string, (value: string) => boolean>
 
-const allowedOtherNames = derived(({ allowedOtherSans }: Role): AllowedOtherNames => {
+const allowedOtherNames = memoizeByIdentity(({ allowedOtherSans }: Role): AllowedOtherNames => {
   if (allowedOtherSans.includes("*")) return "any"
   const allowed = allowedOtherSans.flatMap((entry) => {
     const parsed = parseOtherName(entry)
@@ -211,7 +211,7 @@ function ipAddressesAreAllowed(application: Application): readonly Violation[] {
   })
 }
 
-const allowedRanges = derived(({ allowedIpSansCidr }: Role): readonly IpRange[] =>
+const allowedRanges = memoizeByIdentity(({ allowedIpSansCidr }: Role): readonly IpRange[] =>
   allowedIpSansCidr.map(parseIpRange).filter((range) => range !== undefined),
 )
 
@@ -243,7 +243,7 @@ function allowedUris(role: Role, identity: Identity | undefined): (uri: string) 
   return (uri) => fixed(uri) || filled(uri)
 }
 
-const fixedUris = derived(({ allowedUriSans, allowedUriSansTemplate }: Role) =>
+const fixedUris = memoizeByIdentity(({ allowedUriSans, allowedUriSansTemplate }: Role) =>
   anyGlob(allowedUriSansTemplate ? allowedUriSans.filter((entry) => !isTemplate(entry)) : allowedUriSans),
 )
 
@@ -259,7 +259,7 @@ function userIdsAreAllowed({ role, request, requested }: Application): readonly 
   })
 }
 
-const allowedUserIds = derived(({ allowedUserIds }: Role) => anyUserId(allowedUserIds))
+const allowedUserIds = memoizeByIdentity(({ allowedUserIds }: Role) => anyUserId(allowedUserIds))
 
 /** An empty subject stands only beside an alternative name (RFC 5280, section 4.1.2.6). */
 function subjectOrNameIsGiven({ role, requested }: Application): readonly Violation[] {

@@ -1,6 +1,6 @@
 // Which host names and e-mail addresses a role allows. The rules apply in order, and the first that a name breaks refuses it;
 // names are compared in A-labels and lower case, so that no spelling of a name gets what another does not.
-import { derived } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/derived.ts"
 import { isWildcardLabel, splitWildcard, toAsciiHostName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
 import { isIpAddress } from "../names/ip-address.ts"
@@ -146,7 +146,7 @@ function allowedDomains(role: Role, identity: Identity | undefined): AllowedDoma
   }
 }
 
-const fixedDomains = derived((role: Role): AllowedDomains => {
+const fixedDomains = memoizeByIdentity((role: Role): AllowedDomains => {
   const { allowedDomains, allowedDomainsTemplate } = role
   return compile(allowedDomainsTemplate ? allowedDomains.filter((entry) => !isTemplate(entry)) : allowedDomains)
 })

@@ -6,7 +6,7 @@ import type { Extension } from "../../x509/extension.ts"
 import type { BasicConstraints } from "../../x509/extensions.ts"
 import { formatName, sameName } from "../../x509/name.ts"
 import type { CertificationPaths } from "../issuers/certification-paths.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import {
   type ConstrainedName,
   type ConstrainedNames,
@@ -55,7 +55,7 @@ export function pathViolations(
   return [...own, ...best]
 }
 
-const ofIssuer = (rule: string, issuer: HeldIssuer, message: string): Violation => ({
+const ofIssuer = (rule: string, issuer: ParsedIssuer, message: string): Violation => ({
   rule,
   name: describeIssuer(issuer),
   field: [issuerField],
@@ -63,7 +63,7 @@ const ofIssuer = (rule: string, issuer: HeldIssuer, message: string): Violation 
 })
 
 /** Names a certificate by subject and serial number. */
-export function describeIssuer({ parsed }: Pick<HeldIssuer, "parsed">): string {
+export function describeIssuer({ parsed }: Pick<ParsedIssuer, "parsed">): string {
   const serial = Array.from(parsed.serialNumber, (octet) => octet.toString(16).padStart(2, "0")).join(":")
   return `the certificate of "${shown(formatName(parsed.subjectName))}" (serial number ${serial})`
 }
@@ -115,7 +115,7 @@ function criticalViolations(
 
 /** Of the certificates that the mount holds already. */
 function pathViolationsOf(
-  path: readonly HeldIssuer[],
+  path: readonly ParsedIssuer[],
   { settings }: CertificationPaths,
   { now }: VerificationTerms,
 ): readonly Violation[] {
@@ -154,9 +154,9 @@ function pathViolationsOf(
 }
 
 /** Self-issued certificates are exempt from name constraints and path lengths (RFC 5280, sections 6.1.3 and 6.1.4). */
-const isSelfIssued = ({ parsed }: HeldIssuer): boolean => sameName(parsed.issuer, parsed.subject)
+const isSelfIssued = ({ parsed }: ParsedIssuer): boolean => sameName(parsed.issuer, parsed.subject)
 
-function heldNameViolations(issuer: HeldIssuer, above: readonly HeldIssuer[]): readonly Violation[] {
+function heldNameViolations(issuer: ParsedIssuer, above: readonly ParsedIssuer[]): readonly Violation[] {
   const { parsed, values } = issuer
   if (above.every((constraining) => constraining.values.nameConstraints === undefined)) return []
   const names = constrainedNames({
@@ -176,14 +176,14 @@ function heldNameViolations(issuer: HeldIssuer, above: readonly HeldIssuer[]): r
   )
 }
 
-function problemsUnder({ values }: HeldIssuer, names: readonly ConstrainedName[]) {
+function problemsUnder({ values }: ParsedIssuer, names: readonly ConstrainedName[]) {
   const { nameConstraints } = values
   return nameConstraints === undefined ? [] : constraintProblems(names, nameConstraints)
 }
 
 function nameViolations(
   names: readonly ConstrainedName[],
-  path: readonly HeldIssuer[],
+  path: readonly ParsedIssuer[],
   { settings }: CertificationPaths,
   { fieldOf }: VerificationTerms,
 ): readonly Violation[] {
@@ -208,7 +208,7 @@ const serverGated: readonly string[] = [oids.microsoftServerGatedCrypto, oids.ne
 
 function purposeViolations(
   { extendedKeyUsage, basicConstraints }: CertificateToVerify,
-  path: readonly HeldIssuer[],
+  path: readonly ParsedIssuer[],
 ): readonly Violation[] {
   return path.flatMap((issuer) => {
     const { extendedKeyUsage: allowed } = issuer.values
@@ -243,11 +243,11 @@ export interface RemainingPathLength {
   /** How many authorities may follow the issuer; negative: not even the issuer may be there. */
   readonly value: number
   /** The certificate that says so. */
-  readonly issuer: HeldIssuer
+  readonly issuer: ParsedIssuer
 }
 
 /** Returns undefined where nothing limits the path. */
-export function remainingPathLength(path: readonly HeldIssuer[]): RemainingPathLength | undefined {
+export function remainingPathLength(path: readonly ParsedIssuer[]): RemainingPathLength | undefined {
   let least: RemainingPathLength | undefined
   let below = 0
   for (const issuer of path) {
@@ -271,7 +271,7 @@ export function longestRemainingPath({ paths, settings }: CertificationPaths): R
 
 function pathLengthViolations(
   { basicConstraints }: CertificateToVerify,
-  path: readonly HeldIssuer[],
+  path: readonly ParsedIssuer[],
   { settings }: CertificationPaths,
 ): readonly Violation[] {
   if (settings.disablePathLengthChecks) return []

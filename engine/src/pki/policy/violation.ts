@@ -1,4 +1,4 @@
-import { type FieldPath, refuseFaults } from "../../core/errors.ts"
+import { type FieldPath, rejectFaults } from "../../core/errors.ts"
 
 /** One broken rule of those by which certificates are issued. */
 export interface Violation {
@@ -23,10 +23,10 @@ export const violation = (rule: string, field: string, name: string, message: st
 const reportedMaximum = 100
 
 /** Throws `EngineError("invalid")` with a fault for each. */
-export function refuseViolations(violations: readonly Violation[]): void {
+export function rejectViolations(violations: readonly Violation[]): void {
   const faults = violations.slice(0, reportedMaximum).map(({ field, message }) => ({ field, detail: message }))
   const unreported = violations.length - faults.length
-  refuseFaults(unreported > 0 ? [...faults, { detail: `${unreported} more names or fields break a rule` }] : faults)
+  rejectFaults(unreported > 0 ? [...faults, { detail: `${unreported} more names or fields break a rule` }] : faults)
 }
 
 const shownMaximum = 256

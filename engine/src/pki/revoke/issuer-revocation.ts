@@ -4,14 +4,14 @@ import { serialNumberOf } from "../../x509/serial-number.ts"
 import type { MountSnapshot } from "../authority.ts"
 import { crlListOf } from "../crl/crl-list.ts"
 import { parentsOf } from "../issuers/chain.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
-import type { RevocationStore } from "./revocation.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
+import type { RevocationRepository } from "./revocation.ts"
 
 /** Inside the transaction that revokes it. A list of another mount, or a root's own, cannot have it. */
 export async function listRevokedIssuer(
   { mount, issuers }: Pick<MountSnapshot, "mount" | "issuers">,
-  { revocations }: { readonly revocations: RevocationStore },
-  issuer: HeldIssuer,
+  { revocations }: { readonly revocations: RevocationRepository },
+  issuer: ParsedIssuer,
   revokedAt: Instant,
 ): Promise<void> {
   const [parent] = parentsOf(issuer, issuers)

@@ -7,7 +7,7 @@ import type { MountSnapshot } from "../authority.ts"
 import type { PkiStores } from "../pki-context.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import { crlListOf, listOfUnknownIssuers } from "../crl/crl-list.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { keyDigestOf } from "../keys/blocked-key.ts"
 import { issuerOfGiven } from "./revocable.ts"
 import type { RevokedCertificate } from "./revocations.ts"
@@ -28,7 +28,7 @@ export async function recordRevocation(
   { record, certificate, reason, now, isNew }: ToRevoke,
 ): Promise<RevokedCertificate> {
   const { mountId, serialNumber, notAfter } = record
-  const isOfIssuer = (issuer: HeldIssuer) => Buffer.compare(issuer.certificate, record.certificate) === 0
+  const isOfIssuer = (issuer: ParsedIssuer) => Buffer.compare(issuer.certificate, record.certificate) === 0
   const own = snapshot.issuers.find(isOfIssuer)
   if (own !== undefined) throw unprocessable(`adding issuer (id: ${own.id}) to its own CRL is not allowed`)
   // Also if the certificate was revoked before for another reason: its key is known to be compromised only now.
@@ -71,7 +71,7 @@ function issuerIn(
   { issuers }: MountSnapshot,
   record: CertificateRecord,
   certificate: Certificate,
-): HeldIssuer | undefined {
+): ParsedIssuer | undefined {
   const recorded = issuers.find(({ id }) => id === record.issuerId)
   if (recorded !== undefined) return recorded
   try {

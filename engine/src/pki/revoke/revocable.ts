@@ -9,7 +9,7 @@ import { parseSerialNumber, type SerialNumber, serialNumberOf } from "../../x509
 import { isSignedBy } from "../../x509/signature.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import type { RevocationReason } from "../../x509/certificate-list.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { parseRevocationReason, revocationReasonNames } from "./revocation.ts"
 import type { RevokeInput } from "./revocations.ts"
 
@@ -57,7 +57,7 @@ function given(pem: string): Meant {
 }
 
 /** Throws `unprocessable` where none of the issuers made it. */
-export function issuerOfGiven(certificate: Certificate, issuers: readonly HeldIssuer[]): HeldIssuer {
+export function issuerOfGiven(certificate: Certificate, issuers: readonly ParsedIssuer[]): ParsedIssuer {
   const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = certificate
   const found = issuers.find((issuer) => {
     if (!sameName(issuer.parsed.subject, certificate.issuer)) return false
@@ -77,7 +77,7 @@ export function issuerOfGiven(certificate: Certificate, issuers: readonly HeldIs
 }
 
 /** Throws `invalid` unless the key is the certificate's. Keys are compared by their public half, which is no secret. */
-export function refuseOtherKey(privateKey: string | undefined, subjectPublicKeyInfo: Uint8Array): void {
+export function rejectOtherKey(privateKey: string | undefined, subjectPublicKeyInfo: Uint8Array): void {
   if (privateKey === undefined || privateKey === "")
     throw unprocessable("Must have private key to revoke via the /revoke-with-key path.")
   let key

@@ -54,7 +54,7 @@ export interface EndedRevocation extends RevocationCursor {
   readonly list: CrlListId
 }
 
-export interface RevocationStore {
+export interface RevocationRepository {
   find(mountId: MountId, serialNumber: SerialNumber): Promise<Revocation | undefined>
   /** Numbers it after all others of the mount, whoever commits first. Throws `conflict` where it is revoked already. */
   insert(revocation: NewRevocation): Promise<void>

@@ -10,7 +10,7 @@ import type { CertificateRecord } from "../certificates/certificate.ts"
 import { presentedRecord } from "../certificates/presented-record.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import { recordRevocation } from "./record-revocation.ts"
-import { issuerOfGiven, type Meant, meantBy, reasonGiven, refuseOtherKey } from "./revocable.ts"
+import { issuerOfGiven, type Meant, meantBy, reasonGiven, rejectOtherKey } from "./revocable.ts"
 import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput } from "./revocations.ts"
 import { type KeyPage, keysMaximum } from "../key-page.ts"
 import { serialNumberPageOf } from "../certificates/serial-number-page.ts"
@@ -29,8 +29,8 @@ export class RevokeService implements Revocations {
 
   async revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate> {
     authorizeOnMount(this.#access, ["create", "update"], "revoke-with-key")
-    if (input.privateKey === undefined || input.privateKey === "") refuseOtherKey(undefined, new Uint8Array())
-    return this.#revoke(input, ({ subjectPublicKeyInfo }) => refuseOtherKey(input.privateKey, subjectPublicKeyInfo))
+    if (input.privateKey === undefined || input.privateKey === "") rejectOtherKey(undefined, new Uint8Array())
+    return this.#revoke(input, ({ subjectPublicKeyInfo }) => rejectOtherKey(input.privateKey, subjectPublicKeyInfo))
   }
 
   async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { databaseKinds } from "../../storage/temporary-database.ts"
-import { openWorld, type World } from "../../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/world.ts"
 
 describe.each(databaseKinds.filter(({ available }) => available))("roles on $name", ({ place }) => {
-  let world: World
+  let world: TestEngine
   const closing = new AsyncDisposableStack()
   beforeAll(async () => {
     const { url } = closing.use(await place())
-    world = closing.use(await openWorld({ url }))
+    world = closing.use(await openTestEngine({ url }))
     await world.engine.mounts.create({ path: "pki" })
   })
   afterAll(() => closing.disposeAsync())

@@ -1,10 +1,10 @@
-import { notFound, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { notFound, rejectFaults, unprocessable } from "../../core/errors.ts"
 import { type MountSnapshot, findIssuer } from "../authority.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
 import { changeMount, currentSnapshot } from "../with-mount-snapshot.ts"
 import { afterNoStoreRole, saveChanged } from "../ocsp/unknown-serials.ts"
-import type { MountSettingsStore } from "../settings/mount-settings.ts"
+import type { MountSettingsRepository } from "../settings/mount-settings.ts"
 import { changeRole, createRole, type Role, type RoleInput, roleNameFaults, roleWarnings } from "./role.ts"
 import type { Roles, SavedRole } from "./roles.ts"
 
@@ -30,7 +30,7 @@ export class RoleService implements Roles {
     authorizeOnMount(this.#access, ["create", "update"], `roles/${name}`)
     return changeMount(this.#access, async (snapshot, { roles, mountSettings }) => {
       authorizeOnMount(this.#access, snapshot.roles.has(name) ? "update" : ["create", "update"], `roles/${name}`)
-      refuseFaults(roleNameFaults(name))
+      rejectFaults(roleNameFaults(name))
       const role = createRole(input)
       await roles.save(snapshot.mount.id, { name, role })
       return withWarnings(saved(snapshot, role, input), await noStoreWarnings(snapshot, role, mountSettings))
@@ -66,7 +66,7 @@ function saved(snapshot: MountSnapshot, role: Role, asked: RoleInput): SavedRole
 const noStoreWarnings = async (
   snapshot: MountSnapshot,
   { noStore }: Role,
-  mountSettings: MountSettingsStore,
+  mountSettings: MountSettingsRepository,
 ): Promise<readonly string[]> => (noStore ? saveChanged(snapshot, afterNoStoreRole(snapshot), mountSettings) : [])
 
 const withWarnings = ({ role, warnings }: SavedRole, more: readonly string[]): SavedRole => ({

@@ -6,7 +6,7 @@ export interface NamedRole {
   readonly role: Role
 }
 
-export interface RoleStore {
+export interface RoleRepository {
   /** Ordered by name. */
   list(mountId: MountId): Promise<readonly NamedRole[]>
   /** Creates it or takes the place of the one of that name. */

@@ -1,6 +1,6 @@
 // A role: the policy, under a name, by which a mount issues certificates. Writing one replaces it whole, a patch merges;
 // either finds every fault at once.
-import { type Fault, refuseFaults } from "../../core/errors.ts"
+import { type Fault, rejectFaults } from "../../core/errors.ts"
 import { dayMs, type Instant, secondMs } from "../../core/time.ts"
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
 import { parseIpRange } from "../names/ip-address.ts"
@@ -231,7 +231,7 @@ const allowsDomains = (role: Role): boolean => role.allowBareDomains || role.all
 
 function settle(before: Role, input: RoleInput): Role {
   const asked = merge(before, input)
-  refuseFaults([...(input.faults ?? []), ...settingFaults(asked)])
+  rejectFaults([...(input.faults ?? []), ...settingFaults(asked)])
   // Without faults, every word is one of its vocabulary.
   const role = asked as Role
   return {

@@ -1,5 +1,5 @@
 // ACME settings of a mount: Vault's, and a few that Vault does not have (docs/acme.md).
-import { derived } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/derived.ts"
 import type { Fault } from "../../core/errors.ts"
 import { hourMs } from "../../core/time.ts"
 import { parseIpAddress, parseIpRange } from "../names/ip-address.ts"
@@ -207,7 +207,7 @@ export function rateLimitsFor(settings: RateLimits & Pick<AcmeSettings, "directo
   return closest === undefined ? settings : { ...settings, ...closest.limits }
 }
 
-const readDirectoryLimits = derived(
+const readDirectoryLimits = memoizeByIdentity(
   ({ directoryLimits }: Pick<AcmeSettings, "directoryLimits">): readonly DirectoryLimits[] =>
     directoryLimits.flatMap((text) => parseDirectoryLimits(text) ?? []),
 )

@@ -78,7 +78,7 @@ export const defaultMountSettings: MountSettings = {
   acme: defaultAcmeSettings,
 }
 
-export interface MountSettingsStore {
+export interface MountSettingsRepository {
   all(mountId: MountId): Promise<MountSettings>
   save<Name extends keyof MountSettings>(mountId: MountId, name: Name, value: MountSettings[Name]): Promise<void>
   /** Secrets beside settings, such as the key of a client certificate: sealed, and never part of `all`. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 import { noUrls } from "../issuers/issuer.ts"
 
 async function mounted() {
-  const world = await openWorld()
+  const world = await openTestEngine()
   await world.engine.mounts.create({ path: "pki" })
   return {
     ...world.engine.pki("pki"),

@@ -1,4 +1,4 @@
-import { refuseFaults } from "../../core/errors.ts"
+import { rejectFaults } from "../../core/errors.ts"
 import { type MountSnapshot, findIssuer, issuerOf, keyOf } from "../authority.ts"
 import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
 import { changeMount, currentSnapshot } from "../with-mount-snapshot.ts"
@@ -18,7 +18,7 @@ import type {
   IssuersSettings,
   KeysSettings,
   MountSettings,
-  MountSettingsStore,
+  MountSettingsRepository,
 } from "./mount-settings.ts"
 import type { IssuersSettingsPatch, KeysSettingsPatch, Saved, Settings } from "./settings.ts"
 
@@ -58,7 +58,7 @@ export class SettingsService implements Settings {
     return this.#change("keys", (snapshot) => {
       const { keys } = snapshot.settings
       if (reference === undefined) return { value: keys, warnings: [] }
-      refuseNoChoice(reference)
+      rejectNoChoice(reference)
       return { value: { ...keys, default: keyOf(snapshot, reference).id }, warnings: [] }
     })
   }
@@ -72,7 +72,7 @@ export class SettingsService implements Settings {
     authorizeOnMount(this.#access, writing, "config/urls")
     return this.#change("urls", ({ settings }) => {
       const value = { ...settings.urls, ...patch }
-      refuseFaults(urlFaults(value))
+      rejectFaults(urlFaults(value))
       return { value, warnings: templateWarnings({ ...settings, urls: value }) }
     })
   }
@@ -86,7 +86,7 @@ export class SettingsService implements Settings {
     authorizeOnMount(this.#access, writing, "config/cluster")
     return this.#change("cluster", ({ settings }) => {
       const value = withoutSlashes({ ...settings.cluster, ...patch })
-      refuseFaults(clusterFaults(value))
+      rejectFaults(clusterFaults(value))
       return { value, warnings: templateWarnings({ ...settings, cluster: value }) }
     })
   }
@@ -102,7 +102,7 @@ export class SettingsService implements Settings {
       const { mount, roles, settings } = snapshot
       const value = { ...settings.acme, ...patch }
       const hasIssuer = (reference: string) => findIssuer(snapshot, reference) !== undefined
-      refuseFaults(acmeSettingsFaults(value, { mount, clusterPath: settings.cluster.path, roles, hasIssuer }))
+      rejectFaults(acmeSettingsFaults(value, { mount, clusterPath: settings.cluster.path, roles, hasIssuer }))
       return { value, warnings: [...noStoreWarnings(value, roles), ...acmeIssuerWarnings(value, { roles, hasIssuer })] }
     }
     const { value, warnings } = await this.#change("acme", rule, async ({ mount, settings }, after, store) => {
@@ -120,7 +120,7 @@ export class SettingsService implements Settings {
     name: Name,
     rule: (snapshot: MountSnapshot) => Saved<MountSettings[Name]>,
     /** What is recorded beside it. */
-    alongside?: (snapshot: MountSnapshot, value: MountSettings[Name], store: MountSettingsStore) => Promise<void>,
+    alongside?: (snapshot: MountSnapshot, value: MountSettings[Name], store: MountSettingsRepository) => Promise<void>,
   ): Promise<Saved<MountSettings[Name]>> {
     return changeMount(this.#access, async (snapshot, { mountSettings }) => {
       const saved = rule(snapshot)
@@ -142,7 +142,7 @@ function withIssuers(
   const before = snapshot.settings.issuers
   const follows = defaultFollowsLatestIssuer ?? before.defaultFollowsLatestIssuer
   if (reference === undefined) return { value: { ...before, defaultFollowsLatestIssuer: follows }, warnings: [] }
-  refuseNoChoice(reference)
+  rejectNoChoice(reference)
   const { id, keyId, revokedAt } = issuerOf(snapshot, reference)
   return {
     value: { ...before, default: id, defaultFollowsLatestIssuer: follows },
@@ -154,9 +154,9 @@ function withIssuers(
 }
 
 /** The default stands for what is to be said here. */
-function refuseNoChoice(reference: string): void {
+function rejectNoChoice(reference: string): void {
   const isChoice = reference !== "" && reference !== defaultReference
-  refuseFaults(
+  rejectFaults(
     isChoice ? [] : [{ field: ["default"], detail: `"default" must be an id or a name other than "default"` }],
   )
 }

@@ -6,14 +6,14 @@ import { manualClock } from "../../testing/manual-clock.ts"
 import { manualTimers } from "../../testing/manual-timers.ts"
 import { ocspQuestion } from "../../testing/ocsp-question.ts"
 import { recordedMetrics } from "../../testing/recorded-metrics.ts"
-import { openWorld } from "../../testing/world.ts"
+import { openTestEngine } from "../../testing/world.ts"
 import { serialNumberOctets } from "../../x509/serial-number.ts"
 
 async function opened() {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const metrics = recordedMetrics()
-  const world = await openWorld({ runtime: { ...systemRuntime(), clock }, timers, metrics })
+  const world = await openTestEngine({ runtime: { ...systemRuntime(), clock }, timers, metrics })
   const { engine } = world
   await engine.mounts.create({ path: "pki" })
   const pki = engine.pki("pki")

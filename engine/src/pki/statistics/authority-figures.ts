@@ -9,7 +9,7 @@ import type { MountSnapshot } from "../authority.ts"
 import { type CrlListId, crlListOf } from "../crl/crl-list.ts"
 import type { CrlKind } from "../crl/crl-publisher.ts"
 import type { KeyedCrlState, PublishedCrl } from "../crl/crl-store.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import type { Mount, MountId } from "../mount.ts"
 import type { MountStatistics } from "./mount-statistics.ts"
 
@@ -156,7 +156,7 @@ function withRoles(statistics: MountStatistics, maximum: number): MountStatistic
   return { ...statistics, soonestOfRoles, rolesLeftOut }
 }
 
-const figuresOf = (mount: string, { id, name, keyId, parsed }: HeldIssuer): IssuerFigures => ({
+const figuresOf = (mount: string, { id, name, keyId, parsed }: ParsedIssuer): IssuerFigures => ({
   mount,
   issuer: id,
   name,

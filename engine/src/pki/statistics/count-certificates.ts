@@ -14,7 +14,7 @@ export async function countCertificates(
   const { mounts } = await mountDirectory.current()
   for (const mount of mounts) {
     const counted = await countMount(
-      (work) => storage.readElsewhere(({ statistics }) => work(statistics)),
+      (work) => storage.readReplica(({ statistics }) => work(statistics)),
       mount.id,
       runtime.clock.now(),
       signal,

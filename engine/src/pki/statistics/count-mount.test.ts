@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { dayMs } from "../../core/time.ts"
 import type { MountId } from "../mount.ts"
 import { countMount } from "./count-mount.ts"
-import type { ExpiryPlace, StatisticsStore } from "./statistics-store.ts"
+import type { ExpiryPlace, StatisticsRepository } from "./statistics-store.ts"
 
 interface Row extends ExpiryPlace {
   readonly role: string
@@ -21,7 +21,7 @@ function storeOf(rows: readonly Omit<Row, "number">[]) {
   const inOrder = rows
     .map((row, index) => ({ ...row, number: index + 1 }))
     .toSorted((one, other) => one.notAfter - other.notAfter || one.number - other.number)
-  const store: Pick<StatisticsStore, "countPart" | "nextRole" | "ofRole"> = {
+  const store: Pick<StatisticsRepository, "countPart" | "nextRole" | "ofRole"> = {
     async countPart({ revoked, after, before }, limit) {
       const found = inOrder
         .filter((row) => isAfter(row, after) && row.notAfter < before && (!revoked || row.isRevoked))
@@ -41,7 +41,7 @@ function storeOf(rows: readonly Omit<Row, "number">[]) {
       return found
     },
   }
-  return { store: store as StatisticsStore, looks }
+  return { store: store as StatisticsRepository, looks }
 }
 
 async function counted(rows: readonly Omit<Row, "number">[]) {

@@ -4,10 +4,10 @@ import type { Instant } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import type { MountId } from "../mount.ts"
 import { expiryWindows, type MountStatistics } from "./mount-statistics.ts"
-import type { CountedPart, ExpiryPlace, ExpiryRange, StatisticsStore } from "./statistics-store.ts"
+import type { CountedPart, ExpiryPlace, ExpiryRange, StatisticsRepository } from "./statistics-store.ts"
 
 /** Each step in a snapshot of its own, so that nobody waits for a count, and no snapshot grows old. */
-export type ReadStep = <T>(work: (store: StatisticsStore) => Promise<T>) => Promise<T>
+export type ReadStep = <T>(work: (store: StatisticsRepository) => Promise<T>) => Promise<T>
 
 const rowsPerStep = 10_000
 /** A hundred thousand million certificates. */

@@ -24,7 +24,7 @@ export interface CountedPart {
 }
 
 /** Every question reads a bounded part of one index. */
-export interface StatisticsStore {
+export interface StatisticsRepository {
   /** Of the first `limit` certificates of a range. */
   countPart(range: ExpiryRange, limit: number): Promise<CountedPart>
   /** The role of certificates that comes next in the order of names. */

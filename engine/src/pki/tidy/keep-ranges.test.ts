@@ -12,7 +12,7 @@ import type { ServedEngine } from "../../engine.ts"
 import { currentCacheVersions } from "../../storage/cache-versions.ts"
 import { type Database, openDatabase } from "../../storage/database.ts"
 import { filingRangesOver } from "../../storage/partitions/filing-ranges.ts"
-import { storesOver } from "../../storage/stores.ts"
+import { repositoriesOver } from "../../storage/stores.ts"
 import { databaseKinds } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { recordedMetrics } from "../../testing/recorded-metrics.ts"
@@ -48,7 +48,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     const refused = (): never => {
       throw new Error("nothing is sealed or opened here")
     }
-    const storage = storesOver(database, { seal: refused, open: refused }, clock)
+    const storage = repositoriesOver(database, { seal: refused, open: refused }, clock)
     const context = {
       storage,
       runtime,
@@ -90,7 +90,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
 
   const partitionsOf = async (database: Database, table: string) => {
     const rows = await database.read((session) =>
-      session.all(sql<{ name: string; count: number }>`
+      session.queryMany(sql<{ name: string; count: number }>`
         select c.relname::text as name, (xpath('/row/n/text()', query_to_xml(
           format('select count(*) as n from %I', c.relname), false, true, '')))[1]::text::int as count
         from pg_inherits as i join pg_class as c on c.oid = i.inhrelid
@@ -131,7 +131,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     await engine.pki("other").revocations.revoke({ serialNumber: revoked })
     // Of a certificate that was never stored: nobody asked for that to go.
     await database.transact((session) =>
-      session.run(sql`insert into certificate_metadata (mount_id, serial_number, issuer_id, role, expires_at, metadata)
+      session.execute(sql`insert into certificate_metadata (mount_id, serial_number, issuer_id, role, expires_at, metadata)
         select mount_id, decode('77', 'hex'), issuer_id, role, expires_at, metadata from certificate_metadata limit 1`),
     )
 
@@ -159,7 +159,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
         metadata: 2,
       },
     ])
-    const metadata = await database.read((session) => session.all(sql`select 1 from certificate_metadata`))
+    const metadata = await database.read((session) => session.queryMany(sql`select 1 from certificate_metadata`))
     expect(metadata).toHaveLength(1)
     await expect(engine.pki("one").certificates.get(kept)).rejects.toMatchObject({ code: "not-found" })
     // The revocation stays until its own time has come.

@@ -5,10 +5,10 @@ import { openEmbedded } from "../../embedded.ts"
 import type { ServedEngine } from "../../engine.ts"
 import { openDatabase, type Database } from "../../storage/database.ts"
 import { databaseKinds } from "../../storage/temporary-database.ts"
-import { CertificateRows } from "../../storage/certificate-rows.ts"
-import { RevocationRows } from "../../storage/revocation-rows.ts"
-import { StatisticsRows } from "../../storage/statistics-rows.ts"
-import { TidyRows } from "../../storage/tidy-rows.ts"
+import { SqlCertificateRepository } from "../../storage/certificate-rows.ts"
+import { SqlRevocationRepository } from "../../storage/revocation-rows.ts"
+import { SqlStatisticsRepository } from "../../storage/statistics-rows.ts"
+import { SqlTidyRepository } from "../../storage/tidy-rows.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import { crlListOf } from "../crl/crl-list.ts"
@@ -49,8 +49,8 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       return { path, mountId, issue }
     }
     const statusOf = async (engine: ServedEngine, path: string) => (await engine.pki(path).tidy.getStatus()).run
-    const rows = <T>(work: (rows: TidyRows) => Promise<T>) =>
-      database.transact((session) => work(new TidyRows(session)))
+    const rows = <T>(work: (rows: SqlTidyRepository) => Promise<T>) =>
+      database.transact((session) => work(new SqlTidyRepository(session)))
     const options = resolvedTidyOptions({ ...defaultTidyOptions, tidyCertStore: true })
     const begin = (mountId: MountId) =>
       rows((one) =>
@@ -138,7 +138,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await idle.pki(path).revocations.revoke({ serialNumber: revoked })
       clock.advance(2 * hourMs)
       const found = await database.transact(async (session) => {
-        const certificates = new CertificateRows(session)
+        const certificates = new SqlCertificateRepository(session)
         const page = { before: clock.now(), limit: 2 }
         const one = await certificates.ended(mountId, page)
         const last = one.at(-1)
@@ -152,7 +152,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await using idle = await openEmbedded(url, { runtime, sealKeys, jobs: false })
       const { mountId, path } = await newMount(idle)
       const counted = { countedAt: 1, valid: 4, expired: 2, revoked: 1, expiringWithin: [], soonestOfRoles: [] }
-      await database.transact((session) => new StatisticsRows(session).save(mountId, { ...counted, rolesLeftOut: 0 }))
+      await database.transact((session) => new SqlStatisticsRepository(session).save(mountId, { ...counted, rolesLeftOut: 0 }))
       const { tidy } = idle.pki(path)
       expect((await tidy.getStatus()).stored).toBeUndefined()
       await tidy.changeAutomatic({ maintainStoredCertificateCounts: true })
@@ -169,10 +169,10 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const { issuerId: id, certificate } = await pki.issuers.generateRoot({ commonName: "Other", keyType: "ec" })
       const list = crlListOf(holdIssuer({ id, mountId, certificate } as Issuer))
       await database.transact((session) =>
-        new RevocationRows(session).associate(mountId, serialNumber, { issuerId: id, list }),
+        new SqlRevocationRepository(session).associate(mountId, serialNumber, { issuerId: id, list }),
       )
       const [moved] = await database.read((session) =>
-        new RevocationRows(session).ended(mountId, { before: clock.now() + 10 * hourMs, limit: 10 }),
+        new SqlRevocationRepository(session).ended(mountId, { before: clock.now() + 10 * hourMs, limit: 10 }),
       )
       expect(moved).toMatchObject({ serialNumber, list, number: 2 })
       await pki.crls.rotate()
@@ -187,7 +187,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const kept = await issue()
       const invalid = newSerialNumber(runtime.random)
       await database.transact((session) =>
-        new CertificateRows(session).insert({
+        new SqlCertificateRepository(session).insert({
           mountId,
           serialNumber: invalid,
           certificate: Uint8Array.of(0x30, 0x03, 0x02, 0x01),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { hourMs, secondMs } from "../../core/time.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
 import type { CrlListId } from "../crl/crl-list.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import { autoTidyFaults, defaultAutoTidySettings, isAutoTidyDue } from "./auto-tidy.ts"
 import { defaultTidyOptions, resolvedTidyOptions, tidyOptionFaults } from "./tidy-options.ts"
 import {
@@ -86,7 +86,7 @@ describe("the revocation of a certificate that has ended", () => {
 })
 
 test("issuers go when their buffer has ended, but never the default one", () => {
-  const issuer = (id: string, notAfter: number) => ({ id, parsed: { notAfter } }) as HeldIssuer
+  const issuer = (id: string, notAfter: number) => ({ id, parsed: { notAfter } }) as ParsedIssuer
   const [old, recent, standard] = [issuer("iss-1", now - 2 * hourMs), issuer("iss-2", now - hourMs), issuer("iss-3", 0)]
   const found = expiredIssuers([old, recent, standard], standard.id, { ...options, issuerSafetyBufferMs: hourMs }, now)
   expect(found).toEqual([old])

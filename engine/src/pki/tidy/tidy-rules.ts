@@ -2,7 +2,7 @@
 import type { Instant } from "../../core/time.ts"
 import type { CompleteCrl, CrlKey } from "../crl/crl-store.ts"
 import { shardOf } from "../crl/shard.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import type { EndedRevocation } from "../revoke/revocation.ts"
 import type { ResolvedTidyOptions } from "./tidy-options.ts"
 import { type TidyPhase, tidyPhases, type TidyProgress } from "./tidy-run.ts"
@@ -50,11 +50,11 @@ export function revocationDue(
 
 /** Whatever is default is used, expired or not. */
 export const expiredIssuers = (
-  issuers: readonly HeldIssuer[],
-  defaultId: HeldIssuer["id"] | null,
+  issuers: readonly ParsedIssuer[],
+  defaultId: ParsedIssuer["id"] | null,
   { issuerSafetyBufferMs }: Buffers,
   now: Instant,
-): readonly HeldIssuer[] =>
+): readonly ParsedIssuer[] =>
   issuers.filter(({ id, parsed }) => id !== defaultId && hasEnded(parsed.notAfter, issuerSafetyBufferMs, now))
 
 const operations: Readonly<Record<TidyPhase, keyof ResolvedTidyOptions>> = {

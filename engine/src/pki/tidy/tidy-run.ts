@@ -89,7 +89,7 @@ export interface TidyRecord {
 
 export type NewTidyRun = Pick<TidyRun, "mountId" | "automatic" | "options" | "progress" | "startedAt">
 
-export interface TidyRunStore {
+export interface TidyRunRepository {
   find(mountId: MountId): Promise<TidyRecord>
   /** Of all mounts, those that are running or to be cancelled. */
   active(): Promise<readonly TidyRun[]>

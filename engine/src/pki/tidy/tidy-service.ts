@@ -1,4 +1,4 @@
-import { refuseFaults } from "../../core/errors.ts"
+import { rejectFaults } from "../../core/errors.ts"
 import { authorizeOnMount, type MountAccess, type PkiStores } from "../pki-context.ts"
 import { changeMount, currentSnapshot, readMount, transactOnMount } from "../with-mount-snapshot.ts"
 import type { MountSnapshot } from "../authority.ts"
@@ -27,7 +27,7 @@ export class TidyService implements Tidy {
   async start(input: TidyInput): Promise<readonly string[]> {
     authorizeOnMount(this.#access, writing, "tidy")
     const given: TidyOptions = { ...defaultTidyOptions, ...input }
-    refuseFaults(tidyOptionFaults(given))
+    rejectFaults(tidyOptionFaults(given))
     const options = resolvedTidyOptions(given)
     const isBegun = await transactOnMount(this.#access, ({ mount }, { tidyRuns }) =>
       tidyRuns.begin({
@@ -76,7 +76,7 @@ export class TidyService implements Tidy {
     authorizeOnMount(this.#access, writing, "config/auto-tidy")
     return changeMount(this.#access, async ({ mount, settings: { autoTidy } }, { mountSettings }) => {
       const changed = { ...autoTidy, ...patch }
-      refuseFaults(autoTidyFaults(changed))
+      rejectFaults(autoTidyFaults(changed))
       await mountSettings.save(mount.id, "autoTidy", changed)
       return autoTidyView(changed)
     })

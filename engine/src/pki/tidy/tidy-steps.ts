@@ -11,7 +11,7 @@ import type { FilingRange } from "../certificates/filing.ts"
 import { crlListOf } from "../crl/crl-list.ts"
 import { planOf } from "../crl/crl-plan.ts"
 import { type Shard, wholeList } from "../crl/shard.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/held-issuer.ts"
 import type { MountId } from "../mount.ts"
 import { issuerOfGiven } from "../revoke/revocable.ts"
 import type { RevocationCursor } from "../revoke/revocation.ts"
@@ -33,7 +33,7 @@ const parsedPerTurn = 50
 export interface StepOutcome {
   readonly counts: Partial<TidyCounts>
   readonly progress: TidyProgress
-  readonly issuers?: readonly HeldIssuer[]
+  readonly issuers?: readonly ParsedIssuer[]
 }
 
 /** Runs in the transaction that records the step. */
@@ -195,7 +195,7 @@ async function associate(step: PkiStep): Promise<StepWrite> {
       found.push({ serialNumber, certificate: (await certificates.find(mountId, serialNumber))?.certificate })
     return { page: rows, missing: found }
   })
-  const matched: { readonly serialNumber: (typeof missing)[number]["serialNumber"]; readonly issuer: HeldIssuer }[] = []
+  const matched: { readonly serialNumber: (typeof missing)[number]["serialNumber"]; readonly issuer: ParsedIssuer }[] = []
   for (const [index, { serialNumber, certificate }] of missing.entries()) {
     if (index % parsedPerTurn === parsedPerTurn - 1) await nextTurn()
     const issuer = certificate && signerAmong(snapshot, certificate)
@@ -212,7 +212,7 @@ async function associate(step: PkiStep): Promise<StepWrite> {
   }
 }
 
-function signerAmong({ issuers }: MountSnapshot, der: Uint8Array): HeldIssuer | undefined {
+function signerAmong({ issuers }: MountSnapshot, der: Uint8Array): ParsedIssuer | undefined {
   try {
     return issuerOfGiven(parseCertificate(der), issuers)
   } catch {

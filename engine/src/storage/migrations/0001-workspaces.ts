@@ -11,10 +11,10 @@ export const workspacesMigration: Migration = {
   name: "0001-workspaces",
   async up(session) {
     for (const text of tables({ ...words[session.dialect], ...workspaceWords[session.dialect] }))
-      await session.run(sql.raw(text))
-    for (const text of indexes) await session.run(sql.raw(text))
+      await session.execute(sql.raw(text))
+    for (const text of indexes) await session.execute(sql.raw(text))
     await createNameSearch(session)
-    await session.run(session.db.insertInto("generations").values({ family: "identity", number: 0 }))
+    await session.execute(session.db.insertInto("generations").values({ family: "identity", number: 0 }))
   },
 }
 

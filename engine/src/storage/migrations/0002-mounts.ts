@@ -7,7 +7,7 @@ export const mountsMigration: Migration = {
   name: "0002-mounts",
   async up(session) {
     const { text, integer, keyed } = words[session.dialect]
-    await session.run(
+    await session.execute(
       sql.raw(`create table mounts (
         id ${text} not null primary key,
         path ${text} not null unique,

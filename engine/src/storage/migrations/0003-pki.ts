@@ -7,8 +7,8 @@ import type { DialectName } from "../session.ts"
 export const pkiMigration: Migration = {
   name: "0003-pki",
   async up(session) {
-    for (const text of tables(words[session.dialect])) await session.run(sql.raw(text))
-    for (const text of indexes) await session.run(sql.raw(text))
+    for (const text of tables(words[session.dialect])) await session.execute(sql.raw(text))
+    for (const text of indexes) await session.execute(sql.raw(text))
   },
 }
 

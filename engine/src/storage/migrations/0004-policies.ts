@@ -7,11 +7,11 @@ import { words, type Words } from "./words.ts"
 export const policiesMigration: Migration = {
   name: "0004-policies",
   async up(session) {
-    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of changes(words[session.dialect])) await session.execute(sql.raw(text))
     const insert = session.db.insertInto("policies")
-    await session.run(insert.values({ name: "root", text: "", rules: "[]" }))
+    await session.execute(insert.values({ name: "root", text: "", rules: "[]" }))
     const rules = defaultRules.map(([path, capability]) => ({ path, capabilities: [capability] }))
-    await session.run(insert.values({ name: "default", text: defaultText, rules: JSON.stringify(rules) }))
+    await session.execute(insert.values({ name: "default", text: defaultText, rules: JSON.stringify(rules) }))
   },
 }
 

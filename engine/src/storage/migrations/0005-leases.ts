@@ -4,7 +4,7 @@ import type { Migration } from "../migrate.ts"
 export const leasesMigration: Migration = {
   name: "0005-leases",
   async up(session) {
-    await session.run(sql.raw(createTable[session.dialect]))
+    await session.execute(sql.raw(createTable[session.dialect]))
   },
 }
 

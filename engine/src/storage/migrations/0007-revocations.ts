@@ -7,7 +7,7 @@ import { type Words, words } from "./words.ts"
 export const revocationsMigration: Migration = {
   name: "0007-revocations",
   async up(session) {
-    for (const text of tables(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of tables(words[session.dialect])) await session.execute(sql.raw(text))
   },
 }
 

@@ -24,20 +24,20 @@ test.each(databaseKinds.filter(({ available }) => available))(
           accessor: "m",
           uuid: "m",
         }
-        await session.run(db.insertInto("mounts").values({ ...mount, created_at: 0 }))
+        await session.execute(db.insertInto("mounts").values({ ...mount, created_at: 0 }))
         for (const octet of [1, 2]) {
           const serial_number = Buffer.of(octet)
           const facts = { mount_id: "m", serial_number, issuer_id: null, not_after: 9 }
           const certificate = { certificate: serial_number, role: null, common_name: "", not_before: 0 }
-          await session.run(db.insertInto("certificates").values({ ...facts, ...certificate }))
+          await session.execute(db.insertInto("certificates").values({ ...facts, ...certificate }))
           const revocation = { list: "l", number: 1, shard_key: 0, revoked_at: 7, reason: "unspecified" }
           if (octet === 1)
-            await session.run(db.insertInto("revocations").values({ ...facts, ...revocation, entry: serial_number }))
+            await session.execute(db.insertInto("revocations").values({ ...facts, ...revocation, entry: serial_number }))
         }
       })
       await database.migrate()
       const rows = await database.read((session) =>
-        session.all(sql<{ revoked_at: number | null }>`select revoked_at from certificates order by number`),
+        session.queryMany(sql<{ revoked_at: number | null }>`select revoked_at from certificates order by number`),
       )
       expect(rows.map(({ revoked_at: at }) => at)).toEqual([7, null])
     } finally {

@@ -7,7 +7,7 @@ import { type Words, words } from "./words.ts"
 export const readingMigration: Migration = {
   name: "0009-reading",
   async up(session) {
-    for (const text of steps(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of steps(words[session.dialect])) await session.execute(sql.raw(text))
   },
 }
 

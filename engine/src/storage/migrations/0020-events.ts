@@ -7,7 +7,7 @@ import { words } from "./words.ts"
 export const eventsMigration: Migration = {
   name: "0020-events",
   async up(session) {
-    for (const text of changes(session.dialect)) await session.run(sql.raw(text))
+    for (const text of changes(session.dialect)) await session.execute(sql.raw(text))
   },
 }
 

@@ -6,7 +6,7 @@ import { type Words, words } from "./words.ts"
 export const webhooksMigration: Migration = {
   name: "0023-webhooks",
   async up(session) {
-    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of changes(words[session.dialect])) await session.execute(sql.raw(text))
   },
 }
 

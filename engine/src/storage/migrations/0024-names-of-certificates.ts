@@ -8,7 +8,7 @@ export const namesOfCertificatesMigration: Migration = {
   name: "0024-names-of-certificates",
   async up(session) {
     if (session.dialect === "sqlite") return
-    for (const text of changes) await session.run(sql.raw(text))
+    for (const text of changes) await session.execute(sql.raw(text))
   },
 }
 

@@ -7,6 +7,6 @@ export const cancellationsMigration: Migration = {
   name: "0025-cancellations",
   async up(session) {
     const { integer } = words[session.dialect]
-    await session.run(sql.raw(`alter table runs add column cancel_requested_at ${integer}`))
+    await session.execute(sql.raw(`alter table runs add column cancel_requested_at ${integer}`))
   },
 }

@@ -5,7 +5,7 @@ import type { Migration } from "../migrate.ts"
 export const listIndexesMigration: Migration = {
   name: "0026-list-indexes",
   async up(session) {
-    for (const text of changes) await session.run(sql.raw(text))
+    for (const text of changes) await session.execute(sql.raw(text))
   },
 }
 

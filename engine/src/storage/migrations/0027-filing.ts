@@ -9,9 +9,9 @@ export const filingMigration: Migration = {
   async up(session) {
     const { integer } = words[session.dialect]
     for (const table of ["certificates", "certificate_names"]) {
-      await session.run(sql.raw(`alter table ${table} add column filed_at ${integer} not null default 0`))
+      await session.execute(sql.raw(`alter table ${table} add column filed_at ${integer} not null default 0`))
       if (session.dialect === "postgres")
-        await session.run(
+        await session.execute(
           sql.raw(`alter table ${table} add constraint ${table}_unfiled check (filed_at < 1) not valid`),
         )
     }

@@ -7,6 +7,6 @@ export const unfiledRowsMigration: Migration = {
   async up(session) {
     if (session.dialect === "sqlite") return
     for (const table of ["certificates", "certificate_names"])
-      await session.run(sql.raw(`alter table ${table} validate constraint ${table}_unfiled`))
+      await session.execute(sql.raw(`alter table ${table} validate constraint ${table}_unfiled`))
   },
 }

@@ -31,7 +31,7 @@ const insertedBefore = (serial: string, names: readonly string[]) => sql<{ count
 describe.runIf(postgres.available)("a store of the release before", () => {
   const rowsOf = (database: Database) =>
     database.read((session) =>
-      session.all(sql<{ number: number; serial: string; revoked_at: number | null; names: string | null }>`
+      session.queryMany(sql<{ number: number; serial: string; revoked_at: number | null; names: string | null }>`
         select c.number, encode(c.serial_number, 'hex') as serial, c.revoked_at,
           (select string_agg(n.name, ' ' order by n.name) from certificate_names as n
             where n.certificate_number = c.number and n.mount_id = c.mount_id) as names
@@ -42,9 +42,9 @@ describe.runIf(postgres.available)("a store of the release before", () => {
     await using place = await postgres.place({ empty: true })
     await using old = await openDatabase(place.url, { migrations: before })
     await old.migrate()
-    const run = (text: string) => old.transact((session) => session.run(sql.raw(text)))
+    const run = (text: string) => old.transact((session) => session.execute(sql.raw(text)))
     const insert = (serial: string, names: readonly string[]) =>
-      old.transact((session) => session.first(insertedBefore(serial, names)))
+      old.transact((session) => session.queryOne(insertedBefore(serial, names)))
     await run(`insert into mounts (id, path, type, description, config, accessor, uuid, created_at)
       values ('mnt-a', 'a', 'pki', '', '{}', 'a', 'a', 0)`)
     for (const serial of ["01", "02", "03"]) await insert(serial, ["a", "b"])
@@ -78,7 +78,7 @@ describe.runIf(postgres.available)("a store of the release before", () => {
       { number: 6, serial: "05", revoked_at: 7, names: "d" },
     ])
     const places = await database.read((session) =>
-      session.all(sql<{ place: string }>`select tableoid::regclass::text as place from certificates order by number`),
+      session.queryMany(sql<{ place: string }>`select tableoid::regclass::text as place from certificates order by number`),
     )
     expect(places.map(({ place: name }) => name)).toEqual([
       ...Array.from({ length: 3 }, () => "certificates_unfiled"),
@@ -86,7 +86,7 @@ describe.runIf(postgres.available)("a store of the release before", () => {
     ])
     await run("delete from certificates where mount_id = 'mnt-a' and number = any(array[1, 6])")
     expect((await rowsOf(old)).map(({ number }) => number)).toEqual([2, 4])
-    const names = await old.read((session) => session.all(sql`select 1 from certificate_names`))
+    const names = await old.read((session) => session.queryMany(sql`select 1 from certificate_names`))
     expect(names).toHaveLength(3)
   }, 60_000)
 
@@ -95,7 +95,7 @@ describe.runIf(postgres.available)("a store of the release before", () => {
     await using old = await openDatabase(place.url, { migrations: before })
     await old.migrate()
     await old.transact((session) =>
-      session.run(sql`insert into mounts (id, path, type, description, config, accessor, uuid, created_at)
+      session.execute(sql`insert into mounts (id, path, type, description, config, accessor, uuid, created_at)
         values ('mnt-a', 'a', 'pki', '', '{}', 'a', 'a', 0)`),
     )
     await using database = await openDatabase(place.url, { migrations: migrations.slice(0, last + 1) })
@@ -104,7 +104,7 @@ describe.runIf(postgres.available)("a store of the release before", () => {
     const storing = Array.from({ length: 4 }, async (_, writer) => {
       for (let round = 0; !migrated.signal.aborted || round < 20; round += 1, stored += 1) {
         const serial = `${writer}${round.toString(16).padStart(7, "0")}`
-        await old.transact((session) => session.first(insertedBefore(serial, [serial])))
+        await old.transact((session) => session.queryOne(insertedBefore(serial, [serial])))
       }
     })
     try {

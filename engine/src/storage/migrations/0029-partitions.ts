@@ -4,13 +4,13 @@
 // would have to begin with the place of filing, and serve no question.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
-import type { Session } from "../session.ts"
+import type { QueryRunner } from "../session.ts"
 
 export const partitionsMigration: Migration = {
   name: "0029-partitions",
   async up(session) {
     if (session.dialect === "sqlite") return
-    const run = (text: string) => session.run(sql.raw(text))
+    const run = (text: string) => session.execute(sql.raw(text))
     await run("lock table certificates, certificate_names in access exclusive mode")
     const next = await nextNumber(session)
     await run("drop trigger certificates_take_their_names on certificates")
@@ -36,11 +36,11 @@ export const partitionsMigration: Migration = {
   },
 }
 
-async function nextNumber(session: Session): Promise<number> {
-  const row = await session.first(
+async function nextNumber(session: QueryRunner): Promise<number> {
+  const row = await session.queryOne(
     sql<{ sequence: string }>`select pg_get_serial_sequence('certificates', 'number') as sequence`,
   )
-  const drawn = await session.first<{ next: number }>(
+  const drawn = await session.queryOne<{ next: number }>(
     sql.raw(`select case when is_called then last_value + 1 else last_value end as next from ${row?.sequence ?? ""}`),
   )
   if (drawn === undefined) throw new Error("certificates have no numbers")

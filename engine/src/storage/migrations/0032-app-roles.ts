@@ -6,7 +6,7 @@ import { type Words, words } from "./words.ts"
 export const appRolesMigration: Migration = {
   name: "0032-app-roles",
   async up(session) {
-    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of changes(words[session.dialect])) await session.execute(sql.raw(text))
   },
 }
 

@@ -6,7 +6,7 @@ import { type Words, words } from "./words.ts"
 export const kubernetesLoginsMigration: Migration = {
   name: "0033-kubernetes-logins",
   async up(session) {
-    for (const text of tables(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of tables(words[session.dialect])) await session.execute(sql.raw(text))
   },
 }
 

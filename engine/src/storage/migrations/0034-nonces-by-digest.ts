@@ -5,6 +5,6 @@ import type { Migration } from "../migrate.ts"
 export const noncesByDigestMigration: Migration = {
   name: "0034-nonces-by-digest",
   async up(session) {
-    await session.run(sql`drop index acme_nonces_by_expiry`)
+    await session.execute(sql`drop index acme_nonces_by_expiry`)
   },
 }

@@ -7,7 +7,7 @@ import { type Words, words } from "./words.ts"
 export const runCommentsMigration: Migration = {
   name: "0035-run-comments",
   async up(session) {
-    for (const text of statements(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of statements(words[session.dialect])) await session.execute(sql.raw(text))
   },
 }
 

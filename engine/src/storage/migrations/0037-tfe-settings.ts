@@ -7,8 +7,8 @@ import { type Words, words } from "./words.ts"
 export const tfeSettingsMigration: Migration = {
   name: "0037-tfe-settings",
   async up(session) {
-    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
-    await session.run(keepSecretTeamsVisible)
+    for (const text of changes(words[session.dialect])) await session.execute(sql.raw(text))
+    await session.execute(keepSecretTeamsVisible)
   },
 }
 

@@ -6,7 +6,7 @@ import { type Words, words } from "./words.ts"
 export const blockedKeysMigration: Migration = {
   name: "0043-blocked-keys",
   async up(session) {
-    await session.run(sql.raw(change(words[session.dialect])))
+    await session.execute(sql.raw(change(words[session.dialect])))
   },
 }
 

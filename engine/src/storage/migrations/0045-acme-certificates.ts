@@ -7,7 +7,7 @@ import { type Words, words } from "./words.ts"
 export const acmeCertificatesMigration: Migration = {
   name: "0045-acme-certificates",
   async up(session) {
-    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of changes(words[session.dialect])) await session.execute(sql.raw(text))
   },
 }
 

@@ -13,7 +13,7 @@ test.each(databaseKinds.filter(({ available }) => available))(
     const before = migrations.findIndex(({ name }) => name === "0047-entity-names")
     await database.transact(async (session) => {
       await migrate(session, migrations.slice(0, before))
-      const run = (text: string) => session.run(sql.raw(text))
+      const run = (text: string) => session.execute(sql.raw(text))
       for (const name of ["Ada", "ops"])
         await run(`insert into users (id, username, username_folded, email, site_admin, service_account, created_at)
           values ('user-${name}', '${name}', '${name.toLowerCase()}', '', 0, 0, 1)`)
@@ -29,7 +29,7 @@ test.each(databaseKinds.filter(({ available }) => available))(
     })
     await database.migrate()
     const rows = await database.read((session) =>
-      session.all(
+      session.queryMany(
         sql<{ entity_id: string; name: string }>`select entity_id, name from entity_names order by entity_id`,
       ),
     )

@@ -6,9 +6,9 @@ import { type Words, words } from "./words.ts"
 export const entityNamesMigration: Migration = {
   name: "0047-entity-names",
   async up(session) {
-    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
-    await session.run(nameUsers)
-    await session.run(nameTeams)
+    for (const text of changes(words[session.dialect])) await session.execute(sql.raw(text))
+    await session.execute(nameUsers)
+    await session.execute(nameTeams)
   },
 }
 

@@ -7,7 +7,7 @@ import { type Words, words } from "./words.ts"
 export const oauthClientScopesMigration: Migration = {
   name: "0048-oauth-client-scopes",
   async up(session) {
-    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of changes(words[session.dialect])) await session.execute(sql.raw(text))
   },
 }
 

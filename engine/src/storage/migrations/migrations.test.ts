@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { type Database, openDatabase, sqliteFile } from "../database.ts"
 import type { Migration } from "../migrate.ts"
-import type { Session } from "../session.ts"
+import type { QueryRunner } from "../session.ts"
 import { databaseKinds } from "../temporary-database.ts"
 import { migrations } from "./index.ts"
 
@@ -103,19 +103,19 @@ describe.each(kinds)("on $name", (kind) => {
 })
 
 describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (kind) => {
-  const slow = (name: string, body: (session: Session) => Promise<void>): Migration => ({ name, up: body })
+  const slow = (name: string, body: (session: QueryRunner) => Promise<void>): Migration => ({ name, up: body })
   const known = migrations.slice(0, 1)
 
   test("a server that dies in the middle of a step leaves what was done before it, and another goes on", async () => {
     await using place = await kind.place({ empty: true })
     await migrated(place.url, known)
-    const first = slow("0002-first", async (session) => void (await session.run(sql`create table first (a int)`)))
+    const first = slow("0002-first", async (session) => void (await session.execute(sql`create table first (a int)`)))
     const dying = slow("0003-dying", async (session) => {
-      await session.run(sql`create table second (a int)`)
-      await session.run(sql`select pg_terminate_backend(pg_backend_pid())`)
+      await session.execute(sql`create table second (a int)`)
+      await session.execute(sql`select pg_terminate_backend(pg_backend_pid())`)
     })
     await expect(migrated(place.url, [...known, first, dying])).rejects.toMatchObject({ code: "busy" })
-    const living = slow("0003-dying", async (session) => void (await session.run(sql`create table second (a int)`)))
+    const living = slow("0003-dying", async (session) => void (await session.execute(sql`create table second (a int)`)))
     expect(await migrated(place.url, [...known, first, living])).toEqual(["0003-dying"])
   })
 
@@ -123,7 +123,7 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
     await using place = await kind.place({ empty: true })
     await migrated(place.url, known)
     const altering = slow("0002-altering", async (session) => {
-      await session.run(sql`alter table settings add column added text`)
+      await session.execute(sql`alter table settings add column added text`)
     })
     await using reading = await openDatabase(place.url)
     const metrics = recordedMetrics()
@@ -157,11 +157,11 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
     let attempts = 0
     const freezing = slow("0002-step", async (session) => {
       attempts += 1
-      await session.run(sql`create table step (a int)`)
+      await session.execute(sql`create table step (a int)`)
       if (attempts > 1) return
       begun.resolve()
       await still.promise
-      await session.run(sql`create table too_late (a int)`)
+      await session.execute(sql`create table too_late (a int)`)
     })
     await using frozen = await openDatabase(place.url, {
       // Long enough for a busy machine to come as far as the wait.
@@ -170,13 +170,13 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
     })
     const outcome = frozen.migrate().catch((error: unknown) => error)
     await begun.promise
-    const step = slow("0002-step", async (session) => void (await session.run(sql`create table step (b int)`)))
+    const step = slow("0002-step", async (session) => void (await session.execute(sql`create table step (b int)`)))
     expect(await migrated(place.url, [...known, step])).toEqual(["0002-step"])
     still.resolve()
     expect(await outcome).toMatchObject({ code: "busy" })
     expect(await frozen.migrate()).toEqual([])
     const tables = await frozen.read((session) =>
-      session.all(sql<{ table_name: string; column_name: string }>`
+      session.queryMany(sql<{ table_name: string; column_name: string }>`
         select table_name, column_name from information_schema.columns where table_name in ('step', 'too_late')
       `),
     )
@@ -184,7 +184,7 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
   })
 })
 
-const names = (session: Session) => session.all(sql`select name from settings`)
+const names = (session: QueryRunner) => session.queryMany(sql`select name from settings`)
 
 async function migrated(url: string, known: readonly Migration[]): Promise<readonly string[]> {
   await using database: Database = await openDatabase(url, { migrations: known })

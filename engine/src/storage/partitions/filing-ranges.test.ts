@@ -31,10 +31,10 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
   })
   afterAll(() => closing.disposeAsync())
 
-  const run = (text: string) => database.transact((session) => session.run(sql.raw(text)))
+  const run = (text: string) => database.transact((session) => session.execute(sql.raw(text)))
   const count = async (from: string) => {
     const row = await database.read((session) =>
-      session.first(sql<{ count: number }>`select count(*) as count from ${sql.raw(from)}`),
+      session.queryOne(sql<{ count: number }>`select count(*) as count from ${sql.raw(from)}`),
     )
     return row?.count
   }
@@ -56,7 +56,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     const storing = Array.from({ length: 3 }, async (_, writer) => {
       for (let round = 0; !made.signal.aborted || round < 20; round += 1, stored += 1)
         await third.transact((session) =>
-          session.run(sql`insert into certificates (mount_id, serial_number, certificate, common_name, not_before, not_after, filed_at)
+          session.execute(sql`insert into certificates (mount_id, serial_number, certificate, common_name, not_before, not_after, filed_at)
             values ('mnt-a', int8send(${writer * 1_000_000 + round}), '', '', 0, ${range.from}, ${range.from + round})`),
         )
     })
@@ -128,7 +128,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     const released = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
     const long = other.read(async (session) => {
-      await session.all(sql`select number from certificates`)
+      await session.queryMany(sql`select number from certificates`)
       begun.resolve()
       await released.promise
     })

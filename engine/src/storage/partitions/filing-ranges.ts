@@ -5,7 +5,7 @@ import { sql } from "kysely"
 import type { FilingCursor, FilingRange, FilingRanges } from "../../pki/certificates/filing.ts"
 import type { MountId } from "../../pki/mount.ts"
 import type { Database } from "../database.ts"
-import type { Session } from "../session.ts"
+import type { QueryRunner } from "../session.ts"
 
 const tables = ["certificate_names", "certificates"] as const
 type PartitionedTable = (typeof tables)[number]
@@ -37,18 +37,18 @@ export function filingRangesOver(database: Pick<Database, "dialect" | "read" | "
       database.read(async (session) => {
         const within = sql`from ${partition("certificates", range)} where mount_id = ${mountId}
           and (not_after, number) > (${after.notAfter}, ${after.number})`
-        const last = await session.first(
+        const last = await session.queryOne(
           sql<{ not_after: number; number: number }>`select not_after, number ${within}
             order by not_after, number limit 1 offset ${limit - 1}`,
         )
         if (last !== undefined) return { count: limit, next: { notAfter: last.not_after, number: last.number } }
-        const rest = await session.first(sql<{ count: number }>`select count(*) as count ${within}`)
+        const rest = await session.queryOne(sql<{ count: number }>`select count(*) as count ${within}`)
         return { count: rest?.count ?? 0, next: undefined }
       }),
 
     removeMetadata: (range, mountId, { from, limit }) =>
       database.transact(async (session) => {
-        const rows = await session.all(sql<{ expires_at: number }>`
+        const rows = await session.queryMany(sql<{ expires_at: number }>`
           delete from certificate_metadata where (mount_id, serial_number) in (
             select d.mount_id, d.serial_number from certificate_metadata as d
             where d.mount_id = ${mountId} and d.expires_at >= ${from} and d.expires_at < ${range.to}
@@ -64,11 +64,11 @@ export function filingRangesOver(database: Pick<Database, "dialect" | "read" | "
       for (const table of tables) {
         const isDropped = await database.alter(async (session) => {
           // The whole first, as everybody does who writes to a part of it.
-          await session.run(sql`lock table only ${sql.table(table)} in access exclusive mode`)
+          await session.execute(sql`lock table only ${sql.table(table)} in access exclusive mode`)
           if (!(await isThere(session, table, range))) return table === "certificate_names"
           const present = await mountsIn(session, range)
           if (!present.every((id) => mountIds.includes(id))) return false
-          await session.run(sql`drop table ${partition(table, range)}`)
+          await session.execute(sql`drop table ${partition(table, range)}`)
           return true
         })
         if (!isDropped) return false
@@ -86,10 +86,10 @@ const partitionName = (table: PartitionedTable, { from }: FilingRange): string =
   `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll("-", "_")}`
 
 /** None where the table is no partitioned one yet. */
-async function rangesOf(session: Session, table: PartitionedTable): Promise<readonly FilingRange[] | undefined> {
-  const parents = await session.all(sql`select 1 from pg_partitioned_table where partrelid = to_regclass(${table})`)
+async function rangesOf(session: QueryRunner, table: PartitionedTable): Promise<readonly FilingRange[] | undefined> {
+  const parents = await session.queryMany(sql`select 1 from pg_partitioned_table where partrelid = to_regclass(${table})`)
   if (parents.length === 0) return undefined
-  const rows = await session.all(sql<{ bounds: string }>`
+  const rows = await session.queryMany(sql<{ bounds: string }>`
     select pg_get_expr(c.relpartbound, c.oid) as bounds from pg_inherits as i join pg_class as c on c.oid = i.inhrelid
     where i.inhparent = to_regclass(${table})`)
   return rows
@@ -100,7 +100,7 @@ async function rangesOf(session: Session, table: PartitionedTable): Promise<read
     .toSorted((one, other) => one.from - other.from)
 }
 
-async function isThere(session: Session, table: PartitionedTable, { from }: FilingRange): Promise<boolean> {
+async function isThere(session: QueryRunner, table: PartitionedTable, { from }: FilingRange): Promise<boolean> {
   return ((await rangesOf(session, table)) ?? []).some((one) => one.from === from)
 }
 
@@ -115,13 +115,13 @@ async function unfile(
   for (;;) {
     signal?.throwIfAborted()
     const count = await database.transact(async (session) => {
-      const rows = await session.all(sql<{ number: number }>`
+      const rows = await session.queryMany(sql<{ number: number }>`
         update certificates set filed_at = 0 where filed_at >= ${from} and filed_at < ${to} and number in (
           select number from certificates_default where filed_at >= ${from} and filed_at < ${to}
           order by filed_at limit ${unfiledPerWrite})
         returning number`)
       const numbers = rows.map(({ number }) => number)
-      await session.run(sql`update certificate_names set filed_at = 0
+      await session.execute(sql`update certificate_names set filed_at = 0
         where certificate_number = any(${sql.val(numbers)}::bigint[]) and filed_at >= ${from} and filed_at < ${to}`)
       return rows.length
     })
@@ -130,27 +130,27 @@ async function unfile(
 }
 
 /** False where too much would have to be moved. */
-async function make(session: Session, table: PartitionedTable, range: FilingRange): Promise<boolean> {
+async function make(session: QueryRunner, table: PartitionedTable, range: FilingRange): Promise<boolean> {
   if (await isThere(session, table, range)) return true
   const [whole, made] = [sql.table(table), partition(table, range)]
   const [unfiled, others] = [sql.table(`${table}_unfiled`), sql.table(`${table}_default`)]
-  await session.run(sql`create table ${made} (like ${unfiled} including defaults including indexes including storage)`)
+  await session.execute(sql`create table ${made} (like ${unfiled} including defaults including indexes including storage)`)
   // What comes meanwhile waits, and then finds its range.
-  await session.run(sql`lock table ${others} in access exclusive mode`)
+  await session.execute(sql`lock table ${others} in access exclusive mode`)
   const place = sql`filed_at >= ${range.from} and filed_at < ${range.to}`
   const most = movedMaximum[table]
-  const found = await session.first(
+  const found = await session.queryOne(
     sql<{
       count: number
     }>`select count(*) as count from (select 1 from ${others} where ${place} limit ${most + 1}) as f`,
   )
   if ((found?.count ?? 0) > most) {
-    await session.run(sql`drop table ${made}`)
+    await session.execute(sql`drop table ${made}`)
     return false
   }
-  await session.run(sql`with moved as (delete from ${others} where ${place} returning ${sql.raw(columns[table])})
+  await session.execute(sql`with moved as (delete from ${others} where ${place} returning ${sql.raw(columns[table])})
     insert into ${made} (${sql.raw(columns[table])}) select ${sql.raw(columns[table])} from moved`)
-  await session.run(
+  await session.execute(
     sql`alter table ${whole} attach partition ${made}
       for values from (${sql.lit(range.from)}) to (${sql.lit(range.to)})`,
   )
@@ -158,8 +158,8 @@ async function make(session: Session, table: PartitionedTable, range: FilingRang
 }
 
 // Of the whole, because another server may drop the range meanwhile.
-async function mountsIn(session: Session, { from, to }: FilingRange): Promise<readonly MountId[]> {
-  const rows = await session.all(sql<{ id: string }>`select m.id from mounts as m cross join lateral (
+async function mountsIn(session: QueryRunner, { from, to }: FilingRange): Promise<readonly MountId[]> {
+  const rows = await session.queryMany(sql<{ id: string }>`select m.id from mounts as m cross join lateral (
     select 1 from certificates as c where c.mount_id = m.id and c.filed_at >= ${from} and c.filed_at < ${to} limit 1) as c
     order by m.id`)
   return rows.map(({ id }) => id as MountId)

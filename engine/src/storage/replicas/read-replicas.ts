@@ -12,7 +12,7 @@ import type { Backend, BackendOptions, ReadReplicaOptions } from "../backend.ts"
 import { openStandby, type Standby } from "../postgres.ts"
 import { faultOf, isRefusal } from "../postgres-errors.ts"
 import { PlacesWritten } from "./places-written.ts"
-import { statement, type Session } from "../session.ts"
+import { statement, type QueryRunner } from "../session.ts"
 import { createReplicaMetrics, noStorageMetrics, type ReplicaState } from "../storage-metrics.ts"
 import type { TracedRun } from "../traced-backend.ts"
 import { UnusableStore } from "../unusable-store.ts"
@@ -25,7 +25,7 @@ export interface ReadReplicas {
   close(): Promise<void>
 }
 
-type Work<T> = (session: Session) => Promise<T>
+type Work<T> = (session: QueryRunner) => Promise<T>
 
 /** How far the primary's log was written when it was asked. */
 interface WrittenPlace {
@@ -75,8 +75,8 @@ export async function replicaStandings(
   options: Pick<BackendOptions, "random" | "log">,
 ): Promise<readonly ReplicaStanding[]> {
   const stopwatch = () => performance.now()
-  const system = await primary.read((session) => session.first(systemQuery, {}))
-  const place = await primary.read((session) => session.first(placeQuery, {}))
+  const system = await primary.read((session) => session.queryOne(systemQuery, {}))
+  const place = await primary.read((session) => session.queryOne(placeQuery, {}))
   if (system === undefined || place === undefined) throw untold()
   const { family, position, number } = place
   return Promise.all(
@@ -114,7 +114,7 @@ class FollowedReplicas implements ReadReplicas {
 
   async refuseOthers(): Promise<void> {
     const system = await this.#options.primary
-      .readSingle((session) => session.first(systemQuery, {}))
+      .readSingle((session) => session.queryOne(systemQuery, {}))
       .catch(() => undefined)
     if (system === undefined) return
     const isOther = await Promise.all(this.#replicas.map((replica) => replica.isOther(system.identifier)))
@@ -178,12 +178,12 @@ class FollowedReplicas implements ReadReplicas {
 
   async #place(): Promise<WrittenPlace> {
     const { primary, random } = this.#options
-    const place = await primary.readSingle((session) => session.first(placeQuery, {}))
+    const place = await primary.readSingle((session) => session.queryOne(placeQuery, {}))
     if (place === undefined) throw untold()
     const { family, position, number } = place
     if (number !== null) return { position, mark: { family, number } }
     // The first since the database was made, or since a standby became its primary.
-    await primary.transact((session) => session.run(markQuery, { family, number: markNumber(random) }))
+    await primary.transact((session) => session.execute(markQuery, { family, number: markNumber(random) }))
     return this.#place()
   }
 
@@ -228,7 +228,7 @@ class Replica implements ReplicaState {
 
   /** Whether the server answers, and its files are not those of the primary. */
   async isOther(system: string): Promise<boolean> {
-    const found = await this.#standby.readSingle((session) => session.first(systemQuery, {})).catch(() => undefined)
+    const found = await this.#standby.readSingle((session) => session.queryOne(systemQuery, {})).catch(() => undefined)
     return found !== undefined && found.identifier !== system
   }
 
@@ -293,10 +293,10 @@ class Replica implements ReplicaState {
     const { stopwatch, waitMs } = this.#options
     return {
       patienceMs: waitMs + silenceMs,
-      async await(session: Session): Promise<void> {
+      async await(session: QueryRunner): Promise<void> {
         const deadline = stopwatch() + waitMs
         for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-          const facts = await session.first(replayQuery, { family: mark.family })
+          const facts = await session.queryOne(replayQuery, { family: mark.family })
           if (facts?.standby !== true || facts.position === null) throw new Unfit("the server is no standby")
           seen(facts.position)
           if (facts.position >= position) {

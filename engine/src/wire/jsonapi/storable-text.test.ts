@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { isEngineError } from "../../core/errors.ts"
 import { decodeBody, decodeDocument, decodeList } from "./document.ts"
-import { refuseUnstorableQuery, unstorableFaults } from "./storable-text.ts"
+import { rejectUnstorableQuery, unstorableFaults } from "./storable-text.ts"
 
 function refusal(attempt: () => unknown) {
   try {
@@ -84,7 +84,7 @@ describe("a document", () => {
 
 test("a query is refused for each such parameter", () => {
   const query = new URLSearchParams("q=a%00&page%5Bsize%5D=1&n%00=x")
-  expect(refusal(() => refuseUnstorableQuery(query))).toEqual({
+  expect(refusal(() => rejectUnstorableQuery(query))).toEqual({
     code: "bad-request",
     faults: [
       { detail: "q must not contain the character U+0000", parameter: "q" },

@@ -24,7 +24,7 @@ export function unstorableFaults(value: unknown, base: string, valuesMaximum = N
   return faults
 }
 
-export function refuseUnstorableQuery(query: URLSearchParams): void {
+export function rejectUnstorableQuery(query: URLSearchParams): void {
   const faults = [...query].flatMap(([name, value]): Fault[] => {
     const problem = textProblem(name) ?? textProblem(value)
     const parameter = name.replaceAll("\0", "")

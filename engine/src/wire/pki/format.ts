@@ -1,5 +1,5 @@
 // Formats of certificates and keys: PEM, DER in base64, or one PEM bundle with the key and the chain.
-import { derived } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/derived.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { sameName } from "../../x509/name.ts"
 import { writePem } from "../../x509/pem.ts"
@@ -30,7 +30,7 @@ export const encodeCertificate = (der: Uint8Array, as: Format): string =>
 /** The same, for certificates that are handed out again and again. */
 export const encodeAuthority = (der: Uint8Array, as: Format): string => (as === "der" ? base64(der) : authorityPem(der))
 
-const authorityPem = derived((der: Uint8Array) => writePem("CERTIFICATE", der))
+const authorityPem = memoizeByIdentity((der: Uint8Array) => writePem("CERTIFICATE", der))
 
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
@@ -58,7 +58,7 @@ export const encodeBundle = (
     ...chain.filter((der) => der !== certificate && !isSelfIssued(der)).map(authorityPem),
   ].join("\n")
 
-const isSelfIssued = derived((der: Uint8Array): boolean => {
+const isSelfIssued = memoizeByIdentity((der: Uint8Array): boolean => {
   const { issuer, subject } = parseCertificate(der)
   return sameName(issuer, subject)
 })

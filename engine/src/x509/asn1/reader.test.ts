@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { MalformedDer } from "./malformed-der.ts"
-import { DerReader, depthMaximum, refuseMalformed } from "./reader.ts"
+import { DerReader, depthMaximum, rejectMalformed } from "./reader.ts"
 import { tag } from "./tag.ts"
 import { type Der, context, encode, integer, octetString, primitive, sequence, utf8String } from "./writer.ts"
 
@@ -176,7 +176,7 @@ describe("nesting", () => {
   test("of thousands of levels ends at the bound", () => {
     let hostile = encode(integer(1))
     while (hostile.length < 60_000) hostile = encode(sequence([hostile]))
-    expect(() => refuseMalformed(hostile, "test")).toThrow("levels deep")
+    expect(() => rejectMalformed(hostile, "test")).toThrow("levels deep")
   })
 })
 
@@ -206,7 +206,7 @@ function isReadOrRefused(read: () => unknown): boolean {
 test("a value that is cut off at any octet is refused", () => {
   const whole = encode(sequence([integer(1n << 100n), utf8String("grüezi"), octetString(primitive(tag.null, []))]))
   for (let length = 0; length < whole.length; length += 1)
-    expect(() => refuseMalformed(whole.subarray(0, length), "test")).toThrow(MalformedDer)
-  expect(() => refuseMalformed(whole, "test")).not.toThrow()
-  expect(() => refuseMalformed(Uint8Array.of(...whole, 0), "test")).toThrow("do not belong")
+    expect(() => rejectMalformed(whole.subarray(0, length), "test")).toThrow(MalformedDer)
+  expect(() => rejectMalformed(whole, "test")).not.toThrow()
+  expect(() => rejectMalformed(Uint8Array.of(...whole, 0), "test")).toThrow("do not belong")
 })

@@ -430,7 +430,7 @@ export class DerReader {
 }
 
 /** Refuses what is not exactly one well-formed value. */
-export function refuseMalformed(bytes: Uint8Array, document: string): void {
+export function rejectMalformed(bytes: Uint8Array, document: string): void {
   const reader = new DerReader(bytes, document)
   reader.value("value")
   reader.finish("value")

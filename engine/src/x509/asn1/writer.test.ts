@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { civilTime, instantOf } from "./calendar.ts"
-import { DerReader, refuseMalformed } from "./reader.ts"
+import { DerReader, rejectMalformed } from "./reader.ts"
 import { contextPrimitive, tag } from "./tag.ts"
 import {
   type Der,
@@ -178,7 +178,7 @@ describe("whatever is written is read as the same value", () => {
         const source = new DerReader(der, "test")
         expect(read(source)).toEqual(value)
         expect(source.done).toBe(true)
-        refuseMalformed(der, "test")
+        rejectMalformed(der, "test")
       }),
     )
   })

@@ -1,6 +1,6 @@
 // Whom a method asks about tokens, and whom it believes. With a host each token is shown to the API server's TokenReview; with
 // keys its signature must be one of theirs. Both may be set, and one of them must be.
-import { type Fault, refuseFaults } from "../../../core/errors.ts"
+import { type Fault, rejectFaults } from "../../../core/errors.ts"
 import { parseCertificate } from "../../../x509/certificate.ts"
 import { readPem } from "../../../x509/pem.ts"
 import { type PublicKey, readPublicKey } from "../../../x509/public-key.ts"
@@ -88,7 +88,7 @@ export async function createKubernetesConfig(input: KubernetesConfigInput): Prom
       field: ["kubernetesHost"],
       detail: '"kubernetes_host" is needed, unless "pem_keys" are to judge tokens alone',
     })
-  refuseFaults(faults)
+  rejectFaults(faults)
   return {
     config: {
       kubernetesHost,

@@ -2,12 +2,12 @@
 // everything else speaks for: the less anybody can make this server ask, the better.
 import { authorizePath, type Capability, permissionDenied } from "../../../core/access.ts"
 import type { Caller } from "../../../core/caller.ts"
-import { badRequest, EngineError, notFound, refuseFaults, unavailable, unprocessable } from "../../../core/errors.ts"
+import { badRequest, EngineError, notFound, rejectFaults, unavailable, unprocessable } from "../../../core/errors.ts"
 import type { Runtime } from "../../../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../../../core/storage.ts"
 import type { CreatedServiceToken } from "../../access/service-tokens.ts"
 import { type KeyPage, pageOfKeys } from "../../key-page.ts"
-import type { MountStore } from "../../mount-store.ts"
+import type { MountRepository } from "../../mount-store.ts"
 import { mountPathOf } from "../../mount.ts"
 import { roleNameFaults } from "../../roles/role.ts"
 import { addressBounds } from "../address-bounds.ts"
@@ -24,7 +24,7 @@ import {
   kubernetesConfigWarnings,
   verificationKeys,
 } from "./kubernetes-config.ts"
-import type { KubernetesLoginStore } from "./kubernetes-login-store.ts"
+import type { KubernetesLoginRepository } from "./kubernetes-login-store.ts"
 import type {
   KubernetesConfigured,
   KubernetesLogin,
@@ -117,7 +117,7 @@ export class KubernetesLoginService implements KubernetesLogins {
       const { id } = await this.#method(stores)
       const before = await stores.kubernetesLogins.role(id, folded(name))
       if (before !== undefined) this.#authorize(`role/${folded(name)}`, "update")
-      refuseFaults(roleNameFaults(name))
+      rejectFaults(roleNameFaults(name))
       const role = changeKubernetesRole(before, input)
       await stores.kubernetesLogins.saveRole(id, folded(name), role)
       return { role, warnings: kubernetesRoleWarnings(role) }
@@ -257,8 +257,8 @@ export class KubernetesLoginService implements KubernetesLogins {
 const writing = ["create", "update"] as const
 
 interface UsedStores extends LoginStores {
-  readonly kubernetesLogins: KubernetesLoginStore
-  readonly mounts: MountStore
+  readonly kubernetesLogins: KubernetesLoginRepository
+  readonly mounts: MountRepository
 }
 
 interface Known {

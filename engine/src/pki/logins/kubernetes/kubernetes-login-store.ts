@@ -2,7 +2,7 @@ import type { AuthMethodId } from "../auth-method.ts"
 import type { KubernetesConfig, NewKubernetesConfig } from "./kubernetes-config.ts"
 import type { KubernetesRole } from "./kubernetes-role.ts"
 
-export interface KubernetesLoginStore {
+export interface KubernetesLoginRepository {
   config(methodId: AuthMethodId): Promise<KubernetesConfig | undefined>
   /** With which this server shows itself to the API server; undefined where none is kept. */
   reviewerToken(methodId: AuthMethodId): Promise<string | undefined>

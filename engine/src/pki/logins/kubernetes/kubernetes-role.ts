@@ -1,5 +1,5 @@
 // Which service accounts may log in by a name, and what token they get. Nothing here asks the cluster.
-import { type Fault, refuseFaults } from "../../../core/errors.ts"
+import { type Fault, rejectFaults } from "../../../core/errors.ts"
 import { type Instant, minuteMs } from "../../../core/time.ts"
 import { anyGlob } from "../../names/glob.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../token-terms.ts"
@@ -40,7 +40,7 @@ const audienceMaximum = 1_024
 export function changeKubernetesRole(before: KubernetesRole | undefined, input: KubernetesRoleInput): KubernetesRole {
   const { faults = [], ...given } = input
   const role: KubernetesRole = { ...(before ?? defaultKubernetesRole), ...given }
-  refuseFaults([
+  rejectFaults([
     ...faults,
     ...patternFaults("boundServiceAccountNames", "bound_service_account_names", role, faults),
     ...patternFaults("boundServiceAccountNamespaces", "bound_service_account_namespaces", role, faults),
