@@ -12,6 +12,7 @@ WORKDIR /app
 # What is installed depends on these alone.
 COPY package.json package-lock.json tsconfig.base.json LICENSE ./
 COPY engine/package.json engine/
+COPY engine/testing/package.json engine/testing/
 COPY operator/package.json operator/
 COPY provider/package.json provider/
 COPY examples/policy-service/package.json examples/policy-service/
@@ -21,7 +22,7 @@ COPY operator operator/
 RUN npm exec -- tsc -b engine operator
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund --workspace engine --workspace operator
 # What was built from stays here; what runs can be read by everybody and changed by nobody.
-RUN rm -rf */src */scripts */deploy */tsconfig* && chmod -R a+rX,go-w node_modules engine operator
+RUN rm -rf */src */testing */scripts */deploy */tsconfig* && chmod -R a+rX,go-w node_modules engine operator
 
 FROM ${RUNTIME_IMAGE}
 WORKDIR /app

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { firstPage } from "./core/page.ts"
 import { openEmbedded } from "./embedded.ts"
 import { openEngine } from "./open.ts"
-import { startServer } from "./server.ts"
-import { usualSharedKind } from "./storage/temporary-database.ts"
+import { startServer } from "./server/server.ts"
+import { usualSharedKind } from "../testing/temporary-database.ts"
 
 let place: Awaited<ReturnType<typeof usualSharedKind.place>>
 beforeEach(async () => {

@@ -2,8 +2,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
-import { definitionOf } from "../src/kinds/definition.ts"
-import { kinds } from "../src/kinds/kinds.ts"
+import { definitionOf } from "../src/api/definition.ts"
+import { kinds } from "../src/api/kinds.ts"
 
 const folder = join(import.meta.dirname, "../../crds")
 const check = process.argv.includes("--check")

@@ -18,11 +18,11 @@ import {
   untilStopped,
   withCallerEngine,
 } from "@chancery/engine/cli"
-import { type FolderOptions, keepFolder, reconcileFolder, type Settled } from "./directory/reconcile-folder.ts"
-import { lockFolder } from "./directory/folder-lock.ts"
-import type { ManifestFault } from "./directory/manifests.ts"
+import { type FolderOptions, keepFolder, reconcileFolder, type Settled } from "./local/reconcile-folder.ts"
+import { lockFolder } from "./local/folder-lock.ts"
+import type { ManifestFault } from "./local/manifests.ts"
 import { parseGoDuration } from "./go-duration.ts"
-import { keyOf } from "./kubernetes-object.ts"
+import { keyOf } from "./kube/kubernetes-object.ts"
 import { systemRuntime } from "./runtime.ts"
 
 export const commands = (terminal: Terminal): readonly Command[] => [reconcileCommand(terminal)]

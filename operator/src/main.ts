@@ -7,8 +7,8 @@ import { type Log, parsePermittedAddresses } from "@chancery/engine"
 import { KubeConfig } from "@kubernetes/client-node"
 import { runOperator } from "./operator.ts"
 import { systemRuntime } from "./runtime.ts"
-import { parseShard } from "./shard.ts"
-import { isClusterName } from "./workspace/tag-owner.ts"
+import { parseShard } from "./controllers/shard.ts"
+import { isClusterName } from "./controllers/workspace/tag-owner.ts"
 
 const usage = `chancery-operator
 

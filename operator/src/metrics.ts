@@ -1,6 +1,6 @@
 // Under the names that dashboards of other operators already read (controller-runtime, client-go).
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
-import type { WorkQueueObserver } from "./work-queue.ts"
+import type { WorkQueueObserver } from "./controllers/work-queue.ts"
 
 export type ReconcileResult = "success" | "requeue_after" | "error"
 

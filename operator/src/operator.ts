@@ -7,16 +7,16 @@ import {
   type PermittedAddresses,
 } from "@chancery/engine"
 import type { KubeConfig } from "@kubernetes/client-node"
-import { ApiClient } from "./api-client.ts"
-import { controlledKinds } from "./controlled-kinds.ts"
-import { openControllers } from "./controllers.ts"
-import { Election } from "./election.ts"
-import { EventRecorder } from "./event-recorder.ts"
+import { ApiClient } from "./kube/api-client.ts"
+import { controlledKinds } from "./controllers/controlled-kinds.ts"
+import { openControllers } from "./controllers/controllers.ts"
+import { Election } from "./kube/election.ts"
+import { EventRecorder } from "./kube/event-recorder.ts"
 import { startHealthServer } from "./health-server.ts"
-import { KubernetesCluster } from "./kubernetes-cluster.ts"
+import { KubernetesCluster } from "./kube/kubernetes-cluster.ts"
 import { createMetrics } from "./metrics.ts"
 import type { OperatorRuntime } from "./runtime.ts"
-import type { Shard } from "./shard.ts"
+import type { Shard } from "./controllers/shard.ts"
 
 export interface OperatorOptions {
   readonly config: KubeConfig

@@ -128,8 +128,8 @@ function resourceFile(definition: Definition): string {
   const adopt = `Adopt ${adoption ?? ""}. Destroying the stack then keeps it unless \`deletionPolicy\` is set.`
   return `// Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { ${adoption !== undefined ? "Adopted, " : ""}LifecycleArgs } from "../lifecycle-args.ts"
-import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
+import type { ${adoption !== undefined ? "Adopted, " : ""}LifecycleArgs } from "../lifecycle/lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../dynamic/pulumi-resource.ts"
 
 ${interfaces.text}${argsDescription === "" ? "" : comment(argsDescription)}export interface ${title}Args extends ${lifecycle} {
 ${args.join("")}${adoption === undefined ? "" : `${comment(adopt, "  ")}  adopt?: pulumi.Input<boolean>\n`}}

@@ -2,8 +2,8 @@
 // A token from the environment wins: `destroy` and `refresh` run with the configuration of the last `up`, in which it may
 // have expired since. Everything else is taken from the configuration first.
 import { readFile } from "node:fs/promises"
-import type { Defaults, DeletionPolicy, Edition } from "./lifecycle.ts"
-import { isTimeout, durationMs } from "./deadline.ts"
+import type { Defaults, DeletionPolicy, Edition } from "./lifecycle/lifecycle.ts"
+import { isTimeout, durationMs } from "./lifecycle/deadline.ts"
 
 export interface Configuration {
   readonly engineUrl: string | undefined

@@ -4,7 +4,7 @@ export {
   type DataRetentionPolicyArgs,
   type DataRetentionPolicyState,
 } from "./resources/data-retention-policy.ts"
-export type { LifecycleArgs as LifeArgs } from "./lifecycle-args.ts"
+export type { LifecycleArgs as LifeArgs } from "./lifecycle/lifecycle-args.ts"
 export {
   getWorkspace,
   getWorkspaceOutputs,
@@ -24,7 +24,7 @@ export {
 } from "./pki-lookups.ts"
 export { AcmeConfig, type AcmeConfigArgs, type AcmeConfigState } from "./resources/acme-config.ts"
 export { AcmeEab, type AcmeEabArgs, type AcmeEabState } from "./resources/acme-eab.ts"
-export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./certificate-args.ts"
+export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./lifecycle/certificate-args.ts"
 export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./resources/pki-certificate.ts"
 export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./resources/pki-intermediate.ts"
 export { PkiIssuer, type PkiIssuerArgs, type PkiIssuerState } from "./resources/pki-issuer.ts"
@@ -37,7 +37,7 @@ export {
   type PkiSignedCertificateState,
 } from "./resources/pki-signed-certificate.ts"
 export { Project, type ProjectArgs, type ProjectState } from "./resources/project.ts"
-export { Provider, type ProviderArgs } from "./provider.ts"
+export { Provider, type ProviderArgs } from "./dynamic/provider.ts"
 export {
   RemoteStateConsumers,
   type RemoteStateConsumersArgs,

@@ -1,8 +1,8 @@
 // What a program asks about things that it does not declare, of the engine of the stack's configuration.
 import * as pulumi from "@pulumi/pulumi"
 import type { Engine, Page, PageRequest, TagView, WorkspaceView } from "@chancery/engine"
-import { asking, stackConfiguration } from "./asking.ts"
-import { isRefusal } from "./refusal.ts"
+import { asking, stackConfiguration } from "./lifecycle/invoke.ts"
+import { isRefusal } from "./lifecycle/rejection.ts"
 import type { WorkspaceState } from "./resources/workspace.ts"
 
 /** A workspace and its settings. */

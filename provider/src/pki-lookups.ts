@@ -1,7 +1,7 @@
 // What a program asks about roles, issuers and ACME that it does not declare.
 import type { Engine } from "@chancery/engine"
 import type { AcmeConfigState } from "./resources/acme-config.ts"
-import { asking, stackConfiguration } from "./asking.ts"
+import { asking, stackConfiguration } from "./lifecycle/invoke.ts"
 import type { PkiIssuerState } from "./resources/pki-issuer.ts"
 import type { PkiRoleState } from "./resources/pki-role.ts"
 

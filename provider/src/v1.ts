@@ -1,11 +1,11 @@
 // The providers of all kinds in one process, and what they share. States name them: `require("@chancery/pulumi/provider").v1.KIND`.
 // `destroy` and `refresh` call them with states of every earlier build, so neither name ever changes.
 import { systemRuntime } from "@chancery/engine/declared/shared"
-import { dynamicProvider, type DynamicProvider } from "./dynamic.ts"
-import { createEngines } from "./engines.ts"
-import type { KindName } from "./kind-name.ts"
-import type { Lifecycle } from "./lifecycle.ts"
-import { createSession, type Session } from "./session.ts"
+import { dynamicProvider, type DynamicProvider } from "./dynamic/dynamic.ts"
+import { createEngines } from "./dynamic/engines.ts"
+import type { KindName } from "./lifecycle/kinds.ts"
+import type { Lifecycle } from "./lifecycle/lifecycle.ts"
+import { createSession, type Session } from "./dynamic/session.ts"
 
 const ending = new AbortController()
 const engines = createEngines(ending.signal)
@@ -49,8 +49,12 @@ function family<Name extends KindName>(
   return (kind) => dynamicProvider(kind, async () => (await (loading ??= load()))[kind], session)
 }
 
-const ofWorkspaces = family(async () => (await import("./workspace-lifecycles.ts")).workspaceLifecyclesBy(clock))
-const ofCertificates = family(async () => (await import("./certificate-lifecycles.ts")).certificateLifecyclesBy(clock))
+const ofWorkspaces = family(async () =>
+  (await import("./lifecycle/workspace-lifecycles.ts")).workspaceLifecyclesBy(clock),
+)
+const ofCertificates = family(async () =>
+  (await import("./lifecycle/certificate-lifecycles.ts")).certificateLifecyclesBy(clock),
+)
 
 /** One per kind. They implement `pulumi.dynamic.ResourceProvider`. */
 export const v1 = {

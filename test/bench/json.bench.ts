@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assertJsonBounds, defaultJsonBounds } from "../../engine/src/core/json-bounds.ts"
-import { openTestEngine } from "../../engine/src/testing/world.ts"
+import { openTestEngine } from "../../engine/testing/test-engine.ts"
 import { report, target } from "./figures.ts"
 
 const rounds = 60

@@ -1,7 +1,7 @@
 // Fills a data folder with one organization of many workspaces: 5 of 200 tags and 3 bindings over 20 keys each. The same
 // 60 of them, however many there are, match the narrow filters of the list bench.
 import { openEmbedded } from "../../engine/src/embedded.ts"
-import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
+import { seededRandom } from "../../engine/testing/seeded-random.ts"
 
 export const plantedCount = 60
 const tagCount = 200

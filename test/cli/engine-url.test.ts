@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import type { ServedEngine } from "../../engine/src/engine.ts"
-import { ReloadableIdentity } from "../../engine/src/http/secure-context.ts"
-import { startServer } from "../../engine/src/server.ts"
+import { ReloadableIdentity } from "../../engine/src/server/http/secure-context.ts"
+import { startServer } from "../../engine/src/server/server.ts"
 import { run, temporaryFolder } from "./chancery.ts"
 
 const file = (name: string): string => fileURLToPath(new URL(`tls/${name}.pem`, import.meta.url))

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { request } from "undici"
 import { expect, test } from "vitest"
-import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
+import { databaseKinds } from "../../engine/testing/temporary-database.ts"
 import { type Block, typedPage } from "../documents/typed-page.ts"
 import { run, serve, temporaryFolder } from "./chancery.ts"
 

@@ -1,7 +1,7 @@
 // A server with the variables that every program with OpenTelemetry reads, and a collector.
 import { request } from "undici"
 import { expect, test } from "vitest"
-import { startOtlpReceiver } from "../../engine/src/testing/otlp-receiver.ts"
+import { startOtlpReceiver } from "../../engine/testing/otlp-receiver.ts"
 import { typedPage } from "../documents/typed-page.ts"
 import { run, serve, temporaryFolder } from "./chancery.ts"
 

@@ -7,9 +7,9 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { request } from "undici"
-import { ReloadableIdentity, startServer } from "../../engine/src/server.ts"
-import { openssl } from "../../engine/src/testing/openssl.ts"
-import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
+import { ReloadableIdentity, startServer } from "../../engine/src/server/server.ts"
+import { openssl } from "../../engine/testing/openssl.ts"
+import { openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
 import { freePort } from "../free-port.ts"
 
 /** One that serves ACME. */

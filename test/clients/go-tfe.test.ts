@@ -4,8 +4,8 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { beforeAll, describe, expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
-import { usualKind } from "../../engine/src/storage/temporary-database.ts"
-import { startServer } from "../../engine/src/server.ts"
+import { usualKind } from "../../engine/testing/temporary-database.ts"
+import { startServer } from "../../engine/src/server/server.ts"
 import { goProgram, goTfeFolder } from "../toolchain/go-modules.ts"
 
 /** The stories that the program tells, in its order. */

@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type RunningServer, startServer } from "../../engine/src/server.ts"
-import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
+import { type RunningServer, startServer } from "../../engine/src/server/server.ts"
+import { openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
 import { typedPage } from "../documents/typed-page.ts"
 
 const execute = promisify(execFile)

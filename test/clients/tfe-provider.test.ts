@@ -1,6 +1,6 @@
 // After an apply, a second plan of terraform-provider-tfe 0.70.0 is empty: every attribute is read as it was written.
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
 import {
   agentPool,
   agentPoolAllowedProjects,

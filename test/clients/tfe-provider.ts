@@ -1,7 +1,7 @@
 // Requests that terraform-provider-tfe 0.70.0 (with go-tfe 1.93.0) sends to create and to read some of its resources, and the
 // attributes that it keeps in the state. The Go module proxy does not serve the provider, which is therefore not run here.
 // Sources: https://github.com/hashicorp/terraform-provider-tfe/tree/v0.70.0/internal/provider
-import type { Answer } from "../../engine/src/testing/world.ts"
+import type { Answer } from "../../engine/testing/test-engine.ts"
 
 export type Send = (method: string, path: string, body?: unknown) => Promise<Answer>
 export type Attributes = Readonly<Record<string, unknown>>

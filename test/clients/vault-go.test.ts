@@ -2,7 +2,7 @@
 // socket: what they decode and which of their own errors they raise is what the wire format has to satisfy.
 import { beforeAll, describe, expect, test } from "vitest"
 import { goProgram, vaultGoFolder } from "../toolchain/go-modules.ts"
-import { type Step, storiesOf, tell, unmet } from "./storyteller.ts"
+import { type Step, storiesOf, tell, unmet } from "./client-scenario.ts"
 
 /** The stories that the program tells, in its order. */
 const stories = [

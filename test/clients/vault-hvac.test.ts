@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
 import { pythonWithHvac } from "../toolchain/hvac.ts"
 import { publicProgram } from "../toolchain/public-program.ts"
-import { type Step, storiesOf, tell, unmet } from "./storyteller.ts"
+import { type Step, storiesOf, tell, unmet } from "./client-scenario.ts"
 
 /** The stories that the program tells, in its order. */
 const stories = ["connection", "mounts", "authorities", "certificates", "leases", "access"] as const

@@ -2,8 +2,7 @@
 // documentation (https://developer.hashicorp.com/terraform/cloud-docs/api-docs, June 2025) or go-tfe 1.93.0 names for a resource that
 // exists here. Values are not the defaults.
 import { createHash } from "node:crypto"
-import type { Answer, TestEngine } from "../../engine/src/testing/world.ts"
-import { openTestEngine } from "../../engine/src/testing/world.ts"
+import { type Answer, openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
 import {
   type Expectation,
   type Members,

@@ -2,10 +2,9 @@
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki, /system/mounts, /system/auth, /system/policies, /auth/token,
 // /auth/approle, /auth/kubernetes; November 2026) or a parser of this server names for a resource. Values are not the defaults.
 import { createPrivateKey } from "node:crypto"
-import { appRoleParts } from "../../engine/src/pki/logins/app-role.ts"
+import { appRoleParts } from "../../engine/src/access/approle/app-role.ts"
 import { expect } from "vitest"
-import type { Answer, TestEngine } from "../../engine/src/testing/world.ts"
-import { openTestEngine } from "../../engine/src/testing/world.ts"
+import { type Answer, openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
 import { crls } from "../../engine/src/contracts/vault/crl.ts"
 import { externalPolicy } from "../../engine/src/contracts/vault/external-policy.ts"
 import * as appRole from "../../engine/src/contracts/vault/app-role.ts"
@@ -29,8 +28,8 @@ import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.t
 import { tidy } from "../../engine/src/contracts/vault/tidy.ts"
 import { renewalSignalParameters } from "../../engine/src/contracts/vault/acme-management.ts"
 import { tokenRoles as tokenRoleContract } from "../../engine/src/contracts/vault/token-role.ts"
-import { testTlsPem } from "../../engine/src/testing/policy-server.ts"
-import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
+import { testTlsPem } from "../../engine/testing/policy-server.ts"
+import { testKeyGenerator } from "../../engine/testing/test-keys.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
 import { sha256 } from "../../engine/src/x509/digest.ts"
 import {
@@ -145,7 +144,9 @@ function resource(
           update: (world: TestEngine, _refs: Refs, id: string, members: Members) =>
             sent(send(world, update.method, update.path(id), document(members)), id),
         }),
-    ...(read === undefined ? {} : { read: (world: TestEngine, _refs: Refs, id: string) => send(world, "GET", read(id)) }),
+    ...(read === undefined
+      ? {}
+      : { read: (world: TestEngine, _refs: Refs, id: string) => send(world, "GET", read(id)) }),
     membersOf,
     idOf: ({ body }) => body.id as string,
   }

@@ -2,7 +2,7 @@
 // is not its default, reads the resource, and expects the value there, or a refusal that names the member. The tables belong to the
 // wire formats: `writable-members-tfe.ts` is that of `/api/v2`; one of `/v1` plugs in beside it.
 import { describe, expect, test } from "vitest"
-import type { Answer, TestEngine } from "../../engine/src/testing/world.ts"
+import type { Answer, TestEngine } from "../../engine/testing/test-engine.ts"
 
 /** Members by the path that they have in a document: `vcs-repo.branch`, `relationships.project`. */
 export type Members = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
 import type { Engine } from "../../engine/src/engine.ts"
 import { sha256 } from "../../engine/src/x509/digest.ts"
-import { type Users, newUsers, type Person } from "./cast.ts"
+import { type Users, newUsers, type Person } from "./users.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
-import { newTestAccount } from "../../engine/src/testing/acme-account.ts"
+import { newTestAccount } from "../../engine/testing/acme-account.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { hourMs, minuteMs } from "../../engine/src/core/time.ts"
-import { appRoleParts } from "../../engine/src/pki/logins/app-role.ts"
-import { initialTokenTerms } from "../../engine/src/pki/logins/token-terms.ts"
+import { appRoleParts } from "../../engine/src/access/approle/app-role.ts"
+import { initialTokenTerms } from "../../engine/src/access/logins/token-terms.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 

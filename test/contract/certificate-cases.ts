@@ -1,8 +1,8 @@
 // Certificates: how they come about, and how they are read back.
 import { beforeAll, describe, expect, test } from "vitest"
 import { dayMs, hourMs } from "../../engine/src/core/time.ts"
-import type { InventoryQuery } from "../../engine/src/pki/certificates/certificates.ts"
-import { certificateRequest } from "../../engine/src/testing/certificate-requests.ts"
+import type { InventoryQuery } from "../../engine/src/pki/issuance/certificate-api.ts"
+import { certificateRequest } from "../../engine/testing/certificate-requests.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { parseCertificate } from "../../engine/src/x509/certificate.ts"
 import { formatName } from "../../engine/src/x509/name.ts"

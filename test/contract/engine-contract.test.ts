@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { newUsers } from "./cast.ts"
+import { newUsers } from "./users.ts"
 import { engineContract } from "./engine-contract.ts"
 import { hosted, implementations } from "./engines.ts"
 import { notFound } from "./refusals.ts"

@@ -4,8 +4,8 @@ import type { Edition } from "../../engine/src/core/edition.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import type { Engine, ServedEngine } from "../../engine/src/engine.ts"
 import { openEngine } from "../../engine/src/open.ts"
-import { startServer } from "../../engine/src/server.ts"
-import { databaseKinds, imageFor } from "../../engine/src/storage/temporary-database.ts"
+import { startServer } from "../../engine/src/server/server.ts"
+import { databaseKinds, imageFor } from "../../engine/testing/temporary-database.ts"
 import { watched } from "./watched.ts"
 
 export interface OpenedEngine extends AsyncDisposable {

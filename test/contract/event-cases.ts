@@ -1,8 +1,8 @@
 // What happens is told to those who may know, in order, once, and from where they left off.
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Engine } from "../../engine/src/engine.ts"
-import type { EventQuery, EventView } from "../../engine/src/events/events.ts"
-import { type Users, newUsers } from "./cast.ts"
+import type { EventQuery, EventView } from "../../engine/src/events/feed/events.ts"
+import { type Users, newUsers } from "./users.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 

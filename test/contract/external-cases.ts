@@ -1,14 +1,9 @@
 // What is asked from outside, OCSP, and who is asked outside, the external policy service.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
-import { certificateRequest } from "../../engine/src/testing/certificate-requests.ts"
-import { ocspQuestion } from "../../engine/src/testing/ocsp-question.ts"
-import {
-  type PolicyServer,
-  startPolicyServer,
-  templateFor,
-  testTlsPem,
-} from "../../engine/src/testing/policy-server.ts"
+import { certificateRequest } from "../../engine/testing/certificate-requests.ts"
+import { ocspQuestion } from "../../engine/testing/ocsp-question.ts"
+import { type PolicyServer, startPolicyServer, templateFor, testTlsPem } from "../../engine/testing/policy-server.ts"
 import { basicConstraints, keyUsage } from "../../engine/src/x509/extensions.ts"
 import { parseCertificate } from "../../engine/src/x509/certificate.ts"
 import { formatName } from "../../engine/src/x509/name.ts"

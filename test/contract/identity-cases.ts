@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
-import { type Users, newUsers } from "./cast.ts"
+import { type Users, newUsers } from "./users.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { newTerraformVersion } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"

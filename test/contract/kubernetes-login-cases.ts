@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
 import type { Engine } from "../../engine/src/engine.ts"
-import type { KubernetesLogins } from "../../engine/src/pki/logins/kubernetes/kubernetes-logins.ts"
-import { initialTokenTerms } from "../../engine/src/pki/logins/token-terms.ts"
+import type { KubernetesLogins } from "../../engine/src/access/kubernetes/kubernetes-login-api.ts"
+import { initialTokenTerms } from "../../engine/src/access/logins/token-terms.ts"
 import {
   type ApiServer,
   projectedToken,
@@ -10,7 +10,7 @@ import {
   startApiServer,
   webAccount,
   webReviewed,
-} from "../../engine/src/testing/api-server.ts"
+} from "../../engine/testing/api-server.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 

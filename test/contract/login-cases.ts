@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { hourMs, minuteMs } from "../../engine/src/core/time.ts"
-import type { TokenRole } from "../../engine/src/pki/access/token-role.ts"
-import { initialAuthMethodConfig } from "../../engine/src/pki/logins/auth-method.ts"
+import type { TokenRole } from "../../engine/src/access/service-tokens/token-role.ts"
+import { initialAuthMethodConfig } from "../../engine/src/access/logins/auth-method.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 

@@ -2,8 +2,8 @@
 import { beforeAll, expect, test } from "vitest"
 import { firstPage as page } from "../../engine/src/core/page.ts"
 import type { Engine } from "../../engine/src/engine.ts"
-import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
-import { type Users, newUsers } from "./cast.ts"
+import { inPieces } from "../../engine/src/workspaces/state/state-upload.ts"
+import { type Users, newUsers } from "./users.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
 import {

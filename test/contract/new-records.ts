@@ -1,6 +1,6 @@
 // Inputs for records whose content does not matter to a case.
 import { createHash } from "node:crypto"
-import { tarball } from "../../engine/src/testing/tar-archive.ts"
+import { tarball } from "../../engine/testing/tar-archive.ts"
 
 export const newVariable = {
   key: "region",

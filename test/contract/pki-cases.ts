@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Engine } from "../../engine/src/engine.ts"
-import { mountMoveId } from "../../engine/src/pki/mount.ts"
+import { mountMoveId } from "../../engine/src/pki/mounts/mount.ts"
 import { hourMs } from "../../engine/src/core/time.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"

@@ -8,21 +8,16 @@ import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { minuteMs } from "../../engine/src/core/time.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import type { Engine, ServedEngine } from "../../engine/src/engine.ts"
-import type { InventoryQuery } from "../../engine/src/pki/certificates/certificates.ts"
-import { sqliteFile } from "../../engine/src/storage/database.ts"
-import { fillEveryTable } from "../../engine/src/storage/filled-store.ts"
-import { copyStore } from "../../engine/src/storage/store-copy.ts"
-import {
-  Client,
-  type DatabaseKind,
-  databaseKinds,
-  temporaryDatabase,
-} from "../../engine/src/storage/temporary-database.ts"
-import { manualClock } from "../../engine/src/testing/manual-clock.ts"
-import { manualTimers } from "../../engine/src/testing/manual-timers.ts"
-import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
-import type { WorkspaceQuery } from "../../engine/src/workspaces/query.ts"
-import { newUsers } from "./cast.ts"
+import type { InventoryQuery } from "../../engine/src/pki/issuance/certificate-api.ts"
+import { sqliteFile } from "../../engine/src/storage/sql/database.ts"
+import { fillEveryTable } from "../../engine/testing/filled-store.ts"
+import { copyStore } from "../../engine/src/storage/maintenance/store-copy.ts"
+import { Client, type DatabaseKind, databaseKinds, temporaryDatabase } from "../../engine/testing/temporary-database.ts"
+import { manualClock } from "../../engine/testing/manual-clock.ts"
+import { manualTimers } from "../../engine/testing/manual-timers.ts"
+import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
+import type { WorkspaceQuery } from "../../engine/src/workspaces/workspace/workspace-query.ts"
+import { newUsers } from "./users.ts"
 import { calls, newSubject, type Subject } from "./method-cases.ts"
 
 const [sqlite, postgres] = [kindOf("SQLite file"), kindOf("PostgreSQL")]

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
-import { type Users, newUsers } from "./cast.ts"
+import { type Users, newUsers } from "./users.ts"
 import type { AppInstallationQuery } from "../../engine/src/organizations/vcs-connection.ts"
 import type { OpenedEngine } from "./engines.ts"
-import { addDeadLetter } from "../../engine/src/testing/dead-letter.ts"
+import { addDeadLetter } from "../../engine/testing/dead-letter.ts"
 import { newAssessment, newOauthClient, newSshKey, newVariable, newWebhook } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 

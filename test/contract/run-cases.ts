@@ -1,9 +1,9 @@
 // Runs as those see them who execute them.
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
-import { bytesOf } from "../../engine/src/testing/state-file.ts"
-import type { ClaimInput } from "../../engine/src/workspaces/run-claims.ts"
-import { type Users, newUsers } from "./cast.ts"
+import { bytesOf } from "../../engine/testing/state-file.ts"
+import type { ClaimInput } from "../../engine/src/workspaces/runs/run-claim.ts"
+import { type Users, newUsers } from "./users.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { newArchive, newConfiguration, newVariable } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"

@@ -2,7 +2,7 @@
 import { access, glob, readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
 import { blocksIn, blocksOf, root } from "./guide-blocks.ts"
-import { typists } from "./typists.ts"
+import { typists } from "./doc-examples.ts"
 
 const guides = Object.keys(typists)
 

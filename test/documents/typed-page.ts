@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { afterAll, expect } from "vitest"
 import { sayLoudly } from "../toolchain/missing.ts"
 import { blocksOf, root } from "./guide-blocks.ts"
-import { type Typist, typists } from "./typists.ts"
+import { type Typist, typists } from "./doc-examples.ts"
 
 const execute = promisify(execFile)
 

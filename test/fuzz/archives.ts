@@ -2,8 +2,8 @@
 import { gzipSync } from "node:zlib"
 import { isEngineError } from "../../engine/src/core/errors.ts"
 import type { Sealer } from "../../engine/src/core/sealing.ts"
-import { sealedConfigurationArchive } from "../../engine/src/storage/configuration-archive.ts"
-import { tar } from "../../engine/src/testing/tar-archive.ts"
+import { sealedConfigurationArchive } from "../../engine/src/storage/repositories/workspaces/configuration-archive.ts"
+import { tar } from "../../engine/testing/tar-archive.ts"
 import { byteMutations } from "./mutations.ts"
 import type { FuzzTarget } from "./target.ts"
 

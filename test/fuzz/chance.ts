@@ -1,4 +1,4 @@
-import { seededRandom } from "../../engine/src/testing/index.ts"
+import { seededRandom } from "../../engine/testing/index.ts"
 
 /** Choices that are the same for the same seed. */
 export interface Chance {

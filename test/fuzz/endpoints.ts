@@ -1,7 +1,7 @@
 // The certificate API as strangers reach it: for each endpoint that reads a body, its valid request with the body changed.
 import { busy } from "../../engine/src/core/errors.ts"
 import { keyGenerator } from "../../engine/src/x509/key-generation.ts"
-import type { Answer } from "../../engine/src/testing/world.ts"
+import type { Answer } from "../../engine/testing/test-engine.ts"
 import { openPkiUsers, type PkiUsers } from "../permissions/pki/cast.ts"
 import { pkiEndpoints, preparePki, type ReadyPkiRequest } from "../permissions/pki/matrix.ts"
 import { type Json, mapTexts, parseJson, pemTexts } from "./json.ts"

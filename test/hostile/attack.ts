@@ -1,9 +1,9 @@
 // Requests nobody should send, and what must hold of every answer: it is no fault of the server, a refusal says why in the
 // error document of its API, and what was refused has changed nothing.
-import type { DatabaseKind } from "../../engine/src/storage/temporary-database.ts"
-import { watchStore } from "../../engine/src/storage/watched-store.ts"
-import { origin, type TestEngine, type TestEngineOptions } from "../../engine/src/testing/world.ts"
-import { type Users, openUsers } from "../permissions/cast.ts"
+import type { DatabaseKind } from "../../engine/testing/temporary-database.ts"
+import { watchStore } from "../../engine/testing/watched-store.ts"
+import { origin, type TestEngine, type TestEngineOptions } from "../../engine/testing/test-engine.ts"
+import { type Users, openUsers } from "../permissions/users.ts"
 import { openPkiUsers, type PkiUsers } from "../permissions/pki/cast.ts"
 
 export interface Attack {

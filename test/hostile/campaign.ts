@@ -12,7 +12,7 @@ import {
   shuffledSubarray,
   string,
 } from "fast-check"
-import type { CallerName } from "../permissions/cast.ts"
+import type { CallerName } from "../permissions/users.ts"
 import { prepare } from "../permissions/matrix.ts"
 import { preparePki } from "../permissions/pki/matrix.ts"
 import type { Attack, Attacked, PkiTarget, Target } from "./attack.ts"

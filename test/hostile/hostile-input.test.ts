@@ -1,8 +1,8 @@
 // A sample of what test/long/hostile-input.test.ts sends in full, and everything that is not about one endpoint.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { createApp } from "../../engine/src/http/app.ts"
+import { createApp } from "../../engine/src/server/app.ts"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
-import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
+import { databaseKinds } from "../../engine/testing/temporary-database.ts"
 import { endpoints } from "../permissions/matrix.ts"
 import { type Attack, openTarget, type Target } from "./attack.ts"
 import {

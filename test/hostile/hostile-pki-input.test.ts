@@ -1,7 +1,7 @@
 // A sample of what test/long/hostile-input.test.ts sends in full to the certificate API, and everything that is not about one
 // endpoint.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
+import { databaseKinds } from "../../engine/testing/temporary-database.ts"
 import { pkiEndpoints } from "../permissions/pki/matrix.ts"
 import { type Attack, openPkiTarget, type PkiTarget } from "./attack.ts"
 import {

@@ -17,10 +17,10 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
   "engine/src/cli/configuration.test.ts": "what may be written as a storage URL; opens none",
   "engine/src/cli/workspace.test.ts": "commands over the data folder of a machine",
   "engine/src/embedded.test.ts": "the seal key beside the file of a store",
-  "engine/src/storage/checkpointer.test.ts": "the write-ahead log of a file",
-  "operator/src/connections.test.ts": "how a cluster reaches a server; opens no store",
+  "engine/src/storage/sqlite/checkpointer.test.ts": "the write-ahead log of a file",
+  "operator/src/controllers/connection/connections.test.ts": "how a cluster reaches a server; opens no store",
   "provider/src/cli/program.test.ts": "a program that is given a store in a file",
-  "provider/src/engines.test.ts": "which engines are opened; opens none",
+  "provider/src/dynamic/engines.test.ts": "which engines are opened; opens none",
   "provider/src/lookups.test.ts": "a program that is given a store in a file",
   "provider/src/pki-lookups.test.ts": "a program that is given a store in a file",
   "test/cli/approle-logins.test.ts":
@@ -69,9 +69,9 @@ describe("a test that opens a store", () => {
 
   test("is found by what it imports, over other files and by the names it takes from them", () => {
     for (const found of [
-      "engine/src/server.test.ts",
-      "engine/src/http/routes/tokens.test.ts",
-      "provider/src/lifecycle.test.ts",
+      "engine/src/server/server.test.ts",
+      "engine/src/server/tfe/tokens.test.ts",
+      "provider/src/lifecycle/lifecycle.test.ts",
       "test/permissions/permissions.test.ts",
     ])
       expect([...onBoth]).toContain(found)

@@ -1,8 +1,8 @@
 // Requests as clients send them, for keys that are made once and used often.
-import type { IssueInput } from "../../engine/src/pki/certificates/certificates.ts"
+import type { IssueInput } from "../../engine/src/pki/issuance/certificate-api.ts"
 import { parseIpAddress } from "../../engine/src/pki/names/ip-address.ts"
 import { parseOtherName } from "../../engine/src/pki/names/other-name.ts"
-import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
+import { testKeyGenerator } from "../../engine/testing/test-keys.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import {
   assembleCertificationRequest,

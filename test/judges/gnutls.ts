@@ -2,7 +2,13 @@ import type { JudgedAnswer, WrittenBatch } from "./batch.ts"
 import type { Finding, Validator } from "./judge.ts"
 import { type Outcome, run, runEach } from "./run.ts"
 
-export function gnutlsValidator({ certtool, ocsptool }: { readonly certtool: string; readonly ocsptool: string }): Validator {
+export function gnutlsValidator({
+  certtool,
+  ocsptool,
+}: {
+  readonly certtool: string
+  readonly ocsptool: string
+}): Validator {
   return {
     name: "gnutls",
     async judge(batch) {

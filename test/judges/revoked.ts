@@ -1,9 +1,9 @@
 // What the engine says of the certificates that it has revoked, and of those that it has not.
 import { hourMs } from "../../engine/src/core/time.ts"
-import type { ServedPki } from "../../engine/src/pki/pki.ts"
+import type { ServedPki } from "../../engine/src/pki/mounts/pki.ts"
 import type { CrlSettingsPatch } from "../../engine/src/pki/crl/crl-settings.ts"
-import { revocationReasonNames } from "../../engine/src/pki/revoke/revocation.ts"
-import { ocspQuestion } from "../../engine/src/testing/ocsp-question.ts"
+import { revocationReasonNames } from "../../engine/src/pki/revocation/revocation.ts"
+import { ocspQuestion } from "../../engine/testing/ocsp-question.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { DerReader } from "../../engine/src/x509/asn1/reader.ts"
 import { contextConstructed } from "../../engine/src/x509/asn1/tag.ts"

@@ -4,8 +4,8 @@ import type {
   IssueInput,
   SignIntermediateInput,
   SignVerbatimInput,
-} from "../../engine/src/pki/certificates/certificates.ts"
-import { lastInstant } from "../../engine/src/pki/issue/validity.ts"
+} from "../../engine/src/pki/issuance/certificate-api.ts"
+import { lastInstant } from "../../engine/src/pki/issuance/validity.ts"
 import type { RoleInput } from "../../engine/src/pki/roles/role.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { certificatePolicies } from "../../engine/src/x509/certificate-policies.ts"

@@ -1,7 +1,7 @@
 // A client that has certificates issued and signed, and revokes some of them; it knows which of them must be on the next CRL.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
-import { ocspQuestion } from "../../engine/src/testing/ocsp-question.ts"
+import { ocspQuestion } from "../../engine/testing/ocsp-question.ts"
 import { DerReader } from "../../engine/src/x509/asn1/reader.ts"
 import { contextConstructed, contextPrimitive } from "../../engine/src/x509/asn1/tag.ts"
 import { type CrashApi, Unanswered } from "./crash-api.ts"

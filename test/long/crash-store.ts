@@ -4,8 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect } from "vitest"
-import { sqliteFile } from "../../engine/src/storage/database.ts"
-import { Client, type DatabaseKind, databaseKinds } from "../../engine/src/storage/temporary-database.ts"
+import { sqliteFile } from "../../engine/src/storage/sql/database.ts"
+import { Client, type DatabaseKind, databaseKinds } from "../../engine/testing/temporary-database.ts"
 
 /** Those that a process can leave behind. */
 export const crashKinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")

@@ -8,7 +8,7 @@ import { request } from "undici"
 import { expect } from "vitest"
 import type { CrashStore } from "./crash-store.ts"
 import { freePort } from "../free-port.ts"
-import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
+import { seededRandom } from "../../engine/testing/seeded-random.ts"
 
 const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
 

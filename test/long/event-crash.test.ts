@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import type { Engine } from "../../engine/src/engine.ts"
-import type { EventView } from "../../engine/src/events/events.ts"
+import type { EventView } from "../../engine/src/events/feed/events.ts"
 import { openEngine } from "../../engine/src/open.ts"
 import { crashKinds, openCrashStore } from "./crash-store.ts"
 import { CrashingServer, randomIntegers } from "./crashing-server.ts"

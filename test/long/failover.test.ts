@@ -4,8 +4,8 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { command } from "../../engine/src/storage/temporary-database.ts"
-import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
+import { command } from "../../engine/testing/temporary-database.ts"
+import { openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
 import { sayMissing } from "../toolchain/missing.ts"
 import {
   findPostgresBinaries,

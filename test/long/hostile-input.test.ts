@@ -1,6 +1,6 @@
 // Every endpoint, on each store, with all that test/hostile sends a sample of. CHANCERY_SEED repeats a run that failed.
 import { afterAll, describe, expect, test } from "vitest"
-import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
+import { databaseKinds } from "../../engine/testing/temporary-database.ts"
 import { openPkiTarget, openTarget } from "../hostile/attack.ts"
 import {
   complaintsOf,

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
-import { providerText } from "../../provider/src/pulumi-resource.ts"
+import { providerText } from "../../provider/src/dynamic/pulumi-resource.ts"
 import { typedPage } from "../documents/typed-page.ts"
 import { startDynamicServer } from "../pulumi/dynamic-server.ts"
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { beforeAll, describe, expect, test } from "vitest"
 import { declaredBy, everyName, everything, inventory, nothing, sshKeysFor } from "../pulumi/everything.ts"
 import { dyingAt, untilDone } from "../pulumi/dying-stack.ts"
-import { openFaultInjectingProxy } from "../pulumi/faulty-road.ts"
+import { openFaultInjectingProxy } from "../pulumi/fault-injecting-proxy.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 

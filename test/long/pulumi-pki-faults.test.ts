@@ -2,7 +2,7 @@
 // nothing that nobody knows of is valid.
 import { PkiCertificate, PkiIssuer, PkiRevocation, PkiSignedCertificate } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
-import type { Pki } from "../../engine/src/pki/pki.ts"
+import type { Pki } from "../../engine/src/pki/mounts/pki.ts"
 import { prepareAuthority } from "../pulumi/certificate-story.ts"
 import { dyingAt } from "../pulumi/dying-stack.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { twoTierPki } from "../examples/two-tier-pki.ts"
 import { certificateStory, declareCertificate, prepareAuthority, signedStory } from "../pulumi/certificate-story.ts"
-import { openFaultInjectingProxy } from "../pulumi/faulty-road.ts"
+import { openFaultInjectingProxy } from "../pulumi/fault-injecting-proxy.ts"
 import { issuerStory } from "../pulumi/issuer-story.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"

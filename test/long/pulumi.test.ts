@@ -12,7 +12,7 @@ import {
   WorkspaceLock,
 } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
-import { openFaultInjectingProxy } from "../pulumi/faulty-road.ts"
+import { openFaultInjectingProxy } from "../pulumi/fault-injecting-proxy.ts"
 import { importStory } from "../pulumi/import-story.ts"
 import { pkiStory } from "../pulumi/pki-story.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"

@@ -1,7 +1,7 @@
 // A stack, an object and a script hold tags of one workspace through a hundred updates and removals, three at a time. Told by a
 // seed, which repeats what they want.
 import { beforeAll, expect, test } from "vitest"
-import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
+import { seededRandom } from "../../engine/testing/seeded-random.ts"
 import { openCluster } from "../operator/cluster.ts"
 import { startControlPlane } from "../operator/control-plane.ts"
 import { administrator, connect, startReplica } from "../operator/stage.ts"

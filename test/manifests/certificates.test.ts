@@ -5,9 +5,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { parse } from "yaml"
-import { startServer } from "../../engine/src/server.ts"
-import { openssl } from "../../engine/src/testing/openssl.ts"
-import { openTestEngine } from "../../engine/src/testing/world.ts"
+import { startServer } from "../../engine/src/server/server.ts"
+import { openssl } from "../../engine/testing/openssl.ts"
+import { openTestEngine } from "../../engine/testing/test-engine.ts"
 import { temporaryFolder } from "../cli/chancery.ts"
 
 const chancery = fileURLToPath(new URL("../../engine/bin/chancery.js", import.meta.url))

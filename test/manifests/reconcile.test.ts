@@ -7,8 +7,8 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { parse } from "yaml"
-import { startServer } from "../../engine/src/server.ts"
-import { openTestEngine } from "../../engine/src/testing/world.ts"
+import { startServer } from "../../engine/src/server/server.ts"
+import { openTestEngine } from "../../engine/testing/test-engine.ts"
 import { putState } from "../operator/workspace-state.ts"
 import { builtChancery, start as startCommand, temporaryFolder } from "../cli/chancery.ts"
 
@@ -207,7 +207,7 @@ test("it is among the commands that are listed, and loads nothing that talks to 
   let loaded = ""
   child.stdout.setEncoding("utf8").on("data", (text: string) => (loaded += text))
   expect((await once(child, "close"))[0]).toBe(0)
-  expect(loaded).toContain("./directory/reconcile-folder.js")
+  expect(loaded).toContain("./local/reconcile-folder.js")
   expect(loaded).not.toContain("@kubernetes/client-node")
 })
 

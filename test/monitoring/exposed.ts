@@ -1,13 +1,13 @@
 // What a server and an operator tell to Prometheus once they have had something to do.
 import { systemTimers, type Timers } from "../../engine/src/core/timers.ts"
 import { createAcmeMetrics, recordOrder, recordValidation } from "../../engine/src/acme/acme-metrics.ts"
-import { startServer } from "../../engine/src/server.ts"
-import { createReplicaMetrics } from "../../engine/src/storage/storage-metrics.ts"
+import { startServer } from "../../engine/src/server/server.ts"
+import { createReplicaMetrics } from "../../engine/src/storage/sql/storage-metrics.ts"
 import { createMetrics as createServerMetrics } from "../../engine/src/telemetry/metrics.ts"
-import { openTestEngine } from "../../engine/src/testing/world.ts"
-import { certificateFigures } from "../../operator/src/certificate/certificate-figures.ts"
+import { openTestEngine } from "../../engine/testing/test-engine.ts"
+import { certificateFigures } from "../../operator/src/controllers/certificate/certificate-metrics.ts"
 import { createMetrics } from "../../operator/src/metrics.ts"
-import { workspaceFigures } from "../../operator/src/workspace/workspace-figures.ts"
+import { workspaceFigures } from "../../operator/src/controllers/workspace/workspace-metrics.ts"
 
 /** By metric, the values of each label that were seen. */
 export type Exposed = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>

@@ -1,6 +1,6 @@
 // The lives of certificates in a cluster: renewed, revoked, issued by an authority that changes.
 import { describe, expect, test } from "vitest"
-import { openssl } from "../../engine/src/testing/openssl.ts"
+import { openssl } from "../../engine/testing/openssl.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
 import {
   actor,

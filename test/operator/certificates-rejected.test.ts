@@ -1,7 +1,7 @@
 // Certificates whose Secret a real API server rejects, or another field manager changes: what is told of it, and how many
 // certificates it costs. And objects that are deleted in whatever order.
 import { describe, expect, test } from "vitest"
-import { workspace } from "../../operator/src/kinds/workspace.ts"
+import { workspace } from "../../operator/src/api/workspace.ts"
 import {
   api,
   apply,

@@ -1,9 +1,9 @@
 // Certificates on a real apiserver and a real engine: that they are issued as their specs ask, stay so, or say why not.
 import { request } from "undici"
 import { beforeAll, describe, expect, test } from "vitest"
-import { openssl } from "../../engine/src/testing/openssl.ts"
-import type { KubernetesObject } from "../../operator/src/kubernetes-object.ts"
-import { ObjectStore } from "../../operator/src/object-store.ts"
+import { openssl } from "../../engine/testing/openssl.ts"
+import type { KubernetesObject } from "../../operator/src/kube/kubernetes-object.ts"
+import { ObjectStore } from "../../operator/src/kube/object-store.ts"
 import { argoHealth } from "./argo-cd.ts"
 import {
   actor,

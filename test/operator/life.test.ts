@@ -1,7 +1,7 @@
 // Every moment of a Workspace's life as tools of GitOps see it, sampled from a watch, beside what the engine has at that moment.
 import { request } from "undici"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { workspace } from "../../operator/src/kinds/workspace.ts"
+import { workspace } from "../../operator/src/api/workspace.ts"
 import { argoHealth } from "./argo-cd.ts"
 import { sharedCluster } from "./cluster.ts"
 import { type Fares, kstatus } from "./kstatus.ts"

@@ -3,11 +3,11 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
-import { certificateRole } from "../../operator/src/kinds/certificate-role.ts"
-import { certificate } from "../../operator/src/kinds/certificate.ts"
-import type { Kind } from "../../operator/src/kinds/definition.ts"
-import { clusterIssuer, issuer } from "../../operator/src/kinds/issuer.ts"
-import { specFaults } from "../../operator/src/kinds/rules.ts"
+import { certificateRole } from "../../operator/src/api/certificate-role.ts"
+import { certificate } from "../../operator/src/api/certificate.ts"
+import type { Kind } from "../../operator/src/api/definition.ts"
+import { clusterIssuer, issuer } from "../../operator/src/api/issuer.ts"
+import { specFaults } from "../../operator/src/api/rules.ts"
 import { sharedCluster } from "./cluster.ts"
 
 const cluster = sharedCluster()

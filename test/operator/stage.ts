@@ -2,12 +2,17 @@
 // somebody who applies objects and looks at what becomes of them.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { KubeConfig } from "@kubernetes/client-node"
-import { startServer } from "../../engine/src/server.ts"
-import { openTestEngine, type TestEngineOptions } from "../../engine/src/testing/world.ts"
-import { ApiClient } from "../../operator/src/api-client.ts"
-import { ApiError } from "../../operator/src/cluster.ts"
-import { connection } from "../../operator/src/kinds/connection.ts"
-import { apiVersionOf, type KubernetesObject, type Resource, secrets } from "../../operator/src/kubernetes-object.ts"
+import { startServer } from "../../engine/src/server/server.ts"
+import { openTestEngine, type TestEngineOptions } from "../../engine/testing/test-engine.ts"
+import { ApiClient } from "../../operator/src/kube/api-client.ts"
+import { ApiError } from "../../operator/src/kube/cluster.ts"
+import { connection } from "../../operator/src/api/connection.ts"
+import {
+  apiVersionOf,
+  type KubernetesObject,
+  type Resource,
+  secrets,
+} from "../../operator/src/kube/kubernetes-object.ts"
 import { type OperatorOptions, runOperator } from "../../operator/src/operator.ts"
 import { systemRuntime } from "../../operator/src/runtime.ts"
 

@@ -1,6 +1,6 @@
 // A few rounds of what test/long does a hundred of.
 import { beforeAll, describe, expect, test } from "vitest"
-import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
+import { seededRandom } from "../../engine/testing/seeded-random.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 import { sharedCluster } from "./cluster.ts"

@@ -1,11 +1,11 @@
 // What the apiserver refuses of Workspaces and connections, by the definitions alone; and that the same rules in TypeScript,
 // which count where no apiserver is, say the same.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { clusterConnection } from "../../operator/src/kinds/cluster-connection.ts"
-import { connection } from "../../operator/src/kinds/connection.ts"
-import type { Kind } from "../../operator/src/kinds/definition.ts"
-import { specFaults } from "../../operator/src/kinds/rules.ts"
-import { workspace } from "../../operator/src/kinds/workspace.ts"
+import { clusterConnection } from "../../operator/src/api/cluster-connection.ts"
+import { connection } from "../../operator/src/api/connection.ts"
+import type { Kind } from "../../operator/src/api/definition.ts"
+import { specFaults } from "../../operator/src/api/rules.ts"
+import { workspace } from "../../operator/src/api/workspace.ts"
 import { sharedCluster } from "./cluster.ts"
 import { openRawApi } from "./raw-api.ts"
 

@@ -1,7 +1,7 @@
 // The outputs of a workspace's state, in a ConfigMap and a Secret of a real apiserver, written with the operator's own rights.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { workspace } from "../../operator/src/kinds/workspace.ts"
-import { configMaps, type KubernetesObject, type Resource, secrets } from "../../operator/src/kubernetes-object.ts"
+import { workspace } from "../../operator/src/api/workspace.ts"
+import { configMaps, type KubernetesObject, type Resource, secrets } from "../../operator/src/kube/kubernetes-object.ts"
 import { sharedCluster } from "./cluster.ts"
 import { type Actor, administrator, connect, eventually, startEngine, startReplica, summary } from "./stage.ts"
 import { putState } from "./workspace-state.ts"

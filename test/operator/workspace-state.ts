@@ -1,5 +1,5 @@
 // Brings a state to a workspace, as the tool would.
-import { stateFile, stateVersionDocument } from "../../engine/src/testing/state-file.ts"
+import { stateFile, stateVersionDocument } from "../../engine/testing/state-file.ts"
 import type { startEngine } from "./stage.ts"
 
 export async function putState(

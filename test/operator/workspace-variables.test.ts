@@ -1,7 +1,7 @@
 // The variables of a workspace, with values from Secrets and ConfigMaps of a real apiserver, by the operator's own rights.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { workspace } from "../../operator/src/kinds/workspace.ts"
-import { configMaps, secrets } from "../../operator/src/kubernetes-object.ts"
+import { workspace } from "../../operator/src/api/workspace.ts"
+import { configMaps, secrets } from "../../operator/src/kube/kubernetes-object.ts"
 import { sharedCluster } from "./cluster.ts"
 import { type Actor, administrator, connect, eventually, startEngine, startReplica } from "./stage.ts"
 

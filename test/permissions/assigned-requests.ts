@@ -1,5 +1,5 @@
 // What an organization has and its workspaces are assigned: SSH keys, agent pools and retention policies.
-import { document, type Subject } from "./cast.ts"
+import { document, type Subject } from "./users.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
 const privateKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nbWF0cml4\n-----END OPENSSH PRIVATE KEY-----\n"

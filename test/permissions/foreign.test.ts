@@ -1,6 +1,6 @@
 // Whoever owns one organization is nobody in another, whether its ids stand in a path, a query or a body.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Users, document, openUsers, type Subject } from "./cast.ts"
+import { type Users, document, openUsers, type Subject } from "./users.ts"
 import { ask, endpoints, prepare } from "./matrix.ts"
 
 let cast: Users

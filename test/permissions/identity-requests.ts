@@ -1,5 +1,5 @@
 // Organizations and who is in them. Where a request is about one user, that is the owner; teams are visible to all members.
-import { type CallerName, document, type Subject } from "./cast.ts"
+import { type CallerName, document, type Subject } from "./users.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
 const newUser = async ({ root, unique }: Subject) => {

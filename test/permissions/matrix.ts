@@ -1,7 +1,7 @@
 // The permission matrix: every endpoint asked by every caller, rendered as the one table that docs/permissions.md holds.
-import type { Answer } from "../../engine/src/testing/world.ts"
-import { apiRoutes } from "../../engine/src/http/routes.ts"
-import { type CallerName, callers, type Users, type Subject } from "./cast.ts"
+import type { Answer } from "../../engine/testing/test-engine.ts"
+import { apiRoutes } from "../../engine/src/server/tfe/routes.ts"
+import { type CallerName, callers, type Users, type Subject } from "./users.ts"
 import { requests } from "./requests.ts"
 
 export const endpoints = apiRoutes.map((route) => `${route.method} ${route.path}`)

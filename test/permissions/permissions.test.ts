@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { callers, type Users, openUsers } from "./cast.ts"
+import { callers, type Users, openUsers } from "./users.ts"
 import { readTable } from "./document.ts"
 import { ask, endpoints, generateMatrix, type Matrix, prepare, renderMatrix } from "./matrix.ts"
 import { requests } from "./requests.ts"

@@ -1,4 +1,4 @@
-import type { CallerName, Subject } from "./cast.ts"
+import type { CallerName, Subject } from "./users.ts"
 
 /** One valid request to an endpoint: whoever may make it gets a success, so that a refusal is about the caller alone. */
 export interface PreparedRequest {

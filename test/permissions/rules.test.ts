@@ -1,6 +1,6 @@
 // Rules W-5 of docs/conformance.md, one by one. The matrix shows fixed users; here rights are granted and revoked.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type CallerName, type Users, document, openUsers, type Subject } from "./cast.ts"
+import { type CallerName, type Users, document, openUsers, type Subject } from "./users.ts"
 import { saveState } from "./state-requests.ts"
 
 let cast: Users

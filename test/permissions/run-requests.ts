@@ -1,6 +1,6 @@
-import { tarball } from "../../engine/src/testing/tar-archive.ts"
+import { tarball } from "../../engine/testing/tar-archive.ts"
 import { aboutPool } from "./assigned-requests.ts"
-import { type CallerName, document, type Subject } from "./cast.ts"
+import { type CallerName, document, type Subject } from "./users.ts"
 import { nothing, type Prepare, type PreparedRequest } from "./prepared-request.ts"
 import { newState, saveState } from "./state-requests.ts"
 

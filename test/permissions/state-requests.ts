@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { document, type Subject } from "./cast.ts"
+import { document, type Subject } from "./users.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
 export const newState = (serial: number, resources: readonly unknown[] = []) => {

@@ -1,4 +1,4 @@
-import type { Subject } from "./cast.ts"
+import type { Subject } from "./users.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
 const flatTag = ({ unique }: Pick<Subject, "unique">) => ({

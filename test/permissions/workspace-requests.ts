@@ -1,4 +1,4 @@
-import { document, type Subject } from "./cast.ts"
+import { document, type Subject } from "./users.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
 const changed: Prepare = () => ({ body: document("workspaces", { description: "changed" }) })

@@ -1,5 +1,5 @@
 // Rewrites the tables of docs/permissions.md from live answers. What it writes is a claim, not a result: read the difference.
-import { openUsers } from "./cast.ts"
+import { openUsers } from "./users.ts"
 import { writeTable } from "./document.ts"
 import { generateMatrix, renderMatrix } from "./matrix.ts"
 import { openPkiUsers } from "./pki/cast.ts"

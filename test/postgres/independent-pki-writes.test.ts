@@ -1,6 +1,6 @@
 // The same as `independent-writes.test.ts`, below `/v1`.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
+import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { openPkiUsers, type PkiUsers } from "../permissions/pki/cast.ts"
 import { askPki, preparePki } from "../permissions/pki/matrix.ts"
 import {

@@ -1,7 +1,7 @@
 // Clients that write in one organization at once, on PostgreSQL: nothing runs again needlessly, and nothing is lost.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
-import { openTestEngine, type TestEngine } from "../../engine/src/testing/world.ts"
+import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
+import { openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
 import { clients, isServerFault, kind, newPostgresDatabase, retriesPerWrite, retryCount } from "./retries.ts"
 
 const opened = new AsyncDisposableStack()

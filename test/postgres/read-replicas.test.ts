@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { exitCodes } from "../../engine/src/cli/exit-code.ts"
 import { silentLog } from "../../engine/src/core/runtime.ts"
 import { during } from "../../engine/src/core/tracing.ts"
-import { startServer } from "../../engine/src/server.ts"
-import { type Database, openDatabase } from "../../engine/src/storage/database.ts"
-import type { QueryRunner } from "../../engine/src/storage/session.ts"
-import type { ReplicaState } from "../../engine/src/storage/storage-metrics.ts"
-import { UnusableStore } from "../../engine/src/storage/unusable-store.ts"
+import { startServer } from "../../engine/src/server/server.ts"
+import { type Database, openDatabase } from "../../engine/src/storage/sql/database.ts"
+import type { QueryRunner } from "../../engine/src/storage/sql/query-runner.ts"
+import type { ReplicaState } from "../../engine/src/storage/sql/storage-metrics.ts"
+import { UnusableStore } from "../../engine/src/storage/sql/unusable-store.ts"
 import { createMetrics } from "../../engine/src/telemetry/metrics.ts"
 import { openOtlp } from "../../engine/src/telemetry/otlp.ts"
-import { startOtlpReceiver } from "../../engine/src/testing/otlp-receiver.ts"
-import { recordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
-import { openTestEngine } from "../../engine/src/testing/world.ts"
+import { startOtlpReceiver } from "../../engine/testing/otlp-receiver.ts"
+import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
+import { openTestEngine } from "../../engine/testing/test-engine.ts"
 import { run, serve, temporaryFolder } from "../cli/chancery.ts"
 import { codeBlocks } from "../readme/shell-blocks.ts"
 import { sayMissing } from "../toolchain/missing.ts"
@@ -128,7 +128,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(replica.isUp).toBe(true)
     for (let round = 1; round <= 10; round += 1) {
       await bump(database, "written")
-      expect(await database.readElsewhere(looked("written"))).toEqual({ number: round, by: "standby" })
+      expect(await database.readReplica(looked("written"))).toEqual({ number: round, by: "standby" })
     }
     expect(reads()).toEqual({ replica: 10, primary: 0 })
     expect(told).toEqual([{ event: "read-replica-used", replica: replica.name }])
@@ -139,13 +139,13 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     const { database } = await follow(primary.url, standby.url)
     const { database: another } = await follow(primary.url, standby.url)
     await bump(another, "by-another")
-    expect(await database.readElsewhere(looked("by-another"))).toEqual({ number: 1, by: "standby" })
+    expect(await database.readReplica(looked("by-another"))).toEqual({ number: 1, by: "standby" })
   })
 
   test("writes are refused there, and what a work itself throws is the answer", async () => {
     const { database } = await follow(primary.url, standby.url)
     let attempts = 0
-    const failing = database.readElsewhere(async () => {
+    const failing = database.readReplica(async () => {
       attempts += 1
       throw new Error("the work has failed")
     })
@@ -153,7 +153,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     // By the primary as well: it may have been the standby's doing.
     expect(attempts).toBe(2)
     await expect(
-      database.readElsewhere((session) => session.execute(session.db.deleteFrom("generations"))),
+      database.readReplica((session) => session.execute(session.db.deleteFrom("generations"))),
     ).rejects.toThrow(/read-only transaction/)
   })
 
@@ -161,14 +161,14 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     const { database, reads, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
     await other.query("select pg_wal_replay_pause()")
     await bump(database, "paused")
-    expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "primary" })
+    expect(await database.readReplica(looked("paused"))).toEqual({ number: 1, by: "primary" })
     await vi.waitUntil(() => !replica.isUp, patient)
     expect(replica.lagMs).toBeGreaterThan(0)
-    expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "primary" })
+    expect(await database.readReplica(looked("paused"))).toEqual({ number: 1, by: "primary" })
     expect(reads()).toEqual({ replica: 0, primary: 2 })
     await other.query("select pg_wal_replay_resume()")
     await vi.waitUntil(() => replica.isUp, patient)
-    expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "standby" })
+    expect(await database.readReplica(looked("paused"))).toEqual({ number: 1, by: "standby" })
     expect(told.map(({ event, reason }) => [event, reason])).toEqual([
       ["read-replica-used", undefined],
       ["read-replica-left-out", "the server is too far behind"],
@@ -180,7 +180,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     const { database, replica } = await follow(primary.url, standby.url)
     await primary.query("insert into generations select 'passing/' || n, n from generate_series(1, 1000) as n")
     const seen: string[] = []
-    const count = await database.readElsewhere(async (session) => {
+    const count = await database.readReplica(async (session) => {
       const found = await session.queryOne(
         session.db
           .selectFrom("generations")
@@ -254,7 +254,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
       readReplicas: { urls: [standby.url], waitMs },
     })
     await database.migrate()
-    const seen = await during(tracer, tracer.root("asked"), () => database.readElsewhere(looked("traced")))
+    const seen = await during(tracer, tracer.root("asked"), () => database.readReplica(looked("traced")))
     expect(seen.by).toBe("standby")
     await telemetry[Symbol.asyncDispose]()
     const reads = receiver.spans().filter(({ name }) => name === "storage read")
@@ -271,12 +271,12 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   test("one that is gone is left out, and taken in again when it is back", async () => {
     const { database, replica, told } = await follow(primary.url, other.url)
     await other.signal("SIGKILL")
-    expect(await database.readElsewhere(looked("gone"))).toMatchObject({ by: "primary" })
+    expect(await database.readReplica(looked("gone"))).toMatchObject({ by: "primary" })
     await vi.waitUntil(() => !replica.isUp, patient)
     expect(replica.lagMs).toBeUndefined()
     await vi.waitFor(() => other.start(), { ...patient, interval: 500 })
     await vi.waitUntil(() => replica.isUp, patient)
-    expect(await database.readElsewhere(looked("gone"))).toMatchObject({ by: "standby" })
+    expect(await database.readReplica(looked("gone"))).toMatchObject({ by: "standby" })
     expect(told.at(-1)).toEqual({ event: "read-replica-used", replica: replica.name })
   })
 
@@ -285,7 +285,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(replica.isUp).toBe(true)
     await other.signal("SIGSTOP")
     try {
-      expect(await database.readElsewhere(looked("silent"))).toMatchObject({ by: "primary" })
+      expect(await database.readReplica(looked("silent"))).toMatchObject({ by: "primary" })
       await vi.waitUntil(() => !replica.isUp, patient)
     } finally {
       await other.signal("SIGCONT")
@@ -299,7 +299,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     const { database, replica, told } = await follow(primary.url, other.url)
     expect(replica.isUp).toBe(false)
     expect(told).toMatchObject([{ event: "read-replica-left-out" }])
-    expect(await database.readElsewhere(looked("away"))).toMatchObject({ by: "primary" })
+    expect(await database.readReplica(looked("away"))).toMatchObject({ by: "primary" })
     await other.start()
     await vi.waitUntil(() => replica.isUp, patient)
   })
@@ -355,7 +355,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     const { database, replica, told } = await follow(primary.url, primary.url)
     expect(replica.isUp).toBe(false)
     expect(told).toMatchObject([{ event: "read-replica-left-out", reason: "the server is no standby" }])
-    expect(await database.readElsewhere(looked("own"))).toMatchObject({ by: "primary" })
+    expect(await database.readReplica(looked("own"))).toMatchObject({ by: "primary" })
   })
 
   test("a promoted one is left out, and one that a failover has left behind is none of the new primary", async () => {
@@ -363,13 +363,13 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(before.replica.isUp).toBe(true)
     await other.promote()
     await vi.waitUntil(() => !before.replica.isUp, patient)
-    expect(await before.database.readElsewhere(looked("promoted"))).toMatchObject({ by: "primary" })
+    expect(await before.database.readReplica(looked("promoted"))).toMatchObject({ by: "primary" })
     expect(before.told.at(-1)).toMatchObject({ reason: "the server is no standby" })
     // The old primary goes on, so that its standby is further on than the new one, on a way of its own.
     await primary.query("create table lost as select generate_series(1, 100000) as number")
     const after = await follow(other.url, standby.url)
     expect(after.told).toMatchObject([{ reason: "the server does not follow the primary" }])
     await bump(after.database, "after")
-    expect(await after.database.readElsewhere(looked("after"))).toEqual({ number: 1, by: "primary" })
+    expect(await after.database.readReplica(looked("after"))).toEqual({ number: 1, by: "primary" })
   })
 })

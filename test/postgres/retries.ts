@@ -1,10 +1,6 @@
 // Counts transactions that run again while many clients write different objects on PostgreSQL.
-import {
-  databaseKinds,
-  temporaryDatabase,
-  type TemporaryDatabase,
-} from "../../engine/src/storage/temporary-database.ts"
-import type { RecordedMetrics } from "../../engine/src/testing/recorded-metrics.ts"
+import { databaseKinds, temporaryDatabase, type TemporaryDatabase } from "../../engine/testing/temporary-database.ts"
+import type { RecordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { endpoints } from "../permissions/matrix.ts"
 import { pkiEndpoints } from "../permissions/pki/matrix.ts"
 

@@ -12,7 +12,7 @@ import {
 import { expect } from "vitest"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { hourMs } from "../../engine/src/core/time.ts"
-import type { Pki } from "../../engine/src/pki/pki.ts"
+import type { Pki } from "../../engine/src/pki/mounts/pki.ts"
 import { parseCertificate } from "../../engine/src/x509/certificate.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
 import type { TestStack } from "./stack.ts"

@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
-import { ReloadableIdentity } from "../../engine/src/http/secure-context.ts"
-import { startServer } from "../../engine/src/server.ts"
+import { ReloadableIdentity } from "../../engine/src/server/http/secure-context.ts"
+import { startServer } from "../../engine/src/server/server.ts"
 import { readConfiguration } from "../../provider/src/configuration.ts"
-import { createEngines } from "../../provider/src/engines.ts"
+import { createEngines } from "../../provider/src/dynamic/engines.ts"
 import { tokenOf } from "./stack.ts"
 
 const file = (name: string) => fileURLToPath(new URL(`../cli/tls/${name}.pem`, import.meta.url))

@@ -1,9 +1,9 @@
 // A value for every member of every kind, other than what a new one has. A kind or a member without one fails its test.
 import type { Edition } from "../../engine/src/core/edition.ts"
 import type { ServedEngine } from "../../engine/src/engine.ts"
-import { foreignRoot } from "../../engine/src/testing/issuing-mount.ts"
+import { foreignRoot } from "../../engine/testing/issuing-mount.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
-import type { KindName } from "../../provider/src/kind-name.ts"
+import type { KindName } from "../../provider/src/lifecycle/kinds.ts"
 import type { Values } from "./dynamic-server.ts"
 
 export interface Sample {

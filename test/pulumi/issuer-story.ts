@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto"
 import { PkiIssuer, type PkiIssuerArgs } from "@chancery/pulumi"
 import { expect } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
-import { foreignRoot } from "../../engine/src/testing/issuing-mount.ts"
+import { foreignRoot } from "../../engine/testing/issuing-mount.ts"
 import type { TestStack } from "./stack.ts"
 
 /** What of a program is looked at. */

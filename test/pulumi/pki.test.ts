@@ -1,7 +1,7 @@
 // The shortest life of a mount with a role, by the real Pulumi engine; test/long has the whole stories.
 import { AcmeConfig, AcmeEab } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
-import { defaultAcmeSettings } from "../../engine/src/pki/settings/acme-settings.ts"
+import { defaultAcmeSettings } from "../../engine/src/pki/mounts/acme-settings.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 import { declarePki } from "./pki-story.ts"
 import { buildProvider, openStack } from "./stack.ts"

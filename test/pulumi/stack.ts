@@ -10,7 +10,7 @@ import { promisify } from "node:util"
 import { type EngineEvent, LocalWorkspace, type PulumiFn, PulumiCommand } from "@pulumi/pulumi/automation/index.js"
 import type { ServedEngine } from "../../engine/src/engine.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
-import { startServer } from "../../engine/src/server.ts"
+import { startServer } from "../../engine/src/server/server.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 

@@ -1,7 +1,7 @@
 // Three owners of tags of one workspace, each by its real way: a stack by the Pulumi engine, an object by the operator, a script by
 // the command `chancery`. In each round all three change what they hold, all at once.
 import type { RandomSource } from "../../engine/src/core/random.ts"
-import { workspace } from "../../operator/src/kinds/workspace.ts"
+import { workspace } from "../../operator/src/api/workspace.ts"
 import { run } from "../cli/chancery.ts"
 import { TagBindings, WorkspaceTags } from "@chancery/pulumi"
 import type { TestStack } from "./stack.ts"

@@ -13,8 +13,8 @@ export const bundledVariable = "CHANCERY_TEST_PROGRAM"
 const programs = {
   main: "cli/main.ts",
   "rsa-key-thread": "jobs/rsa-key-thread.ts",
-  "checkpoint-thread": "storage/checkpoint-thread.ts",
-  "state-contents-thread": "storage/state-contents-thread.ts",
+  "checkpoint-thread": "storage/sqlite/checkpoint-thread.ts",
+  "state-contents-thread": "storage/repositories/workspaces/state-contents-thread.ts",
 }
 
 export interface BundledChancery extends AsyncDisposable {

@@ -8,7 +8,7 @@ import {
   createTemplate,
   fileTemplateVariable,
   templateVariable,
-} from "../../engine/src/storage/temporary-database.ts"
+} from "../../engine/testing/temporary-database.ts"
 import { bundleChancery, bundledVariable } from "./bundled-chancery.ts"
 import { sayMissing } from "./missing.ts"
 import { postgresInstallation, postgresVariable, startPostgres } from "./postgres.ts"

@@ -5,9 +5,10 @@ import { dirname, join } from "node:path"
 /** Packages of this repository by their sources, as paths below the root. */
 export const packageSources: readonly { readonly find: RegExp; readonly replacement: string }[] = [
   { find: /^@chancery\/engine$/, replacement: "engine/src/index.ts" },
+  { find: /^@chancery\/testing$/, replacement: "engine/testing/index.ts" },
   { find: /^@chancery\/pulumi$/, replacement: "provider/src/index.ts" },
   { find: /^@chancery\/engine\/declared\/(\w+)$/, replacement: "engine/src/declared/$1.ts" },
-  { find: /^@chancery\/engine\/(cli|declared|testing|x509)$/, replacement: "engine/src/$1/index.ts" },
+  { find: /^@chancery\/engine\/(cli|declared|x509)$/, replacement: "engine/src/$1/index.ts" },
 ]
 
 export interface Import {

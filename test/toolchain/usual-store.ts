@@ -4,24 +4,24 @@ import { globSync } from "node:fs"
 import { type Import, importReader } from "./imports.ts"
 
 /** Where the store is chosen, and by which names. */
-const source = { file: "engine/src/storage/temporary-database.ts", names: ["usualKind", "usualSharedKind"] }
+const source = { file: "engine/testing/temporary-database.ts", names: ["usualKind", "usualSharedKind"] }
 
 /** Every world they open is on a database that they name, of each kind where that matters. */
 export const onEveryKindThemselves: readonly string[] = [
-  "engine/src/http/pki/acme-replicas.test.ts",
-  "engine/src/http/pki/stored-certificates.test.ts",
-  "engine/src/http/replicas.test.ts",
-  "engine/src/http/routes/identity-input.test.ts",
-  "engine/src/http/routes/identity-races.test.ts",
+  "engine/src/server/acme/acme-replicas.test.ts",
+  "engine/src/server/vault/stored-certificates.test.ts",
+  "engine/src/server/http/replicas.test.ts",
+  "engine/src/server/tfe/identity-input.test.ts",
+  "engine/src/server/tfe/identity-races.test.ts",
   "engine/src/pki/issuers/issuer-races.test.ts",
   "engine/src/pki/roles/role-service.test.ts",
-  "engine/src/storage/assigned-records.test.ts",
-  "engine/src/storage/bulk-rows.test.ts",
-  "engine/src/storage/rewrap.test.ts",
-  "engine/src/storage/run-records.test.ts",
-  "engine/src/storage/statement-counts.test.ts",
-  "engine/src/storage/store-copy.test.ts",
-  "engine/src/storage/workspace-records.test.ts",
+  "engine/src/storage/repositories/assigned-records.test.ts",
+  "engine/src/storage/repositories/workspaces/bulk-action-repository.test.ts",
+  "engine/src/storage/sealing/rewrap.test.ts",
+  "engine/src/storage/repositories/workspaces/run-records.test.ts",
+  "engine/src/storage/repositories/workspaces/statement-counts.test.ts",
+  "engine/src/storage/maintenance/store-copy.test.ts",
+  "engine/src/storage/repositories/workspaces/workspace-records.test.ts",
   "test/postgres/independent-pki-writes.test.ts",
   "test/postgres/independent-writes.test.ts",
   "test/postgres/one-organization.test.ts",

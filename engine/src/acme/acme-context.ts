@@ -1,10 +1,15 @@
 // The context of ACME: that of the PKI, with the stores of accounts, orders and authorizations.
-import type { PkiContext, PkiStores } from "../pki/pki-context.ts"
-import type { AcmeAccountRepository, AcmeAuthorizationRepository, AcmeNonceRepository, AcmeOrderRepository } from "./acme-store.ts"
-import type { AcmeInventoryRepository, RenewalSignalRepository } from "./management-store.ts"
-import type { AcmeRateRepository } from "./rate-limits.ts"
+import type { PkiContext, PkiRepositories } from "../pki/pki-context.ts"
+import type {
+  AcmeAccountRepository,
+  AcmeAuthorizationRepository,
+  AcmeNonceRepository,
+  AcmeOrderRepository,
+} from "./acme.ts"
+import type { AcmeInventoryRepository, RenewalSignalRepository } from "./accounts/management-repository.ts"
+import type { AcmeRateRepository } from "./orders/rate-limits.ts"
 
-export interface AcmeStores extends PkiStores {
+export interface AcmeRepositories extends PkiRepositories {
   readonly acmeAccounts: AcmeAccountRepository
   readonly acmeOrders: AcmeOrderRepository
   readonly acmeAuthorizations: AcmeAuthorizationRepository
@@ -14,4 +19,4 @@ export interface AcmeStores extends PkiStores {
   readonly renewalSignals: RenewalSignalRepository
 }
 
-export type AcmeContext = PkiContext<AcmeStores>
+export type AcmeContext = PkiContext<AcmeRepositories>

@@ -2,39 +2,63 @@
 import { isEngineError } from "../core/errors.ts"
 import { newId, newOrderedId } from "../core/ids.ts"
 import { dayMs, type Instant } from "../core/time.ts"
-import type { MountSnapshot } from "../pki/authority.ts"
-import { readMount } from "../pki/with-mount-snapshot.ts"
-import type { AcmeStores } from "./acme-context.ts"
+import type { MountSnapshot } from "../pki/mounts/mount-snapshot.ts"
+import { readMount } from "../pki/mounts/with-mount-snapshot.ts"
+import type { AcmeRepositories } from "./acme-context.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
 import { assertKeyAllowed, assertRsaExponent } from "../pki/keys/key-check.ts"
-import { recordRevocation } from "../pki/revoke/record-revocation.ts"
+import { recordRevocation } from "../pki/revocation/record-revocation.ts"
 import type { PublicKey } from "../x509/public-key.ts"
 import type { Certificate } from "../x509/certificate.ts"
 import { isKeyOfJwk } from "../x509/jwk.ts"
 import { weakKeyProblem } from "../x509/weak-rsa.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
-import { type AccountStanding, type AcmeAccount, type AcmeAccountId, readContact } from "./account.ts"
-import type { AccountKey } from "./account-keys.ts"
-import type {
-  AccountSigner,
-  AccountView,
-  AcmeServer,
-  AuthorizationView,
-  CertificateChains,
-  ChallengeView,
-  DirectoryView,
-  Entrance,
-  KeySigner,
-  NewAccount,
-  NewOrder,
-  OrderPage,
-  OrderView,
-  RenewalInfo,
-  Revocation,
+import {
+  type AccountKey,
+  type AccountStanding,
+  type AcmeAccount,
+  type AcmeAccountId,
+  readContact,
+} from "./accounts/account.ts"
+import {
+  type AccountSigner,
+  type AccountView,
+  accountView,
+  type AcmeServer,
+  type AuthorizationView,
+  type CertificateChains,
+  challengesShown,
+  type ChallengeView,
+  challengeView,
+  type DirectoryView,
+  type Entrance,
+  type KeySigner,
+  type NewAccount,
+  type NewOrder,
+  type OrderPage,
+  type OrderView,
+  orderView,
+  type RenewalInfo,
+  type Revocation,
 } from "./acme.ts"
-import { eabPolicyOf, openDirectory } from "./directory.ts"
-import { distinctIdentifiers, type Identifier, isWildcard, provedBy, type ProvedIdentifier } from "./identifier.ts"
-import { newNonce, readNonce } from "./nonce.ts"
+import {
+  badCsrKey,
+  eabPolicyOf,
+  identifiersOf,
+  isIssuedByKey,
+  openDirectory,
+  type ReadCsr,
+  readCsr,
+  readGiven,
+} from "./directory.ts"
+import {
+  distinctIdentifiers,
+  type Identifier,
+  isWildcard,
+  provedBy,
+  type ProvedIdentifier,
+} from "./orders/identifier.ts"
+import { newNonce, readNonce } from "./nonces/nonce.ts"
 import {
   type AcmeOrder,
   type AcmeOrderId,
@@ -47,20 +71,23 @@ import {
   type ChallengeType,
   isCaaOld,
   validityMs,
-} from "./order.ts"
-import { asksOwners, ownersLeaseMs } from "./name-owners.ts"
+} from "./orders/order.ts"
+import { asksOwners, ownersLeaseMs } from "./orders/name-owners.ts"
 import { accountNotValid, AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
-import { rejectFailuresBeyond, rejectOrdersBeyond, registerAuthorizationWithin, registerWithin } from "./rate-limits.ts"
-import { readCertificateId, renewalWindow } from "./renewal-info.ts"
+import {
+  rejectFailuresBeyond,
+  rejectOrdersBeyond,
+  registerAuthorizationWithin,
+  registerWithin,
+} from "./orders/rate-limits.ts"
+import { readCertificateId, renewalWindow } from "./renewal/renewal-info.ts"
 
 import { DirectoryService } from "./directory-service.ts"
-import { accountView, challengesShown, challengeView, orderView } from "./views.ts"
-import { badCsrKey, identifiersOf, isIssuedByKey, type ReadCsr, readCsr, readGiven } from "./given.ts"
 import { turnOf } from "./due-queue.ts"
-import { policyLeaseMs, roleLeaseMs } from "./finalization-queue.ts"
-import { type Approval, approveCsr, rejectOtherCsr } from "./order-policy.ts"
-import { validationLeaseMs } from "./validation-queue.ts"
-import { chainsFrom } from "./certificate-chains.ts"
+import { policyLeaseMs, roleLeaseMs } from "./orders/finalization-queue.ts"
+import { type Approval, approveCsr, rejectOtherCsr } from "./orders/order-policy.ts"
+import { validationLeaseMs } from "./validation/validation-queue.ts"
+import { chainsFrom } from "./orders/certificate-chains.ts"
 
 const orderLifetimeMs = dayMs
 const pendingLifetimeMs = 7 * dayMs
@@ -475,7 +502,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
    */
   async #authorizationFor(
     snapshot: MountSnapshot,
-    stores: AcmeStores,
+    stores: AcmeRepositories,
     account: AccountStanding,
     identifier: ProvedIdentifier,
     now: Instant,
@@ -513,7 +540,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async #authorizationView(
-    { acmeAuthorizations }: AcmeStores,
+    { acmeAuthorizations }: AcmeRepositories,
     authorization: Authorization,
   ): Promise<AuthorizationView> {
     const { id, identifier, expiresAt } = authorization
@@ -525,7 +552,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   /** RFC 9773, section 5. */
   async #refuseReplacement(
     { mount }: MountSnapshot,
-    stores: AcmeStores,
+    stores: AcmeRepositories,
     account: AccountStanding,
     identifiers: readonly Identifier[],
     replaces: string,
@@ -547,7 +574,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
    * authorizations for all of its identifiers, regardless of who ordered or issued it.
    */
   async #mayRevoke(
-    { acmeOrders, acmeAuthorizations }: AcmeStores,
+    { acmeOrders, acmeAuthorizations }: AcmeRepositories,
     account: AccountStanding,
     { certificate, serialNumber }: { readonly certificate: Certificate; readonly serialNumber: SerialNumber },
     now: Instant,
@@ -582,14 +609,18 @@ function readOrRefusal(csr: Uint8Array): ReadCsr | AcmeProblem {
   }
 }
 
-async function orderOf({ acmeOrders }: AcmeStores, account: AccountStanding, id: AcmeOrderId): Promise<AcmeOrder> {
+async function orderOf(
+  { acmeOrders }: AcmeRepositories,
+  account: AccountStanding,
+  id: AcmeOrderId,
+): Promise<AcmeOrder> {
   const order = await acmeOrders.find(account.mountId, account.id, id)
   if (order === undefined) throw nothingThere("order")
   return order
 }
 
 async function authorizationOf(
-  { acmeAuthorizations }: AcmeStores,
+  { acmeAuthorizations }: AcmeRepositories,
   account: AccountStanding,
   id: AuthorizationId,
 ): Promise<Authorization> {
@@ -598,7 +629,12 @@ async function authorizationOf(
   return authorization
 }
 
-async function challengeOf(stores: AcmeStores, account: AccountStanding, id: AuthorizationId, type: ChallengeType) {
+async function challengeOf(
+  stores: AcmeRepositories,
+  account: AccountStanding,
+  id: AuthorizationId,
+  type: ChallengeType,
+) {
   const authorization = await authorizationOf(stores, account, id)
   const challenge = (await stores.acmeAuthorizations.challenges(id)).find((one) => one.type === type)
   if (challenge === undefined) throw nothingThere("challenge")

@@ -2,17 +2,16 @@
 // signed uses up its nonce in the transaction in which it takes effect.
 import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
-import type { MountSnapshot } from "../pki/authority.ts"
+import type { MountSnapshot } from "../pki/mounts/mount-snapshot.ts"
 import { type MountAccess, mountAccess } from "../pki/pki-context.ts"
-import { currentSnapshot, readMount, transactOnMount } from "../pki/with-mount-snapshot.ts"
-import { issuerTerms } from "../pki/certificates/certify-approved.ts"
-import type { AcmeContext, AcmeStores } from "./acme-context.ts"
-import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
-import type { AccountStanding, AcmeAccount, AcmeAccountId } from "./account.ts"
-import type { AccountKeys } from "./account-keys.ts"
+import { currentSnapshot, readMount, transactOnMount } from "../pki/mounts/with-mount-snapshot.ts"
+import { issuerTerms } from "../pki/issuance/certify-approved.ts"
+import type { AcmeContext, AcmeRepositories } from "./acme-context.ts"
+import { type RateLimits, rateLimitsFor } from "../pki/mounts/acme-settings.ts"
+import type { AccountKeys, AccountStanding, AcmeAccount, AcmeAccountId } from "./accounts/account.ts"
 import type { AccountSigner } from "./acme.ts"
 import type { AcmeMetrics } from "./acme-metrics.ts"
-import type { AcmeQueues } from "./acme-queues.ts"
+import type { AcmeQueues } from "./work-queues.ts"
 import {
   type Decider,
   deciderFor,
@@ -23,8 +22,8 @@ import {
   openDirectory,
   type ServerRules,
 } from "./directory.ts"
-import { type NonceAuthority, readNonce, usedNonce } from "./nonce.ts"
-import { type Asked, type OrderTerms, rejectUnissuable } from "./order-policy.ts"
+import { type NonceAuthority, readNonce, usedNonce } from "./nonces/nonce.ts"
+import { type Asked, type OrderTerms, rejectUnissuable } from "./orders/order-policy.ts"
 import { accountNotValid, AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
 export interface AcmeTools {
@@ -37,7 +36,7 @@ export interface AcmeTools {
 }
 
 export abstract class DirectoryService {
-  protected readonly access: MountAccess<AcmeStores>
+  protected readonly access: MountAccess<AcmeRepositories>
   protected readonly tools: AcmeTools
   protected readonly directory: Directory
   /** Of the directory, below the mount. */
@@ -94,7 +93,7 @@ export abstract class DirectoryService {
 
   protected async once<T>(
     nonce: string,
-    work: (snapshot: MountSnapshot, stores: AcmeStores) => Promise<T>,
+    work: (snapshot: MountSnapshot, stores: AcmeRepositories) => Promise<T>,
   ): Promise<T> {
     const now = this.access.context.runtime.clock.now()
     const read = readNonce(nonce, this.nonceAuthority(await this.entered()), now)
@@ -107,7 +106,7 @@ export abstract class DirectoryService {
 
   protected asAccount<T>(
     signer: AccountSigner,
-    work: (snapshot: MountSnapshot, stores: AcmeStores, account: AccountStanding) => Promise<T>,
+    work: (snapshot: MountSnapshot, stores: AcmeRepositories, account: AccountStanding) => Promise<T>,
   ): Promise<T> {
     return this.once(signer.nonce, async (snapshot, stores) => {
       const account = await this.signedFor(snapshot, stores, signer)
@@ -117,7 +116,7 @@ export abstract class DirectoryService {
 
   protected async accountIn(
     { mount }: MountSnapshot,
-    { acmeAccounts }: AcmeStores,
+    { acmeAccounts }: AcmeRepositories,
     id: AcmeAccountId,
   ): Promise<AcmeAccount> {
     return this.#ofThisDirectory(await acmeAccounts.find(mount.id, id))
@@ -132,7 +131,7 @@ export abstract class DirectoryService {
 
   protected async signedFor(
     snapshot: MountSnapshot,
-    stores: AcmeStores,
+    stores: AcmeRepositories,
     signer: AccountSigner,
   ): Promise<AccountStanding> {
     const account = this.#ofThisDirectory(await stores.acmeAccounts.standing(snapshot.mount.id, signer.accountId))

@@ -1,9 +1,6 @@
 // Finds the ACME directory of a request, with the issuer and the role or policy that it issues by.
-import { memoizeByIdentity } from "../core/derived.ts"
-import { type MountSnapshot, findIssuer } from "../pki/authority.ts"
-import type { ParsedIssuer } from "../pki/issuers/held-issuer.ts"
-import { defaultReference } from "../pki/names/reference-name.ts"
-import { type Role, roleDefaults } from "../pki/roles/role.ts"
+import { memoizeByIdentity } from "../core/memoize-by-identity.ts"
+import type { ParsedIssuer } from "../pki/issuers/parsed-issuer.ts"
 import {
   acmeObstacle,
   type AcmeSettings,
@@ -11,8 +8,23 @@ import {
   type DirectoryPolicy,
   type EabPolicy,
   parseDirectoryPolicy,
-} from "../pki/settings/acme-settings.ts"
-import { AcmeProblem, unauthorized } from "./problem.ts"
+} from "../pki/mounts/acme-settings.ts"
+import { findIssuer, type MountSnapshot } from "../pki/mounts/mount-snapshot.ts"
+import { formatIpAddress, parseIpAddress } from "../pki/names/ip-address.ts"
+import { defaultReference } from "../pki/names/reference-name.ts"
+import { valuesOf } from "../pki/names/subject.ts"
+import { type Role, roleDefaults } from "../pki/roles/role.ts"
+import { oids } from "../x509/asn1/oids.ts"
+import { type Certificate, parseCertificate } from "../x509/certificate.ts"
+import { parseCertificationRequest } from "../x509/certification-request.ts"
+import { parseExtensionValues } from "../x509/extensions.ts"
+import { readPublicKey } from "../x509/public-key.ts"
+import { serialNumberOf } from "../x509/serial-number.ts"
+import { isSignedBy } from "../x509/signature.ts"
+import { UnacceptableInput } from "../x509/unacceptable-input.ts"
+import { assertStrongKey } from "../x509/weak-rsa.ts"
+import { distinctIdentifiers, type Identifier, readIdentifier } from "./orders/identifier.ts"
+import { AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
 /** As its path names it. A role and an external policy are never both named. */
 export interface Directory {
@@ -177,4 +189,68 @@ const anyProvedName: Role = {
   clientFlag: false,
   // `max_ttl` bounds what a client asks for.
   notAfterBound: "permit",
+}
+
+// What clients hand in, read and checked as far as it speaks for itself.
+
+export type ReadCsr = ReturnType<typeof readCsr>
+
+const csrOctetsMaximum = 64 * 1_024
+
+/** Throws `badCSR`. */
+export function readCsr(der: Uint8Array) {
+  const refuse = (detail: string) => new AcmeProblem("badCSR", detail)
+  if (der.length > csrOctetsMaximum) throw refuse("The CSR is too long.")
+  try {
+    const parsed = parseCertificationRequest(der)
+    const key = assertStrongKey(readPublicKey(parsed.subjectPublicKeyInfo))
+    const { certificationRequestInfo: data, signatureAlgorithm: algorithm, signature } = parsed
+    if (!isSignedBy(key, { data, algorithm, signature })) throw refuse("The CSR is not signed by its own key.")
+    return { parsed, key }
+  } catch (error) {
+    if (error instanceof UnacceptableInput) throw refuse(`The CSR cannot be taken: ${error.message}.`)
+    throw error
+  }
+}
+
+/** The refusal of a key that must not be certified. */
+export const badCsrKey = (problem: string) => new AcmeProblem("badCSR", `The CSR is refused: ${problem}.`)
+
+export function readGiven(der: Uint8Array) {
+  try {
+    const parsed = parseCertificate(der)
+    const serialNumber = serialNumberOf(parsed.serialNumber)
+    if (serialNumber === undefined) throw malformed("The certificate's serial number is zero or too long.")
+    return { parsed, serialNumber }
+  } catch (error) {
+    if (error instanceof UnacceptableInput) throw malformed(`The certificate cannot be read: ${error.message}.`)
+    throw error
+  }
+}
+
+/** Returns whether a certificate names the key as its issuer's (RFC 9773, section 4.1). */
+export function isIssuedByKey(der: Uint8Array, keyIdentifier: Uint8Array): boolean {
+  const { authorityKeyIdentifier } = parseExtensionValues(parseCertificate(der).extensions)
+  const own = authorityKeyIdentifier?.keyIdentifier
+  return own !== undefined && Buffer.compare(own, keyIdentifier) === 0
+}
+
+/** Returns the identifiers of a certificate; undefined where it names anything that no authorization proves, or nothing. */
+export function identifiersOf({ extensions, subjectName }: Certificate): readonly Identifier[] | undefined {
+  const { subjectAltName = [], basicConstraints } = parseExtensionValues(extensions)
+  if (basicConstraints?.isCa === true) return undefined
+  const commonNames = valuesOf(subjectName, oids.commonName).filter((name) => name !== "")
+  try {
+    const identifiers = [
+      ...subjectAltName.map((name) => {
+        if (name.kind === "dns") return readIdentifier("dns", name.value)
+        return readIdentifier("ip", name.kind === "ip" ? formatIpAddress(name.octets) : undefined)
+      }),
+      ...commonNames.map((name) => readIdentifier(parseIpAddress(name) === undefined ? "dns" : "ip", name)),
+    ]
+    return identifiers.length === 0 ? undefined : distinctIdentifiers(identifiers)
+  } catch (error) {
+    if (error instanceof AcmeProblem) return undefined
+    throw error
+  }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { dayMs, minuteMs } from "../core/time.ts"
-import { manualClock } from "../testing/manual-clock.ts"
-import { manualTimers } from "../testing/manual-timers.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { manualTimers } from "../../testing/manual-timers.ts"
 import { DueQueue } from "./due-queue.ts"
 
 test.each([

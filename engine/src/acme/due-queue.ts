@@ -5,7 +5,7 @@ import type { Runtime } from "../core/runtime.ts"
 import { formatInstant, type Instant, isAhead, secondMs } from "../core/time.ts"
 import { type Timers, within } from "../core/timers.ts"
 import { apart, untraced } from "../core/tracing.ts"
-import { type Turn, turnToleranceMs } from "./acme-store.ts"
+import { type Turn, turnToleranceMs } from "./acme.ts"
 
 export interface DueWork<Item, Outcome> {
   /** Begins the events of the log. */

@@ -1,14 +1,14 @@
 // Phases of a tidy run that remove orders and accounts.
 import { type AcmeTidySteps, progressAfter, type StepWrite, type TidyStep } from "../pki/tidy/tidy-steps.ts"
-import type { AcmeStores } from "./acme-context.ts"
+import type { AcmeRepositories } from "./acme-context.ts"
 
-export const acmeTidySteps: AcmeTidySteps<AcmeStores> = {
+export const acmeTidySteps: AcmeTidySteps<AcmeRepositories> = {
   "ACME orders": removeOrders,
   "ACME accounts": removeAccounts,
 }
 
 /** Orders are kept for as long as their certificates. */
-async function removeOrders(step: TidyStep): Promise<StepWrite<AcmeStores>> {
+async function removeOrders(step: TidyStep): Promise<StepWrite<AcmeRepositories>> {
   const { run, now, limit } = step
   return async ({ acmeOrders: orders, acmeAuthorizations }) => {
     const before = now - run.options.safetyBufferMs
@@ -19,7 +19,7 @@ async function removeOrders(step: TidyStep): Promise<StepWrite<AcmeStores>> {
 }
 
 /** Unused accounts are revoked first and removed later, so that an administrator can reinstate one that is missed. */
-async function removeAccounts(step: TidyStep): Promise<StepWrite<AcmeStores>> {
+async function removeAccounts(step: TidyStep): Promise<StepWrite<AcmeRepositories>> {
   const { run, now, limit } = step
   return async ({ acmeAccounts: accounts }) => {
     const before = now - run.options.acmeAccountSafetyBufferMs

@@ -1,13 +1,12 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { fdatasyncSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { expect, onTestFinished, test } from "vitest"
-import { manualClock } from "../testing/manual-clock.ts"
-import { manualTimers } from "../testing/manual-timers.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { manualTimers } from "../../testing/manual-timers.ts"
 import { AuditFile, type FileCalls } from "./audit-file.ts"
-import { fdatasyncSync, writeSync } from "node:fs"
 
 /** Counts the calls, and fails those that it is told to. */
 function fallibleCalls() {

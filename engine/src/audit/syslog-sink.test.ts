@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { createServer as createSecureServer } from "node:tls"
 import { expect, onTestFinished, test } from "vitest"
 import { systemTimers } from "../core/timers.ts"
-import { manualClock } from "../testing/manual-clock.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
 import type { SyslogAddress } from "./audit-target.ts"
 import { SyslogSink } from "./syslog-sink.ts"
 

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { hourMs } from "../core/time.ts"
 import { openEmbedded } from "../embedded.ts"
-import { newTestAccount } from "../testing/acme-account.ts"
+import { newTestAccount } from "../../testing/acme-account.ts"
 import { run } from "./program.ts"
 import type { Terminal } from "./terminal.ts"
 

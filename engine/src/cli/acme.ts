@@ -5,10 +5,10 @@ import type {
   ManagedOrderView,
   RenewalSignalInput,
   RenewalSignalView,
-} from "../acme/management.ts"
+} from "../acme/accounts/management.ts"
 import { isEngineError } from "../core/errors.ts"
 import { formatInstant, parseDuration } from "../core/time.ts"
-import type { KeyPage } from "../pki/key-page.ts"
+import type { KeyPage } from "../pki/mounts/key-page.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"

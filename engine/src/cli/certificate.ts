@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises"
 import { Command } from "commander"
 import { formatInstant, type InstantOrOffset, parseInstantOrOffset } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
-import { inventoryStatuses } from "../pki/certificates/certificate.ts"
-import { inventoryPages, type MountInventoryEntry, searchMaximum } from "../pki/certificates/inventory.ts"
-import { inventoryCsv } from "../wire/pki/inventory-csv.ts"
+import { inventoryStatuses } from "../pki/issuance/certificate.ts"
+import { inventoryPages, type MountInventoryEntry, searchMaximum } from "../pki/issuance/certificate-inventory.ts"
+import { inventoryCsv } from "../contracts/vault/format/inventory-csv.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
@@ -162,7 +162,7 @@ function importCommand(terminal: Terminal): Command {
     .argument("<files...>", "PEM files with any number of certificates, or DER files with one each")
   addCallerOptions(command)
   return command.action(async (mount: string, files: readonly string[]) => {
-    const { importedCertificatesMaximum } = await import("../pki/certificates/certificate-import.ts")
+    const { importedCertificatesMaximum } = await import("../pki/issuance/certificate-import.ts")
     const texts = (await Promise.all(files.map(certificatesIn))).flat()
     let [imported, existing] = [0, 0]
     await withCallerEngine(command, terminal, async (engine) => {

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto"
 import { describe, expect, test } from "vitest"
-import { openTestEngine, type TestEngine } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/test-engine.ts"
 import { type Addresses, ensureAuthorities } from "./dev-authorities.ts"
 
 const host = "127.0.0.1"

@@ -3,7 +3,7 @@
 import { isEngineError } from "../core/errors.ts"
 import { dayMs } from "../core/time.ts"
 import type { ServedEngine } from "../engine.ts"
-import { type ListenAddress, urlOf } from "../http/listen-address.ts"
+import { type ListenAddress, urlOf } from "../server/http/listen-address.ts"
 import { writePem } from "../x509/pem.ts"
 import type { ManagedTls } from "./managed-tls-setting.ts"
 

@@ -7,11 +7,11 @@ import { systemRuntime } from "../core/runtime.ts"
 import { dayMs, hourMs, minuteMs } from "../core/time.ts"
 import { jobSchedules } from "../composition/jobs.ts"
 import { openEmbedded } from "../embedded.ts"
-import { openDatabase } from "../storage/database.ts"
-import { migrations } from "../storage/migrations/index.ts"
-import type { QueryRunner } from "../storage/session.ts"
-import { databaseKinds } from "../storage/temporary-database.ts"
-import { recordedMetrics } from "../testing/recorded-metrics.ts"
+import { openDatabase } from "../storage/sql/database.ts"
+import { migrations } from "../storage/schema/migrations/index.ts"
+import type { QueryRunner } from "../storage/sql/query-runner.ts"
+import { databaseKinds } from "../../testing/temporary-database.ts"
+import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { run } from "./program.ts"
 
 const keys = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"))
@@ -129,7 +129,9 @@ describe.each(kinds)("on $name", (kind) => {
 
   test("a database of a newer release is a failure, and its tables are not looked at", async () => {
     const { environment, change } = await healthyStore()
-    await change((session) => session.execute(sql`insert into migrations (position, name) values (999, ${"0999-later"})`))
+    await change((session) =>
+      session.execute(sql`insert into migrations (position, name) values (999, ${"0999-later"})`),
+    )
     const { code, found } = await findings(environment)
     expect(code).toBe(78)
     expect(troubles(found)).toEqual([expect.stringMatching(/^fail storage: .*newer release.*"0999-later"/)])
@@ -210,7 +212,9 @@ describe.each(kinds)("on $name", (kind) => {
     const before = JSON.stringify({ ...definition, notAfterBound: "permit", notBeforeBound: "permit" })
     await change(async (session) => {
       await session.execute(sql`update roles set definition = ${before} where name = ${"before"}`)
-      await session.execute(sql`update roles set definition = ${JSON.stringify(definition)} where name = ${"long-before"}`)
+      await session.execute(
+        sql`update roles set definition = ${JSON.stringify(definition)} where name = ${"long-before"}`,
+      )
     })
     for (const name of ["before", "long-before"]) {
       const { notAfter, warnings } = await issue(name)

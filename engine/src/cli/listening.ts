@@ -1,4 +1,4 @@
-import { ListenError } from "../server.ts"
+import { ListenError } from "../server/server.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
 
 /** Starts a server; an address that cannot be had ends the command with a sentence about it. */

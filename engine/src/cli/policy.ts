@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { Command } from "commander"
-import type { PolicySubject } from "../pki/access/policies.ts"
+import type { PolicySubject } from "../access/policies/policy.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { json } from "./report.ts"
 import { parseTeamName } from "./team-name.ts"

@@ -1,5 +1,5 @@
 import { SingleBar } from "cli-progress"
-import type { BackupProgress } from "../storage/backup.ts"
+import type { BackupProgress } from "../storage/maintenance/backup.ts"
 import type { Terminal } from "./terminal.ts"
 
 export interface Progress {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { sql } from "kysely"
 import { expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
-import { databaseKinds, temporaryDatabase } from "../storage/temporary-database.ts"
+import { databaseKinds, temporaryDatabase } from "../../testing/temporary-database.ts"
 import { configure } from "./configuration.ts"
 import { makeDataFolder, openStore } from "./store.ts"
 

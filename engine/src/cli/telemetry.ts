@@ -4,7 +4,7 @@
 import { newUuid } from "../core/ids.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import { minuteMs } from "../core/time.ts"
-import { release } from "../http/release.ts"
+import { release } from "../server/release.ts"
 import type { ServerMetrics } from "../telemetry/metrics.ts"
 import type { Destination, OtlpOptions, Sampling } from "../telemetry/otlp.ts"
 import { tracedLog } from "../telemetry/traced-log.ts"

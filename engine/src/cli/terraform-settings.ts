@@ -1,7 +1,7 @@
 // What `chancery dev` leaves for terraform and OpenTofu: where its services are and the token to send, so that plain HTTP will
 // do and nobody has to sign in first.
 import { workspaceServices } from "../core/discovery.ts"
-import type { RunningServer } from "../server.ts"
+import type { RunningServer } from "../server/server.ts"
 
 /** A host as configurations name it, and the tools' own settings for it. */
 export interface TerraformSettings {

@@ -1,4 +1,4 @@
-import type { ListenAddress } from "../http/listen-address.ts"
+import type { ListenAddress } from "../server/http/listen-address.ts"
 import { configurationError } from "./exit-code.ts"
 import type { Settings } from "./settings.ts"
 

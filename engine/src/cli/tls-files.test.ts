@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { type Log, silentLog } from "../core/runtime.ts"
-import type { TlsIdentity } from "../server.ts"
+import type { TlsIdentity } from "../server/server.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
 import { followTlsFiles } from "./tls-files.ts"
 

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import type { Log } from "../core/runtime.ts"
 import { systemTimers } from "../core/timers.ts"
-import { ReloadableIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "../server.ts"
-import { fileVersion } from "../storage/file-version.ts"
+import { ReloadableIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "../server/server.ts"
+import { fileVersion } from "../storage/sealing/seal-keys.ts"
 import { configurationError } from "./exit-code.ts"
 
 export interface TlsFiles {

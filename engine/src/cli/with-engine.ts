@@ -71,7 +71,7 @@ async function recorded<T>(
   try {
     result = await work()
   } catch (error) {
-    const { statusOf } = await import("../wire/jsonapi/errors.ts")
+    const { statusOf } = await import("../contracts/tfe/json-api/errors.ts")
     const cause = error instanceof CommandError && error.cause !== undefined ? error.cause : error
     if (isEngineError(cause)) trail.response({ status: statusOf(cause.code), errors: [cause.message] })
     else trail.response({ status: cause instanceof CommandError ? 400 : 500 })

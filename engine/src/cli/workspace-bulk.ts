@@ -1,7 +1,7 @@
 // One action on all workspaces that filters let through, with what came of each.
 import { Command } from "commander"
-import type { Binding } from "../tags/tag-binding.ts"
-import type { BulkAction, BulkResult } from "../workspaces/bulk-action.ts"
+import type { Binding } from "../workspaces/tags/tag-binding.ts"
+import type { BulkAction, BulkResult } from "../workspaces/bulk/bulk-action.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
 import { json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"

@@ -1,4 +1,4 @@
-import type { AcmeManagement } from "../acme/management.ts"
+import type { AcmeManagement } from "../acme/accounts/management.ts"
 import { acmeAccounts, acmeOrders, renewalSignals } from "../contracts/vault/acme-management.ts"
 import { accountBindings, newAccountBindings } from "../contracts/vault/account-binding.ts"
 import { directoryPath } from "../acme/directory.ts"

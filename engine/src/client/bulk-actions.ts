@@ -1,10 +1,9 @@
 import { unavailable } from "../core/errors.ts"
 import { bulkActions, decodeBulkHead, decodeBulkLine, keyHeader, linesMediaType } from "../contracts/tfe/bulk-action.ts"
-import { encodeWriter } from "../wire/jsonapi/writer.ts"
-import type { BulkActions, BulkResult } from "../workspaces/bulk-action.ts"
-import { queryOf } from "./query.ts"
+import { encodeWriter } from "../contracts/tfe/json-api/writer.ts"
+import type { BulkActions, BulkResult } from "../workspaces/bulk/bulk-action.ts"
+import { queryOf, type Transport } from "./transport.ts"
 import { filled, parametersOf } from "./remote-contract.ts"
-import type { Transport } from "./transport.ts"
 
 const { method, path, query, body } = bulkActions.run
 

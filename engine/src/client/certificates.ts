@@ -1,9 +1,43 @@
 import { certificates } from "../contracts/vault/certificate.ts"
-import { inventory, serialNumberIn, storedCertificates } from "../contracts/vault/stored-certificate.ts"
-import type { Certificates } from "../pki/certificates/certificates.ts"
-import { search } from "./certificate-inventory.ts"
-import type { PkiCalls } from "./pki-calls.ts"
+import type { Body } from "../contracts/vault/record.ts"
+import {
+  certificateInventory,
+  inventory,
+  mountInventory,
+  serialNumberIn,
+  storedCertificates,
+} from "../contracts/vault/stored-certificate.ts"
+import { isEngineError, notFoundDetail } from "../core/errors.ts"
+import type { Certificates } from "../pki/issuance/certificate-api.ts"
+import type { CertificateInventory } from "../pki/issuance/certificate-inventory.ts"
+import { namesOf, type PkiCalls, queryOf } from "./pki-calls.ts"
 import { remote } from "./remote-vault-contract.ts"
+
+export const remoteCertificateInventory = (calls: PkiCalls): CertificateInventory => ({
+  search: (query, page = {}) => search(calls, certificateInventory.search, { query, page }, mountInventory.decode),
+})
+
+interface Endpoint<T> {
+  readonly path: string
+  readonly body: Body<T>
+}
+
+/** Lists that are longer than keys and key_info. */
+export async function search<T, Page>(
+  calls: PkiCalls,
+  { path, body }: Endpoint<T>,
+  asked: T,
+  decode: (data: unknown) => Page,
+): Promise<Page> {
+  const sent = queryOf({ document: body.encode(asked), names: namesOf(body.table) })
+  sent.set("list", "true")
+  try {
+    return decode((await calls.read(path, sent)).data)
+  } catch (error) {
+    if (isEngineError(error, "not-found") && error.message === notFoundDetail) return decode({ keys: [], key_info: {} })
+    throw error
+  }
+}
 
 export function remoteCertificates(calls: PkiCalls): Certificates {
   const signing = remote(certificates, calls)

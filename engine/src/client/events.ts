@@ -1,12 +1,13 @@
 // Events over HTTP. A stream that ends is taken up again where it ended, for as long as the server can be expected back.
 import { setTimeout as sleep } from "node:timers/promises"
+import { type StreamBlock, streamBlocks } from "../contracts/server-sent-events.ts"
 import { event, events, eventStreamType } from "../contracts/tfe/event.ts"
+import { webhooks } from "../contracts/tfe/webhook.ts"
 import { type EngineError, isEngineError, unavailable } from "../core/errors.ts"
-import type { Events, EventQuery, EventView } from "../events/events.ts"
-import { type StreamBlock, streamBlocks } from "../wire/server-sent-events.ts"
-import { queryOf } from "./query.ts"
-import { filled, parametersOf } from "./remote-contract.ts"
-import type { Transport } from "./transport.ts"
+import type { EventQuery, Events, EventView } from "../events/feed/events.ts"
+import type { Webhooks } from "../events/webhooks/webhook.ts"
+import { filled, parametersOf, remote } from "./remote-contract.ts"
+import { queryOf, type Transport } from "./transport.ts"
 
 /** Before the first try to take a stream up again; each doubles the pause. */
 const firstPauseMs = 500
@@ -81,3 +82,5 @@ function documentOf({ data = "" }: StreamBlock): unknown {
     throw unavailable("The server's answer cannot be read: an event is not JSON.", error)
   }
 }
+
+export const remoteWebhooks = (transport: Transport): Webhooks => remote(webhooks, transport)

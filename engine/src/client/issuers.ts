@@ -1,5 +1,5 @@
 import { issuers } from "../contracts/vault/issuer.ts"
-import type { Issuers } from "../pki/issuers/issuers.ts"
+import type { Issuers } from "../pki/issuers/issuer-api.ts"
 import type { PkiCalls } from "./pki-calls.ts"
 import { remote } from "./remote-vault-contract.ts"
 

@@ -1,9 +1,9 @@
 // The few shapes that requests of the certificate API and their answers have.
 import { type Fault, invalid, isEngineError, notFoundDetail } from "../core/errors.ts"
-import { noMount } from "../pki/mount-directory.ts"
-import { mountPathOf } from "../pki/mount.ts"
-import { type DecodedEnvelope, decodeEnvelope } from "../wire/pki/envelope.ts"
-import { type Document, isDocument, type Parameters, unreadable } from "../wire/pki/parameters.ts"
+import { noMount } from "../pki/mounts/mount-directory.ts"
+import { mountPathOf } from "../pki/mounts/mount.ts"
+import { type DecodedEnvelope, decodeEnvelope } from "../contracts/vault/format/envelope.ts"
+import { type Document, isDocument, type Parameters, unreadable } from "../contracts/vault/format/parameters.ts"
 import { type JsonText, type OutgoingRequest, path, type Transport } from "./transport.ts"
 
 /** What is said, by its table: the members to encode, and the names of what a refusal is about. */

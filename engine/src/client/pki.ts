@@ -1,16 +1,120 @@
+import { blockedKeys } from "../contracts/vault/blocked-key.ts"
+import { issued } from "../contracts/vault/certificate.ts"
+import { crls } from "../contracts/vault/crl.ts"
+import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "../contracts/vault/external-policy.ts"
+import { unreadable } from "../contracts/vault/format/parameters.ts"
+import { keys } from "../contracts/vault/key.ts"
+import { mountSettings } from "../contracts/vault/mount-settings.ts"
+import { mounts } from "../contracts/vault/mount.ts"
+import { ocsp, ocspRequestType } from "../contracts/vault/ocsp.ts"
+import type { Body } from "../contracts/vault/record.ts"
+import { revocations } from "../contracts/vault/revocation.ts"
 import { roles } from "../contracts/vault/role.ts"
 import { tidy } from "../contracts/vault/tidy.ts"
-import type { Pki } from "../pki/pki.ts"
+import type { CrlChoice, Crls } from "../pki/crl/crl-api.ts"
+import { formatShard } from "../pki/crl/shard.ts"
+import type { ExternalPolicy, PolicyIssueRequest, PolicyRequest } from "../pki/external-policy/external-policy.ts"
+import type { BlockedKeys } from "../pki/keys/blocked-key.ts"
+import type { Keys } from "../pki/keys/key.ts"
+import type { Settings } from "../pki/mounts/mount-settings-service.ts"
+import { mountPathFaults, mountPathOf, type Mounts } from "../pki/mounts/mount.ts"
+import type { Pki } from "../pki/mounts/pki.ts"
+import type { Ocsp } from "../pki/ocsp/ocsp.ts"
+import { meantBy } from "../pki/revocation/revocable-certificate.ts"
+import type { Revocations, RevokedCertificate, RevokeInput } from "../pki/revocation/revocation.ts"
+import { parseCertificateList } from "../x509/certificate-list.ts"
 import { remoteCertificates } from "./certificates.ts"
-import { remoteExternalPolicy } from "./external-policy.ts"
 import { remoteIssuers } from "./issuers.ts"
-import { remoteKeys } from "./keys.ts"
-import { remoteMountSettings } from "./mount-settings.ts"
-import { remoteOcsp } from "./ocsp.ts"
-import { pkiCallsOver } from "./pki-calls.ts"
-import { remoteCrls, remoteRevocations } from "./revocation.ts"
-import { remote } from "./remote-vault-contract.ts"
-import type { Transport } from "./transport.ts"
+import { addressablePath, namesOf, type PkiCalls, pkiCallsOver, type RequestBody } from "./pki-calls.ts"
+import { remote, type Remote } from "./remote-vault-contract.ts"
+import { JsonText, path, type Transport } from "./transport.ts"
+
+export const remoteExternalPolicy = (calls: PkiCalls): ExternalPolicy => ({
+  ...remote(externalPolicy, calls),
+  issue: async (request) =>
+    issued.decode(await calls.write(policyAddress("issue", request), passingOn(policyIssue.byMount.body, request))),
+  sign: async (request) =>
+    issued.decode(await calls.write(policyAddress("sign", request), passingOn(policySign.byMount.body, request))),
+  signIntermediate: async (request) =>
+    issued.decode(
+      await calls.write(
+        policyAddress("sign-intermediate", request),
+        passingOn(policySignIntermediate.byMount.body, request),
+      ),
+    ),
+})
+
+function policyAddress(verb: string, { policy, issuerRef }: PolicyRequest): string {
+  const below = `/external-policy/${verb}${policy === undefined ? "" : path`/${policy}`}`
+  return issuerRef === undefined ? below : path`/issuer/${issuerRef}` + below
+}
+
+type Said = Omit<PolicyIssueRequest, "policy" | "issuerRef"> & { readonly csr?: string }
+
+/** What the service is sent stands as it is; what the engine looks at itself goes before a parameter of its name. */
+function passingOn<T>({ table, encode }: Body<T>, { parameters, ...request }: Said): RequestBody {
+  const own = encode(request as T)
+  const members = new Map([
+    ...parameters,
+    ...Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)] as const),
+    // Whatever the service is to make of it: here it is read as PEM.
+    ...(parameters.has("format") ? [["format", '"pem"'] as const] : []),
+  ])
+  const text = Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")
+  return { document: new JsonText(`{${text}}`), names: namesOf(table) }
+}
+
+export function remoteKeys(calls: PkiCalls): Keys {
+  const endpoints = remote(keys, calls)
+  return {
+    ...endpoints,
+    generate: ({ keySource = "internal", ...input }) => endpoints.generate(keySource, input),
+    import: (pemBundle, keyName) => endpoints.import({ pemBundle, ...(keyName === undefined ? {} : { keyName }) }),
+  }
+}
+
+export function remoteMountSettings(calls: PkiCalls): Settings {
+  const { replaceRoot, ...settings } = remote(mountSettings, calls)
+  return {
+    ...settings,
+    replaceRoot: (reference) => replaceRoot(reference === undefined ? {} : { default: reference }),
+  }
+}
+
+export const remoteOcsp = (calls: PkiCalls): Ocsp => ({
+  answer: async (body) => ({ der: await calls.exchange(ocsp.post.path, { mediaType: ocspRequestType, body }) }),
+})
+
+export function remoteRevocations(calls: PkiCalls): Revocations {
+  const { revoke, revokeWithKey, ...lists } = remote(revocations, calls)
+  return {
+    ...lists,
+    revoke: async (input) => named(await revoke(input), input),
+    revokeWithKey: async (input) => named(await revokeWithKey(input), input),
+  }
+}
+
+/** The answer about a certificate that has expired does not name it. */
+const named = (
+  { serialNumber, ...revoked }: Awaited<ReturnType<Remote<typeof revocations>["revoke"]>>,
+  input: RevokeInput,
+): RevokedCertificate => ({ ...revoked, serialNumber: serialNumber ?? meantBy(input).serialNumber })
+
+export const remoteCrls = (calls: PkiCalls): Crls => ({
+  ...remote(crls, calls),
+  async get(choice = {}) {
+    const der = await calls.download(addressOf(choice))
+    if (der.length === 0) return undefined
+    const { number, thisUpdate, nextUpdate } = parseCertificateList(der)
+    if (number === undefined || nextUpdate === undefined) throw unreadable("its revocation list has no number")
+    return { der, number, thisUpdate, nextUpdate }
+  },
+})
+
+function addressOf({ issuerRef, delta = false, shard }: CrlChoice): string {
+  const base = issuerRef === undefined ? "/crl" : path`/issuer/${issuerRef}/crl`
+  return `${base}${delta ? "/delta" : ""}${shard === undefined ? "" : `/shard/${formatShard(shard)}`}`
+}
 
 export function remotePki(transport: Transport, mountPath: string): Pki {
   const calls = pkiCallsOver(transport, mountPath)
@@ -25,5 +129,41 @@ export function remotePki(transport: Transport, mountPath: string): Pki {
     ocsp: remoteOcsp(calls),
     externalPolicy: remoteExternalPolicy(calls),
     tidy: remote(tidy, calls),
+  }
+}
+
+export function remoteBlockedKeys(calls: PkiCalls): BlockedKeys {
+  const { add, addByDigest, ...keys } = remote(blockedKeys, calls)
+  return {
+    ...keys,
+    add: ({ spkiSha256: digest, ...input }) => (digest === undefined ? add(input) : addByDigest(digest, input)),
+  }
+}
+
+/** Reads a mount after it is created, tuned or moved, because those answers are empty. The caller needs the right to read it. */
+export function remoteMounts(calls: PkiCalls): Mounts {
+  const { create, list, tune, delete: remove, move, moved, ...contract } = remote(mounts, calls)
+  const get = async (text: string) => {
+    const path = mountPathOf(text)
+    return (await contract.get(path))(path)
+  }
+  return {
+    async create({ path: text, ...input }) {
+      const path = addressablePath(text, mountPathFaults)
+      await create(path, { type: "pki", ...input })
+      return get(path)
+    },
+    list,
+    get,
+    async tune(path, patch) {
+      await tune(mountPathOf(path), patch)
+      return get(path)
+    },
+    delete: (path) => remove(mountPathOf(path)),
+    async move(from, to) {
+      await move({ from, to })
+      return get(to)
+    },
+    moved,
   }
 }

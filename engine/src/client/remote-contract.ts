@@ -10,10 +10,9 @@ import {
   type ReceivedFrom,
 } from "../contracts/tfe/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
-import { encodePageRequest } from "../wire/jsonapi/query.ts"
-import { encodeWriter } from "../wire/jsonapi/writer.ts"
-import { queryOf } from "./query.ts"
-import { path, type Transport } from "./transport.ts"
+import { encodePageRequest } from "../contracts/tfe/json-api/query.ts"
+import { encodeWriter } from "../contracts/tfe/json-api/writer.ts"
+import { path, queryOf, type Transport } from "./transport.ts"
 
 export type Remote<C extends Contract> = {
   readonly [Name in keyof C]: (...values: ArgumentsOf<C[Name]>) => Promise<ReceivedFrom<C[Name]>>

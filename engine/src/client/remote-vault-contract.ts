@@ -1,7 +1,7 @@
 // The client of a contract below `/v1`: each endpoint as a function of the values that its handler gets.
 import type { ArgumentsOf, Contract, Endpoint, ReceivedFrom } from "../contracts/vault/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
-import type { WireNames } from "../wire/pki/errors.ts"
+import type { WireNames } from "../contracts/vault/format/errors.ts"
 import { namesOf, type PkiCalls, queryOf, type RequestBody } from "./pki-calls.ts"
 import { filled } from "./remote-contract.ts"
 

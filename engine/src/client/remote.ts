@@ -2,46 +2,39 @@
 // server uses the other way round.
 import type { Engine } from "../engine.ts"
 import { remoteAcmeManagement } from "./acme-management.ts"
-import { remoteAgentPools } from "./agent-pools.ts"
-import { remoteAppRoleMethod } from "./app-roles.ts"
-import { remoteAssessments } from "./assessments.ts"
-import { remoteAuthMethods } from "./auth-methods.ts"
+import {
+  remoteAgentPools,
+  remoteOrganizationMemberships,
+  remoteOrganizations,
+  remoteProjects,
+  remoteSiteSettings,
+  remoteSshKeys,
+  remoteVcsConnections,
+} from "./organizations.ts"
+import { remoteAppRoleMethod, remoteAuthMethods, remoteKubernetesLogins } from "./logins.ts"
+import {
+  remoteAssessments,
+  remoteConfigurationVersions,
+  remoteRemoteStateConsumers,
+  remoteRetentionPolicies,
+  remoteTerraformVersions,
+  remoteVariables,
+  remoteWorkspaces,
+} from "./workspaces.ts"
 import { remoteBulkActions } from "./bulk-actions.ts"
-import { remoteConfigurationVersions } from "./configuration-versions.ts"
 import { remoteDiscovery } from "./discovery.ts"
-import { remoteEvents } from "./events.ts"
-import { remoteKubernetesLogins } from "./kubernetes-logins.ts"
-import { remoteLeases } from "./leases.ts"
-import { remoteMounts } from "./mounts.ts"
-import { remoteOrganizationMemberships } from "./organization-memberships.ts"
-import { remoteOrganizations } from "./organizations.ts"
+import { remoteEvents, remoteWebhooks } from "./events.ts"
+import { remoteLeases, remotePolicies, remoteServiceTokens, remoteTokenRoles } from "./access.ts"
+import { remoteBlockedKeys, remoteMounts, remotePki } from "./pki.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
-import { remoteCertificateInventory } from "./certificate-inventory.ts"
-import { remoteBlockedKeys } from "./blocked-keys.ts"
-import { remotePolicies } from "./policies.ts"
-import { remotePki } from "./pki.ts"
-import { remoteProjects } from "./projects.ts"
-import { remoteRemoteStateConsumers } from "./remote-state-consumers.ts"
-import { remoteRetentionPolicies } from "./retention-policies.ts"
-import { remoteRunClaims } from "./run-claims.ts"
-import { remoteRuns } from "./runs.ts"
-import { remoteServiceTokens } from "./service-tokens.ts"
-import { remoteSiteSettings } from "./site-settings.ts"
-import { remoteSshKeys } from "./ssh-keys.ts"
+import { remoteCertificateInventory } from "./certificates.ts"
+import { remoteRunClaims, remoteRuns } from "./runs.ts"
 import { remoteStateVersions } from "./state-versions.ts"
 import { remoteTags } from "./tags.ts"
-import { remoteTeamProjects, remoteTeamWorkspaces } from "./team-access.ts"
-import { remoteTeams } from "./teams.ts"
-import { remoteTerraformVersions } from "./terraform-versions.ts"
-import { remoteTokenRoles } from "./token-roles.ts"
-import { remoteTokens } from "./tokens.ts"
-import { mountPathOf } from "../pki/mount.ts"
+import { remoteTeamProjects, remoteTeams, remoteTeamWorkspaces } from "./teams.ts"
+import { remoteTokens, remoteUsers } from "./users.ts"
+import { mountPathOf } from "../pki/mounts/mount.ts"
 import { createTransport, type TransportOptions } from "./transport.ts"
-import { remoteUsers } from "./users.ts"
-import { remoteVariables } from "./variables.ts"
-import { remoteVcsConnections } from "./vcs-connections.ts"
-import { remoteWebhooks } from "./webhooks.ts"
-import { remoteWorkspaces } from "./workspaces.ts"
 
 /** `url` is the server's address, with or without the version prefix. Nothing is sent before the first call. */
 export function openRemote(url: string, options: TransportOptions): Engine {

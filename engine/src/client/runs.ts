@@ -1,6 +1,8 @@
+import { runClaims } from "../contracts/tfe/run-claim.ts"
 import { listQueryOf, runs } from "../contracts/tfe/run.ts"
-import type { RunView } from "../workspaces/run.ts"
-import type { Runs } from "../workspaces/runs.ts"
+import type { Runs } from "../workspaces/runs/run-api.ts"
+import type { RunClaims } from "../workspaces/runs/run-claim.ts"
+import type { RunView } from "../workspaces/runs/run.ts"
 import { remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 import { byWorkspaceId, workspaceId } from "./workspaces.ts"
@@ -27,5 +29,33 @@ export function remoteRuns(transport: Transport): Runs {
       return { pending, running }
     },
     addComment: async (id, body) => same.addComment(id, { body }),
+  }
+}
+
+export function remoteRunClaims(transport: Transport): RunClaims {
+  const { claimOfOrganization, claimOfWorkspace, claimOfAgentPool, ...same } = remote(runClaims, transport)
+  return {
+    ...same,
+    async claim(target, input) {
+      switch (target.kind) {
+        case "organization":
+          return claimOfOrganization(target.name, input)
+        case "workspace":
+          return claimOfWorkspace(await workspaceId(transport, target.ref), input)
+        case "agent-pool":
+          return claimOfAgentPool(target.id, input)
+        default:
+          return target satisfies never
+      }
+    },
+    appendLog: async (id, stage, offset, bytes) => (await same.appendLog(id, stage, { offset }, bytes)).size,
+    variables: async (id) =>
+      (await same.variables(id)).map(({ key, value, category, hcl, sensitive }) => ({
+        key,
+        value,
+        category,
+        hcl,
+        sensitive,
+      })),
   }
 }

@@ -1,5 +1,5 @@
 import { tags } from "../contracts/tfe/tag.ts"
-import type { Tags } from "../tags/tags.ts"
+import type { Tags } from "../workspaces/tags/tag-api.ts"
 import { remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 

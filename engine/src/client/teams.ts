@@ -1,5 +1,8 @@
+import { teamProjects, teamWorkspaces } from "../contracts/tfe/team-access.ts"
 import { decodeMember, teams } from "../contracts/tfe/team.ts"
-import type { Teams } from "../organizations/teams.ts"
+import type { TeamProjects } from "../organizations/team-project-access.ts"
+import type { Teams } from "../organizations/team.ts"
+import type { TeamWorkspaces } from "../workspaces/access/team-workspace-access.ts"
 import { remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 
@@ -24,4 +27,14 @@ export function remoteTeams(transport: Transport): Teams {
         ? removeUsers(id, members.usernames)
         : removeOrganizationMemberships(id, members.organizationMembershipIds),
   }
+}
+
+export function remoteTeamWorkspaces(transport: Transport): TeamWorkspaces {
+  const { list, ...same } = remote(teamWorkspaces, transport)
+  return { ...same, list: (workspaceId, page) => list({ workspaceId }, page) }
+}
+
+export function remoteTeamProjects(transport: Transport): TeamProjects {
+  const { list, ...same } = remote(teamProjects, transport)
+  return { ...same, list: (projectId, page) => list({ projectId }, page) }
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { inspect } from "node:util"
 import { afterEach, describe, expect, test } from "vitest"
 import { EngineError } from "../core/errors.ts"
-import { seededRandom } from "../testing/seeded-random.ts"
+import { seededRandom } from "../../testing/seeded-random.ts"
 import { createTransport, type OutgoingRequest, path, type Transport, type TransportOptions } from "./transport.ts"
 
 const token = "chy_do-not-print-me"

@@ -4,10 +4,12 @@
 // Sent again, with growing and jittered pauses, both bounded: whatever the server answered with 429 or 503, since it did
 // nothing then, and what never left because no connection came about. A lost answer is asked for again only where asking
 // changes nothing (GET): anything else may have been done.
-import { setTimeout as sleep } from "node:timers/promises"
 import { Readable } from "node:stream"
+import { setTimeout as sleep } from "node:timers/promises"
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
 import { Agent, type Dispatcher, ProxyAgent } from "undici"
+import { decodeError } from "../contracts/tfe/json-api/errors.ts"
+import { decodeError as decodePkiError } from "../contracts/vault/format/errors.ts"
 import {
   type EngineError,
   isEngineError,
@@ -19,11 +21,9 @@ import {
 import { FetchFailure } from "../core/fetch.ts"
 import type { RandomSource } from "../core/random.ts"
 import { rejectUnstorableText } from "../core/text.ts"
-import { decodeError } from "../wire/jsonapi/errors.ts"
-import { decodeError as decodePkiError } from "../wire/pki/errors.ts"
+import type { PermittedAddresses } from "./outgoing/address-guard.ts"
+import { guardedLookup, literalRefusal } from "./outgoing/guarded-lookup.ts"
 import { retryAfterMs, secondsOf } from "./retry-after.ts"
-import type { PermittedAddresses } from "./address-guard.ts"
-import { guardedLookup, literalRefusal } from "./guarded-lookup.ts"
 
 export interface TransportOptions {
   /** Sent as Bearer, kept in memory, never part of a message. */
@@ -474,4 +474,12 @@ function parsed(bytes: Uint8Array, base: URL): unknown {
   } catch (error) {
     throw unavailable(`What ${base.origin} answered is not JSON; is it the address of an engine?`, error)
   }
+}
+
+type Parameters = readonly (readonly [name: string, value: string | undefined])[]
+
+export function queryOf(parameters: Parameters): URLSearchParams {
+  const query = new URLSearchParams()
+  for (const [name, value] of parameters) if (value !== undefined) query.append(name, value)
+  return query
 }

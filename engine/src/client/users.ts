@@ -1,7 +1,9 @@
-import { maximumPageSize, totalPages } from "../core/page.ts"
+import { tokens } from "../contracts/tfe/token.ts"
 import { users } from "../contracts/tfe/user.ts"
+import { maximumPageSize, totalPages } from "../core/page.ts"
 import { foldName } from "../organizations/organization.ts"
-import type { Users } from "../organizations/users.ts"
+import type { OrganizationTokenKind, Tokens } from "../organizations/token.ts"
+import type { Users } from "../organizations/user.ts"
 import { remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 
@@ -19,5 +21,17 @@ export function remoteUsers(transport: Transport): Users {
       }
     },
     setSiteAdmin: (id, siteAdmin) => (siteAdmin ? grantAdmin(id) : revokeAdmin(id)),
+  }
+}
+
+const ofKind = (kind: OrganizationTokenKind | undefined) => (kind === "audit-trails" ? { kind } : {})
+
+export function remoteTokens(transport: Transport): Tokens {
+  const { createForOrganization, getForOrganization, deleteForOrganization, ...same } = remote(tokens, transport)
+  return {
+    ...same,
+    createForOrganization: (name, input, kind) => createForOrganization(name, ofKind(kind), input),
+    getForOrganization: (name, kind) => getForOrganization(name, ofKind(kind)),
+    deleteForOrganization: (name, kind) => deleteForOrganization(name, ofKind(kind)),
   }
 }

@@ -1,11 +1,23 @@
-import { isEngineError } from "../core/errors.ts"
+import { assessments } from "../contracts/tfe/assessment.ts"
+import { configurationVersions } from "../contracts/tfe/configuration-version.ts"
 import { projects } from "../contracts/tfe/project.ts"
+import { remoteStateConsumers } from "../contracts/tfe/remote-state-consumers.ts"
+import { organizationRetention, siteRetention, workspaceRetention } from "../contracts/tfe/retention-policy.ts"
 import { sshKeys } from "../contracts/tfe/ssh-key.ts"
+import { terraformVersions } from "../contracts/tfe/terraform-version.ts"
+import { variables } from "../contracts/tfe/variable.ts"
 import { namedWorkspaces, workspaces } from "../contracts/tfe/workspace.ts"
-import type { Tags } from "../tags/tags.ts"
-import type { WorkspaceRef } from "../workspaces/workspace.ts"
-import type { WorkspaceView } from "../workspaces/workspace-view.ts"
-import type { Workspaces } from "../workspaces/workspaces.ts"
+import { isEngineError } from "../core/errors.ts"
+import type { Assessments } from "../workspaces/assessments/assessment.ts"
+import type { ConfigurationVersions } from "../workspaces/configuration-versions/configuration-version-api.ts"
+import type { RemoteStateConsumers } from "../workspaces/state/remote-state-consumers.ts"
+import type { RetentionPolicies, RetentionTarget } from "../workspaces/state/retention-policy.ts"
+import type { Tags } from "../workspaces/tags/tag-api.ts"
+import type { Variables } from "../workspaces/variables/variable.ts"
+import type { TerraformVersions } from "../workspaces/workspace/terraform-version.ts"
+import type { Workspaces } from "../workspaces/workspace/workspace-api.ts"
+import type { WorkspaceView } from "../workspaces/workspace/workspace-view.ts"
+import type { WorkspaceRef } from "../workspaces/workspace/workspace.ts"
 import { remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 
@@ -65,3 +77,52 @@ export const byWorkspaceId =
 /** For those that know workspaces by id alone. */
 export const workspaceId = async (transport: Transport, ref: WorkspaceRef): Promise<string> =>
   "id" in ref ? ref.id : (await getWorkspace(transport, ref)).id
+
+export function remoteVariables(transport: Transport): Variables {
+  const { create, get, findById, list, update, delete: remove } = remote(variables, transport)
+  const idOf = (ref: WorkspaceRef): Promise<string> => workspaceId(transport, ref)
+  return {
+    create: async (ref, input) => create(await idOf(ref), input),
+    get: async (ref, id) => get(await idOf(ref), id),
+    findById,
+    list: async (ref) => (await list(await idOf(ref))).items,
+    update: async (ref, id, patch) => update(await idOf(ref), id, patch),
+    delete: async (ref, id) => remove(await idOf(ref), id),
+  }
+}
+
+export const remoteRemoteStateConsumers = (transport: Transport): RemoteStateConsumers =>
+  remote(remoteStateConsumers, transport)
+
+export function remoteRetentionPolicies(transport: Transport): RetentionPolicies {
+  const ofWorkspace = remote(workspaceRetention, transport)
+  const ofOrganization = remote(organizationRetention, transport)
+  const ofSite = remote(siteRetention, transport)
+  const callsOf = (target: RetentionTarget): Pick<typeof ofSite, "get" | "set" | "delete"> => {
+    if (target.kind === "site") return ofSite
+    const [calls, id] = target.kind === "workspace" ? [ofWorkspace, target.id] : [ofOrganization, target.name]
+    return { get: () => calls.get(id), set: (sent) => calls.set(id, sent), delete: () => calls.delete(id) }
+  }
+  return {
+    get: (target) => callsOf(target).get(),
+    set: (target, rule) => callsOf(target).set({ rule }),
+    delete: (target) => callsOf(target).delete(),
+  }
+}
+
+export const remoteTerraformVersions = (transport: Transport): TerraformVersions => remote(terraformVersions, transport)
+
+export function remoteAssessments(transport: Transport): Assessments {
+  const { create, list, ...same } = remote(assessments, transport)
+  return { ...same, create: byWorkspaceId(transport, create), list: byWorkspaceId(transport, list) }
+}
+
+export function remoteConfigurationVersions(transport: Transport): ConfigurationVersions {
+  const { create, list, readme, downloadOfRun: _, ...same } = remote(configurationVersions, transport)
+  return {
+    ...same,
+    create: byWorkspaceId(transport, create),
+    list: byWorkspaceId(transport, list),
+    readme: byWorkspaceId(transport, readme),
+  }
+}

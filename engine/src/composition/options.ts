@@ -1,12 +1,12 @@
 // Options of an engine in this process, with their defaults for clock, timers and metrics.
 import type { AuditTarget } from "../audit/audit-target.ts"
-import type { PermittedAddresses } from "../client/address-guard.ts"
+import type { PermittedAddresses } from "../client/outgoing/address-guard.ts"
 import type { Edition } from "../core/edition.ts"
 import { type Metrics, noopMeter } from "../core/metrics.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import { systemTimers, type Timers } from "../core/timers.ts"
-import type { PostgresLimits, ReadReplicaOptions } from "../storage/backend.ts"
-import type { SealKeySources } from "../storage/seal-keys.ts"
+import type { PostgresLimits, ReadReplicaOptions } from "../storage/sql/backend.ts"
+import type { SealKeySources } from "../storage/sealing/seal-keys.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { WeakKeyList } from "../x509/weak-key-list.ts"
 

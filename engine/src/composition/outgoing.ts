@@ -1,5 +1,5 @@
 // Requests to services that users name.
-import { guardedFetch } from "../client/guarded-fetch.ts"
+import { guardedFetch } from "../client/outgoing/guarded-fetch.ts"
 import type { Fetch } from "../core/fetch.ts"
 import { tracedFetch } from "../telemetry/traced-network.ts"
 import type { Parts } from "./options.ts"

@@ -1,7 +1,7 @@
 // Codecs of zod, between the wire and the domain. What zod cannot do is here: encode without checking.
 import { z } from "zod"
 import { formatInstant, type Instant, parseInstant } from "../core/time.ts"
-import { dashed } from "../wire/jsonapi/member-name.ts"
+import { dashed } from "./tfe/json-api/member-name.ts"
 
 /** Description of a member or a parameter, for the reference, help and OpenAPI. */
 export interface Documentation {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { hmacSigner } from "../storage/hmac-signer.ts"
+import { hmacSigner } from "../storage/sealing/hmac-signer.ts"
 import { grantFor, isGranted } from "./grants.ts"
 
 const signer = hmacSigner(Buffer.alloc(32, 7))

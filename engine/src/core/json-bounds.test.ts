@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { seededRandom } from "../testing/seeded-random.ts"
+import { seededRandom } from "../../testing/seeded-random.ts"
 import {
   assertJsonBounds,
   defaultJsonBounds,

@@ -1,6 +1,6 @@
 import { isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import { retentionFaults } from "../workspaces/retention-policy.ts"
+import { retentionFaults } from "../workspaces/state/retention-policy.ts"
 import type { DeclaredResource, Definition } from "./declared-resource.ts"
 import { diffMembers, type InForce, member, type SpecOf, validator } from "./members.ts"
 import { number, orNull } from "./types.ts"

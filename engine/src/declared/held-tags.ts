@@ -2,8 +2,8 @@
 // is none of its business.
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
-import { foldTag } from "../tags/tag.ts"
-import { type Binding, hasValue, type ShownEntry } from "../tags/tag-binding.ts"
+import { foldTag } from "../workspaces/tags/tag.ts"
+import { type Binding, hasValue, type ShownEntry } from "../workspaces/tags/tag-binding.ts"
 import type { Declarant } from "./declared-resource.ts"
 
 /** As engines show them with owners. */

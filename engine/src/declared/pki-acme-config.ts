@@ -1,7 +1,7 @@
 import { acme } from "../contracts/vault/mount-settings.ts"
 import { type Fault, invalid, isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import { initialMountConfig, mountPathOf } from "../pki/mount.ts"
+import { initialMountConfig, mountPathOf } from "../pki/mounts/mount.ts"
 import { roleDefaults } from "../pki/roles/role.ts"
 import {
   type AcmeSettings,
@@ -9,7 +9,7 @@ import {
   defaultAcmeSettings,
   eabPolicies,
   parseDirectoryPolicy,
-} from "../pki/settings/acme-settings.ts"
+} from "../pki/mounts/acme-settings.ts"
 import type { Changes, Created, DeclaredResource, Definition } from "./declared-resource.ts"
 import { declaredFaults, mountMember, mountMemberFaults } from "./pki-words.ts"
 import { defaultsOf, diffMembers, type Members, validator, withDefaults } from "./members.ts"

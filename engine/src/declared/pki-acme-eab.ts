@@ -1,8 +1,12 @@
-import { type AccountBindings, type AccountBindingView, bindingTtlMaximumMs } from "../acme/account-bindings.ts"
+import {
+  type AccountBindings,
+  type AccountBindingView,
+  bindingTtlMaximumMs,
+} from "../acme/accounts/account-bindings.ts"
 import { invalid, isEngineError } from "../core/errors.ts"
 import { dayMs, formatInstant, parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
-import { mountPathOf } from "../pki/mount.ts"
+import { mountPathOf } from "../pki/mounts/mount.ts"
 import type { Created, Known, DeclaredResource, Definition } from "./declared-resource.ts"
 import { mountMember, mountMemberFaults } from "./pki-words.ts"
 import { diffMembers, member, output, type SpecOf, validator } from "./members.ts"

@@ -1,11 +1,11 @@
 // How a mount serves ACME, and who is let in there, as programs declare it.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
-import { newAcmeMount } from "../testing/acme-mount.ts"
-import { openTestEngine, type TestEngine } from "../testing/world.ts"
+import { newAcmeMount } from "../../testing/acme-mount.ts"
+import { openTestEngine, type TestEngine } from "../../testing/test-engine.ts"
 import { observedPkiAcmeConfig, pkiAcmeConfigResource, type PkiAcmeConfigSpec } from "./pki-acme-config.ts"
 import { pkiAcmeEabResource, type PkiAcmeEabSpec } from "./pki-acme-eab.ts"
-import { defaultAcmeSettings } from "../pki/settings/acme-settings.ts"
+import { defaultAcmeSettings } from "../pki/mounts/acme-settings.ts"
 
 const pathsOf = (faults: readonly Fault[]) => faults.map(({ field }) => field?.join("."))
 const origin = { marker: "m", adopt: false }

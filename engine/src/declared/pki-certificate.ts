@@ -1,4 +1,4 @@
-import type { IssueInput, IssuedCertificate } from "../pki/certificates/certificates.ts"
+import type { IssueInput, IssuedCertificate } from "../pki/issuance/certificate-api.ts"
 import {
   nameMembers,
   refusedBy,

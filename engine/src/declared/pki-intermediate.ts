@@ -1,4 +1,4 @@
-import type { SignIntermediateInput } from "../pki/certificates/certificates.ts"
+import type { SignIntermediateInput } from "../pki/issuance/certificate-api.ts"
 import { authorityMembers, csrMember, refusedBy, requestMember, requestOf } from "./certificate-members.ts"
 import type { SpecOf } from "./members.ts"
 import { issuanceKind, issuanceMembers, type ObservedIssuance, onDestroyMember } from "./pki-issuance.ts"

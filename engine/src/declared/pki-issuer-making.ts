@@ -2,9 +2,9 @@
 // one before it has left: its key by its name, and what is signed by the key.
 import { conflict, isEngineError, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import type { IssuerSummary, IssuerView } from "../pki/issuers/issuers.ts"
-import { mountPathOf } from "../pki/mount.ts"
-import type { Pki } from "../pki/pki.ts"
+import type { IssuerSummary, IssuerView } from "../pki/issuers/issuer-api.ts"
+import { mountPathOf } from "../pki/mounts/mount.ts"
+import type { Pki } from "../pki/mounts/pki.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 import { keyAlgorithm } from "../x509/key-algorithm.ts"
 import { sameName } from "../x509/name.ts"

@@ -1,9 +1,9 @@
 // How an authority goes, with its key and with what came to complete its chain.
 import { conflict, isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import type { IssuerView } from "../pki/issuers/issuers.ts"
-import { mountPathOf } from "../pki/mount.ts"
-import type { Pki } from "../pki/pki.ts"
+import type { IssuerView } from "../pki/issuers/issuer-api.ts"
+import { mountPathOf } from "../pki/mounts/mount.ts"
+import type { Pki } from "../pki/mounts/pki.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 import type { Known, Removal } from "./declared-resource.ts"
 import { hasIssued, hexOf, issuerPlaceOf, type ObservedPkiAuthority } from "./pki-issuer-observed.ts"

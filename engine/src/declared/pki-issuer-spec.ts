@@ -1,9 +1,14 @@
 // Declared members of an issuer whose key is in a mount, and the checks that need no request.
 import type { Fault } from "../core/errors.ts"
-import type { AuthorityUrls, IssuerSettings } from "../pki/issuers/issuer.ts"
+import {
+  type AuthorityUrls,
+  type IssuerSettings,
+  leafNotAfterBehaviors,
+  noDisabledChecks,
+  noUrls,
+} from "../pki/issuers/issuer.ts"
 import { urlFaults } from "../pki/issuers/authority-urls.ts"
-import { leafNotAfterBehaviors, noDisabledChecks, noUrls } from "../pki/issuers/issuer.ts"
-import type { IntermediateInput, RootInput } from "../pki/issuers/issuers.ts"
+import type { IntermediateInput, RootInput } from "../pki/issuers/issuer-api.ts"
 import { referenceNameProblem } from "../pki/names/reference-name.ts"
 import { type PemBlock, readPem, writePem } from "../x509/pem.ts"
 import { parseSignatureAlgorithm } from "../x509/signature-algorithm.ts"

@@ -1,6 +1,6 @@
 // What a spec of an issuer is refused for before anything is asked of an engine.
 import { describe, expect, test } from "vitest"
-import { foreignRoot } from "../testing/issuing-mount.ts"
+import { foreignRoot } from "../../testing/issuing-mount.ts"
 import { pkiIssuerResource } from "./pki-issuer-kind.ts"
 
 const faultsOf = (spec: object, open: readonly string[] = []) => [

@@ -1,6 +1,6 @@
 // What there is to see of an authority, in the words of programs.
 import type { AuthorityUrls, IssuerSettings } from "../pki/issuers/issuer.ts"
-import type { IssuerView } from "../pki/issuers/issuers.ts"
+import type { IssuerView } from "../pki/issuers/issuer-api.ts"
 import { writePem } from "../x509/pem.ts"
 import { declaredInstant } from "./pki-words.ts"
 

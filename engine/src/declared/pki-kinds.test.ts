@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import { openTestEngine, type TestEngine } from "../testing/world.ts"
+import { openTestEngine, type TestEngine } from "../../testing/test-engine.ts"
 import { type ObservedPkiMount, pkiMountResource, type PkiMountSpec } from "./pki-mount.ts"
 import { pkiRoleResource, type PkiRoleSpec } from "./pki-role.ts"
 

@@ -1,10 +1,16 @@
 import { conflict, type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
 import { parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
-import { initialMountConfig, type MountConfig, mountFaults, mountPathOf, type MountPatch } from "../pki/mount.ts"
-import type { MountView } from "../pki/mounts.ts"
-import { clusterFaults } from "../pki/settings/cluster-settings.ts"
-import { type ClusterSettings, defaultMountSettings } from "../pki/settings/mount-settings.ts"
+import {
+  initialMountConfig,
+  type MountConfig,
+  mountFaults,
+  type MountPatch,
+  mountPathOf,
+  type MountView,
+} from "../pki/mounts/mount.ts"
+import { clusterFaults } from "../pki/mounts/cluster-settings.ts"
+import { type ClusterSettings, defaultMountSettings } from "../pki/mounts/mount-settings.ts"
 import {
   type Changes,
   type Created,

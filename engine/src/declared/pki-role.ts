@@ -2,7 +2,7 @@ import { role as parameters } from "../contracts/vault/role.ts"
 import { conflict, type Fault, invalid, isEngineError } from "../core/errors.ts"
 import { formatInstant, type Instant, parseInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
-import { mountPathOf } from "../pki/mount.ts"
+import { mountPathOf } from "../pki/mounts/mount.ts"
 import { type RoleKeyType, resolveKeyBits, resolveSignatureBits } from "../pki/policy/key-strength.ts"
 import {
   createRole,

@@ -1,5 +1,5 @@
 import type { Fault } from "../core/errors.ts"
-import type { SignInput, SignVerbatimInput } from "../pki/certificates/certificates.ts"
+import type { SignInput, SignVerbatimInput } from "../pki/issuance/certificate-api.ts"
 import {
   authorityMembers,
   csrMember,

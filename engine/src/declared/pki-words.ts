@@ -2,7 +2,7 @@
 // `"max_ttl"` mean `maxTtl`.
 import type { Fault } from "../core/errors.ts"
 import { formatDuration, formatInstant, type Instant } from "../core/time.ts"
-import { mountPathFaults, mountPathOf } from "../pki/mount.ts"
+import { mountPathFaults, mountPathOf } from "../pki/mounts/mount.ts"
 import { required } from "./members.ts"
 import { sameText, type SameValue } from "./same-value.ts"
 import { text } from "./types.ts"

@@ -7,8 +7,8 @@ import {
   projectDescriptionFaults,
   projectNameFaults,
   type ProjectPatch,
+  type ProjectView,
 } from "../organizations/project.ts"
-import type { ProjectView } from "../organizations/projects.ts"
 import { concerning, foldedKeys, replacement, valuesOf } from "./held-tags.ts"
 import type { Changes, Created, Declarant, DeclaredResource, Definition, Origin } from "./declared-resource.ts"
 import { sameDuration, sameText } from "./same-value.ts"

@@ -1,11 +1,10 @@
 // What can be judged of a request without the mount that it goes to: the rules of the engine itself, for a role that allows
 // whatever can be said, at the beginning of time. Only the mount knows what its roles allow, and when now is.
 import { hourMs } from "../core/time.ts"
-import { csrFacts } from "../pki/issue/csr-facts.ts"
-import type { IssueRequestInput } from "../pki/issue/request.ts"
-import { readSigningRequest } from "../pki/issue/signing-request.ts"
-import type { SignIntermediateInput, SignVerbatimInput } from "../pki/certificates/certificates.ts"
-import type { RootInput } from "../pki/issuers/issuers.ts"
+import { csrFacts } from "../pki/issuance/csr.ts"
+import { type IssueRequestInput, readSigningRequest } from "../pki/issuance/issue-request.ts"
+import type { SignIntermediateInput, SignVerbatimInput } from "../pki/issuance/certificate-api.ts"
+import type { RootInput } from "../pki/issuers/issuer-api.ts"
 import { readKeyRequest } from "../pki/keys/key-request.ts"
 import { approve } from "../pki/policy/approve.ts"
 import { approveAuthority } from "../pki/policy/approve-authority.ts"

@@ -1,6 +1,6 @@
 // When two ways of writing a member mean the same. Whatever has no rule here is compared as JSON.
 import { parseDuration, parseInstant } from "../core/time.ts"
-import { foldTag } from "../tags/tag.ts"
+import { foldTag } from "../workspaces/tags/tag.ts"
 import type { Values } from "./values.ts"
 
 export type SameValue = (a: unknown, b: unknown) => boolean

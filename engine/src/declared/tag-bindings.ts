@@ -1,7 +1,7 @@
 import { isEngineError } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
-import { foldTag } from "../tags/tag.ts"
+import { foldTag } from "../workspaces/tags/tag.ts"
 import { concerning, foldedKeys, replacement, replacementOn, shownOn, valuesOf } from "./held-tags.ts"
 import { type Declarant, type DeclaredResource, type Definition, modeWhenRead } from "./declared-resource.ts"
 import { bindingsFaults } from "./workspace.ts"

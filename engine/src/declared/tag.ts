@@ -2,8 +2,8 @@ import { conflict, isEngineError, unprocessable } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import { maximumPageSize, type Page, type PageRequest } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
-import { flatTagFaults, foldTag } from "../tags/tag.ts"
-import type { TagView } from "../tags/tags.ts"
+import { flatTagFaults, foldTag } from "../workspaces/tags/tag.ts"
+import type { TagView } from "../workspaces/tags/tag-api.ts"
 import {
   type Changes,
   type Created,

@@ -1,10 +1,9 @@
 // A variable of a workspace as somebody declares it: what it is refused for, when it differs, and whose it is.
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import type { Fault } from "../core/errors.ts"
-import { EngineError } from "../core/errors.ts"
+import { EngineError, type Fault } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import { openTestEngine, type TestEngine } from "../testing/world.ts"
-import type { Variables } from "../workspaces/variables.ts"
+import { openTestEngine, type TestEngine } from "../../testing/test-engine.ts"
+import type { Variables } from "../workspaces/variables/variable.ts"
 import { type ObservedVariable, variableResource, type VariableSpec } from "./variable.ts"
 
 const pathsOf = (faults: readonly Fault[]) => faults.map(({ field }) => field?.join("."))

@@ -7,7 +7,7 @@ import {
   type VariableInput,
   type VariablePatch,
   type VariableView,
-} from "../workspaces/variable.ts"
+} from "../workspaces/variables/variable.ts"
 import type { Changes, Created, Known, DeclaredResource, Definition, Origin } from "./declared-resource.ts"
 import { sameText } from "./same-value.ts"
 import { diffMembers, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"

@@ -1,6 +1,6 @@
 import { isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
-import type { Lock } from "../workspaces/workspace.ts"
+import type { Lock } from "../workspaces/workspace/workspace.ts"
 import type { Changes, Created, DeclaredResource, Definition } from "./declared-resource.ts"
 import { sameText } from "./same-value.ts"
 import { diffMembers, type InForce, member, type SpecOf, validator } from "./members.ts"

@@ -1,7 +1,7 @@
 import { type Fault, isEngineError } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
-import { flatTagFaults, foldTag } from "../tags/tag.ts"
+import { flatTagFaults, foldTag } from "../workspaces/tags/tag.ts"
 import { concerning, foldedKeys, type ShownBinding, shownOn } from "./held-tags.ts"
 import { type Created, type DeclaredResource, type Definition, modeWhenRead } from "./declared-resource.ts"
 import { sameTags } from "./same-value.ts"

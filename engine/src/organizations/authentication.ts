@@ -1,16 +1,15 @@
 // Resolves a token to a caller. Callers are cached by token under the identity version, which every request reads first. A
 // revoked token or a lost membership therefore counts at once on every server (docs/decisions/cache-versions.md).
-import { type AccessRules, compileAccess, fullAccess, noAccess } from "../core/access.ts"
-import type { Caller } from "../core/caller.ts"
-import { unauthenticated } from "../core/errors.ts"
+import { type AccessRules, compileAccess, fullAccess, noAccess, type PathRule } from "../core/access.ts"
 import type { RequestSnapshot } from "../core/cache-versions.ts"
+import type { Caller, Membership } from "../core/caller.ts"
+import { unauthenticated } from "../core/errors.ts"
+import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import { VersionedCache } from "../core/versioned-cache.ts"
 import type { Instant } from "../core/time.ts"
-import type { IdentityRepository, TokenRecord } from "./identity-store.ts"
-import { isExpired, isUseWorthRecording } from "./token.ts"
-import type { TokenUses } from "./token-uses.ts"
+import { VersionedCache } from "../core/versioned-cache.ts"
+import { isExpired, isUseWorthRecording, type TokenUses } from "./token.ts"
 
 const cachedCallersMaximum = 10_000
 
@@ -82,7 +81,10 @@ export function authentication(
 }
 
 /** Undefined where whoever the token belongs to is gone. */
-export async function resolveToken(identity: IdentityRepository, record: TokenRecord): Promise<ResolvedToken | undefined> {
+export async function resolveToken(
+  identity: IdentityRepository,
+  record: TokenRecord,
+): Promise<ResolvedToken | undefined> {
   const caller = await callerOf(identity, record)
   const expiresAt = await endOf(identity, record)
   if (caller === undefined || expiresAt === undefined) return undefined
@@ -145,3 +147,55 @@ async function accessOf(identity: IdentityRepository, record: TokenRecord): Prom
   const policies = await identity.policiesOf(record)
   return policies.length === 0 ? noAccess : compileAccess(policies)
 }
+
+/** A token as the resolver needs it; the secret itself exists only in the answer that created it. */
+export interface TokenRecord {
+  readonly id: string
+  readonly owner:
+    | { readonly kind: "user"; readonly userId: UserId }
+    | { readonly kind: "team"; readonly teamId: TeamId }
+    | { readonly kind: "organization"; readonly organizationId: OrganizationId }
+    | { readonly kind: "agent-pool"; readonly agentPoolId: string }
+    | { readonly kind: "service" }
+  readonly expiresAt: Instant | null
+  readonly lastUsedAt: Instant | null
+  /** The token with which this one ends. */
+  readonly parentId: string | null
+  /** Each use must be counted before it counts. */
+  readonly limitedUses: boolean
+  /** Ranges or single addresses that it can be used from; from anywhere when empty. */
+  readonly boundCidrs: readonly string[]
+}
+
+export interface AttachedPolicy {
+  readonly name: string
+  readonly rules: readonly PathRule[]
+}
+
+/** Reads a token's caller. Every write to these rows increments the `identity` version. */
+export interface IdentityRepository {
+  cacheVersion(): Promise<number>
+  bumpCacheVersion(): Promise<void>
+  /** The administrator of that name, made with this id when there is none yet. */
+  ensureAdministrator(user: { readonly id: UserId; readonly username: string; readonly now: Instant }): Promise<UserId>
+  findToken(hash: string): Promise<TokenRecord | undefined>
+  findTokenById(id: string): Promise<TokenRecord | undefined>
+  /** False when there is none left; a condition in the statement settles a race. The last one ends the token. */
+  spendUse(tokenId: string, now: Instant): Promise<boolean>
+  /** What is attached to the token, to its owner, and to the teams of the user who is its owner. */
+  policiesOf(token: TokenRecord): Promise<readonly AttachedPolicy[]>
+  findUser(
+    id: UserId,
+  ): Promise<{ readonly id: UserId; readonly username: string; readonly siteAdmin: boolean } | undefined>
+  /** Standing of a user in each of their organizations; `teamIds` limits it to one team's (team tokens). */
+  membershipsOfUser(id: UserId): Promise<ReadonlyMap<OrganizationId, Membership>>
+  membershipOfTeam(
+    id: TeamId,
+  ): Promise<
+    { readonly name: string; readonly organizationId: OrganizationId; readonly membership: Membership } | undefined
+  >
+  organizationOfAgentPool(id: string): Promise<OrganizationId | undefined>
+}
+
+/** Name of the team whose members own their organization; `docs/conformance.md` calls them "team owner". */
+export const ownersTeamName = "owners"

@@ -1,14 +1,16 @@
 // The one way from an organization's name to an organization the caller belongs to and may act on.
 import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
-import type { Organization } from "./organization.ts"
 import {
+  type Organization,
   type OrganizationPermissionName,
   type OrganizationPermissions,
+  type OrganizationRepository,
   permissionsIn,
   requireOrganization,
-} from "./organization-permissions.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
+} from "./organization.ts"
+import { type Project, projectPermissions, type ProjectPermissions, type ProjectRepository } from "./project.ts"
+import type { ProjectAccess } from "./team-project-access.ts"
 
 export interface AuthorizedOrganization {
   readonly organization: Organization
@@ -35,4 +37,57 @@ export async function authorizeOrganization(
 /** What only site administrators may do does not exist for anyone else. */
 export function requireSiteAdmin(caller: Caller): void {
   if (caller.kind !== "user" || !caller.siteAdmin) throw notFound()
+}
+
+// The one way from an id to a project the caller may see and act on.
+
+export interface AuthorizedProject {
+  readonly project: Project
+  readonly permissions: ProjectPermissions
+}
+
+interface AuthorizationRepositories {
+  readonly projects: ProjectRepository
+}
+
+/** Not found unless the caller sees the project and holds every permission asked for. */
+export async function authorizeProject(
+  stores: AuthorizationRepositories,
+  caller: Caller,
+  id: string,
+  ...needed: readonly (keyof ProjectPermissions)[]
+): Promise<AuthorizedProject> {
+  const project = await stores.projects.find(id)
+  if (project === undefined) throw notFound(id)
+  const [permissions] = await permissionsOn(stores, caller, [project])
+  if (permissions === undefined || !permissions.canRead) throw notFound(id)
+  if (needed.some((name) => !permissions[name])) throw notFound(id)
+  return { project, permissions }
+}
+
+/** What the caller's teams were given on one project. */
+export async function grantsOn(
+  { projects }: AuthorizationRepositories,
+  caller: Caller,
+  { id, organizationId }: Pick<Project, "id" | "organizationId">,
+): Promise<readonly ProjectAccess[]> {
+  const teams = membershipIn(caller, organizationId)?.teams ?? []
+  return teams.length === 0 ? [] : ((await projects.grantsOn([id], teams)).get(id) ?? [])
+}
+
+/** The caller's permissions on each of several projects, in their order. */
+export async function permissionsOn(
+  { projects }: AuthorizationRepositories,
+  caller: Caller,
+  subjects: readonly Project[],
+): Promise<ProjectPermissions[]> {
+  const teams = [...new Set(subjects.flatMap((project) => membershipIn(caller, project.organizationId)?.teams ?? []))]
+  const grants =
+    teams.length === 0
+      ? undefined
+      : await projects.grantsOn(
+          subjects.map(({ id }) => id),
+          teams,
+        )
+  return subjects.map((project) => projectPermissions(caller, project, grants?.get(project.id) ?? []))
 }

@@ -3,7 +3,7 @@ import type { Caller } from "../core/caller.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import type { IdentityRepository } from "./identity-store.ts"
+import type { IdentityRepository } from "./authentication.ts"
 
 export const rootUsername = "root"
 

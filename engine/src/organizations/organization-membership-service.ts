@@ -5,24 +5,22 @@ import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import { type IdentityRepository, ownersTeamName } from "./identity-store.ts"
-import type { OrganizationMembershipRepository } from "./organization-membership-store.ts"
-import type { OrganizationMembershipFilter, OrganizationMemberships } from "./organization-memberships.ts"
+import { type IdentityRepository, ownersTeamName } from "./authentication.ts"
 import type {
   OrganizationMembership,
+  OrganizationMembershipFilter,
   OrganizationMembershipInput,
+  OrganizationMembershipRepository,
+  OrganizationMemberships,
   OrganizationMembershipStatus,
   OrganizationMembershipView,
 } from "./organization-membership.ts"
-import { permissionsOf } from "./organization-permissions.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
-import type { TeamRepository } from "./team-store.ts"
-import { rejectLosingLastOwner, seesTeam, type Team, teamPermissions } from "./team.ts"
-import { createUser, type User } from "./user.ts"
+import { type OrganizationRepository, permissionsOf } from "./organization.ts"
+import { rejectLosingLastOwner, seesTeam, type Team, teamPermissions, type TeamRepository } from "./team.ts"
+import { createUser, type User, type UserRepository } from "./user.ts"
 import { seesEmail, shownToOthers } from "./user-service.ts"
-import type { UserRepository } from "./user-store.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly identity: IdentityRepository
   readonly memberships: OrganizationMembershipRepository
   readonly organizations: OrganizationRepository
@@ -31,11 +29,11 @@ interface UsedStores {
 }
 
 export class OrganizationMembershipService implements OrganizationMemberships {
-  readonly #storage: Storage<UsedStores>
+  readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
     this.#caller = caller
@@ -117,7 +115,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
     })
   }
 
-  async #authorized(stores: UsedStores, id: string) {
+  async #authorized(stores: UsedRepositories, id: string) {
     const subject = await stores.memberships.find(id)
     if (subject === undefined) throw notFound(id)
     const membership = membershipIn(this.#caller, subject.organizationId)
@@ -127,7 +125,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
   }
 
   async #views(
-    stores: UsedStores,
+    stores: UsedRepositories,
     subjects: readonly OrganizationMembership[],
     organizationName: string,
     membership: Membership,
@@ -152,7 +150,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
   }
 }
 
-export async function ownersOf({ teams }: Pick<UsedStores, "teams">, organizationId: OrganizationId) {
+export async function ownersOf({ teams }: Pick<UsedRepositories, "teams">, organizationId: OrganizationId) {
   const team = await teams.findByName(organizationId, ownersTeamName)
   return (team && (await teams.membersOf([team.id])).get(team.id)) ?? []
 }
@@ -161,14 +159,17 @@ const statusOf = ({ invited }: User): OrganizationMembershipStatus => (invited ?
 
 const fieldOf = (input: OrganizationMembershipInput) => (input.username === undefined ? "email" : "username")
 
-async function existingUser({ users }: UsedStores, input: OrganizationMembershipInput): Promise<User | undefined> {
+async function existingUser(
+  { users }: UsedRepositories,
+  input: OrganizationMembershipInput,
+): Promise<User | undefined> {
   if (input.username !== undefined) return users.findByUsername(input.username)
   return input.email === undefined ? undefined : users.findByEmail(input.email)
 }
 
 /** A name taken from an email gets a number behind it when somebody else has it. */
 async function newUser(
-  { users }: UsedStores,
+  { users }: UsedRepositories,
   input: OrganizationMembershipInput,
   made: { readonly id: User["id"]; readonly now: number },
 ): Promise<User> {
@@ -185,7 +186,7 @@ async function newUser(
 
 const numberedNamesMaximum = 20
 
-async function freeName(users: UsedStores["users"], name: string, id: string): Promise<string> {
+async function freeName(users: UsedRepositories["users"], name: string, id: string): Promise<string> {
   for (let number = 1; number <= numberedNamesMaximum; number += 1) {
     const candidate = number === 1 ? name : `${name}-${number}`
     if ((await users.findByUsername(candidate)) === undefined) return candidate
@@ -194,7 +195,7 @@ async function freeName(users: UsedStores["users"], name: string, id: string): P
 }
 
 async function teamsToJoin(
-  { teams }: UsedStores,
+  { teams }: UsedRepositories,
   organizationId: OrganizationId,
   membership: Membership,
   ids: readonly string[],

@@ -2,11 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fullAccess, noAccess } from "../core/access.ts"
 import { anonymous, type Caller, type Membership, noOrganizationAccess, ownerMembership } from "../core/caller.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
-import {
-  organizationPermissionNames,
-  type OrganizationPermissionName,
-  permissionsIn,
-} from "./organization-permissions.ts"
+import { organizationPermissionNames, type OrganizationPermissionName, permissionsIn } from "./organization.ts"
 
 const organizationId = "org-1" as OrganizationId
 const elsewhere = "org-2" as OrganizationId

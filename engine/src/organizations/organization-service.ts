@@ -5,24 +5,23 @@ import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import type { IdentityRepository } from "./identity-store.ts"
-import type { OrganizationMembershipRepository } from "./organization-membership-store.ts"
+import type { IdentityRepository } from "./authentication.ts"
+import type { OrganizationMembershipRepository } from "./organization-membership.ts"
 import {
   changeOrganization,
   createOrganization,
   type Organization,
   type OrganizationInput,
   type OrganizationPatch,
+  type OrganizationRepository,
+  type Organizations,
+  type OrganizationView,
+  permissionsOf,
 } from "./organization.ts"
-import { permissionsOf } from "./organization-permissions.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
-import type { Organizations, OrganizationView } from "./organizations.ts"
-import type { ProjectRepository } from "./project-store.ts"
-import { defaultProject } from "./project.ts"
-import type { TeamRepository } from "./team-store.ts"
-import { ownersTeam } from "./team.ts"
+import { defaultProject, type ProjectRepository } from "./project.ts"
+import { ownersTeam, type TeamRepository } from "./team.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly identity: IdentityRepository
   readonly memberships: OrganizationMembershipRepository
   readonly organizations: OrganizationRepository
@@ -31,11 +30,11 @@ interface UsedStores {
 }
 
 export class OrganizationService implements Organizations {
-  readonly #storage: Storage<UsedStores>
+  readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
     this.#caller = caller

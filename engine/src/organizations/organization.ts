@@ -1,7 +1,9 @@
-import { type Fault, rejectFaults } from "../core/errors.ts"
+import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
+import { type Fault, notFound, rejectFaults } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
-import { emailFaults } from "./email.ts"
+import { emailFaults } from "./user.ts"
 
 export const executionModes = ["remote", "local", "agent"] as const
 export type ExecutionMode = (typeof executionModes)[number]
@@ -220,4 +222,109 @@ export function organizationNameFaults(name: string): Fault[] {
     return [{ field, detail: `Name is too long (maximum is ${organizationNameMaximum} characters)` }]
   if (!/^[a-zA-Z0-9_-]+$/.test(name)) return [{ field, detail: "Name can only include letters, numbers, -, and _." }]
   return []
+}
+
+export interface OrganizationRepository {
+  /** Names compare case-insensitively. */
+  findByName(name: string): Promise<Organization | undefined>
+  find(id: OrganizationId): Promise<Organization | undefined>
+  /** All, or the given ones only. */
+  list(
+    ids: readonly OrganizationId[] | "all",
+    search: string | undefined,
+    page: PageRequest,
+  ): Promise<Page<Organization>>
+  ownsAgentPool(id: OrganizationId, agentPoolId: string): Promise<boolean>
+  /** Whether every workspace of the organization, or of the project, may use the pool. */
+  admittedByAgentPool(agentPoolId: string, projectId?: ProjectId): Promise<boolean>
+  /** Throws `EngineError("invalid")` on `name` when the name is taken. */
+  insert(organization: Organization): Promise<void>
+  save(organization: Organization): Promise<void>
+  /** With everything in it. */
+  remove(id: OrganizationId): Promise<void>
+}
+
+/** What a caller is shown of an organization. */
+export interface OrganizationView extends Organization {
+  readonly permissions: OrganizationPermissions
+}
+
+/** The organization family of the engine; organizations are named, as in every path. */
+export interface Organizations {
+  /** The caller becomes its first owner. Refuses with `invalid` a name that is taken, in any case of its letters. */
+  create(input: OrganizationInput): Promise<OrganizationView>
+  /** Those the caller belongs to; `search` is part of the name or of the email. */
+  list(search: string | undefined, page: PageRequest): Promise<Page<OrganizationView>>
+  get(name: string): Promise<OrganizationView>
+  /** For owners; members left out keep their values. The plan is a site administrator's to set. */
+  update(name: string, patch: OrganizationPatch): Promise<OrganizationView>
+  /** With everything in it; for owners. */
+  delete(name: string): Promise<void>
+}
+
+// Permissions of a caller on an organization. Without the permission, the answer is "not found", for members and others alike
+// (docs/permissions.md).
+
+export const organizationPermissionNames = [
+  "canUpdate",
+  "canDestroy",
+  "canTraverse",
+  "canAccessViaTeams",
+  "canCreateTeam",
+  "canCreateWorkspace",
+  "canCreateProject",
+  "canManageUsers",
+  "canManageTags",
+  "canUpdateOauth",
+  "canUpdateSshKeys",
+  "canUpdateAgentPools",
+  "canUpdateApiToken",
+  // Of registries, policies and run tasks there are none here: who would manage them can be read.
+  "canManageRunTasks",
+  "canUpdateSentinel",
+  "canCreateModule",
+  "canCreateProvider",
+  "canManageNoCodeModules",
+  "canDeployNoCodeModules",
+] as const
+export type OrganizationPermissionName = (typeof organizationPermissionNames)[number]
+export type OrganizationPermissions = { readonly [name in OrganizationPermissionName]: boolean }
+
+/** Undefined for a stranger, to whom the organization does not exist. */
+export function permissionsIn(caller: Caller, organizationId: OrganizationId): OrganizationPermissions | undefined {
+  const membership = membershipIn(caller, organizationId)
+  return membership && permissionsOf(membership, caller.kind === "organization")
+}
+
+/** An organization token administers, but neither ends the organization nor makes its own successor. */
+export function permissionsOf({ owner, access }: Membership, organizationToken = false): OrganizationPermissions {
+  return {
+    canUpdate: owner || organizationToken,
+    canDestroy: owner,
+    canTraverse: true,
+    canAccessViaTeams: true,
+    canCreateTeam: owner || access.manageTeams,
+    canCreateWorkspace: owner || access.manageWorkspaces || access.manageProjects,
+    canCreateProject: owner || access.manageProjects,
+    canManageUsers: owner || access.manageMembership,
+    canManageTags: owner || access.manageWorkspaces || access.manageProjects,
+    canUpdateOauth: owner || access.manageVcsSettings,
+    canUpdateSshKeys: owner || access.manageVcsSettings,
+    canUpdateAgentPools: owner || access.manageAgentPools,
+    canUpdateApiToken: owner,
+    canManageRunTasks: owner || access.manageRunTasks,
+    canUpdateSentinel: owner || access.managePolicies,
+    canCreateModule: owner || access.manageModules,
+    canCreateProvider: owner || access.manageProviders,
+    canManageNoCodeModules: owner || access.manageModules,
+    canDeployNoCodeModules: owner || access.manageWorkspaces || access.manageProjects,
+  }
+}
+
+export function requireOrganization(
+  permissions: OrganizationPermissions,
+  permission: OrganizationPermissionName,
+  subject: string,
+): void {
+  if (!permissions[permission]) throw notFound(subject)
 }

@@ -7,32 +7,32 @@ import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
 import { attributeChanges } from "../core/attribute-changes.ts"
-import { authorizeOrganization } from "./authorization.ts"
-import type { Organization } from "./organization.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
+import { authorizeOrganization, authorizeProject, permissionsOn } from "./authorization.ts"
+import type { Organization, OrganizationRepository } from "./organization.ts"
 import {
   changeProject,
   createProject,
   type Project,
+  type ProjectBindings,
   projectDefaults,
+  type ProjectFilter,
   type ProjectInput,
   type ProjectPatch,
+  projectPermissions,
+  type ProjectRepository,
+  type Projects,
+  type ProjectView,
 } from "./project.ts"
-import { authorizeProject, permissionsOn } from "./project-authorization.ts"
-import type { ProjectBindings } from "./project-bindings.ts"
 import type { ProjectChange, ProjectEvents } from "./project-events.ts"
-import { projectPermissions } from "./project-permissions.ts"
-import type { ProjectRepository } from "./project-store.ts"
-import type { ProjectFilter, Projects, ProjectView } from "./projects.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly events: ProjectEvents
   readonly organizations: OrganizationRepository
   readonly projects: ProjectRepository
 }
 
 /** `Stores` has those of `bindings` as well. */
-export class ProjectService<Stores extends UsedStores> implements Projects {
+export class ProjectService<Stores extends UsedRepositories> implements Projects {
   readonly #storage: Storage<Stores>
   readonly #runtime: Runtime
   readonly #bindings: ProjectBindings<Stores>
@@ -118,7 +118,7 @@ export class ProjectService<Stores extends UsedStores> implements Projects {
   }
 
   async #contextOf(
-    { organizations }: UsedStores,
+    { organizations }: UsedRepositories,
     organization: Organization,
     patch: ProjectPatch,
     projectId?: ProjectId,
@@ -141,7 +141,7 @@ export class ProjectService<Stores extends UsedStores> implements Projects {
     await this.#bindings.replace(stores, project, tagBindings, { ...by, random: this.#runtime.random })
   }
 
-  async #view(stores: UsedStores, project: Project, organization: Organization): Promise<ProjectView> {
+  async #view(stores: UsedRepositories, project: Project, organization: Organization): Promise<ProjectView> {
     const [view] = await viewProjects(stores, this.#caller, [project], organization)
     return view as ProjectView
   }
@@ -155,7 +155,7 @@ const projectEvent = (kind: ProjectChange["kind"], { id, organizationId }: Proje
 
 /** What the caller is shown of several projects of one organization. */
 export async function viewProjects(
-  stores: Pick<UsedStores, "projects">,
+  stores: Pick<UsedRepositories, "projects">,
   caller: Caller,
   projects: readonly Project[],
   organization: Organization,
@@ -184,7 +184,7 @@ export async function viewProjects(
   })
 }
 
-async function organizationOf(stores: UsedStores, project: Project): Promise<Organization> {
+async function organizationOf(stores: UsedRepositories, project: Project): Promise<Organization> {
   const organization = await stores.organizations.find(project.organizationId)
   if (organization === undefined) throw notFound(project.id)
   return organization

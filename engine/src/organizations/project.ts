@@ -1,8 +1,12 @@
+import { type Caller, membershipIn } from "../core/caller.ts"
 import { type Fault, rejectFaults, unprocessable } from "../core/errors.ts"
-import type { OrganizationId, ProjectId } from "../core/ids.ts"
+import type { OrganizationId, ProjectId, TeamId } from "../core/ids.ts"
+import type { Writer } from "../core/owner.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
 import { defaultAgentPoolFaults, type ExecutionMode, type Organization } from "./organization.ts"
-import type { ProjectBinding } from "./project-bindings.ts"
+import { type NamedAccessLevel, namedAccessLevels, partsOf, type ProjectAccess } from "./team-project-access.ts"
 
 export interface ProjectSettings {
   readonly name: string
@@ -184,3 +188,143 @@ export const activityDurationFaults = (duration: string): Fault[] =>
           detail: "Auto destroy activity duration must be a number from 1 to 9999 followed by d or h",
         },
       ]
+
+export interface ProjectQuery {
+  readonly organizationId: OrganizationId
+  /** Exactly one of these, case-insensitively. */
+  readonly names?: readonly string[]
+  /** Part of the name. */
+  readonly search?: string
+  /** Only those given to one of these teams; absent means all of the organization. */
+  readonly grantedTo?: readonly TeamId[]
+}
+
+export interface ProjectCounts {
+  readonly workspaces: number
+  readonly teams: number
+}
+
+export interface ProjectRepository {
+  find(id: string): Promise<Project | undefined>
+  findMany(ids: readonly ProjectId[]): Promise<readonly Project[]>
+  defaultOf(organizationId: OrganizationId): Promise<Project>
+  list(query: ProjectQuery, page: PageRequest): Promise<Page<Project>>
+  /** What these teams were given on these projects. */
+  grantsOn(
+    ids: readonly ProjectId[],
+    teams: readonly TeamId[],
+  ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccess[]>>
+  countsOf(ids: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, ProjectCounts>>
+  /** Throws `EngineError("invalid")` on `name` when the organization has a project of that name. */
+  insert(project: Project): Promise<void>
+  save(project: Project): Promise<void>
+  remove(id: ProjectId): Promise<void>
+}
+
+/** What a caller is shown of a project. */
+export interface ProjectView {
+  readonly id: ProjectId
+  readonly organizationName: string
+  readonly name: string
+  readonly description: string
+  readonly createdAt: Instant
+  readonly autoDestroyActivityDuration: string | null
+  /** What the workspaces inside inherit: the project's own value where it overwrites, else the organization's. */
+  readonly defaultExecutionMode: ExecutionMode
+  readonly defaultAgentPoolId: string | null
+  readonly settingOverwrites: Required<ProjectSettingOverwrites>
+  readonly permissions: ProjectPermissions
+  readonly counts: ProjectCounts
+}
+
+export interface ProjectFilter {
+  /** Exactly one of these. */
+  readonly names?: readonly string[]
+  /** Part of the name. */
+  readonly search?: string
+}
+
+/** The project family of the engine. */
+export interface Projects {
+  /** Refuses with `invalid` a name that the organization has already, in any case of its letters. */
+  create(organization: string, input: ProjectInput, writer?: Writer): Promise<ProjectView>
+  /** Those the caller may see. */
+  list(organization: string, filter: ProjectFilter, page: PageRequest): Promise<Page<ProjectView>>
+  get(id: string): Promise<ProjectView>
+  /**
+   * Members left out keep their values; null inherits the organization's default again. Bindings replace those there are, or of
+   * a writer with an owner those that it holds.
+   */
+  update(id: string, patch: ProjectPatch, writer?: Writer): Promise<ProjectView>
+  /** Refused with `conflict` for the default project and for one that holds workspaces. */
+  delete(id: string): Promise<void>
+}
+
+export const projectAccessLevels = [...namedAccessLevels, "custom"] as const
+export type ProjectAccessLevel = (typeof projectAccessLevels)[number]
+
+/** Project access as it reaches the workspaces inside; a custom one says its own. */
+export const workspaceAccessOfProject: Record<NamedAccessLevel, "read" | "write" | "admin"> = {
+  read: "read",
+  write: "write",
+  maintain: "admin",
+  admin: "admin",
+}
+
+/** Rights inside a project, beyond those on the workspaces it holds. */
+export interface ProjectPermissions {
+  readonly canRead: boolean
+  readonly canUpdate: boolean
+  readonly canDestroy: boolean
+  readonly canCreateWorkspace: boolean
+  /** A move needs this permission on both projects. */
+  readonly canMoveWorkspaces: boolean
+  /** See which teams have access, and change it. */
+  readonly canReadTeams: boolean
+  readonly canManageTeams: boolean
+}
+
+export function projectPermissions(
+  caller: Caller,
+  project: { readonly id: ProjectId; readonly organizationId: OrganizationId },
+  grants: readonly ProjectAccess[],
+): ProjectPermissions {
+  const membership = membershipIn(caller, project.organizationId)
+  const isWideAdmin = membership !== undefined && (membership.owner || membership.access.manageProjects)
+  const isAdmin = isWideAdmin || grants.some(({ access }) => access === "admin")
+  const readsAll = membership?.access.readProjects === true || membership?.access.readWorkspaces === true
+  const parts = grants.map(partsOf)
+  const settings = parts.map(({ projectAccess }) => projectAccess.settings)
+  const teams = parts.map(({ projectAccess }) => projectAccess.teams)
+  const manages = membership?.access.manageWorkspaces === true
+  const canCreateWorkspace = isAdmin || manages || parts.some(({ workspaceAccess }) => workspaceAccess.create)
+  return {
+    canRead: membership !== undefined && (canCreateWorkspace || grants.length > 0 || readsAll),
+    canUpdate: isAdmin || settings.some((one) => one !== "read"),
+    canDestroy: isAdmin || settings.includes("delete"),
+    canCreateWorkspace: membership !== undefined && canCreateWorkspace,
+    canMoveWorkspaces: isAdmin || parts.some(({ workspaceAccess }) => workspaceAccess.move),
+    canReadTeams: isAdmin || manages || readsAll || teams.some((one) => one !== "none"),
+    canManageTeams: isAdmin || teams.includes("manage"),
+  }
+}
+
+// Key-value tags are the business of `tags`, which knows organizations and not the other way round; a project that is made or
+// changed together with its bindings needs no more of them than this.
+
+export interface ProjectBinding {
+  readonly key: string
+  readonly value: string
+}
+
+export interface ProjectBindings<UsedRepositories> {
+  /** Everything that is wrong with the list by itself. */
+  faults(bindings: readonly ProjectBinding[]): readonly Fault[]
+  /** Exactly these from now on, or of an owner those that it holds. */
+  replace(
+    stores: UsedRepositories,
+    project: { readonly id: ProjectId; readonly organizationId: OrganizationId },
+    bindings: readonly ProjectBinding[],
+    made: { readonly now: Instant; readonly random: RandomSource; readonly owner: string | undefined },
+  ): Promise<void>
+}

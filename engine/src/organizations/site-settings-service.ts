@@ -2,18 +2,22 @@ import type { Caller } from "../core/caller.ts"
 import { rejectFaults } from "../core/errors.ts"
 import type { Storage } from "../core/storage.ts"
 import { requireSiteAdmin } from "./authorization.ts"
-import type { SettingsRepository } from "./settings-store.ts"
-import { type SiteSettings, type SiteSettingsFamily, siteSettingsFaults } from "./site-settings.ts"
+import {
+  type SettingsRepository,
+  type SiteSettings,
+  type SiteSettingsFamily,
+  siteSettingsFaults,
+} from "./site-settings.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly settings: SettingsRepository
 }
 
 export class SiteSettingsService implements SiteSettingsFamily {
-  readonly #storage: Storage<UsedStores>
+  readonly #storage: Storage<UsedRepositories>
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, caller: Caller) {
     this.#storage = storage
     this.#caller = caller
   }

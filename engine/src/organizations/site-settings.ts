@@ -27,3 +27,9 @@ export interface SiteSettingsFamily {
   get(): Promise<SiteSettings>
   update(patch: Partial<SiteSettings>): Promise<SiteSettings>
 }
+
+/** Site-wide choices of the administrators. */
+export interface SettingsRepository {
+  get(): Promise<SiteSettings>
+  save(settings: SiteSettings): Promise<void>
+}

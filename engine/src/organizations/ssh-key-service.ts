@@ -5,8 +5,7 @@ import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import { type OrganizationPermissionName, permissionsIn } from "./organization-permissions.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
+import { type OrganizationPermissionName, type OrganizationRepository, permissionsIn } from "./organization.ts"
 import {
   type SshKey,
   sshKeyFaults,
@@ -16,18 +15,18 @@ import {
   type SshKeyView,
 } from "./ssh-key.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly organizations: OrganizationRepository
   readonly sshKeys: SshKeyStore
 }
 
 /** Members see names, so that they can assign a key; managing keys takes a right of its own. */
 export class SshKeyService implements SshKeys {
-  readonly #storage: Storage<UsedStores>
+  readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
     // Each transaction writes one key, whose name is unique by constraint, and decides by nothing else.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
@@ -73,7 +72,11 @@ export class SshKeyService implements SshKeys {
     })
   }
 
-  async #authorized({ sshKeys }: UsedStores, id: string, permission: OrganizationPermissionName): Promise<SshKey> {
+  async #authorized(
+    { sshKeys }: UsedRepositories,
+    id: string,
+    permission: OrganizationPermissionName,
+  ): Promise<SshKey> {
     const key = await sshKeys.find(id)
     if (key === undefined || !permissionsIn(this.#caller, key.organizationId)?.[permission]) throw notFound(id)
     return key

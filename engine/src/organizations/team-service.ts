@@ -5,11 +5,9 @@ import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import type { IdentityRepository } from "./identity-store.ts"
-import type { OrganizationMembershipRepository } from "./organization-membership-store.ts"
-import { permissionsOf } from "./organization-permissions.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
-import type { TeamRepository } from "./team-store.ts"
+import type { IdentityRepository } from "./authentication.ts"
+import type { OrganizationMembershipRepository } from "./organization-membership.ts"
+import { type OrganizationRepository, permissionsOf } from "./organization.ts"
 import {
   changeTeam,
   createTeam,
@@ -19,17 +17,20 @@ import {
   seesEveryTeam,
   seesTeam,
   type Team,
+  type TeamFilter,
   type TeamInput,
+  type TeamMember,
+  type TeamMembers,
   type TeamPatch,
   teamPermissions,
+  type TeamRepository,
+  type Teams,
   type TeamView,
 } from "./team.ts"
-import type { TeamFilter, TeamMember, TeamMembers, Teams } from "./teams.ts"
-import type { User } from "./user.ts"
+import type { User, UserRepository } from "./user.ts"
 import { seesEmail, shownToOthers } from "./user-service.ts"
-import type { UserRepository } from "./user-store.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly identity: IdentityRepository
   readonly memberships: OrganizationMembershipRepository
   readonly organizations: OrganizationRepository
@@ -38,11 +39,11 @@ interface UsedStores {
 }
 
 export class TeamService implements Teams {
-  readonly #storage: Storage<UsedStores>
+  readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
     this.#caller = caller
@@ -160,7 +161,7 @@ export class TeamService implements Teams {
   }
 
   /** In the order given, each once; every unknown name is a fault of its own. */
-  async #named(stores: UsedStores, team: Team, members: TeamMembers): Promise<readonly NamedUser[]> {
+  async #named(stores: UsedRepositories, team: Team, members: TeamMembers): Promise<readonly NamedUser[]> {
     const faults: Fault[] = []
     const users = new Map<UserId, NamedUser>()
     const take = (user: User | undefined, index: number, name: string) => {
@@ -198,7 +199,7 @@ const unknown = (index: number, name: string): Fault => ({
 
 /** Not found unless the caller sees the team and holds every permission asked for. */
 export async function authorizeTeam(
-  { teams }: Pick<UsedStores, "teams">,
+  { teams }: Pick<UsedRepositories, "teams">,
   caller: Caller,
   id: string,
   ...needed: readonly (keyof TeamView["permissions"])[]
@@ -212,7 +213,7 @@ export async function authorizeTeam(
   return { team, membership }
 }
 
-async function viewOf(stores: UsedStores, team: Team, membership: Membership): Promise<TeamView> {
+async function viewOf(stores: UsedRepositories, team: Team, membership: Membership): Promise<TeamView> {
   const organization = await stores.organizations.find(team.organizationId)
   if (organization === undefined) throw notFound(team.id)
   const userIds = (await stores.teams.membersOf([team.id])).get(team.id) ?? []

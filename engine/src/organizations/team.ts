@@ -1,9 +1,11 @@
 import { type Membership, type OrganizationAccess, organizationPermissions, ownerMembership } from "../core/caller.ts"
 import { type Fault, notFound, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
-import { ownersTeamName } from "./identity-store.ts"
+import { ownersTeamName } from "./authentication.ts"
 import { foldName } from "./organization.ts"
+import type { UserView } from "./user.ts"
 
 export const teamVisibilities = ["secret", "organization"] as const
 export type TeamVisibility = (typeof teamVisibilities)[number]
@@ -208,3 +210,68 @@ export const ownersTeam = (made: {
   allowMemberTokenManagement: true,
   createdAt: made.now,
 })
+
+export interface TeamQuery {
+  readonly organizationId: OrganizationId
+  readonly names?: readonly string[]
+  /** Part of the name. */
+  readonly search?: string
+  /** Only teams that show themselves to the organization, and these; absent means all. */
+  readonly visibleAnd?: readonly TeamId[]
+}
+
+export interface TeamRepository {
+  find(id: string): Promise<Team | undefined>
+  findMany(ids: readonly TeamId[]): Promise<readonly Team[]>
+  /** Names compare case-insensitively. */
+  findByName(organizationId: OrganizationId, name: string): Promise<Team | undefined>
+  list(query: TeamQuery, page: PageRequest): Promise<Page<Team>>
+  membersOf(ids: readonly TeamId[]): Promise<ReadonlyMap<TeamId, readonly UserId[]>>
+  /** The teams of one organization that each of these users is in. */
+  teamsOf(organizationId: OrganizationId, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, readonly TeamId[]>>
+  /** Organizations whose team `owners` has this user and no other. */
+  organizationsOwnedOnlyBy(userId: UserId): Promise<readonly string[]>
+  /** Throws `EngineError("invalid")` on `name` when the organization has a team of that name. */
+  insert(team: Team): Promise<void>
+  save(team: Team): Promise<void>
+  remove(id: TeamId): Promise<void>
+  /** Those already in it are passed over. */
+  addMembers(id: TeamId, userIds: readonly UserId[]): Promise<void>
+  removeMembers(id: TeamId, userIds: readonly UserId[]): Promise<void>
+  leaveOrganization(organizationId: OrganizationId, userId: UserId): Promise<void>
+}
+
+export interface TeamFilter {
+  readonly names?: readonly string[]
+  /** Part of the name. */
+  readonly search?: string
+}
+
+/** Who is meant when members come or go. */
+export type TeamMembers =
+  | { readonly usernames: readonly string[] }
+  | { readonly organizationMembershipIds: readonly string[] }
+
+export interface TeamMember {
+  readonly organizationMembershipId: string
+  readonly user: UserView
+}
+
+/** The team family of the engine. */
+export interface Teams {
+  /** Nobody gives a team more than they hold themselves. */
+  create(organization: string, input: TeamInput): Promise<TeamView>
+  /** Those the caller may see. */
+  list(organization: string, filter: TeamFilter, page: PageRequest): Promise<Page<TeamView>>
+  get(id: string): Promise<TeamView>
+  /** Who is in it, by username. */
+  members(id: string): Promise<readonly TeamMember[]>
+  /** Members left out keep their values; the team `owners` keeps its name and its rights. */
+  update(id: string, patch: TeamPatch): Promise<TeamView>
+  /** Refused with `unprocessable` for the team `owners`. */
+  delete(id: string): Promise<void>
+  /** Those already in it are passed over. */
+  addMembers(id: string, members: TeamMembers): Promise<void>
+  /** Those not in it are passed over. Refused with `unprocessable` when `owners` would lose its last member. */
+  removeMembers(id: string, members: TeamMembers): Promise<void>
+}

@@ -5,13 +5,12 @@ import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import type { IdentityRepository } from "./identity-store.ts"
-import { permissionsIn, permissionsOf } from "./organization-permissions.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
+import type { IdentityRepository } from "./authentication.ts"
+import { type OrganizationRepository, permissionsIn, permissionsOf } from "./organization.ts"
 import { authorizeTeam } from "./team-service.ts"
-import type { TeamRepository } from "./team-store.ts"
-import type { TokenRepository } from "./token-store.ts"
+import type { TeamRepository } from "./team.ts"
 import {
+  type CreatedToken,
   createToken,
   newSecret,
   type OrganizationTokenKind,
@@ -19,11 +18,13 @@ import {
   type Token,
   type TokenInput,
   type TokenOwner,
+  type TokenRepository,
+  type Tokens,
+  type TokenView,
 } from "./token.ts"
-import type { CreatedToken, Tokens, TokenView } from "./tokens.ts"
-import type { UserRepository } from "./user-store.ts"
+import type { UserRepository } from "./user.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly identity: IdentityRepository
   readonly organizations: OrganizationRepository
   readonly teams: TeamRepository
@@ -32,11 +33,11 @@ interface UsedStores {
 }
 
 export class TokenService implements Tokens {
-  readonly #storage: Storage<UsedStores>
+  readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
     this.#caller = caller
@@ -124,7 +125,7 @@ export class TokenService implements Tokens {
   async #create(
     input: TokenInput,
     manner: "beside-others" | "instead" | "distinct",
-    authorize: (stores: UsedStores) => Promise<TokenOwner>,
+    authorize: (stores: UsedRepositories) => Promise<TokenOwner>,
   ): Promise<CreatedToken> {
     const { clock, random, digest } = this.#runtime
     const caller = this.#caller
@@ -145,7 +146,7 @@ export class TokenService implements Tokens {
     return { ...token, secret }
   }
 
-  #list(page: PageRequest, authorize: (stores: UsedStores) => Promise<TokenOwner>): Promise<Page<TokenView>> {
+  #list(page: PageRequest, authorize: (stores: UsedRepositories) => Promise<TokenOwner>): Promise<Page<TokenView>> {
     return this.#storage.read(async (stores) => {
       const found = await stores.tokens.list(await authorize(stores), page)
       return pageOf(await Promise.all(found.items.map((token) => shown(stores, token))), page, found.totalCount)
@@ -153,7 +154,7 @@ export class TokenService implements Tokens {
   }
 
   /** A user's tokens are the user's own business; administrators hand out the first one. */
-  async #user({ users }: UsedStores, userId: string): Promise<TokenOwner> {
+  async #user({ users }: UsedRepositories, userId: string): Promise<TokenOwner> {
     const caller = this.#caller
     if (caller.kind !== "user" || !(caller.siteAdmin || caller.userId === userId)) throw notFound(userId)
     const user = await users.find(userId as UserId)
@@ -162,7 +163,7 @@ export class TokenService implements Tokens {
   }
 
   /** A user who has a token has taken the invitation. */
-  async #invitee(stores: UsedStores, userId: string): Promise<TokenOwner> {
+  async #invitee(stores: UsedRepositories, userId: string): Promise<TokenOwner> {
     const owner = await this.#user(stores, userId)
     const user = await stores.users.find(userId as UserId)
     if (user?.invited === true) await stores.users.save({ ...user, invited: false })
@@ -170,7 +171,7 @@ export class TokenService implements Tokens {
   }
 
   async #organization(
-    stores: UsedStores,
+    stores: UsedRepositories,
     name: string,
     kind: OrganizationTokenKind = "organization",
   ): Promise<TokenOwner> {
@@ -178,19 +179,19 @@ export class TokenService implements Tokens {
     return { kind, organizationId: organization.id }
   }
 
-  async #team(stores: UsedStores, teamId: string): Promise<TokenOwner> {
+  async #team(stores: UsedRepositories, teamId: string): Promise<TokenOwner> {
     const { team } = await authorizeTeam(stores, this.#caller, teamId, "canUpdateApiToken")
     return { kind: "team", teamId: team.id }
   }
 
-  async #agentPool({ identity }: UsedStores, agentPoolId: string): Promise<TokenOwner> {
+  async #agentPool({ identity }: UsedRepositories, agentPoolId: string): Promise<TokenOwner> {
     const organizationId = await identity.organizationOfAgentPool(agentPoolId)
     const permissions = organizationId && permissionsIn(this.#caller, organizationId)
     if (!permissions?.canUpdateAgentPools) throw notFound(agentPoolId)
     return { kind: "agent-pool", agentPoolId }
   }
 
-  async #authorized(stores: UsedStores, id: string): Promise<Token> {
+  async #authorized(stores: UsedRepositories, id: string): Promise<Token> {
     const token = await stores.tokens.find(id)
     if (token === undefined) throw notFound(id)
     const { owner } = token
@@ -227,24 +228,24 @@ function rejectDescription(description: string): void {
     ])
 }
 
-async function single({ tokens }: UsedStores, owner: TokenOwner): Promise<Token> {
+async function single({ tokens }: UsedRepositories, owner: TokenOwner): Promise<Token> {
   const [token] = await tokens.described(owner, "")
   if (token === undefined) throw notFound()
   return token
 }
 
-async function shown({ organizations }: UsedStores, { owner, ...token }: Token): Promise<TokenView> {
+async function shown({ organizations }: UsedRepositories, { owner, ...token }: Token): Promise<TokenView> {
   if (!("organizationId" in owner)) return { ...token, owner }
   const organization = await organizations.find(owner.organizationId)
   return { ...token, owner: { kind: owner.kind, organizationName: organization?.name ?? "" } }
 }
 
-async function revoke({ tokens, identity }: UsedStores, token: Token): Promise<void> {
+async function revoke({ tokens, identity }: UsedRepositories, token: Token): Promise<void> {
   await tokens.remove(token.id)
   await identity.bumpCacheVersion()
 }
 
-async function rejectTakenDescription({ tokens }: UsedStores, token: Token): Promise<void> {
+async function rejectTakenDescription({ tokens }: UsedRepositories, token: Token): Promise<void> {
   const field = ["description"]
   if (token.description === "") throw invalid([{ field, detail: "Description can't be blank" }])
   const same = await tokens.described(token.owner, token.description)

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { isEngineError } from "../core/errors.ts"
 import type { UserId } from "../core/ids.ts"
 import { hourMs } from "../core/time.ts"
-import { seededRandom } from "../testing/seeded-random.ts"
+import { seededRandom } from "../../testing/seeded-random.ts"
 import { createToken, isExpired, isUseWorthRecording, newSecret, type TokenOwner } from "./token.ts"
 
 const owner: TokenOwner = { kind: "user", userId: "user-1" as UserId }

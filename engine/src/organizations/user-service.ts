@@ -5,12 +5,10 @@ import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
 import { requireSiteAdmin } from "./authorization.ts"
-import type { IdentityRepository } from "./identity-store.ts"
+import type { IdentityRepository } from "./authentication.ts"
 import { organizationsOf } from "./organization-service.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
-import type { TeamRepository } from "./team-store.ts"
-import { managesPeople } from "./team.ts"
-import type { UserRepository } from "./user-store.ts"
+import type { OrganizationRepository } from "./organization.ts"
+import { managesPeople, type TeamRepository } from "./team.ts"
 import {
   type AccountPatch,
   changeAccount,
@@ -19,10 +17,12 @@ import {
   shownUsername,
   type User,
   type UserInput,
+  type UserRepository,
+  type Users,
+  type UserView,
 } from "./user.ts"
-import type { Users, UserView } from "./users.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly identity: IdentityRepository
   readonly organizations: OrganizationRepository
   readonly teams: TeamRepository
@@ -30,11 +30,11 @@ interface UsedStores {
 }
 
 export class UserService implements Users {
-  readonly #storage: Storage<UsedStores>
+  readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
     this.#caller = caller
@@ -132,7 +132,7 @@ export class UserService implements Users {
   }
 }
 
-async function existing({ users }: Pick<UsedStores, "users">, id: string): Promise<User> {
+async function existing({ users }: Pick<UsedRepositories, "users">, id: string): Promise<User> {
   const user = await users.find(id as UserId)
   if (user === undefined) throw notFound(id)
   return user

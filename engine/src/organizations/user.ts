@@ -1,8 +1,18 @@
 import { type Fault, rejectFaults } from "../core/errors.ts"
-import type { UserId } from "../core/ids.ts"
+import type { OrganizationId, UserId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 import { rootUsername } from "./bootstrap.ts"
-import { emailFaults } from "./email.ts"
+
+const emailMaximum = 254
+
+/** Only what no address lacks; whether it works, a letter would have to show. */
+export function emailFaults(email: string): Fault[] {
+  const field = ["email"]
+  if (email === "") return [{ field, detail: "Email can't be blank" }]
+  if (email.length > emailMaximum || !/^[^\s@]+@[^\s@]+$/.test(email)) return [{ field, detail: "Email is invalid" }]
+  return []
+}
 
 export interface User {
   readonly id: UserId
@@ -76,3 +86,50 @@ export function usernameOf(email: string): string {
 }
 
 export const isRoot = (user: Pick<User, "username">): boolean => user.username === rootUsername
+
+export interface UserRepository {
+  find(id: UserId): Promise<User | undefined>
+  /** Usernames compare case-insensitively. */
+  findByUsername(username: string): Promise<User | undefined>
+  findByEmail(email: string): Promise<User | undefined>
+  findMany(ids: readonly UserId[]): Promise<readonly User[]>
+  /** Part of the username or email. */
+  list(search: string | undefined, page: PageRequest): Promise<Page<User>>
+  shareOrganization(id: UserId, organizationIds: readonly OrganizationId[]): Promise<boolean>
+  /** Throws `EngineError("invalid")` on `username` or `email` when it is taken. */
+  insert(user: User): Promise<void>
+  save(user: User): Promise<void>
+  remove(id: UserId): Promise<void>
+}
+
+/** What a caller is shown of a user. */
+export interface UserView {
+  readonly id: UserId
+  readonly username: string
+  readonly serviceAccount: boolean
+  /** Null where it is not for the caller to see. */
+  readonly email: string | null
+  /** Null where it is not for the caller to see. */
+  readonly siteAdmin: boolean | null
+}
+
+/** The user family of the engine. */
+export interface Users {
+  /** Anybody who shares an organization with the caller; email and administration only where they are the caller's to see. */
+  get(id: string): Promise<UserView>
+  /** Whoever the token belongs to; a service account stands for a team or an organization. */
+  account(): Promise<UserView>
+  /** Refuses with `invalid` a username or an email that is taken. */
+  updateAccount(patch: AccountPatch): Promise<UserView>
+  /** The rest is for site administrators. */
+  create(input: UserInput): Promise<UserView>
+  getAsAdministrator(id: string): Promise<UserView>
+  /** `search` is part of the username or email. */
+  list(search: string | undefined, page: PageRequest): Promise<Page<UserView>>
+  /** By the whole name, in any case of its letters; undefined when there is none. */
+  findByUsername(username: string): Promise<UserView | undefined>
+  /** Refused with `unprocessable` for taking it from `root`. */
+  setSiteAdmin(id: string, siteAdmin: boolean): Promise<UserView>
+  /** Refused with `unprocessable` for `root` and for the last owner of an organization. */
+  delete(id: string): Promise<void>
+}

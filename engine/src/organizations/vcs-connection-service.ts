@@ -5,21 +5,18 @@ import { mapPage, type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { isPrivateKey } from "./ssh-key.ts"
-import { authorizeOrganization } from "./authorization.ts"
-import type { Organization } from "./organization.ts"
-import { permissionsIn } from "./organization-permissions.ts"
+import { authorizeOrganization, permissionsOn } from "./authorization.ts"
+import { type Organization, type OrganizationRepository, permissionsIn } from "./organization.ts"
 import { organizationsOf } from "./organization-service.ts"
-import type { OrganizationRepository } from "./organization-store.ts"
-import { permissionsOn } from "./project-authorization.ts"
-import type { ProjectRepository } from "./project-store.ts"
+import type { ProjectRepository } from "./project.ts"
 import {
   type AppInstallation,
   appInstallationFaults,
   type AppInstallationInput,
   type AppInstallationQuery,
   type AppInstallationView,
-  type OauthClient,
   keptKeyPairFaults,
+  type OauthClient,
   oauthClientFaults,
   type OauthClientInput,
   type OauthClientPatch,
@@ -30,22 +27,22 @@ import {
   type OauthTokenView,
   unknownAgentPoolFault,
   unknownProjectFaults,
+  type VcsConnectionRepository,
+  type VcsConnections,
 } from "./vcs-connection.ts"
-import type { VcsConnectionRepository } from "./vcs-connection-store.ts"
-import type { VcsConnections } from "./vcs-connections.ts"
 
-interface UsedStores {
+interface UsedRepositories {
   readonly organizations: OrganizationRepository
   readonly projects: ProjectRepository
   readonly vcsConnections: VcsConnectionRepository
 }
 
 export class VcsConnectionService implements VcsConnections {
-  readonly #storage: Storage<UsedStores>
+  readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
     // Each transaction writes one connection and decides by nothing else. A workspace that takes a connection while it is removed
     // holds it by a foreign key.
     this.#storage = atRepeatableRead(storage)
@@ -257,7 +254,7 @@ export class VcsConnectionService implements VcsConnections {
   #changeProjects(
     id: string,
     projectIds: readonly string[],
-    change: (stores: UsedStores, projects: readonly ProjectId[]) => Promise<void>,
+    change: (stores: UsedRepositories, projects: readonly ProjectId[]) => Promise<void>,
   ): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const organization = await this.#owner(stores, await stores.vcsConnections.findClient(id), id)
@@ -270,7 +267,7 @@ export class VcsConnectionService implements VcsConnections {
 
   /** Those of the ids that are projects of the organization and that the caller sees. */
   async #visibleProjects(
-    stores: UsedStores,
+    stores: UsedRepositories,
     organizationId: OrganizationId,
     ids: readonly string[],
   ): Promise<ReadonlySet<ProjectId>> {
@@ -280,13 +277,13 @@ export class VcsConnectionService implements VcsConnections {
     return new Set(own.filter((_, index) => permissions[index]?.canRead).map(({ id }) => id))
   }
 
-  async #view(stores: UsedStores, client: OauthClient, organization: Organization): Promise<OauthClientView> {
+  async #view(stores: UsedRepositories, client: OauthClient, organization: Organization): Promise<OauthClientView> {
     const [view] = await this.#views(stores, [client], organization)
     return view as OauthClientView
   }
 
   async #views(
-    stores: UsedStores,
+    stores: UsedRepositories,
     clients: readonly OauthClient[],
     organization: Organization,
   ): Promise<readonly OauthClientView[]> {
@@ -302,13 +299,13 @@ export class VcsConnectionService implements VcsConnections {
     }))
   }
 
-  async #organization(stores: UsedStores, name: string): Promise<Organization> {
+  async #organization(stores: UsedRepositories, name: string): Promise<Organization> {
     return (await authorizeOrganization(stores, this.#caller, name, "canUpdateOauth")).organization
   }
 
   /** The organization of a record, if the caller may manage its VCS settings. */
   async #owner(
-    stores: UsedStores,
+    stores: UsedRepositories,
     record: { readonly organizationId: OrganizationId } | undefined,
     id: string,
   ): Promise<Organization> {
@@ -319,7 +316,7 @@ export class VcsConnectionService implements VcsConnections {
 }
 
 async function agentPoolFaults(
-  { organizations }: Pick<UsedStores, "organizations">,
+  { organizations }: Pick<UsedRepositories, "organizations">,
   organizationId: OrganizationId,
   id: string | null,
 ): Promise<Fault[]> {

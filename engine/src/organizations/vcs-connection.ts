@@ -2,6 +2,7 @@
 // talks to a VCS provider.
 import type { Fault } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 import { sshKeyFaults } from "./ssh-key.ts"
 
@@ -202,4 +203,67 @@ export function appInstallationFaults({ name, installationId }: AppInstallationI
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && (url.protocol === "https:" || url.protocol === "http:") && text.length <= 2_048
+}
+
+export interface VcsConnectionRepository {
+  findClient(id: string): Promise<OauthClient | undefined>
+  listClients(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthClient>>
+  tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
+  projectIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly ProjectId[]>>
+  addProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void>
+  removeProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void>
+  /** Whether workspaces of the project may use the token. */
+  admits(tokenId: string, projectId: ProjectId): Promise<boolean>
+  insertClient(client: OauthClient): Promise<void>
+  saveClient(client: OauthClient): Promise<void>
+  /** Null for none. */
+  saveClientSecret(id: string, secret: string | null): Promise<void>
+  /** With its tokens; workspaces that used one lose their VCS binding. */
+  removeClient(id: string): Promise<void>
+
+  findToken(id: string): Promise<OauthToken | undefined>
+  listTokens(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthToken>>
+  insertToken(token: OauthToken, secret: string): Promise<void>
+  /** Null for none. */
+  saveTokenSshKey(tokenId: string, sshKey: string | null): Promise<void>
+  saveSecret(tokenId: string, secret: string): Promise<void>
+  /** Workspaces that used it lose their VCS binding. */
+  removeToken(id: string): Promise<void>
+
+  findInstallation(id: string): Promise<AppInstallation | undefined>
+  listInstallations(organizationId: OrganizationId, page: PageRequest): Promise<Page<AppInstallation>>
+  listInstallationsAmong(
+    organizationIds: readonly OrganizationId[] | "all",
+    query: AppInstallationQuery,
+    page: PageRequest,
+  ): Promise<Page<AppInstallation & { readonly organizationName: string }>>
+  insertInstallation(installation: AppInstallation): Promise<void>
+  /** Workspaces that used it lose their VCS binding. */
+  removeInstallation(id: string): Promise<void>
+}
+
+/** OAuth clients, their tokens and app installations; deleting one takes the VCS binding from the workspaces that used it. */
+export interface VcsConnections {
+  createClient(organization: string, input: OauthClientInput): Promise<OauthClientView>
+  getClient(id: string): Promise<OauthClientView>
+  listClients(organization: string, page: PageRequest): Promise<Page<OauthClientView>>
+  updateClient(id: string, patch: OauthClientPatch): Promise<OauthClientView>
+  deleteClient(id: string): Promise<void>
+  /**
+   * Lets workspaces of these projects use the client's tokens, where it is not for the whole organization. Projects that it has
+   * already stay.
+   */
+  addProjects(id: string, projectIds: readonly string[]): Promise<void>
+  /** Workspaces that use a token keep their VCS connection. */
+  removeProjects(id: string, projectIds: readonly string[]): Promise<void>
+  getToken(id: string): Promise<OauthTokenView>
+  listTokens(organization: string, page: PageRequest): Promise<Page<OauthTokenView>>
+  updateToken(id: string, patch: OauthTokenPatch): Promise<OauthTokenView>
+  deleteToken(id: string): Promise<void>
+  createInstallation(organization: string, input: AppInstallationInput): Promise<AppInstallationView>
+  getInstallation(id: string): Promise<AppInstallationView>
+  listInstallations(organization: string, page: PageRequest): Promise<Page<AppInstallationView>>
+  /** Of every organization whose VCS settings the caller manages. */
+  listAvailableInstallations(query: AppInstallationQuery, page: PageRequest): Promise<Page<AppInstallationView>>
+  deleteInstallation(id: string): Promise<void>
 }

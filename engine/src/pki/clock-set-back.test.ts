@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { dayMs, hourMs, minuteMs } from "../core/time.ts"
-import { manualClock } from "../testing/manual-clock.ts"
-import { ocspQuestion } from "../testing/ocsp-question.ts"
-import { openTestEngine, type TestEngine } from "../testing/world.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { ocspQuestion } from "../../testing/ocsp-question.ts"
+import { openTestEngine, type TestEngine } from "../../testing/test-engine.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 
 const present = Date.UTC(2030, 0, 1, 12)

@@ -6,38 +6,36 @@ import type { Caller } from "../core/caller.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { EntityNameRepository } from "../organizations/entity-name.ts"
-import type { IdentityRepository } from "../organizations/identity-store.ts"
-import type { TeamRepository } from "../organizations/team-store.ts"
-import type { UserRepository } from "../organizations/user-store.ts"
+import type { IdentityRepository } from "../organizations/authentication.ts"
+import type { TeamRepository } from "../organizations/team.ts"
+import type { UserRepository } from "../organizations/user.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { WeakKeyList } from "../x509/weak-key-list.ts"
-import type { ServiceTokenRepository } from "./access/service-token-store.ts"
-import type { MountSnapshots } from "./authorities.ts"
-import type { MountVersionRepository } from "./authority.ts"
-import type { CertificateRepository } from "./certificates/certificate.ts"
+import type { ServiceTokenRepository } from "../access/service-tokens/service-token-repository.ts"
+import type { MountSnapshots } from "./mounts/mount-snapshots.ts"
+import type { MountVersionRepository } from "./mounts/mount-snapshot.ts"
+import type { CertificateRepository } from "./issuance/certificate.ts"
 import type { CrlPublisher } from "./crl/crl-publisher.ts"
-import type { CrlRepository } from "./crl/crl-store.ts"
-import type { PolicyClient } from "./external-policy/policy-client.ts"
-import type { PolicyServiceActivity } from "./external-policy/policy-service-activity.ts"
+import type { CrlRepository } from "./crl/crl-repository.ts"
+import type { PolicyClient, PolicyServiceActivity } from "./external-policy/external-policy.ts"
 import type { IssuerRepository } from "./issuers/issuer.ts"
 import type { BlockedKeyRepository } from "./keys/blocked-key.ts"
 import type { CaKeyStore } from "./keys/key.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
-import type { LeaseRepository } from "./leases/lease.ts"
-import type { MountDirectory } from "./mount-directory.ts"
-import type { MountRepository } from "./mount-store.ts"
-import { mountPathOf } from "./mount.ts"
-import type { CachedResponders } from "./ocsp/held-responders.ts"
+import type { LeaseRepository } from "../access/leases/lease.ts"
+import type { MountDirectory } from "./mounts/mount-directory.ts"
+import { mountPathOf, type MountRepository } from "./mounts/mount.ts"
+import type { CachedResponders } from "./ocsp/cached-responders.ts"
 import type { OcspCache } from "./ocsp/ocsp-cache.ts"
 import type { OcspMetrics } from "./ocsp/ocsp-metrics.ts"
-import type { RevocationRepository } from "./revoke/revocation.ts"
-import type { RoleRepository } from "./roles/role-store.ts"
-import type { MountSettingsRepository } from "./settings/mount-settings.ts"
-import type { StatisticsRepository } from "./statistics/statistics-store.ts"
+import type { RevocationRepository } from "./revocation/revocation.ts"
+import type { RoleRepository } from "./roles/role.ts"
+import type { MountSettingsRepository } from "./mounts/mount-settings.ts"
+import type { StatisticsRepository } from "./statistics/mount-statistics.ts"
 import type { TidyRunRepository } from "./tidy/tidy-run.ts"
 
 /** Stores that the services of a mount use. */
-export interface PkiStores {
+export interface PkiRepositories {
   readonly mounts: MountRepository
   readonly authorities: MountVersionRepository
   readonly caKeys: CaKeyStore
@@ -59,7 +57,7 @@ export interface PkiStores {
 }
 
 /** Dependencies that the services of all mounts and callers share. */
-export interface PkiContext<Stores extends PkiStores = PkiStores> {
+export interface PkiContext<Stores extends PkiRepositories = PkiRepositories> {
   readonly storage: Storage<Stores>
   readonly runtime: Runtime
   readonly cacheVersions: CacheVersions
@@ -79,7 +77,7 @@ export interface PkiContext<Stores extends PkiStores = PkiStores> {
 }
 
 /** Access of one caller to one mount. The mount may not exist; functions that read it throw `not-found`. */
-export interface MountAccess<Stores extends PkiStores = PkiStores> {
+export interface MountAccess<Stores extends PkiRepositories = PkiRepositories> {
   readonly context: PkiContext<Stores>
   /** Without a "/" at either end. */
   readonly mountPath: string
@@ -89,7 +87,7 @@ export interface MountAccess<Stores extends PkiStores = PkiStores> {
 }
 
 /** Takes a path with or without a "/" at its ends. */
-export function mountAccess<Stores extends PkiStores>(
+export function mountAccess<Stores extends PkiRepositories>(
   context: PkiContext<Stores>,
   mountPath: string,
   caller: Caller,

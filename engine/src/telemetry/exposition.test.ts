@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createWebhookMetrics } from "../events/webhook-metrics.ts"
+import { createWebhookMetrics } from "../events/webhooks/webhook-metrics.ts"
 import { createJobMetrics } from "../jobs/job-metrics.ts"
 import { createTidyMetrics } from "../pki/tidy/tidy-metrics.ts"
 import { createMetrics, type ServerMetrics } from "./metrics.ts"

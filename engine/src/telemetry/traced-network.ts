@@ -1,6 +1,6 @@
 // What leaves this server, as spans. Of an address only its origin is told: what follows it may be a credential, as in the
 // addresses of many receivers of webhooks.
-import type { AcmeNetwork } from "../acme/validation.ts"
+import type { AcmeNetwork } from "../acme/validation/validation.ts"
 import { type Fetch, FetchFailure } from "../core/fetch.ts"
 import { during, recordedSpan, type Span, type SpanAttributes, type Tracer } from "../core/tracing.ts"
 

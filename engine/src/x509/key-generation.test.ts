@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { expect, test } from "vitest"
-import { allKeyAlgorithms } from "../testing/test-keys.ts"
+import { allKeyAlgorithms } from "../../testing/test-keys.ts"
 import { curveOf } from "./curve.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "./key-algorithm.ts"
 import { generateRsaKey, keyGenerator } from "./key-generation.ts"

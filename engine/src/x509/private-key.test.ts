@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { inspect } from "node:util"
 import * as fc from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
-import { allKeyAlgorithms, testKeyGenerator, testRsaKey } from "../testing/test-keys.ts"
+import { allKeyAlgorithms, testKeyGenerator, testRsaKey } from "../../testing/test-keys.ts"
 import { oids } from "./asn1/oids.ts"
 import {
   primitive,

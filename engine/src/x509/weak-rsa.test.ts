@@ -1,6 +1,6 @@
 import { generatePrimeSync } from "node:crypto"
 import { describe, expect, test } from "vitest"
-import { testRsaKey } from "../testing/test-keys.ts"
+import { testRsaKey } from "../../testing/test-keys.ts"
 import { publicKeyOf, rsaPublicNumbers } from "./public-key.ts"
 import { encode, sequence, unsignedInteger } from "./asn1/writer.ts"
 import { assertStrongKey, rsaModulusProblem } from "./weak-rsa.ts"

@@ -2,12 +2,12 @@
 import { writeFile } from "node:fs/promises"
 import { parseArgs } from "node:util"
 import { readConfiguration } from "../configuration.ts"
-import { createEngines } from "../engines.ts"
-import { explain } from "../explain.ts"
-import type { Existing } from "../importing/candidate.ts"
-import { existingIn } from "../importing/existing.ts"
-import { importFile } from "../importing/import-file.ts"
-import { programText } from "../importing/program-text.ts"
+import { createEngines } from "../dynamic/engines.ts"
+import { explain } from "../dynamic/explain.ts"
+import type { Existing } from "../import/candidate.ts"
+import { existingIn } from "../import/existing.ts"
+import { importFile } from "../import/import-file.ts"
+import { programText } from "../import/program-text.ts"
 
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
 // Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifecycleArgs } from "../lifecycle-args.ts"
-import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
+import type { LifecycleArgs } from "../lifecycle/lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../dynamic/pulumi-resource.ts"
 
 /**
  * ACME settings of a mount. `enabled` requires `clusterPath` and the response headers `Location`, `Replay-Nonce` and `Link` on

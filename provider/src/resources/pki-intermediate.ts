@@ -1,7 +1,7 @@
 // Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { LifecycleArgs } from "../lifecycle-args.ts"
-import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
+import type { LifecycleArgs } from "../lifecycle/lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../dynamic/pulumi-resource.ts"
 
 /** Changing any member except `renewBefore` and `onDestroy` forces replacement. */
 export interface PkiIntermediateArgs extends Pick<LifecycleArgs, "timeouts"> {

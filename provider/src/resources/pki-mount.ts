@@ -1,7 +1,7 @@
 // Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { Adopted, LifecycleArgs } from "../lifecycle-args.ts"
-import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
+import type { Adopted, LifecycleArgs } from "../lifecycle/lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../dynamic/pulumi-resource.ts"
 
 /**
  * Settings of a mount. A setting that the program never declared is not managed. A setting removed from the program returns to

@@ -1,7 +1,7 @@
 // Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { Adopted, LifecycleArgs } from "../lifecycle-args.ts"
-import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
+import type { Adopted, LifecycleArgs } from "../lifecycle/lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../dynamic/pulumi-resource.ts"
 
 /** A certificate policy with its qualifiers (RFC 5280, section 4.2.1.4). */
 export interface PolicyIdentifierArgs {

@@ -1,7 +1,7 @@
 // Written by provider/scripts/write-resources.ts; do not edit.
 import type * as pulumi from "@pulumi/pulumi"
-import type { Adopted, LifecycleArgs } from "../lifecycle-args.ts"
-import { declaredResource, type ResourceClass } from "../pulumi-resource.ts"
+import type { Adopted, LifecycleArgs } from "../lifecycle/lifecycle-args.ts"
+import { declaredResource, type ResourceClass } from "../dynamic/pulumi-resource.ts"
 
 export interface VariableArgs extends LifecycleArgs {
   /** Workspace of the variable. Changing it forces replacement. */

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { openssl } from "../../../engine/src/testing/openssl.ts"
+import { openssl } from "../../../engine/testing/openssl.ts"
 import { freePort } from "../../free-port.ts"
 import { type AcmeStage, end, listening, responderHost } from "../acme-stage.ts"
 

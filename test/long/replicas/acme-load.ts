@@ -1,7 +1,7 @@
 // ACME: orders taken to their certificates, requests sent several times over, and bindings that several accounts want to use.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
-import { type AcmeKey, newAcmeKey, signedBy } from "../../../engine/src/testing/acme-client.ts"
+import { type AcmeKey, newAcmeKey, signedBy } from "../../../engine/testing/acme-client.ts"
 import { AcmeOrders, csrFor, respond, type Responder, serveAcme } from "../../bench/acme-orders.ts"
 import type { OwnPostgres } from "../../toolchain/postgres.ts"
 import { type Answered, type Load, type ReplicaClient, Unheard } from "./client.ts"

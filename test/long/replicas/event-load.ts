@@ -2,9 +2,9 @@
 // feed itself tells of no workspace that it was locked while it was locked.
 import { expect } from "vitest"
 import type { Engine } from "../../../engine/src/engine.ts"
-import type { EventView } from "../../../engine/src/events/events.ts"
+import type { EventView } from "../../../engine/src/events/feed/events.ts"
 import { openEngine } from "../../../engine/src/open.ts"
-import { startWebhookReceiver, type WebhookReceiver } from "../../../engine/src/testing/webhook-receiver.ts"
+import { startWebhookReceiver, type WebhookReceiver } from "../../../engine/testing/webhook-receiver.ts"
 import type { Load, ReplicaClient } from "./client.ts"
 
 const organization = "default"

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
-import { stateFile, stateVersionDocument } from "../../../engine/src/testing/state-file.ts"
+import { stateFile, stateVersionDocument } from "../../../engine/testing/state-file.ts"
 import { type Answered, type Load, type ReplicaClient, settled, Unheard } from "./client.ts"
 
 export interface Holder {

@@ -1,6 +1,6 @@
 // Whoever signs is who asks: a token beside an ACME request neither opens nor closes anything.
 import { beforeAll, afterAll, expect, test } from "vitest"
-import { pkiRoutes } from "../../../engine/src/http/pki-routes.ts"
+import { pkiRoutes } from "../../../engine/src/server/vault/vault-routes.ts"
 import { callers, openPkiUsers, type PkiUsers } from "./cast.ts"
 
 let cast: PkiUsers

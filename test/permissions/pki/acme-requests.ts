@@ -1,5 +1,5 @@
-import { newTestAccount } from "../../../engine/src/testing/acme-account.ts"
-import { testTlsPem } from "../../../engine/src/testing/policy-server.ts"
+import { newTestAccount } from "../../../engine/testing/acme-account.ts"
+import { testTlsPem } from "../../../engine/testing/policy-server.ts"
 import type { PkiSubject } from "./cast.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 

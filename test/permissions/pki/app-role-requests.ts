@@ -1,4 +1,4 @@
-import { appRoleParts } from "../../../engine/src/pki/logins/app-role.ts"
+import { appRoleParts } from "../../../engine/src/access/approle/app-role.ts"
 import type { PkiSubject } from "./cast.ts"
 import type { PreparePki } from "./prepared-request.ts"
 

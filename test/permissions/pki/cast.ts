@@ -1,7 +1,12 @@
 // Everyone the permission matrix of the certificate API asks on behalf of, each with policies for all mounts of the run.
 import { basicConstraints, keyUsage } from "../../../engine/src/x509/extensions.ts"
-import { type SeenQuestion, startPolicyServer, templateFor } from "../../../engine/src/testing/policy-server.ts"
-import { type Answer, openTestEngine, type TestEngine, type TestEngineOptions } from "../../../engine/src/testing/world.ts"
+import { type SeenQuestion, startPolicyServer, templateFor } from "../../../engine/testing/policy-server.ts"
+import {
+  type Answer,
+  openTestEngine,
+  type TestEngine,
+  type TestEngineOptions,
+} from "../../../engine/testing/test-engine.ts"
 
 export const callers = [
   "no token",

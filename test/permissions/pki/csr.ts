@@ -7,7 +7,7 @@ import { encodeName } from "../../../engine/src/x509/name.ts"
 import { writePem } from "../../../engine/src/x509/pem.ts"
 import { signatureAlgorithmIdentifier } from "../../../engine/src/x509/signature-algorithm.ts"
 import { signingKey } from "../../../engine/src/x509/signing-key.ts"
-import { testKeyGenerator } from "../../../engine/src/testing/test-keys.ts"
+import { testKeyGenerator } from "../../../engine/testing/test-keys.ts"
 
 /** For a key on P-256, with no name in it, as PEM. */
 export const csr = await newCsr()

@@ -1,4 +1,4 @@
-import { testTlsPem } from "../../../engine/src/testing/policy-server.ts"
+import { testTlsPem } from "../../../engine/testing/policy-server.ts"
 import { csr } from "./csr.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 

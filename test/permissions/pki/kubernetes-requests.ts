@@ -1,4 +1,4 @@
-import { clusterKeys, projectedToken } from "../../../engine/src/testing/api-server.ts"
+import { clusterKeys, projectedToken } from "../../../engine/testing/api-server.ts"
 import type { PkiSubject } from "./cast.ts"
 import type { PreparePki } from "./prepared-request.ts"
 

@@ -1,9 +1,7 @@
 // The permission matrix of the certificate API: every endpoint asked by every caller.
-import type { Answer } from "../../../engine/src/testing/world.ts"
-import { authRoutes } from "../../../engine/src/http/auth-routes.ts"
-import type { AuthRoute, Operation } from "../../../engine/src/http/pki-route.ts"
-import { pkiRoutes } from "../../../engine/src/http/pki-routes.ts"
-import { systemRoutes } from "../../../engine/src/http/system-routes.ts"
+import type { Answer } from "../../../engine/testing/test-engine.ts"
+import { authRoutes, pkiRoutes, systemRoutes } from "../../../engine/src/server/vault/vault-routes.ts"
+import type { AuthRoute, Operation } from "../../../engine/src/server/vault/vault-route.ts"
 import { type CallerName, callers, type PkiUsers, type PkiSubject } from "./cast.ts"
 import { requests } from "./requests.ts"
 

@@ -1,4 +1,4 @@
-import { ocspQuestion } from "../../../engine/src/testing/ocsp-question.ts"
+import { ocspQuestion } from "../../../engine/testing/ocsp-question.ts"
 import { parseCertificate } from "../../../engine/src/x509/certificate.ts"
 import type { PkiSubject } from "./cast.ts"
 import type { PreparePki } from "./prepared-request.ts"

@@ -1,5 +1,5 @@
 import { sha256 } from "../../../engine/src/x509/digest.ts"
-import { certificateRequest } from "../../../engine/src/testing/certificate-requests.ts"
+import { certificateRequest } from "../../../engine/testing/certificate-requests.ts"
 import type { PkiSubject } from "./cast.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 

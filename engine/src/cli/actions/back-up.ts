@@ -1,6 +1,6 @@
 import { dirname } from "node:path"
-import { backUp, BackupRefused, restore } from "../../storage/backup.ts"
-import { sqliteFile } from "../../storage/database.ts"
+import { backUp, BackupRefused, restore } from "../../storage/maintenance/backup.ts"
+import { sqliteFile } from "../../storage/sql/database.ts"
 import { CommandError, configurationError, exitCodes } from "../exit-code.ts"
 import { progressLine } from "../progress.ts"
 import { json } from "../report.ts"

@@ -4,10 +4,10 @@ import { type Runtime, systemRuntime } from "../../core/runtime.ts"
 import { hourMs, secondMs, type Instant } from "../../core/time.ts"
 import { systemTimers } from "../../core/timers.ts"
 import { exclusively } from "../../jobs/exclusively.ts"
-import type { Database } from "../../storage/database.ts"
-import type { KeyRing } from "../../storage/key-sealing.ts"
-import { leasesOver } from "../../storage/leases.ts"
-import { rewrap, sealedValueCounts } from "../../storage/rewrap.ts"
+import type { Database } from "../../storage/sql/database.ts"
+import type { KeyRing } from "../../storage/sealing/key-sealing.ts"
+import { leasesOver } from "../../storage/sql/leases.ts"
+import { rewrap, sealedValueCounts } from "../../storage/sealing/rewrap.ts"
 import {
   findSealKeys,
   forgetKeyId,
@@ -15,7 +15,7 @@ import {
   removeFromKeyFile,
   rotateKeyFile,
   type SealKeySources,
-} from "../../storage/seal-keys.ts"
+} from "../../storage/sealing/seal-keys.ts"
 import { CommandError, configurationError, exitCodes, usageError } from "../exit-code.ts"
 import { processLog } from "../log.ts"
 import { json, table } from "../report.ts"

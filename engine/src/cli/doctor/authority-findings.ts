@@ -1,5 +1,5 @@
 import { dayMs, type Instant, isAhead } from "../../core/time.ts"
-import type { AuthorityFigures, IssuerFigures } from "../../pki/statistics/authority-figures.ts"
+import type { AuthorityFigures, IssuerFigures } from "../../pki/statistics/mount-metrics.ts"
 import { type Finding, fail, orOk, roughly, warn } from "./finding.ts"
 
 const check = "authorities"

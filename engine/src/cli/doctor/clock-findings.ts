@@ -1,6 +1,6 @@
 // Leases, locks and lifetimes count on clocks that agree; a certificate that begins in the future is refused by its clients.
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
-import type { LeaseFacts } from "../../storage/survey.ts"
+import type { LeaseFacts } from "../../storage/maintenance/survey.ts"
 import { type Finding, fail, ok, roughly, warn } from "./finding.ts"
 
 const noticeableMs = secondMs

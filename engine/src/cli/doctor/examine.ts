@@ -2,9 +2,9 @@
 import type { Runtime } from "../../core/runtime.ts"
 import { jobSchedules } from "../../composition/jobs.ts"
 import { readAuthorityFigures } from "../../composition/pki.ts"
-import { sqliteFile } from "../../storage/database.ts"
-import { sealedValueCounts } from "../../storage/rewrap.ts"
-import { sealKeysAtHand } from "../../storage/seal-keys.ts"
+import { sqliteFile } from "../../storage/sql/database.ts"
+import { sealedValueCounts } from "../../storage/sealing/rewrap.ts"
+import { sealKeysAtHand } from "../../storage/sealing/seal-keys.ts"
 import {
   brokenParts,
   leaseFacts,
@@ -15,7 +15,7 @@ import {
   type StoreReader,
   troubledWebhooks,
   unboundedRoles,
-} from "../../storage/survey.ts"
+} from "../../storage/maintenance/survey.ts"
 import { authorityFindings } from "./authority-findings.ts"
 import { databaseClockFinding, fileClockFinding, serverClockFindings } from "./clock-findings.ts"
 import { fileFindings } from "./file-findings.ts"

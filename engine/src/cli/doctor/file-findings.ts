@@ -2,7 +2,7 @@
 import { access, constants, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { type AuditTarget, formatAuditTarget } from "../../audit/audit-target.ts"
-import { sqliteFile } from "../../storage/database.ts"
+import { sqliteFile } from "../../storage/sql/database.ts"
 import { exitCodes } from "../exit-code.ts"
 import type { Settings } from "../settings.ts"
 import { auditTargetOf, sealKeySourcesOf, storageUrl } from "../store.ts"

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import type { IssuerId } from "../../core/ids.ts"
 import { dayMs, hourMs, minuteMs, secondMs } from "../../core/time.ts"
-import type { ServerFacts } from "../../storage/survey.ts"
+import type { ServerFacts } from "../../storage/maintenance/survey.ts"
 import { authorityFindings } from "./authority-findings.ts"
 import { databaseClockFinding, fileClockFinding } from "./clock-findings.ts"
 import { roughly } from "./finding.ts"

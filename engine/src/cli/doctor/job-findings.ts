@@ -1,6 +1,6 @@
 import { type Instant, minuteMs } from "../../core/time.ts"
 import type { Job } from "../../jobs/job.ts"
-import type { LeaseFacts, WebhookFacts } from "../../storage/survey.ts"
+import type { LeaseFacts, WebhookFacts } from "../../storage/maintenance/survey.ts"
 import { type Finding, ok, orOk, roughly, warn } from "./finding.ts"
 
 /** Longer than any lease that a server takes (jobs/exclusively.ts). */

@@ -1,4 +1,4 @@
-import type { UnboundedRoles } from "../../storage/survey.ts"
+import type { UnboundedRoles } from "../../storage/maintenance/survey.ts"
 import { type Finding, ok, warn } from "./finding.ts"
 
 const check = "roles"

@@ -1,4 +1,4 @@
-import { type SealKeysAtHand, SealedStore } from "../../storage/seal-keys.ts"
+import { type SealKeysAtHand, SealedStore } from "../../storage/sealing/seal-keys.ts"
 import { exitCodes } from "../exit-code.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 

@@ -1,8 +1,8 @@
 // The endpoints of an ACME directory (RFC 8555, section 7; RFC 9773), and what their payloads hold.
-import { type Identifier, readIdentifier } from "../../acme/identifier.ts"
+import { type Identifier, readIdentifier } from "../../acme/orders/identifier.ts"
 import { AcmeProblem, malformed } from "../../acme/problem.ts"
 import { type Instant, parseInstant } from "../../core/time.ts"
-import { isLeftOut, isObject, readBase64url, text as textMember } from "../../wire/acme/object.ts"
+import { isLeftOut, isObject, readBase64url, text as textMember } from "./object.ts"
 import { revocationReasons, type RevocationReason } from "../../x509/certificate-list.ts"
 import type { Documentation } from "../codec.ts"
 import { acmeContract, payload, type PayloadMember } from "./endpoint.ts"

@@ -1,5 +1,5 @@
 // An endpoint below an ACME directory as a plain object (RFC 8555). What a client sends is the payload of a JWS.
-import type { JsonObject } from "../../wire/acme/object.ts"
+import type { JsonObject } from "./object.ts"
 import type { Documentation } from "../codec.ts"
 
 /** A member of a payload. `read` throws `AcmeProblem`. */

@@ -1,5 +1,5 @@
 // ACME below each directory of a mount, for OpenAPI. A request is described by the payload of its JWS.
-import { challengeTypes } from "../../acme/order.ts"
+import { challengeTypes } from "../../acme/orders/order.ts"
 import {
   content,
   described,

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { type Actor, actorKinds } from "../../workspaces/workspace.ts"
+import { type Actor, actorKinds } from "../../workspaces/workspace/workspace.ts"
 
 /** Relationship with the actor of a change or a lock, who may be of several types. */
 export const actor = z.codec(

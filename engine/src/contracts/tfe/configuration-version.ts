@@ -4,7 +4,7 @@ import {
   configurationVersionStatuses,
   type ConfigurationVersionView,
   type IngressAttributes,
-} from "../../workspaces/configuration-version.ts"
+} from "../../workspaces/configuration-versions/configuration-version.ts"
 import { dashedObject, instant } from "../codec.ts"
 import { credentialAddress } from "./credential-address.ts"
 import { computed, document, one, oneOrNull, readOnly, withDefault } from "./document.ts"

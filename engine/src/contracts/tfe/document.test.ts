@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { isEngineError } from "../../core/errors.ts"
-import { ruled } from "../../wire/jsonapi/ruled.ts"
+import { ruled } from "./json-api/document.ts"
 import {
   absentAsNull,
   dashedObject,

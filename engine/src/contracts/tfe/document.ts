@@ -1,7 +1,7 @@
 // A JSON:API document as one definition: from it come the encoder and the decoder of answers, the parsers of requests with the
 // pointers of their faults, the client's requests, and the reference.
 import { z } from "zod"
-import { readAnswer, readResource } from "../../wire/jsonapi/answer.ts"
+import { readAnswer, readResource } from "./json-api/answer.ts"
 import {
   decodeBody,
   decodeDocument,
@@ -12,10 +12,10 @@ import {
   salvageDocument,
   toMany as linkageOfMany,
   toOne as linkageOfOne,
-} from "../../wire/jsonapi/document.ts"
-import { attributePointers, listPointers, type Pointers, renamedPointers } from "../../wire/jsonapi/errors.ts"
-import { camelCased, dashed } from "../../wire/jsonapi/member-name.ts"
-import { decodeIdentifiers, relatedId, toManySchema, toOneSchema } from "../../wire/jsonapi/relationship.ts"
+} from "./json-api/document.ts"
+import { attributePointers, listPointers, type Pointers, renamedPointers } from "./json-api/errors.ts"
+import { camelCased, dashed } from "./json-api/member-name.ts"
+import { decodeIdentifiers, relatedId, toManySchema, toOneSchema } from "./json-api/relationship.ts"
 import { definedMembers, type Documentation, encode, orDefault } from "../codec.ts"
 
 /** An attribute or a relationship. */

@@ -1,9 +1,9 @@
 // Events of an organization: resources of a page, or a stream of server-sent events, by what a client accepts.
 import { z } from "zod"
-import { type EventActor, eventKinds, type EventSubject, type EventTag } from "../../events/event.ts"
-import type { EventPage, EventView, FeedItem } from "../../events/events.ts"
-import { readAnswer } from "../../wire/jsonapi/answer.ts"
-import { camelCased, dashed } from "../../wire/jsonapi/member-name.ts"
+import { type EventActor, eventKinds, type EventSubject, type EventTag } from "../../events/feed/event.ts"
+import type { EventPage, EventView, FeedItem } from "../../events/feed/events.ts"
+import { readAnswer } from "./json-api/answer.ts"
+import { camelCased, dashed } from "./json-api/member-name.ts"
 import { dashedObject, instant } from "../codec.ts"
 import { document, mapped, oneOrNull, readOnly } from "./document.ts"
 import { type Answer, commaList, contract, filledText } from "./endpoint.ts"

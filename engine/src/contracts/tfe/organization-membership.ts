@@ -1,12 +1,11 @@
 import { z } from "zod"
 import type { TeamId, UserId } from "../../core/ids.ts"
-import { emailFaults } from "../../organizations/email.ts"
+import { emailFaults, usernameFaults } from "../../organizations/user.ts"
 import {
   organizationMembershipStatuses,
   type OrganizationMembershipView,
 } from "../../organizations/organization-membership.ts"
-import { usernameFaults } from "../../organizations/user.ts"
-import { ruled } from "../../wire/jsonapi/ruled.ts"
+import { ruled } from "./json-api/document.ts"
 import { absentAsNull, instant } from "../codec.ts"
 import { document, many, manyInput, mapped, one, readOnly, writable } from "./document.ts"
 import {

@@ -1,18 +1,17 @@
 import { z } from "zod"
 import type { OrganizationId, ProjectId } from "../../core/ids.ts"
-import { emailFaults } from "../../organizations/email.ts"
+import { emailFaults } from "../../organizations/user.ts"
 import {
   collaboratorAuthPolicies,
   executionModes,
   organizationNameFaults,
+  organizationPermissionNames,
+  type OrganizationView,
   plans,
   recordedSettingFaults,
 } from "../../organizations/organization.ts"
-import { organizationPermissionNames } from "../../organizations/organization-permissions.ts"
-import type { OrganizationView } from "../../organizations/organizations.ts"
-import { type ResourceIdentifier, toOne } from "../../wire/jsonapi/document.ts"
-import { ruled, ruledNumber } from "../../wire/jsonapi/ruled.ts"
-import { unsupported } from "../../wire/jsonapi/unsupported.ts"
+import { type ResourceIdentifier, ruled, ruledNumber, toOne } from "./json-api/document.ts"
+import { unsupported } from "./json-api/unsupported.ts"
 import { emptyAsNull, flags, instant } from "../codec.ts"
 import {
   alias,

@@ -1,12 +1,15 @@
 import { z } from "zod"
 import type { ProjectId } from "../../core/ids.ts"
 import { executionModes } from "../../organizations/organization.ts"
-import { activityDurationFaults, projectDescriptionFaults, projectNameFaults } from "../../organizations/project.ts"
-import type { ProjectBinding } from "../../organizations/project-bindings.ts"
-import type { ProjectView } from "../../organizations/projects.ts"
-import { toMany } from "../../wire/jsonapi/document.ts"
-import { toManySchema } from "../../wire/jsonapi/relationship.ts"
-import { ruled } from "../../wire/jsonapi/ruled.ts"
+import {
+  activityDurationFaults,
+  type ProjectBinding,
+  projectDescriptionFaults,
+  projectNameFaults,
+  type ProjectView,
+} from "../../organizations/project.ts"
+import { ruled, toMany } from "./json-api/document.ts"
+import { toManySchema } from "./json-api/relationship.ts"
 import { emptyAsNull, flags, instant, nullAsAbsent, nullAsEmpty, someFlags } from "../codec.ts"
 import {
   alias,

@@ -1,10 +1,10 @@
 // Data retention policies in their two types and the one of older clients (docs/compatibility.md, "Retention policies").
 import { z } from "zod"
 import { invalid } from "../../core/errors.ts"
-import type { RetentionPolicyView, RetentionRule, RetentionTarget } from "../../workspaces/retention-policy.ts"
-import { readAnswer, readResource } from "../../wire/jsonapi/answer.ts"
-import { decodeDocument, type Resource, toOne } from "../../wire/jsonapi/document.ts"
-import { attributePointers } from "../../wire/jsonapi/errors.ts"
+import type { RetentionPolicyView, RetentionRule, RetentionTarget } from "../../workspaces/state/retention-policy.ts"
+import { readAnswer, readResource } from "./json-api/answer.ts"
+import { decodeDocument, type Resource, toOne } from "./json-api/document.ts"
+import { attributePointers } from "./json-api/errors.ts"
 import type { Body, Definition } from "./document.ts"
 import { contract, nothing, resource } from "./endpoint.ts"
 

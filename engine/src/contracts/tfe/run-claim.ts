@@ -2,16 +2,17 @@
 import { z } from "zod"
 import { secondMs } from "../../core/time.ts"
 import {
+  type ClaimInput,
   defaultLeaseMs,
   documentMaximum,
   documentTooLarge,
   logPieceMaximum,
   pieceTooLarge,
-} from "../../workspaces/run-claim-rules.ts"
-import type { ClaimInput, RunClaimView } from "../../workspaces/run-claims.ts"
-import type { RunDocument } from "../../workspaces/run-record-store.ts"
-import { variableCategories } from "../../workspaces/variable.ts"
-import { decodeOne } from "../../wire/jsonapi/answer.ts"
+  type RunClaimView,
+} from "../../workspaces/runs/run-claim.ts"
+import type { RunDocument } from "../../workspaces/runs/run-repository.ts"
+import { variableCategories } from "../../workspaces/variables/variable.ts"
+import { decodeOne } from "./json-api/answer.ts"
 import { instant } from "../codec.ts"
 import { type Body, document, one, readOnly, withDefault } from "./document.ts"
 import { type Answer, bytes, contract, created, list, nothing, resource, stream, wholeNumber } from "./endpoint.ts"

@@ -8,9 +8,9 @@ import {
   runOperations,
   type RunStep,
   type RunView,
-} from "../../workspaces/run.ts"
-import { forceCancelAvailableAt } from "../../workspaces/run-claim-rules.ts"
-import { commentFaults, messageFaults } from "../../workspaces/run-rules.ts"
+} from "../../workspaces/runs/run.ts"
+import { forceCancelAvailableAt } from "../../workspaces/runs/run-claim.ts"
+import { commentFaults, messageFaults } from "../../workspaces/runs/run-rules.ts"
 import {
   applyStatus,
   isAtWork,
@@ -22,15 +22,14 @@ import {
   type RunStatus,
   runStatuses,
   stageStatuses,
-} from "../../workspaces/run-status.ts"
-import type { OrganizationRunQuery, RunQuery } from "../../workspaces/run-store.ts"
-import { decodeBody, encodeDocument, toOne } from "../../wire/jsonapi/document.ts"
-import { attributePointers } from "../../wire/jsonapi/errors.ts"
-import { given } from "../../wire/jsonapi/given.ts"
-import { dashedMembers } from "../../wire/jsonapi/member-name.ts"
-import { relatedId, toOneSchema } from "../../wire/jsonapi/relationship.ts"
-import { ruled } from "../../wire/jsonapi/ruled.ts"
-import { unsupported } from "../../wire/jsonapi/unsupported.ts"
+} from "../../workspaces/runs/run-status.ts"
+import type { OrganizationRunQuery, RunQuery } from "../../workspaces/runs/run-repository.ts"
+import { decodeBody, encodeDocument, ruled, toOne } from "./json-api/document.ts"
+import { attributePointers } from "./json-api/errors.ts"
+import { given } from "./json-api/given.ts"
+import { dashedMembers } from "./json-api/member-name.ts"
+import { relatedId, toOneSchema } from "./json-api/relationship.ts"
+import { unsupported } from "./json-api/unsupported.ts"
 import { absentAsNull, dashedObject, flags, instant, nullAsAbsent } from "../codec.ts"
 import { actor } from "./actor.ts"
 import {

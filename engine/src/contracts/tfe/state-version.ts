@@ -1,7 +1,7 @@
 // State versions, their outputs and the resources in them (docs/compatibility.md, "State versions").
 import { z } from "zod"
 import type { RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
-import { outputTypes, type ResourceCounts, type StateResource } from "../../workspaces/state-file.ts"
+import { outputTypes, type ResourceCounts, type StateResource } from "../../workspaces/state/state-file.ts"
 import {
   type StateDocument,
   type StateSummary,
@@ -9,11 +9,10 @@ import {
   type StateVersionOutput,
   stateVersionStatuses,
   type StateVersionView,
-} from "../../workspaces/state-version.ts"
-import { lineageFaults, md5Faults, serialFaults } from "../../workspaces/state-version-rules.ts"
-import { base64Bytes } from "../../wire/jsonapi/base64.ts"
-import { toOne } from "../../wire/jsonapi/document.ts"
-import { ruled, ruledNumber } from "../../wire/jsonapi/ruled.ts"
+} from "../../workspaces/state/state-version.ts"
+import { lineageFaults, md5Faults, serialFaults } from "../../workspaces/state/state-version-rules.ts"
+import { base64Bytes } from "./json-api/base64.ts"
+import { ruled, ruledNumber, toOne } from "./json-api/document.ts"
 import { instant } from "../codec.ts"
 import { actor } from "./actor.ts"
 import { credentialAddress } from "./credential-address.ts"

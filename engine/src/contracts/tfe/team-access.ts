@@ -3,20 +3,20 @@ import { z } from "zod"
 import type { ProjectId, TeamId, WorkspaceId } from "../../core/ids.ts"
 import {
   partsOf,
-  type ProjectParts,
   projectAccessParts,
+  type ProjectParts,
   projectWorkspaceParts,
-} from "../../organizations/custom-project-access.ts"
-import { projectAccessLevels } from "../../organizations/project-permissions.ts"
-import type { TeamProject } from "../../organizations/team-project.ts"
-import { workspaceAccessLevels } from "../../workspaces/permissions.ts"
+  type TeamProject,
+} from "../../organizations/team-project-access.ts"
+import { projectAccessLevels } from "../../organizations/project.ts"
+import { workspaceAccessLevels } from "../../workspaces/access/workspace-permissions.ts"
 import {
   customOf,
   type TeamWorkspace,
   type TeamWorkspaceInput,
   type TeamWorkspacePatch,
-} from "../../workspaces/team-workspace.ts"
-import { dashed } from "../../wire/jsonapi/member-name.ts"
+} from "../../workspaces/access/team-workspace-access.ts"
+import { dashed } from "./json-api/member-name.ts"
 import { dashedObject, nullAsAbsent } from "../codec.ts"
 import { type Body, document, immutable, mapped, mappedBody, one, requiredOneInput, writable } from "./document.ts"
 import { contract, created, nothing, page, requiredText, resource } from "./endpoint.ts"

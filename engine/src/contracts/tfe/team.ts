@@ -1,12 +1,16 @@
 import { z } from "zod"
 import { organizationPermissions } from "../../core/caller.ts"
 import type { TeamId, UserId } from "../../core/ids.ts"
-import { ssoTeamIdFaults, teamNameFaults, type TeamView, teamVisibilities } from "../../organizations/team.ts"
-import type { TeamMember } from "../../organizations/teams.ts"
-import { readAnswer } from "../../wire/jsonapi/answer.ts"
-import { decodeCommaList } from "../../wire/jsonapi/query.ts"
-import { ruled } from "../../wire/jsonapi/ruled.ts"
-import { type Resource, toOne as encodeOne } from "../../wire/jsonapi/document.ts"
+import {
+  ssoTeamIdFaults,
+  type TeamMember,
+  teamNameFaults,
+  type TeamView,
+  teamVisibilities,
+} from "../../organizations/team.ts"
+import { readAnswer } from "./json-api/answer.ts"
+import { decodeCommaList } from "./json-api/query.ts"
+import { type Resource, ruled, toOne as encodeOne } from "./json-api/document.ts"
 import { flags, nullAsAbsent, someFlags } from "../codec.ts"
 import { alias, computed, document, identifiers, link, many, one, optional, readOnly, writable } from "./document.ts"
 import { commaList, contract, created, nothing, page, resource, resourceWithIncluded, text } from "./endpoint.ts"

@@ -1,6 +1,6 @@
 // Terraform Enterprise's Admin Terraform Versions API. `url` and `sha` repeat the entry of `archs` for amd64.
 import { z } from "zod"
-import { amd64Binary, type TerraformBinary } from "../../workspaces/terraform-version.ts"
+import { amd64Binary, type TerraformBinary } from "../../workspaces/workspace/terraform-version.ts"
 import { instant, nullAsAbsent } from "../codec.ts"
 import { computed, document, readOnly, writable } from "./document.ts"
 import { contract, created, filledText, nothing, page, resource } from "./endpoint.ts"

@@ -1,7 +1,12 @@
 import { z } from "zod"
 import type { TeamId, UserId } from "../../core/ids.ts"
-import { organizationTokenKinds, type TeamTokenQuery, teamTokenSortKeys } from "../../organizations/token.ts"
-import type { CreatedToken, TokenView } from "../../organizations/tokens.ts"
+import {
+  type CreatedToken,
+  organizationTokenKinds,
+  type TeamTokenQuery,
+  teamTokenSortKeys,
+  type TokenView,
+} from "../../organizations/token.ts"
 import { instant, instantInput, nullAsAbsent, nullIfEmpty } from "../codec.ts"
 import { type Body, constant, document, mapped, one, oneOrNull, optional, readOnly, writable } from "./document.ts"
 import { contract, created, filledText, nothing, page, resource } from "./endpoint.ts"

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { WorkspaceId } from "../../core/ids.ts"
-import { variableCategories, type VariableInput } from "../../workspaces/variable.ts"
+import { variableCategories, type VariableInput } from "../../workspaces/variables/variable.ts"
 import { instant, nullAsAbsent } from "../codec.ts"
 import { document, mappedBody, one, readOnly, requiredOneInput, writable } from "./document.ts"
 import { contract, created, nothing, pageOrAll, requiredText, resource } from "./endpoint.ts"

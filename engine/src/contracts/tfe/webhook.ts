@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { eventKinds } from "../../events/event.ts"
+import { eventKinds } from "../../events/feed/event.ts"
 import { absentAsNull, instant } from "../codec.ts"
 import { document, readOnly, secret, writable } from "./document.ts"
 import { contract, created, nothing, page, resource } from "./endpoint.ts"

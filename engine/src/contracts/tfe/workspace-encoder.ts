@@ -1,10 +1,10 @@
 // The document of a workspace, encoded by hand: lists of workspaces are long and read often. A test in workspace.test.ts holds it to the
 // members of the contract.
 import { formatInstant, type Instant, secondMs } from "../../core/time.ts"
-import { type Resource, toMany, toOne } from "../../wire/jsonapi/document.ts"
-import { dashed } from "../../wire/jsonapi/member-name.ts"
-import { type WorkspacePermissions, workspacePermissionNames } from "../../workspaces/permissions.ts"
-import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace-view.ts"
+import { type Resource, toMany, toOne } from "./json-api/document.ts"
+import { dashed } from "./json-api/member-name.ts"
+import { type WorkspacePermissions, workspacePermissionNames } from "../../workspaces/access/workspace-permissions.ts"
+import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace/workspace-view.ts"
 import { retentionTypes } from "./retention-policy.ts"
 
 /** With the ids of its effective tag bindings, if the answer includes them. */

@@ -1,8 +1,8 @@
 // The encoder by hand writes the members of the contract, and the contract reads what it writes.
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { workspacePermissionNames, type WorkspacePermissions } from "../../workspaces/permissions.ts"
-import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
+import { workspacePermissionNames, type WorkspacePermissions } from "../../workspaces/access/workspace-permissions.ts"
+import type { WorkspaceView } from "../../workspaces/workspace/workspace-view.ts"
 import { wireNameOf } from "./document.ts"
 import { flatWorkspace, workspace } from "./workspace.ts"
 

@@ -5,16 +5,21 @@ import type { ConfigurationVersionId, ProjectId, RunId, StateVersionId, Workspac
 import { textProblem } from "../../core/text.ts"
 import { parseDuration, secondMs } from "../../core/time.ts"
 import { executionModes } from "../../organizations/organization.ts"
-import { decodeBody } from "../../wire/jsonapi/document.ts"
-import { attributePointers } from "../../wire/jsonapi/errors.ts"
-import { decodeCommaList, encodeCommaList, encodeEvery } from "../../wire/jsonapi/query.ts"
-import { unsupported } from "../../wire/jsonapi/unsupported.ts"
-import { workspaceParts } from "../../workspaces/inclusions.ts"
-import type { LockExtension, LockInput } from "../../workspaces/lock.ts"
-import { workspacePermissionNames } from "../../workspaces/permissions.ts"
-import { type WorkspaceQuery, workspaceSortKeys } from "../../workspaces/query.ts"
-import type { TagBindingInput, TagInput, VcsRepoInput, WorkspaceInput } from "../../workspaces/workspace-input.ts"
-import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace-view.ts"
+import { decodeBody } from "./json-api/document.ts"
+import { attributePointers } from "./json-api/errors.ts"
+import { decodeCommaList, encodeCommaList, encodeEvery } from "./json-api/query.ts"
+import { unsupported } from "./json-api/unsupported.ts"
+import { workspaceParts } from "../../workspaces/workspace/include.ts"
+import type { LockExtension, LockInput } from "../../workspaces/lock/lock.ts"
+import { workspacePermissionNames } from "../../workspaces/access/workspace-permissions.ts"
+import { type WorkspaceQuery, workspaceSortKeys } from "../../workspaces/workspace/workspace-query.ts"
+import type {
+  TagBindingInput,
+  TagInput,
+  VcsRepoInput,
+  WorkspaceInput,
+} from "../../workspaces/workspace/workspace-input.ts"
+import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace/workspace-view.ts"
 import { dashedObject, emptyAsNull, encode, flags, instant, instantInput, nullAsAbsent } from "../codec.ts"
 import { actor } from "./actor.ts"
 import {

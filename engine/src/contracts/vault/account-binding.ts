@@ -1,6 +1,6 @@
 // External account bindings (RFC 8555, section 7.3.4).
-import type { AccountBindingView, NewAccountBinding } from "../../acme/account-bindings.ts"
-import { decodeAnswer, encodeMembers } from "../../wire/pki/parameters.ts"
+import type { AccountBindingView, NewAccountBinding } from "../../acme/accounts/account-bindings.ts"
+import { decodeAnswer, encodeMembers } from "./format/parameters.ts"
 import { z } from "zod"
 import { contract, dataOf, entries, nothing } from "./endpoint.ts"
 import { bodyOf, fields, parameter } from "./record.ts"

@@ -1,15 +1,15 @@
 // ACME accounts, orders and renewal signals as administrators see them. Accounts and orders have Vault's names (docs/acme.md).
 import { z } from "zod"
-import type {
-  ManagedAccountView,
-  ManagedAccountWithOrders,
-  ManagedOrderView,
-  ManagedStatus,
-  RenewalSignalView,
-} from "../../acme/management.ts"
-import { recordsMaximum } from "../../acme/management.ts"
+import {
+  type ManagedAccountView,
+  type ManagedAccountWithOrders,
+  type ManagedOrderView,
+  type ManagedStatus,
+  recordsMaximum,
+  type RenewalSignalView,
+} from "../../acme/accounts/management.ts"
 import { invalid } from "../../core/errors.ts"
-import { decodeAnswer, type Document, encodeMembers, isDocument, unreadable } from "../../wire/pki/parameters.ts"
+import { decodeAnswer, type Document, encodeMembers, isDocument, unreadable } from "./format/parameters.ts"
 import { type Answer, contract, data, dataOf, entries, keyPage, nothing } from "./endpoint.ts"
 import { type Body, bodyOf, fields, parameter, type Table } from "./record.ts"
 import {

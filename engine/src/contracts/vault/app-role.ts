@@ -3,11 +3,16 @@
 import { z } from "zod"
 import { invalid } from "../../core/errors.ts"
 import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
-import { keysMaximum } from "../../pki/key-page.ts"
-import { type AppRoleInput, type AppRolePart, appRoleParts, initialAppRole } from "../../pki/logins/app-role.ts"
-import type { AppRoleCredentials, AppRoleView, CreatedSecretId, SecretIdRef } from "../../pki/logins/app-roles.ts"
-import type { SecretId, SecretIdInput } from "../../pki/logins/secret-id.ts"
-import { decodeAnswer, decodeSomeAnswer, type Document, encodeMembers } from "../../wire/pki/parameters.ts"
+import { keysMaximum } from "../../pki/mounts/key-page.ts"
+import { type AppRoleInput, type AppRolePart, appRoleParts, initialAppRole } from "../../access/approle/app-role.ts"
+import type {
+  AppRoleCredentials,
+  AppRoleView,
+  CreatedSecretId,
+  SecretIdRef,
+} from "../../access/approle/app-role-api.ts"
+import type { SecretId, SecretIdInput } from "../../access/approle/secret-id.ts"
+import { decodeAnswer, decodeSomeAnswer, type Document, encodeMembers } from "./format/parameters.ts"
 import { accepted, type Answer, contract, data, dataOf, keyPage, keysUpTo, nothing, warnings } from "./endpoint.ts"
 import { type Body, fields, parameter, type ParameterReader, record, type Table } from "./record.ts"
 import { issuedToken } from "./service-token.ts"

@@ -3,7 +3,7 @@ import {
   type AuthMethodType,
   authMethodTypes,
   initialAuthMethodConfig,
-} from "../../pki/logins/auth-method.ts"
+} from "../../access/logins/auth-method.ts"
 import { contract, nothing, warnings } from "./endpoint.ts"
 import { enableBody, mountConfigMembers, mountedAnswers, tuneBody, tuneMembers, unsupportedConfig } from "./mounted.ts"
 import { parameter, record } from "./record.ts"

@@ -1,7 +1,7 @@
 // The server's list of keys that are never certified.
 import { z } from "zod"
 import { type BlockedKey, blockedKeySources, type KeyDigest, parseKeyDigest } from "../../pki/keys/blocked-key.ts"
-import { keysMaximum } from "../../pki/key-page.ts"
+import { keysMaximum } from "../../pki/mounts/key-page.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
 import { contract, data, keyPage, keysUpTo, nothing } from "./endpoint.ts"
 import { bodyOf, fields, parameter, record } from "./record.ts"

@@ -2,8 +2,8 @@
 import { z } from "zod"
 import { parseNestedJson } from "../../core/json-bounds.ts"
 import { type Instant, secondMs } from "../../core/time.ts"
-import { formats, privateKeyFormats } from "../../wire/pki/format.ts"
-import { importMaximumBytes } from "../../wire/pki/parameters.ts"
+import { formats, privateKeyFormats } from "./format/format.ts"
+import { importMaximumBytes } from "./format/parameters.ts"
 import { parameter } from "./record.ts"
 import {
   duration,

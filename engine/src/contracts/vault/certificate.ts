@@ -1,17 +1,11 @@
 // Endpoints that issue and sign certificates.
 import { secondMs } from "../../core/time.ts"
-import type { IssuedCertificate, ServedCertificate, SignedSelfIssued } from "../../pki/certificates/certificates.ts"
-import type { Dialect } from "../../wire/pki/dialect.ts"
-import type { DecodedEnvelope, Lease } from "../../wire/pki/envelope.ts"
-import {
-  encodeAuthority,
-  encodeBundle,
-  encodeCertificate,
-  encodePrivateKey,
-  encodingOf,
-} from "../../wire/pki/format.ts"
-import { decodeAnswer, decodeSomeAnswer, encodeMembers, unreadable } from "../../wire/pki/parameters.ts"
-import { readable, readableCertificate } from "../../wire/pki/readable.ts"
+import type { IssuedCertificate, ServedCertificate, SignedSelfIssued } from "../../pki/issuance/certificate-api.ts"
+import type { Dialect } from "./format/dialect.ts"
+import type { DecodedEnvelope, Lease } from "./format/envelope.ts"
+import { encodeAuthority, encodeBundle, encodeCertificate, encodePrivateKey, encodingOf } from "./format/format.ts"
+import { decodeAnswer, decodeSomeAnswer, encodeMembers, unreadable } from "./format/parameters.ts"
+import { readable, readableCertificate } from "./format/readable.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { readPrivateKeyPem } from "../../x509/private-key.ts"

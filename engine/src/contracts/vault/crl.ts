@@ -1,5 +1,5 @@
 // Certificate revocation lists and their settings (https://developer.hashicorp.com/vault/api-docs/secret/pki).
-import { memoizeByIdentity } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
 import { type Fault, invalid } from "../../core/errors.ts"
 import { hourMs, parseInstant } from "../../core/time.ts"
 import { defaultCrlSettings } from "../../pki/crl/crl-settings.ts"
@@ -10,8 +10,8 @@ import type {
   ResignInput,
   RevocationListInput,
   SignedList,
-} from "../../pki/crl/crls.ts"
-import { importedListMaximumBytes } from "../../pki/crl/imported-list.ts"
+} from "../../pki/crl/crl-api.ts"
+import { importedListMaximumBytes } from "../../pki/crl/imported-crl.ts"
 import { unknownSerialsAnswers } from "../../pki/ocsp/ocsp-history.ts"
 import {
   decodeAnswer,
@@ -20,7 +20,7 @@ import {
   isDocument,
   unreadable,
   type ValuesOf,
-} from "../../wire/pki/parameters.ts"
+} from "./format/parameters.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { readPem, writePem } from "../../x509/pem.ts"
 import { certificateText, certificateTexts } from "./certificate-parameters.ts"

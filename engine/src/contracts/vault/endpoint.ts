@@ -1,11 +1,11 @@
 // An endpoint below `/v1` as a plain object. On the server and in the client it is one function, of the path's parameters and of
 // the body or the page.
-import type { KeyPage } from "../../pki/key-page.ts"
-import type { Dialect } from "../../wire/pki/dialect.ts"
-import type { DecodedEnvelope, Lease } from "../../wire/pki/envelope.ts"
-import type { WireNames } from "../../wire/pki/errors.ts"
+import type { KeyPage } from "../../pki/mounts/key-page.ts"
+import type { Dialect } from "./format/dialect.ts"
+import type { DecodedEnvelope, Lease } from "./format/envelope.ts"
+import type { WireNames } from "./format/errors.ts"
 import type { Instant } from "../../core/time.ts"
-import { type Document, isDocument, unreadable } from "../../wire/pki/parameters.ts"
+import { type Document, isDocument, unreadable } from "./format/parameters.ts"
 import type { PathOf } from "../path.ts"
 import { type Body, bodyOf, fields, parameter, type Table } from "./record.ts"
 import { integer, text } from "./types.ts"

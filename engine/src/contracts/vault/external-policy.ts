@@ -3,7 +3,7 @@
 import { z } from "zod"
 import { formatDuration, formatInstant, type Instant, parseInstant } from "../../core/time.ts"
 import type { ExternalPolicyView } from "../../pki/external-policy/external-policy.ts"
-import { decodeAnswer, encodeMembers } from "../../wire/pki/parameters.ts"
+import { decodeAnswer, encodeMembers } from "./format/parameters.ts"
 import { issued } from "./certificate.ts"
 import { certificateText, newKey, presentation, removeRootsFromChain } from "./certificate-parameters.ts"
 import { type Answer, contract, dataOf, type Endpoint } from "./endpoint.ts"

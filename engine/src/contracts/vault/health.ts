@@ -1,6 +1,6 @@
 // Health and seal status, in the forms that Vault clients decode (docs/compatibility.md, "Answers of the certificate API").
 import { secondMs } from "../../core/time.ts"
-import type { Document } from "../../wire/pki/parameters.ts"
+import type { Document } from "./format/parameters.ts"
 import { contract, response } from "./endpoint.ts"
 
 /** Vault release that this API is compatible with. Clients use a feature only from its release on. */

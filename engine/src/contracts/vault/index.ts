@@ -30,7 +30,7 @@ import { tokenRoles } from "./token-role.ts"
 import { role, roles } from "./role.ts"
 import { certificateInventory, storedCertificates } from "./stored-certificate.ts"
 import { tidy } from "./tidy.ts"
-import { camelCased } from "../../wire/pki/member-name.ts"
+import { camelCased } from "./format/dialect.ts"
 import type { AnswerRecord, Contract } from "./endpoint.ts"
 
 /** Where the paths of a contract begin: below `/v1`, a mount, or an auth method of a type. */

@@ -12,9 +12,9 @@ import type {
   IssuerInput,
   IssuerSummary,
   IssuerView,
-} from "../../pki/issuers/issuers.ts"
-import type { Dialect } from "../../wire/pki/dialect.ts"
-import type { DecodedEnvelope } from "../../wire/pki/envelope.ts"
+} from "../../pki/issuers/issuer-api.ts"
+import type { Dialect } from "./format/dialect.ts"
+import type { DecodedEnvelope } from "./format/envelope.ts"
 import {
   encodeAuthority,
   encodeBundle,
@@ -22,7 +22,7 @@ import {
   encodePrivateKey,
   encodingOf,
   type Encoding,
-} from "../../wire/pki/format.ts"
+} from "./format/format.ts"
 import {
   decodeAnswer,
   type Document,
@@ -30,8 +30,8 @@ import {
   isDocument,
   unreadable,
   type ValuesOf,
-} from "../../wire/pki/parameters.ts"
-import { readable, readableCertificate } from "../../wire/pki/readable.ts"
+} from "./format/parameters.ts"
+import { readable, readableCertificate } from "./format/readable.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { readPem, writePem } from "../../x509/pem.ts"
 import { type PrivateKey, readPrivateKeyPem } from "../../x509/private-key.ts"

@@ -1,5 +1,5 @@
 // Leases of certificates and tokens. They are never renewed.
-import type { LeaseView } from "../../pki/leases/leases.ts"
+import type { LeaseView } from "../../access/leases/lease.ts"
 import { accepted, type Answer, type Contract, contract, data, keys, nothing } from "./endpoint.ts"
 import { type Body, bodyOf, fields, parameter, record } from "./record.ts"
 import { exactInstant, flag, seconds, text } from "./types.ts"

@@ -1,5 +1,11 @@
-import { initialMountConfig, type MountConfig, type MountMove, mountMoveId, parseMountMoveId } from "../../pki/mount.ts"
-import { decodeAnswer, type Document, encodeMembers, unreadable } from "../../wire/pki/parameters.ts"
+import {
+  initialMountConfig,
+  type MountConfig,
+  type MountMove,
+  mountMoveId,
+  parseMountMoveId,
+} from "../../pki/mounts/mount.ts"
+import { decodeAnswer, type Document, encodeMembers, unreadable } from "./format/parameters.ts"
 import { type Answer, contract, dataOf, nothing, warnings } from "./endpoint.ts"
 import {
   enableBody,

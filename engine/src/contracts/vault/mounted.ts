@@ -9,8 +9,8 @@ import {
   type MountConfig,
   type MountOptions,
   type MountTraits,
-} from "../../pki/mount.ts"
-import { ignoredWarnings } from "../../wire/pki/ignored-parameters.ts"
+} from "../../pki/mounts/mount.ts"
+import { ignoredWarnings } from "./format/ignored-parameters.ts"
 import {
   decodeAnswer,
   decodeDocument,
@@ -19,7 +19,7 @@ import {
   isDocument,
   type Parameters,
   unreadable,
-} from "../../wire/pki/parameters.ts"
+} from "./format/parameters.ts"
 import { encode } from "../codec.ts"
 import { type Answer, dataOf } from "./endpoint.ts"
 import { type Body, fields, parameter, type RecordInput } from "./record.ts"

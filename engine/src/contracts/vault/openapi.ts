@@ -1,6 +1,6 @@
 // The OpenAPI document of `/v1`, with the addresses of ACME. Mounts and auth methods are parameters of the path, as Vault has them with
 // `generic_mount_paths` (https://developer.hashicorp.com/vault/api-docs/system/internal-specs-openapi).
-import { Problem } from "../../wire/pki/parameters.ts"
+import { Problem } from "./format/parameters.ts"
 import { acmePaths, acmeSchemas } from "../acme/openapi.ts"
 import {
   binary,

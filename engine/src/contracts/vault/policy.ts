@@ -1,5 +1,5 @@
 // Policies (ACL), and the users, teams and tokens that they are attached to.
-import type { PolicyView } from "../../pki/access/policies.ts"
+import type { PolicyView } from "../../access/policies/policy.ts"
 import { type Answer, contract, data, dataOf, keys, nothing } from "./endpoint.ts"
 import { type Body, fields, parameter, record } from "./record.ts"
 import { text, textUpTo } from "./types.ts"

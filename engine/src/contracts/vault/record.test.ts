@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { decodeDocument, type Parameters } from "../../wire/pki/parameters.ts"
+import { decodeDocument, type Parameters } from "./format/parameters.ts"
 import { parameter, type ParameterReader, record } from "./record.ts"
 import { exactInstant, flag, seconds, text, unsupported, zeroAsNull } from "./types.ts"
 

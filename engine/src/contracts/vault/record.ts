@@ -1,7 +1,6 @@
 // The parameters of a resource below `/v1` as one definition: requests, answers, path help and the reference come from it.
 import type { Fault } from "../../core/errors.ts"
-import type { Dialect } from "../../wire/pki/dialect.ts"
-import { underscored } from "../../wire/pki/member-name.ts"
+import { type Dialect, underscored } from "./format/dialect.ts"
 import {
   decodeAnswer,
   type Decoded,
@@ -11,7 +10,7 @@ import {
   type ParameterNote,
   type Parameters,
   parameters,
-} from "../../wire/pki/parameters.ts"
+} from "./format/parameters.ts"
 import type { Documentation } from "../codec.ts"
 import type { ParameterType } from "./types.ts"
 

@@ -1,9 +1,9 @@
 // Revocation.
 import { formatInstant, parseInstant, secondMs } from "../../core/time.ts"
-import { keysMaximum } from "../../pki/key-page.ts"
-import type { RevokedCertificate, RevokeInput, RevokeWithKeyInput } from "../../pki/revoke/revocations.ts"
-import type { DecodedEnvelope } from "../../wire/pki/envelope.ts"
-import { decodeAnswer, encodeMembers, unreadable } from "../../wire/pki/parameters.ts"
+import { keysMaximum } from "../../pki/mounts/key-page.ts"
+import type { RevokedCertificate, RevokeInput, RevokeWithKeyInput } from "../../pki/revocation/revocation.ts"
+import type { DecodedEnvelope } from "./format/envelope.ts"
+import { decodeAnswer, encodeMembers, unreadable } from "./format/parameters.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import { contract, dataOf, keyPage, keysUpTo } from "./endpoint.ts"
 import { type Body, fields, parameter } from "./record.ts"

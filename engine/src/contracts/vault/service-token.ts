@@ -2,15 +2,15 @@
 // if there is none (docs/compatibility.md, "Answers of the certificate API").
 import { invalid } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
-import type { ServiceTokenInput } from "../../pki/access/service-token.ts"
+import type { ServiceTokenInput } from "../../access/service-tokens/service-token.ts"
 import type {
   CreatedServiceToken,
   PathCapabilities,
   ServiceTokenView,
   TokenAnswer,
   TokenRef,
-} from "../../pki/access/service-tokens.ts"
-import { decodeAnswer, type Document, encodeMembers, isDocument, unreadable } from "../../wire/pki/parameters.ts"
+} from "../../access/service-tokens/service-token-service.ts"
+import { decodeAnswer, type Document, encodeMembers, isDocument, unreadable } from "./format/parameters.ts"
 import { type Answer, contract, dataOf, keyPage, keys, nothing } from "./endpoint.ts"
 import { type Body, fields, parameter, record } from "./record.ts"
 import { optionalDuration } from "./token-terms.ts"

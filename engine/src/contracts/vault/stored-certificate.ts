@@ -9,9 +9,8 @@ import {
   parseInstantOrOffset,
   secondMs,
 } from "../../core/time.ts"
-import type { CertificateDetails } from "../../pki/certificates/certificate-details.ts"
-import { detailsMaximum } from "../../pki/certificates/certificate-details.ts"
-import { type CertificatePageRequest, inventoryStatuses } from "../../pki/certificates/certificate.ts"
+import { type CertificateDetails, detailsMaximum } from "../../pki/issuance/certificate-details.ts"
+import { type CertificatePageRequest, inventoryStatuses } from "../../pki/issuance/certificate.ts"
 import type {
   CertificateMetadata,
   CertificateView,
@@ -19,9 +18,13 @@ import type {
   InventoryEntry,
   InventoryPage,
   InventoryQuery,
-} from "../../pki/certificates/certificates.ts"
-import type { MountInventoryEntry, MountInventoryPage, MountInventoryQuery } from "../../pki/certificates/inventory.ts"
-import { keysMaximum } from "../../pki/key-page.ts"
+} from "../../pki/issuance/certificate-api.ts"
+import type {
+  MountInventoryEntry,
+  MountInventoryPage,
+  MountInventoryQuery,
+} from "../../pki/issuance/certificate-inventory.ts"
+import { keysMaximum } from "../../pki/mounts/key-page.ts"
 import {
   decodeAnswer,
   decodeSomeAnswer,
@@ -30,8 +33,8 @@ import {
   isDocument,
   unreadable,
   type ValuesOf,
-} from "../../wire/pki/parameters.ts"
-import { readableCertificate } from "../../wire/pki/readable.ts"
+} from "./format/parameters.ts"
+import { readableCertificate } from "./format/readable.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { writePem } from "../../x509/pem.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"

@@ -1,10 +1,9 @@
 // Tidying, as in Vault. Durations are whole seconds in both dialects, except the pause.
-import type { AutoTidyView } from "../../pki/tidy/auto-tidy.ts"
-import { autoTidyView, defaultAutoTidySettings } from "../../pki/tidy/auto-tidy.ts"
+import { type AutoTidyView, autoTidyView, defaultAutoTidySettings } from "../../pki/tidy/auto-tidy.ts"
 import { defaultTidyOptions, type TidyOptions } from "../../pki/tidy/tidy-options.ts"
 import { type TidyCounts, tidyStates } from "../../pki/tidy/tidy-run.ts"
-import type { TidyRunView, TidyStatus } from "../../pki/tidy/tidy.ts"
-import { decodeAnswer, type Document, encodeMembers } from "../../wire/pki/parameters.ts"
+import type { TidyRunView, TidyStatus } from "../../pki/tidy/tidy-api.ts"
+import { decodeAnswer, type Document, encodeMembers } from "./format/parameters.ts"
 import { accepted, contract, data, dataOf } from "./endpoint.ts"
 import { fields, parameter, type Parameter, record } from "./record.ts"
 import { durationText, enumOf, exactInstant, flag, integer, nullable, seconds, text } from "./types.ts"

@@ -1,5 +1,5 @@
-import { initialTokenRole, type TokenRole } from "../../pki/access/token-role.ts"
-import { decodeAnswer, encodeMembers } from "../../wire/pki/parameters.ts"
+import { initialTokenRole, type TokenRole } from "../../access/service-tokens/token-role.ts"
+import { decodeAnswer, encodeMembers } from "./format/parameters.ts"
 import { type Answer, contract, keyPage, keys, nothing } from "./endpoint.ts"
 import { parameter, record } from "./record.ts"
 import { policyNames, tokenTermsMembers, tokenType, unsupportedTerms } from "./token-terms.ts"

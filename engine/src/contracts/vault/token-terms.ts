@@ -1,6 +1,6 @@
 // The `token_*` members that roles of every auth method have. Answers have all of them; 0 and the empty list are the default.
-import { policyNameOf } from "../../pki/access/policy.ts"
-import type { TokenType } from "../../pki/logins/token-terms.ts"
+import { policyNameOf } from "../../access/policies/policy.ts"
+import type { TokenType } from "../../access/logins/token-terms.ts"
 import { z } from "zod"
 import { parameter } from "./record.ts"
 import {

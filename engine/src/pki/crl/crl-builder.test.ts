@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import type { ServedEngine } from "../../engine.ts"
 import { openEmbedded } from "../../embedded.ts"
 import { systemRuntime } from "../../core/runtime.ts"
-import { SqlCrlRepository } from "../../storage/crl-rows.ts"
-import { type Database, openDatabase } from "../../storage/database.ts"
-import { SqlRevocationRepository } from "../../storage/revocation-rows.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
+import { SqlCrlRepository } from "../../storage/repositories/pki/crl-repository.ts"
+import { type Database, openDatabase } from "../../storage/sql/database.ts"
+import { SqlRevocationRepository } from "../../storage/repositories/pki/revocation-repository.ts"
+import { databaseKinds } from "../../../testing/temporary-database.ts"
 import { parseCertificateList } from "../../x509/certificate-list.ts"
 import { newSerialNumber, type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
-import type { MountId } from "../mount.ts"
+import type { MountId } from "../mounts/mount.ts"
 import type { CrlListId } from "./crl-list.ts"
 import { wholeList } from "./shard.ts"
 
@@ -61,7 +61,8 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
     await engine.pki(path).revocations.revoke({ serialNumber })
     return serialNumber
   }
-  const stateOf = () => database.read((session) => new SqlCrlRepository(session).find({ mountId, list, shard: wholeList }))
+  const stateOf = () =>
+    database.read((session) => new SqlCrlRepository(session).find({ mountId, list, shard: wholeList }))
 
   test(`on ${kind.name} a list of many segments grows at its end, is written anew without what was taken off, and is one and the same to all servers`, async () => {
     const seeded = Array.from({ length: many }, () => newSerialNumber(random))

@@ -9,18 +9,18 @@ import { crlNumber, deltaCrlIndicator, frameSigned, frameTbsCertificateList } fr
 import type { Extension } from "../../x509/extension.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
-import type { RevocationRepository } from "../revoke/revocation.ts"
-import { magnitude } from "./crl-number.ts"
+import type { RevocationRepository } from "../revocation/revocation.ts"
+import { magnitude } from "./crl-list.ts"
 import type { CrlPlan } from "./crl-plan.ts"
-import type { CompleteCrl, CrlState, CrlRepository, DeltaCrl, PublishedCrl, Segment } from "./crl-store.ts"
+import type { CompleteCrl, CrlState, CrlRepository, DeltaCrl, PublishedCrl, Segment } from "./crl-repository.ts"
 
-export interface CrlStores {
+export interface CrlRepositories {
   readonly crls: CrlRepository
   readonly revocations: RevocationRepository
 }
 
 export interface CrlBuild {
-  readonly storage: Storage<CrlStores>
+  readonly storage: Storage<CrlRepositories>
   readonly clock: Clock
   readonly plan: CrlPlan
   /** With its uses on record. */

@@ -1,8 +1,8 @@
 // What a list of an issuer is to be, worked out of the mount as it stands; and whether the one that was published still is it.
-import type { MountSnapshot } from "../authority.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
-import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
+import { revocationSignatureAlgorithm } from "../issuers/issuer-signer.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { freshestCrl } from "../../x509/distribution-points.ts"
 import { issuingDistributionPoint } from "../../x509/certificate-list.ts"
@@ -12,7 +12,7 @@ import type { SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import { type Instant, isAhead } from "../../core/time.ts"
 import { crlListOf } from "./crl-list.ts"
 import type { CrlSettings } from "./crl-settings.ts"
-import type { CrlKey, CrlState, PublishedCrl } from "./crl-store.ts"
+import type { CrlKey, CrlState, PublishedCrl } from "./crl-repository.ts"
 import { type Shard, shardUrl } from "./shard.ts"
 
 export interface CrlPlan {

@@ -10,7 +10,7 @@ import { type Clock, formatInstant, minuteMs, secondMs } from "../../core/time.t
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
-import { buildComplete, buildDelta, type CrlBuild, type CrlStores } from "./crl-builder.ts"
+import { buildComplete, buildDelta, type CrlBuild, type CrlRepositories } from "./crl-builder.ts"
 import {
   type AskedBy,
   type CrlFacts,
@@ -23,10 +23,10 @@ import {
 import { listOfUnknownIssuers } from "./crl-list.ts"
 import type { CrlMetrics } from "./crl-metrics.ts"
 import { formatShard } from "./shard.ts"
-import type { CrlKey, PublishedCrl } from "./crl-store.ts"
+import type { CrlKey, PublishedCrl } from "./crl-repository.ts"
 
 export interface CrlPublisherOptions {
-  readonly storage: Storage<CrlStores>
+  readonly storage: Storage<CrlRepositories>
   readonly clock: Clock
   readonly timers: Timers
   readonly exclusively: Exclusively
@@ -234,7 +234,7 @@ export class CrlPublisher {
     })
   }
 
-  async #joined(key: CrlKey, crls: CrlStores["crls"]): Promise<Uint8Array | undefined> {
+  async #joined(key: CrlKey, crls: CrlRepositories["crls"]): Promise<Uint8Array | undefined> {
     const complete = (await crls.find(key))?.complete
     const frame = await crls.frame(key)
     if (complete === undefined || frame === undefined) return undefined
@@ -261,7 +261,7 @@ const adoptedPerWrite = 256
 /** There are few of them: certificates of issuers that left the mount. What is left over waits for the next build. */
 const adoptionsMaximum = 4_096
 
-async function adoptUnlisted(storage: Storage<CrlStores>, { mountId, list }: CrlKey): Promise<void> {
+async function adoptUnlisted(storage: Storage<CrlRepositories>, { mountId, list }: CrlKey): Promise<void> {
   for (let adopted = 0; adopted < adoptionsMaximum; adopted += adoptedPerWrite) {
     const count = await storage.transact(({ revocations }) => revocations.adopt(mountId, list, adoptedPerWrite))
     if (count < adoptedPerWrite) return

@@ -1,11 +1,10 @@
 import { notFound, rejectFaults } from "../../core/errors.ts"
-import { type MountSnapshot, findIssuer, issuerOf, rejectUnusable } from "../authority.ts"
+import { type MountSnapshot, findIssuer, issuerOf, rejectUnusable } from "../mounts/mount-snapshot.ts"
 import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
-import { changeMount, currentSnapshot, transactOnMount } from "../with-mount-snapshot.ts"
+import { changeMount, currentSnapshot, transactOnMount } from "../mounts/with-mount-snapshot.ts"
 import { nextTurn } from "../../core/timers.ts"
 import { crlListOf } from "./crl-list.ts"
-import { recordImported, revokeHeld } from "./import-revocations.ts"
-import { readImportedList } from "./imported-list.ts"
+import { readImportedList, recordImported, revokeHeld } from "./imported-crl.ts"
 import { refreshCrlsJob } from "./refresh-crls.ts"
 import { type Shard, wholeList } from "./shard.ts"
 import { type CrlPlan, planOf } from "./crl-plan.ts"
@@ -21,11 +20,11 @@ import type {
   ResignInput,
   RevocationListInput,
   SignedList,
-} from "./crls.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
-import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
+} from "./crl-api.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
+import { revocationSignatureAlgorithm } from "../issuers/issuer-signer.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
-import { combined, type MadeUpList, madeUp, numberFaults, signList } from "./signed-list.ts"
+import { combined, type MadeUpList, madeUp, numberFaults, signList } from "./signed-crl.ts"
 
 export class CrlService implements Crls {
   readonly #access: MountAccess

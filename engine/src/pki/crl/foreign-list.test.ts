@@ -1,8 +1,8 @@
 // Lists as other makers write them: what RFC 5280 allows is read, and what it does not is refused with the reason.
 import { createPrivateKey, sign } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { testKeyGenerator } from "../../testing/test-keys.ts"
-import { openTestEngine, type TestEngine } from "../../testing/world.ts"
+import { testKeyGenerator } from "../../../testing/test-keys.ts"
+import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import {
   bitString,

@@ -5,11 +5,11 @@ import type { Log } from "../../core/runtime.ts"
 import { minuteMs, secondMs } from "../../core/time.ts"
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
-import type { MountSnapshot } from "../authority.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import type { PkiContext } from "../pki-context.ts"
 import { crlListOf } from "./crl-list.ts"
 import { planOf } from "./crl-plan.ts"
-import type { CrlKey } from "./crl-store.ts"
+import type { CrlKey } from "./crl-repository.ts"
 
 /** The name of the job. */
 export const refreshCrlsJob = { name: "crl", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const

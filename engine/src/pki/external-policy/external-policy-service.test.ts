@@ -15,7 +15,7 @@ import {
 } from "../../x509/extensions.ts"
 import { encodeName, formatName } from "../../x509/name.ts"
 import { writePem } from "../../x509/pem.ts"
-import { readSigningRequest } from "../issue/signing-request.ts"
+import { readSigningRequest } from "../issuance/issue-request.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { signingKey } from "../../x509/signing-key.ts"
 import {
@@ -24,9 +24,9 @@ import {
   startPolicyServer,
   templateFor,
   testTlsPem,
-} from "../../testing/policy-server.ts"
-import { testKeyGenerator } from "../../testing/test-keys.ts"
-import { openTestEngine, type TestEngine } from "../../testing/world.ts"
+} from "../../../testing/policy-server.ts"
+import { testKeyGenerator } from "../../../testing/test-keys.ts"
+import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 import type { PolicyRequest } from "./external-policy.ts"
 
 const loopback = { kinds: ["loopback"], ranges: [] } as const

@@ -12,9 +12,9 @@ import type { PublicKey } from "../../x509/public-key.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import { chooseSignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
-import { identityOf } from "../access/caller-identity.ts"
-import { type MountSnapshot, findIssuer, issuerOf } from "../authority.ts"
-import { authorizeOnMount, type MountAccess, type PkiStores } from "../pki-context.ts"
+import { identityOf } from "../../access/service-tokens/caller-identity.ts"
+import { type MountSnapshot, findIssuer, issuerOf } from "../mounts/mount-snapshot.ts"
+import { authorizeOnMount, type MountAccess, type PkiRepositories } from "../pki-context.ts"
 import {
   auditedSigner,
   changeMount,
@@ -22,25 +22,30 @@ import {
   type Issued,
   readMount,
   recordIssued,
-} from "../with-mount-snapshot.ts"
-import type { CertificateRecord } from "../certificates/certificate.ts"
-import type { IssuedCertificate } from "../certificates/certificates.ts"
-import { certify } from "../issue/certify.ts"
-import { namesOf } from "../issue/leaf.ts"
-import { readSigningRequest } from "../issue/signing-request.ts"
-import { certificationPaths } from "../issuers/certification-paths.ts"
+} from "../mounts/with-mount-snapshot.ts"
+import type { CertificateRecord } from "../issuance/certificate.ts"
+import type { IssuedCertificate } from "../issuance/certificate-api.ts"
+import { certify } from "../issuance/certify.ts"
+import { namesOf } from "../issuance/leaf.ts"
+import { readSigningRequest } from "../issuance/issue-request.ts"
+import { certificationPaths } from "../issuers/chain.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { signerOf } from "../issuers/issuer-signer.ts"
-import { leaseTtls } from "../mount.ts"
+import { leaseTtls } from "../mounts/mount.ts"
 import type { Identity } from "../names/identity-template.ts"
 import { isKeyType, keyBitsProblem } from "../policy/key-strength.ts"
 import type {
   ExternalPolicy,
   ExternalPolicyView,
+  IssuanceMode,
+  PolicyAnswer,
+  PolicyIdentity,
   PolicyIssueRequest,
+  PolicyQuestion,
   PolicyRequest,
+  PolicyService,
   PolicySignRequest,
 } from "./external-policy.ts"
 import {
@@ -49,7 +54,6 @@ import {
   type ExternalPolicySettings,
 } from "./external-policy-settings.ts"
 import { overlay, readPolicyTemplate, signatureChoiceOf } from "./overlay.ts"
-import type { IssuanceMode, PolicyAnswer, PolicyIdentity, PolicyQuestion, PolicyService } from "./policy-client.ts"
 
 const clientKeySecret = "external-policy-client-key"
 
@@ -119,7 +123,7 @@ export class ExternalPolicyService implements ExternalPolicy {
  * For a request whose names have been proved: no right is asked for, and the certificate is stored whatever the policy service answers.
  * A function, so that no method of a mount reaches it.
  */
-export function signProved<Stores extends PkiStores>(
+export function signProved<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   request: PolicySignRequest,
   proved: ProvedRequest<Stores>,
@@ -127,7 +131,7 @@ export function signProved<Stores extends PkiStores>(
   return decide(access, "sign", request, subjectOf(request), proved)
 }
 
-async function decide<Stores extends PkiStores>(
+async function decide<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   mode: IssuanceMode,
   request: PolicyRequest,
@@ -150,7 +154,10 @@ async function decide<Stores extends PkiStores>(
 }
 
 /** Throws if the mount has no policy service, or no such issuer. */
-async function usableService<Stores extends PkiStores>(access: MountAccess<Stores>, { issuerRef }: PolicyRequest) {
+async function usableService<Stores extends PkiRepositories>(
+  access: MountAccess<Stores>,
+  { issuerRef }: PolicyRequest,
+) {
   const { caller } = access
   const usable = await readMount(access, async (snapshot, { mountSettings }) => {
     const { mount, settings } = snapshot
@@ -168,7 +175,7 @@ async function usableService<Stores extends PkiStores>(access: MountAccess<Store
   return { ...usable, identity: await identityOf(caller, access.context.storage) }
 }
 
-function policyQuestion<Stores extends PkiStores>(
+function policyQuestion<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   mode: IssuanceMode,
   request: PolicyRequest,
@@ -197,7 +204,7 @@ function policyQuestion<Stores extends PkiStores>(
   }
 }
 
-async function sign<Stores extends PkiStores>(
+async function sign<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   mode: IssuanceMode,
   { issuerRef, removeRootsFromChain = false }: PolicyRequest,
@@ -265,7 +272,7 @@ async function sign<Stores extends PkiStores>(
 }
 
 /** Names that the client has proved to control, and the work that the transaction of the certificate includes. */
-export interface ProvedRequest<Stores extends PkiStores = PkiStores> {
+export interface ProvedRequest<Stores extends PkiRepositories = PkiRepositories> {
   /** Throws for a template that has any other name. */
   refuseOthers(names: { readonly subject: DistinguishedName; readonly subjectAltName: readonly GeneralName[] }): void
   settle(stores: Stores, record: CertificateRecord): Promise<void>

@@ -17,8 +17,8 @@ import { nameConstraints } from "../../x509/name-constraints.ts"
 import { encodeName } from "../../x509/name.ts"
 import { writePem } from "../../x509/pem.ts"
 import { type SignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
-import { certificationPathsOf, pathUnder } from "../../testing/certification-path.ts"
-import { testKeyGenerator } from "../../testing/test-keys.ts"
+import { certificationPathsOf, pathUnder } from "../../../testing/certification-path.ts"
+import { testKeyGenerator } from "../../../testing/test-keys.ts"
 import { type OverlayTerms, overlay, readPolicyTemplate, signatureChoiceOf } from "./overlay.ts"
 
 const { publicKey } = await testKeyGenerator.generate({ type: "ec", bits: 256 })

@@ -18,13 +18,13 @@ import { readPem } from "../../x509/pem.ts"
 import { type PublicKey, subjectKeyIdentifier as keyIdentifierOf } from "../../x509/public-key.ts"
 import { readSignatureAlgorithm, type SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { ApprovedContent } from "../issue/certify.ts"
-import { decideValidity, rolelessRules, type Validity, type ValidityTerms } from "../issue/validity.ts"
-import type { CertificationPaths } from "../issuers/certification-paths.ts"
-import { approved } from "../policy/pass.ts"
+import type { ApprovedContent } from "../issuance/certify.ts"
+import { decideValidity, rolelessRules, type Validity, type ValidityTerms } from "../issuance/validity.ts"
+import type { CertificationPaths } from "../issuers/chain.ts"
+import { approved } from "../policy/approved.ts"
 import { longestRemainingPath, pathViolations } from "../policy/path-validation.ts"
 import { rejectViolations } from "../policy/violation.ts"
-import type { IssuanceMode } from "./policy-client.ts"
+import type { IssuanceMode } from "./external-policy.ts"
 
 /** A template that could be read. */
 export interface PolicyTemplate {

@@ -3,7 +3,7 @@
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki#set-urls).
 import type { Fault } from "../../core/errors.ts"
 import type { IssuerId } from "../../core/ids.ts"
-import type { ClusterSettings } from "../settings/mount-settings.ts"
+import type { ClusterSettings } from "../mounts/mount-settings.ts"
 import type { AuthorityUrls } from "./issuer.ts"
 
 /** What goes into certificates: no templates left. */

@@ -1,7 +1,7 @@
 // Default issuer and default key of a mount: the ones used if a request names none.
 import type { KeyId } from "../../core/ids.ts"
-import type { MountId } from "../mount.ts"
-import type { IssuersSettings, KeysSettings, MountSettings, MountSettingsRepository } from "../settings/mount-settings.ts"
+import type { MountId } from "../mounts/mount.ts"
+import type { IssuersSettings, KeysSettings, MountSettings, MountSettingsRepository } from "../mounts/mount-settings.ts"
 import type { Issuer } from "./issuer.ts"
 
 export interface DefaultsAfter {

@@ -2,11 +2,11 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { dayMs } from "../../core/time.ts"
-import { type IssuingMount, issuingMount } from "../../testing/issuing-mount.ts"
+import { type IssuingMount, issuingMount } from "../../../testing/issuing-mount.ts"
 import { writePem } from "../../x509/pem.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { formatName } from "../../x509/name.ts"
-import type { ServedPki } from "../pki.ts"
+import type { ServedPki } from "../mounts/pki.ts"
 
 const ec = { keyType: "ec" } as const
 const pem = (der: Uint8Array) => writePem("CERTIFICATE", der)

@@ -1,9 +1,9 @@
 // Several servers on one store, asked for the same at the same time.
 import { describe, expect, test } from "vitest"
 import { isEngineError } from "../../core/errors.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
-import { foreignRoot } from "../../testing/issuing-mount.ts"
-import { openTestEngine } from "../../testing/world.ts"
+import { databaseKinds } from "../../../testing/temporary-database.ts"
+import { foreignRoot } from "../../../testing/issuing-mount.ts"
+import { openTestEngine } from "../../../testing/test-engine.ts"
 
 const ec = { keyType: "ec" } as const
 const serverCount = 3

@@ -3,26 +3,24 @@ import { type KeyId, newId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
-import { type MountSnapshot, findIssuer, issuerOf } from "../authority.ts"
-import { authorizeOnMount, type MountAccess, type PkiStores } from "../pki-context.ts"
-import { changeMount, currentSnapshot, withMountSnapshot } from "../with-mount-snapshot.ts"
-import { type KeyPage, pageOfKeys } from "../key-page.ts"
-import { createdAfter } from "../created-after.ts"
-import { namesOf } from "../issue/leaf.ts"
+import { type MountSnapshot, findIssuer, issuerOf } from "../mounts/mount-snapshot.ts"
+import { authorizeOnMount, type MountAccess, type PkiRepositories } from "../pki-context.ts"
+import { changeMount, currentSnapshot, withMountSnapshot } from "../mounts/with-mount-snapshot.ts"
+import { type KeyPage, pageOfKeys } from "../mounts/key-page.ts"
+import { createdAfter } from "../mounts/mount.ts"
+import { namesOf } from "../issuance/leaf.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { assertKeyAllowed, presentedKey } from "../keys/key-check.ts"
 import type { KeyFields } from "../keys/key-request.ts"
 import { keyProvider, storeKey, type UsedKey } from "../keys/used-key.ts"
-import type { MountSettingsRepository } from "../settings/mount-settings.ts"
-import { listRevokedIssuer } from "../revoke/issuer-revocation.ts"
+import type { MountSettingsRepository } from "../mounts/mount-settings.ts"
+import { listRevokedIssuer } from "../revocation/record-revocation.ts"
 import { filledUrls, namesNothing } from "./authority-urls.ts"
-import { readBundle } from "./bundle.ts"
+import { planImport, readBundle, storeImport } from "./import-bundle.ts"
 import { defaultsAfter, saveDefaults } from "./default-issuer.ts"
-import { type ParsedIssuer, issuerValues } from "./held-issuer.ts"
-import { planImport, storeImport } from "./import-plan.ts"
-import { asRevoked } from "./known-revocation.ts"
+import { type ParsedIssuer, issuerValues } from "./parsed-issuer.ts"
+import { asRevoked, changedIssuer, rejectTakenIssuerName, withoutSettings } from "./issuer-settings.ts"
 import { defaultIssuerSettings, type Issuer } from "./issuer.ts"
-import { changedIssuer, rejectTakenIssuerName, withoutSettings } from "./issuer-settings.ts"
 import { afterChange, certificateOf, summariesOf, viewOf } from "./issuer-view.ts"
 import type {
   GeneratedIntermediate,
@@ -39,7 +37,7 @@ import type {
   SavedIssuer,
   ServedIssuerCertificate,
   ServedIssuers,
-} from "./issuers.ts"
+} from "./issuer-api.ts"
 import { authorityCsr, newIntermediate, newRoot, selfSignedCertificate } from "./new-authority.ts"
 
 const writing = ["create", "update"] as const
@@ -233,7 +231,7 @@ export class IssuerService implements ServedIssuers {
       snapshot: MountSnapshot,
       issuer: ParsedIssuer,
     ) => { readonly changed: Partial<Issuer>; readonly warnings: readonly string[] },
-    also: (snapshot: MountSnapshot, stores: PkiStores, issuer: ParsedIssuer) => Promise<void> = async () => {},
+    also: (snapshot: MountSnapshot, stores: PkiRepositories, issuer: ParsedIssuer) => Promise<void> = async () => {},
   ): Promise<SavedIssuer> {
     return changeMount(this.#access, async (snapshot, stores) => {
       const { issuers, mountSettings } = stores

@@ -1,25 +1,29 @@
 // Settings of an issuer (https://developer.hashicorp.com/vault/api-docs/secret/pki#update-issuer). All faults are reported at once.
 import { type Fault, rejectFaults } from "../../core/errors.ts"
 import type { IssuerId } from "../../core/ids.ts"
-import { fitsKey, parseSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
+import type { Instant } from "../../core/time.ts"
 import { describeKeyAlgorithm } from "../../x509/key-algorithm.ts"
-import { type MountSnapshot, findIssuer } from "../authority.ts"
+import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
+import { fitsKey, parseSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
+import type { CertificateRepository } from "../issuance/certificate.ts"
+import { findIssuer, type MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
 import { shown } from "../policy/violation.ts"
+import type { RevocationRepository } from "../revocation/revocation.ts"
 import { urlFaults } from "./authority-urls.ts"
-import type { ParsedIssuer } from "./held-issuer.ts"
+import type { IssuerInput } from "./issuer-api.ts"
 import {
   type AuthorityUrls,
   defaultIssuerSettings,
   type disabledCheckNames,
   type Issuer,
   type IssuerSettings,
-  issuerUsages,
   type IssuerUsage,
+  issuerUsages,
   leafNotAfterBehaviors,
+  usageProblem,
 } from "./issuer.ts"
-import type { IssuerInput } from "./issuers.ts"
-import { usageProblem } from "./issuer-usage.ts"
+import type { ParsedIssuer } from "./parsed-issuer.ts"
 
 /** What the issuer is with nothing set but its defaults: what a replacement begins with. */
 export const withoutSettings = (issuer: ParsedIssuer): Pick<Issuer, "name" | "settings"> => ({
@@ -166,3 +170,31 @@ const urlsOf = (before: AuthorityUrls, input: IssuerInput): AuthorityUrls => ({
   ocspServers: input.ocspServers ?? before.ocspServers,
   enableTemplating: input.enableTemplating ?? before.enableTemplating,
 })
+
+/** Returns the fields of a revoked issuer. The first revocation time stays; only the usage for issuing is removed. */
+export const asRevoked = (issuer: Issuer, revokedAt: Instant): Pick<Issuer, "revokedAt" | "settings"> => ({
+  revokedAt: issuer.revokedAt ?? revokedAt,
+  settings: {
+    ...issuer.settings,
+    usage: issuer.settings.usage.filter((usage) => usage !== "issuing-certificates"),
+  },
+})
+
+interface UsedRepositories {
+  readonly revocations: RevocationRepository
+  readonly certificates: CertificateRepository
+}
+
+/** Since when the certificate of an issuer that comes to a mount has been revoked there. */
+export async function knownRevocation(
+  { mountId, certificate, parsed }: ParsedIssuer,
+  { revocations, certificates }: UsedRepositories,
+): Promise<Instant | undefined> {
+  const serialNumber: SerialNumber | undefined = serialNumberOf(parsed.serialNumber)
+  const revocation = serialNumber && (await revocations.find(mountId, serialNumber))
+  if (serialNumber === undefined || revocation === undefined) return undefined
+  // Strangers may share a serial number.
+  const recorded = await certificates.find(mountId, serialNumber)
+  const isThatOne = recorded !== undefined && Buffer.compare(recorded.certificate, certificate) === 0
+  return isThatOne ? revocation.revokedAt : undefined
+}

@@ -1,16 +1,21 @@
 // What an issuer gives to everything it signs. Worked out once for as long as nothing of its mount changes.
-import type { Extension } from "../../x509/extension.ts"
 import { authorityInfoAccess, crlDistributionPoints, freshestCrl } from "../../x509/distribution-points.ts"
+import type { Extension } from "../../x509/extension.ts"
 import { authorityKeyIdentifier } from "../../x509/extensions.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
+import {
+  chooseSignatureAlgorithm,
+  parseSignatureAlgorithm,
+  type SignatureAlgorithm,
+} from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
-import { type MountSnapshot, rejectUnusable } from "../authority.ts"
 import { type Shard, shardOf, shardUrl } from "../crl/shard.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
+import { type MountSnapshot, rejectUnusable } from "../mounts/mount-snapshot.ts"
 import { filledUrls, type FilledUrls } from "./authority-urls.ts"
 import { chainOf } from "./chain.ts"
-import type { ParsedIssuer } from "./held-issuer.ts"
 import type { IssuerUsage } from "./issuer.ts"
+import type { ParsedIssuer } from "./parsed-issuer.ts"
 
 export interface IssuerSigner {
   readonly issuer: ParsedIssuer
@@ -89,3 +94,8 @@ export function issuerExtensions(keyIdentifier: Uint8Array, urls: FilledUrls): r
   if (deltas.length > 0) extensions.push(freshestCrl([deltas]))
   return extensions
 }
+
+/** What an issuer signs revocation lists and OCSP answers with. */
+export const revocationSignatureAlgorithm = ({ settings, publicKey }: ParsedIssuer): SignatureAlgorithm =>
+  parseSignatureAlgorithm(settings.revocationSignatureAlgorithm) ??
+  chooseSignatureAlgorithm(publicKey.algorithm, { signatureBits: 0, usePss: false })

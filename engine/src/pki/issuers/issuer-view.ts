@@ -1,9 +1,9 @@
 // What callers are shown of issuers.
-import type { MountSnapshot } from "../authority.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { chainOf } from "./chain.ts"
-import { type ParsedIssuer, holdIssuer } from "./held-issuer.ts"
+import { type ParsedIssuer, holdIssuer } from "./parsed-issuer.ts"
 import type { Issuer } from "./issuer.ts"
-import type { IssuerCertificate, IssuerSummary, IssuerView } from "./issuers.ts"
+import type { IssuerCertificate, IssuerSummary, IssuerView } from "./issuer-api.ts"
 
 type WithIssuers = Pick<MountSnapshot, "issuers">
 

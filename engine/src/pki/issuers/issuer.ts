@@ -1,7 +1,8 @@
 // Issuer: the certificate of a certificate authority in a mount, with the settings for its use.
 import type { IssuerId, KeyId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
-import type { MountId } from "../mount.ts"
+import type { ExtensionValues } from "../../x509/extensions.ts"
+import type { MountId } from "../mounts/mount.ts"
 
 /** `read-only` always holds: a certificate that is in the mount can be read. */
 export const issuerUsages = ["read-only", "issuing-certificates", "crl-signing", "ocsp-signing"] as const
@@ -94,3 +95,18 @@ export const defaultIssuerSettings: IssuerSettings = {
   ...noDisabledChecks,
   urls: noUrls,
 }
+
+// What an issuer may do, by its own certificate (RFC 5280, section 4.2.1.3).
+
+/** Why the certificate rules a usage out, as the end of a sentence. Without a key usage everything is allowed. */
+export function usageProblem(usage: IssuerUsage, { keyUsage }: ExtensionValues): string | undefined {
+  if (keyUsage === undefined) return undefined
+  if (usage === "issuing-certificates" && !keyUsage.includes("keyCertSign"))
+    return "has a key usage without CertSign, so it cannot issue certificates"
+  if (usage === "crl-signing" && !keyUsage.includes("cRLSign"))
+    return "has a key usage without CRLSign, so it cannot sign revocation lists"
+  return undefined
+}
+
+export const certifiableUsages = (values: ExtensionValues): readonly IssuerUsage[] =>
+  issuerUsages.filter((usage) => usageProblem(usage, values) === undefined)

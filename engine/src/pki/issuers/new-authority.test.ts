@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
 import { dayMs } from "../../core/time.ts"
-import { foreignRoot, issuingMount } from "../../testing/issuing-mount.ts"
-import { openssl, verifiesStrictly } from "../../testing/openssl.ts"
-import { allKeyAlgorithms, testRsaPem } from "../../testing/test-keys.ts"
+import { foreignRoot, issuingMount } from "../../../testing/issuing-mount.ts"
+import { openssl, verifiesStrictly } from "../../../testing/openssl.ts"
+import { allKeyAlgorithms, testRsaPem } from "../../../testing/test-keys.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { parseCertificationRequest } from "../../x509/certification-request.ts"
 import { parseExtensionValues } from "../../x509/extensions.ts"
 import { formatName } from "../../x509/name.ts"
 import { writePem } from "../../x509/pem.ts"
-import type { ServedPki } from "../pki.ts"
+import type { ServedPki } from "../mounts/pki.ts"
 
 const pem = (der: Uint8Array) => writePem("CERTIFICATE", der)
 const read = (der: Uint8Array) => {

@@ -11,17 +11,17 @@ import {
 } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import type { Instant } from "../../core/time.ts"
-import { type MountSnapshot, keyOf } from "../authority.ts"
-import { certify } from "../issue/certify.ts"
+import { type MountSnapshot, keyOf } from "../mounts/mount-snapshot.ts"
+import { certify } from "../issuance/certify.ts"
 import { type KeyFields, type KeyRequest, readKeyRequest } from "../keys/key-request.ts"
-import { leaseTtls } from "../mount.ts"
+import { leaseTtls } from "../mounts/mount.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
 import { type ApprovedAuthority, approveAuthority } from "../policy/approve-authority.ts"
 import { keyIdentifierOf, wholeContent } from "../policy/content.ts"
 import { shown, type Violation, violation } from "../policy/violation.ts"
 import type { FilledUrls } from "./authority-urls.ts"
 import { issuerExtensions } from "./issuer-signer.ts"
-import type { IntermediateInput, RootEndpoint, RootInput } from "./issuers.ts"
+import type { IntermediateInput, RootEndpoint, RootInput } from "./issuer-api.ts"
 
 export interface NewAuthority {
   /** Of the issuer; none where a certificate is only asked for. */

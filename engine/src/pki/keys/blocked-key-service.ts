@@ -3,16 +3,17 @@ import type { Caller } from "../../core/caller.ts"
 import { invalid, notFound, rejectFaults } from "../../core/errors.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
-import { type KeyPage, keysMaximum, limitOf } from "../key-page.ts"
+import { type KeyPage, keysMaximum, limitOf } from "../mounts/key-page.ts"
 import {
   type BlockedKey,
+  type BlockedKeyInput,
   type BlockedKeyRepository,
+  type BlockedKeys,
   commentFaults,
   type KeyDigest,
   parseKeyDigest,
   readKeyDigest,
 } from "./blocked-key.ts"
-import type { BlockedKeyInput, BlockedKeys } from "./blocked-keys.ts"
 
 const listPath = "sys/blocked-keys"
 const writing = ["create", "update"] as const

@@ -9,6 +9,7 @@ import { isPrivateKeyLabel } from "../../x509/private-key.ts"
 import { readPublicKey } from "../../x509/public-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import type { KeyPage } from "../mounts/key-page.ts"
 
 /** SHA-256 of a SubjectPublicKeyInfo (DER), lowercase hexadecimal. */
 export type KeyDigest = string & { readonly brand: "key-digest" }
@@ -91,4 +92,27 @@ export function commentFaults(comment: string): readonly Fault[] {
   if (comment.length > commentMaximum)
     return [{ field, detail: `comment must not be longer than ${commentMaximum} characters` }]
   return /\p{Cc}/u.test(comment) ? [{ field, detail: "comment must not contain control characters" }] : []
+}
+
+/** Exactly one of the first two. */
+export interface BlockedKeyInput {
+  /** PEM of a public key, a certificate or a certificate request. */
+  readonly key?: string
+  /** SHA-256 of the SubjectPublicKeyInfo, hexadecimal. */
+  readonly spkiSha256?: string
+  readonly comment?: string
+}
+
+/**
+ * The server's list of keys that no mount certifies, imports or accepts for an ACME account. A revocation with reason
+ * keyCompromise adds the key of its certificate.
+ */
+export interface BlockedKeys {
+  /** In the order of the digests; at most `keysMaximum` at once. */
+  list(page?: KeyPage): Promise<readonly KeyDigest[]>
+  get(digest: string): Promise<BlockedKey>
+  /** Replaces only the comment if the key is blocked already. */
+  add(input: BlockedKeyInput): Promise<BlockedKey>
+  /** Succeeds if the key is not blocked. */
+  delete(digest: string): Promise<void>
 }

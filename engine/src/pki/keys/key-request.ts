@@ -1,6 +1,5 @@
 // Key of a new issuer or CSR: generated, or an existing one.
-import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
-import { keyAlgorithm } from "../../x509/key-algorithm.ts"
+import { type KeyAlgorithm, keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { defaultReference, referenceNameProblem } from "../names/reference-name.ts"
 import { isKeyType, keyBitsProblem } from "../policy/key-strength.ts"
 import { shown, type Violation, violation } from "../policy/violation.ts"

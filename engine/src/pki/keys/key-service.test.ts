@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { foreignRoot, issuingMount } from "../../testing/issuing-mount.ts"
-import { openssl } from "../../testing/openssl.ts"
-import { allKeyAlgorithms, testKeyGenerator, testRsaKey, testRsaPem } from "../../testing/test-keys.ts"
+import { foreignRoot, issuingMount } from "../../../testing/issuing-mount.ts"
+import { openssl } from "../../../testing/openssl.ts"
+import { allKeyAlgorithms, testKeyGenerator, testRsaKey, testRsaPem } from "../../../testing/test-keys.ts"
 
 const ec = { keyType: "ec" } as const
 

@@ -3,9 +3,9 @@ import { invalid } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
-import { type MountSnapshot, keyOf } from "../authority.ts"
-import type { PkiContext, PkiStores } from "../pki-context.ts"
-import { createdAfter } from "../created-after.ts"
+import { type MountSnapshot, keyOf } from "../mounts/mount-snapshot.ts"
+import type { PkiContext, PkiRepositories } from "../pki-context.ts"
+import { createdAfter } from "../mounts/mount.ts"
 import { afterKeyGenerated, saveChanged } from "../ocsp/unknown-serials.ts"
 import type { CaKey } from "./key.ts"
 import { assertStored, type PresentedKey, presentedKey } from "./key-check.ts"
@@ -70,7 +70,7 @@ export function rejectTakenKeyName({ keys }: MountSnapshot, name: string, own?: 
 export async function storeKey(
   snapshot: MountSnapshot,
   { key, made }: UsedKey,
-  { caKeys, mountSettings }: Pick<PkiStores, "caKeys" | "mountSettings">,
+  { caKeys, mountSettings }: Pick<PkiRepositories, "caKeys" | "mountSettings">,
 ): Promise<void> {
   if (made === undefined) return
   await caKeys.insert(key, made.der("pkcs8"))

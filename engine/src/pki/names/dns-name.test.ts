@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url"
 import { describe, expect, test } from "vitest"
 import * as fc from "fast-check"
-import { isWildcardLabel, splitWildcard, toAsciiHostName, toDnsName } from "./dns-name.ts"
+import { isWildcardLabel, splitWildcard, toAsciiHostName, toDnsName } from "./host-names.ts"
 
 const label63 = "a".repeat(63)
 

@@ -1,5 +1,5 @@
 // E-mail addresses as certificates hold them (RFC 5280, sections 4.2.1.6 and 7.5).
-import { toAsciiHostName } from "./dns-name.ts"
+import { toAsciiHostName } from "./host-names.ts"
 
 /** RFC 5321, section 4.5.3.1. */
 const localPartMaximum = 64

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import * as fc from "fast-check"
-import { anyGlob } from "./glob.ts"
+import { anyGlob } from "./host-names.ts"
 
 const globMatches = (pattern: string, text: string) => anyGlob([pattern])(text)
 

@@ -1,4 +1,4 @@
-import { anyGlob } from "./glob.ts"
+import { anyGlob } from "./host-names.ts"
 
 /** Whether a user id is one of those allowed, each a value or a glob, in any case (RFC 4519, section 2.39: caseIgnoreMatch). */
 export function anyUserId(allowed: readonly string[]): (userId: string) => boolean {

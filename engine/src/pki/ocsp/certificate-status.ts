@@ -1,15 +1,15 @@
 // What a mount knows about a serial number. Without a record of it the setting `ocsp_unknown_serials` decides between `good` and
 // `unknown`: a certificate of a role with `no_store` is not recorded before it is revoked.
-import { memoizeByIdentity } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import { type CertificateId, type CertificateIdDigest, type CertificateStatus, issuerHashes } from "../../x509/ocsp.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import { isSignedBy } from "../../x509/signature.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { MountSnapshot } from "../authority.ts"
-import type { PkiStores } from "../pki-context.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
+import type { PkiRepositories } from "../pki-context.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 
 /** Issuers with one name and one key: to a client they are one. */
 export type IssuerGroup = readonly ParsedIssuer[]
@@ -45,7 +45,7 @@ export const isSameGroup = (one: IssuerGroup, other: IssuerGroup | undefined): b
 /** Of a certificate of these issuers, from a snapshot. */
 export async function statusOf(
   snapshot: MountSnapshot,
-  stores: PkiStores,
+  stores: PkiRepositories,
   issuers: IssuerGroup,
   magnitude: Uint8Array,
 ): Promise<CertificateStatus> {
@@ -86,7 +86,7 @@ interface Asked {
 
 async function isIssuedBy(
   { issuers: all, mount }: MountSnapshot,
-  { certificates }: PkiStores,
+  { certificates }: PkiRepositories,
   issuers: IssuerGroup,
   { serialNumber, issuerId }: Asked,
 ): Promise<boolean> {

@@ -1,7 +1,6 @@
 // Answers about single certificates, signed as they are asked for (RFC 6960). What is asked is looked up in one snapshot; the
 // signature is made outside of it.
-import type { EngineError } from "../../core/errors.ts"
-import { isEngineError } from "../../core/errors.ts"
+import { type EngineError, isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
 import { formatInstant, type Instant, isAhead } from "../../core/time.ts"
 import { sha256 } from "../../x509/digest.ts"
@@ -16,9 +15,9 @@ import {
 import { subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { MountSnapshot } from "../authority.ts"
-import { currentSnapshot, readMount } from "../with-mount-snapshot.ts"
-import type { MountAccess, PkiStores } from "../pki-context.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
+import { currentSnapshot, readMount } from "../mounts/with-mount-snapshot.ts"
+import type { MountAccess, PkiRepositories } from "../pki-context.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
 import { isAsSet, isDue, isNotYetValid } from "./delegated-responder.ts"
@@ -131,7 +130,7 @@ export class OcspService implements ServedOcsp {
     return isCurrent ? { kind: "kept", answer: kept.answer, statuses: [kept.status] } : undefined
   }
 
-  async #lookedUp(snapshot: MountSnapshot, stores: PkiStores, request: OcspRequest): Promise<LookedUp> {
+  async #lookedUp(snapshot: MountSnapshot, stores: PkiRepositories, request: OcspRequest): Promise<LookedUp> {
     if (snapshot.settings.crl.ocspDisable) return { kind: "refused" }
     const { certificates } = request
     const groups = certificates.map((id) => issuersMeant(snapshot, id))

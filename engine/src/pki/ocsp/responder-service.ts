@@ -1,12 +1,12 @@
 // Makes and renews the keys that answer in the place of issuers, for whoever asks and for the job that sees to it that nobody has
 // to wait for one.
 import { formatInstant, type Instant } from "../../core/time.ts"
-import { issuerOf } from "../authority.ts"
-import { readMount, withMountSnapshot } from "../with-mount-snapshot.ts"
+import { issuerOf } from "../mounts/mount-snapshot.ts"
+import { readMount, withMountSnapshot } from "../mounts/with-mount-snapshot.ts"
 import type { MountAccess } from "../pki-context.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { isAsSet, isDue, isNotYetValid, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
-import type { DelegatedResponder } from "./held-responders.ts"
+import type { DelegatedResponder } from "./cached-responders.ts"
 
 export class ResponderService {
   readonly #access: MountAccess

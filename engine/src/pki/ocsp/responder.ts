@@ -4,10 +4,10 @@ import type { Instant } from "../../core/time.ts"
 import { chooseSignatureAlgorithm, type SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import type { CrlSettings } from "../crl/crl-settings.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
-import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
+import { revocationSignatureAlgorithm } from "../issuers/issuer-signer.ts"
 import type { IssuerGroup } from "./certificate-status.ts"
-import type { DelegatedResponder } from "./held-responders.ts"
+import type { DelegatedResponder } from "./cached-responders.ts"
 
 export interface Responder {
   readonly key: SigningKey

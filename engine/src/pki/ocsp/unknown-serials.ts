@@ -1,9 +1,9 @@
 // What OCSP answers about serial numbers that the mount has no record of (RFC 6960, section 2.2, allows either). `good` is right only
 // where every certificate that is not recorded was issued here, by a role with `no_store`: of an authority that was imported, others
 // may have revoked certificates that this mount has never heard of.
-import type { MountSnapshot } from "../authority.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import type { CrlSettings } from "../crl/crl-settings.ts"
-import type { MountSettingsRepository } from "../settings/mount-settings.ts"
+import type { MountSettingsRepository } from "../mounts/mount-settings.ts"
 import type { OcspHistory } from "./ocsp-history.ts"
 
 type Known = Pick<MountSnapshot, "keys" | "issuers" | "settings">

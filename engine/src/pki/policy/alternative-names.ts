@@ -1,7 +1,7 @@
 // Subject alternative names as a certificate holds them, out of the texts that they are asked for by.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
-import { isPartialWildcard, toDnsName } from "../names/dns-name.ts"
+import { isPartialWildcard, toDnsName } from "../names/host-names.ts"
 import { toMailbox } from "../names/email.ts"
 import { parseIpAddress } from "../names/ip-address.ts"
 import { type Violation, violation } from "./violation.ts"

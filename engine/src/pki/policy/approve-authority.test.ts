@@ -13,8 +13,8 @@ import {
 } from "../../x509/extensions.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
 import { nameConstraints } from "../../x509/name-constraints.ts"
-import { pathUnder } from "../../testing/certification-path.ts"
-import type { AuthorityRequest } from "../issue/authority-request.ts"
+import { pathUnder } from "../../../testing/certification-path.ts"
+import type { AuthorityRequest } from "../issuance/authority-request.ts"
 import { approveAuthority, type AuthorityTerms } from "./approve-authority.ts"
 import type { CsrContent } from "./csr-extensions.ts"
 

@@ -11,8 +11,8 @@ import {
 } from "../../x509/extensions.ts"
 import { encodeName, parseName } from "../../x509/name.ts"
 import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
-import type { ApprovedContent } from "../issue/certify.ts"
-import { approved } from "./pass.ts"
+import type { ApprovedContent } from "../issuance/certify.ts"
+import { approved } from "./approved.ts"
 
 export interface ResponderTerms {
   /** The certificate of whom it answers for. */

@@ -12,7 +12,7 @@ import {
 import type { GeneralName } from "../../x509/general-name.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
-import type { CertificationPaths } from "../issuers/certification-paths.ts"
+import type { CertificationPaths } from "../issuers/chain.ts"
 import {
   decideValidity,
   rolelessRules,
@@ -20,14 +20,14 @@ import {
   type ValidityRequest,
   type ValidityRules,
   type ValidityTerms,
-} from "../issue/validity.ts"
+} from "../issuance/validity.ts"
 import { subjectMaxima, subjectTextProblem } from "../names/subject.ts"
 import { type Role, roleDefaults } from "../roles/role.ts"
 import { metadataProblem } from "./checks.ts"
 import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
 import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages, unfittingWarnings } from "./key-usage.ts"
-import { approved, type Approved } from "./pass.ts"
+import { approved, type Approved } from "./approved.ts"
 import { pathViolations } from "./path-validation.ts"
 import { rejectViolations, shown, type Violation, violation } from "./violation.ts"
 

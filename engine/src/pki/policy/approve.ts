@@ -1,14 +1,20 @@
 // The one place that lets a certificate be issued under a role: what it hands out is the pass without which nothing is signed.
-import { memoizeByIdentity } from "../../core/derived.ts"
+import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
 import type { CertificatePolicy } from "../../x509/certificate-policies.ts"
 import type { KeyUsage } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import type { KeyAlgorithm, KeyType } from "../../x509/key-algorithm.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
-import { type CsrFacts, issueRequest, type IssueRequestInput, mergeRequest, type Requested } from "../issue/request.ts"
-import type { CertificationPaths } from "../issuers/certification-paths.ts"
-import { decideValidity, type Validity, type ValidityRules, type ValidityTerms } from "../issue/validity.ts"
-import { toDnsName } from "../names/dns-name.ts"
+import {
+  type CsrFacts,
+  issueRequest,
+  type IssueRequestInput,
+  mergeRequest,
+  type Requested,
+} from "../issuance/issue-request.ts"
+import type { CertificationPaths } from "../issuers/chain.ts"
+import { decideValidity, type Validity, type ValidityRules, type ValidityTerms } from "../issuance/validity.ts"
+import { toDnsName } from "../names/host-names.ts"
 import { toMailbox } from "../names/email.ts"
 import type { Identity } from "../names/identity-template.ts"
 import { parseIpAddress } from "../names/ip-address.ts"
@@ -19,7 +25,7 @@ import { type Application, commonNameAsName, keyToMake, violationsOf } from "./c
 import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
 import type { ConstrainedName } from "./name-constraints.ts"
 import { namePolicy } from "./name-policy.ts"
-import { approved, type Approved } from "./pass.ts"
+import { approved, type Approved } from "./approved.ts"
 import { pathViolations } from "./path-validation.ts"
 import { rejectViolations } from "./violation.ts"
 

@@ -4,12 +4,12 @@ import { findExtension } from "../../x509/extension.ts"
 import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
 import { encodeName } from "../../x509/name.ts"
 import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
-import type { ApprovedContent } from "../issue/certify.ts"
-import { leafExtensions } from "../issue/leaf.ts"
+import type { ApprovedContent } from "../issuance/certify.ts"
+import { leafExtensions } from "../issuance/leaf.ts"
 import type { ApprovedRequest } from "./approve.ts"
 import type { ApprovedAuthority } from "./approve-authority.ts"
 import type { ApprovedVerbatim } from "./approve-verbatim.ts"
-import { approved } from "./pass.ts"
+import { approved } from "./approved.ts"
 
 export const leafContent = (request: ApprovedRequest, key: PublicKey): ApprovedContent =>
   approved({

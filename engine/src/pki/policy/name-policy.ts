@@ -1,10 +1,9 @@
 // Which host names and e-mail addresses a role allows. The rules apply in order, and the first that a name breaks refuses it;
 // names are compared in A-labels and lower case, so that no spelling of a name gets what another does not.
-import { memoizeByIdentity } from "../../core/derived.ts"
-import { isWildcardLabel, splitWildcard, toAsciiHostName } from "../names/dns-name.ts"
+import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
+import { anyGlob, isWildcardLabel, splitWildcard, toAsciiHostName } from "../names/host-names.ts"
 import { toMailbox } from "../names/email.ts"
 import { isIpAddress } from "../names/ip-address.ts"
-import { anyGlob } from "../names/glob.ts"
 import { fillTemplate, type Identity, isTemplate } from "../names/identity-template.ts"
 import type { Role } from "../roles/role.ts"
 

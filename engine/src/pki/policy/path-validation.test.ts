@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { certificationPathsOf, type PathMember } from "../../testing/certification-path.ts"
+import { certificationPathsOf, type PathMember } from "../../../testing/certification-path.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import { encodeName } from "../../x509/name.ts"
 import type { NameConstraints } from "../../x509/name-constraints.ts"
-import type { CertificationPaths } from "../issuers/certification-paths.ts"
+import type { CertificationPaths } from "../issuers/chain.ts"
 import { type CertificateToVerify, pathViolations, remainingPathLength } from "./path-validation.ts"
 
 const permits = (value: string): NameConstraints => ({ permitted: [{ kind: "dns", value }], excluded: [] })

@@ -5,8 +5,8 @@ import { oids } from "../../x509/asn1/oids.ts"
 import type { Extension } from "../../x509/extension.ts"
 import type { BasicConstraints } from "../../x509/extensions.ts"
 import { formatName, sameName } from "../../x509/name.ts"
-import type { CertificationPaths } from "../issuers/certification-paths.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
+import type { CertificationPaths } from "../issuers/chain.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import {
   type ConstrainedName,
   type ConstrainedNames,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { databaseKinds } from "../../storage/temporary-database.ts"
-import { openTestEngine, type TestEngine } from "../../testing/world.ts"
+import { databaseKinds } from "../../../testing/temporary-database.ts"
+import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 
 describe.each(databaseKinds.filter(({ available }) => available))("roles on $name", ({ place }) => {
   let world: TestEngine

@@ -1,12 +1,20 @@
 import { notFound, rejectFaults, unprocessable } from "../../core/errors.ts"
-import { type MountSnapshot, findIssuer } from "../authority.ts"
-import { type KeyPage, pageOfKeys } from "../key-page.ts"
+import { type MountSnapshot, findIssuer } from "../mounts/mount-snapshot.ts"
+import { type KeyPage, pageOfKeys } from "../mounts/key-page.ts"
 import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
-import { changeMount, currentSnapshot } from "../with-mount-snapshot.ts"
+import { changeMount, currentSnapshot } from "../mounts/with-mount-snapshot.ts"
 import { afterNoStoreRole, saveChanged } from "../ocsp/unknown-serials.ts"
-import type { MountSettingsRepository } from "../settings/mount-settings.ts"
-import { changeRole, createRole, type Role, type RoleInput, roleNameFaults, roleWarnings } from "./role.ts"
-import type { Roles, SavedRole } from "./roles.ts"
+import type { MountSettingsRepository } from "../mounts/mount-settings.ts"
+import {
+  changeRole,
+  createRole,
+  type Role,
+  type RoleInput,
+  roleNameFaults,
+  type Roles,
+  roleWarnings,
+  type SavedRole,
+} from "./role.ts"
 
 export class RoleService implements Roles {
   readonly #access: MountAccess

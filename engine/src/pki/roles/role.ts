@@ -3,6 +3,8 @@
 import { type Fault, rejectFaults } from "../../core/errors.ts"
 import { dayMs, type Instant, secondMs } from "../../core/time.ts"
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
+import type { KeyPage } from "../mounts/key-page.ts"
+import type { MountId } from "../mounts/mount.ts"
 import { parseIpRange } from "../names/ip-address.ts"
 import { parseOtherName } from "../names/other-name.ts"
 import { isCountryCode, subjectMaxima, subjectTextProblem } from "../names/subject.ts"
@@ -429,4 +431,36 @@ function firstProblem<T>(values: readonly T[], problemOf: (value: T) => string |
     if (problem !== undefined) return problem
   }
   return undefined
+}
+
+/** What came of writing a role, and what its writer should know. */
+export interface SavedRole {
+  readonly role: Role
+  readonly warnings: readonly string[]
+}
+
+/** Roles: named policies of issuance. */
+export interface Roles {
+  /** Names, ordered. */
+  list(page?: KeyPage): Promise<readonly string[]>
+  get(name: string): Promise<Role>
+  /** Creates the role or replaces it whole: what is not given has its default. */
+  save(name: string, input: RoleInput): Promise<SavedRole>
+  /** Changes what is given of a role that is there. */
+  update(name: string, patch: RoleInput): Promise<SavedRole>
+  /** A role that is not there is deleted already. */
+  delete(name: string): Promise<void>
+}
+
+export interface NamedRole {
+  readonly name: string
+  readonly role: Role
+}
+
+export interface RoleRepository {
+  /** Ordered by name. */
+  list(mountId: MountId): Promise<readonly NamedRole[]>
+  /** Creates it or takes the place of the one of that name. */
+  save(mountId: MountId, named: NamedRole): Promise<void>
+  remove(mountId: MountId, name: string): Promise<void>
 }

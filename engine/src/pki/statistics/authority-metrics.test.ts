@@ -5,8 +5,7 @@ import type { IssuerId } from "../../core/ids.ts"
 import { createMetrics, type ServerMetrics } from "../../telemetry/metrics.ts"
 import { createCrlMetrics } from "../crl/crl-metrics.ts"
 import { createOcspMetrics } from "../ocsp/ocsp-metrics.ts"
-import type { AuthorityFigures } from "./authority-figures.ts"
-import { registerAuthorities } from "./authority-metrics.ts"
+import { type AuthorityFigures, registerAuthorities } from "./mount-metrics.ts"
 
 const figures: AuthorityFigures = {
   issuers: [

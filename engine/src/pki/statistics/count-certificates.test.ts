@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { manualClock } from "../../testing/manual-clock.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
 import { countCertificates } from "./count-certificates.ts"
 
 type Context = Parameters<typeof countCertificates>[0]
@@ -21,7 +21,7 @@ test("a mount that went away while it was counted is not kept, and the others ar
       within: async () => ({ mounts: mounts.slice(1) }),
     },
     storage: {
-      readElsewhere: (work: (of: typeof stores) => unknown) => work(stores),
+      readReplica: (work: (of: typeof stores) => unknown) => work(stores),
       transact: (work: (of: typeof stores) => unknown) => work(stores),
     },
   } as unknown as Context

@@ -1,7 +1,121 @@
 import type { Held } from "../../core/leases.ts"
-import { minuteMs } from "../../core/time.ts"
+import { type Instant, minuteMs } from "../../core/time.ts"
+import { nextTurn } from "../../core/timers.ts"
+import type { MountId } from "../mounts/mount.ts"
 import type { PkiContext } from "../pki-context.ts"
-import { countMount } from "./count-mount.ts"
+import {
+  type CountedPart,
+  type ExpiryPlace,
+  type ExpiryRange,
+  expiryWindows,
+  type MountStatistics,
+  type StatisticsRepository,
+} from "./mount-statistics.ts"
+
+// How many certificates a mount has, counted from time to time and in small steps: exact counts kept with every issuance would
+// make all of them wait for one row.
+
+/** Each step in a snapshot of its own, so that nobody waits for a count, and no snapshot grows old. */
+export type ReadStep = <T>(work: (store: StatisticsRepository) => Promise<T>) => Promise<T>
+
+const rowsPerStep = 10_000
+/** A hundred thousand million certificates. */
+const stepsMaximum = 10_000_000
+const rolesShownMaximum = 500
+const rolesMaximum = 100_000
+const beginning = Number.MIN_SAFE_INTEGER
+const end = Number.MAX_SAFE_INTEGER
+
+export async function countMount(
+  read: ReadStep,
+  mountId: MountId,
+  now: Instant,
+  signal: AbortSignal,
+): Promise<MountStatistics> {
+  const bounds = [beginning, now, ...expiryWindows.map(({ ms }) => now + ms), end]
+  const stored: number[] = []
+  const revoked: number[] = []
+  for (const [index, before] of bounds.slice(1).entries()) {
+    const from = bounds[index] ?? beginning
+    stored.push(await countRange(read, { mountId, revoked: false, from, before }, signal))
+    revoked.push(await countRange(read, { mountId, revoked: true, from, before }, signal))
+  }
+  // Some may have been revoked between one count and the other.
+  const [expired = 0, ...valid] = stored.map((count, index) => Math.max(0, count - (revoked[index] ?? 0)))
+  const roles = await soonestOfRoles(read, mountId, now, signal)
+  return {
+    countedAt: now,
+    valid: sum(valid),
+    expired,
+    revoked: sum(revoked),
+    expiringWithin: expiryWindows.map((_window, index) => sum(valid.slice(0, index + 1))),
+    soonestOfRoles: roles.slice(0, rolesShownMaximum),
+    rolesLeftOut: Math.max(0, roles.length - rolesShownMaximum),
+  }
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
+
+interface CountedRange {
+  readonly mountId: MountId
+  readonly revoked: boolean
+  readonly from: Instant
+  readonly before: Instant
+}
+
+async function countRange(
+  read: ReadStep,
+  { mountId, revoked, from, before }: CountedRange,
+  signal: AbortSignal,
+): Promise<number> {
+  let count = 0
+  let after: ExpiryPlace | undefined = { notAfter: from, number: 0 }
+  for (let step = 0; after !== undefined && step < stepsMaximum; step += 1) {
+    signal.throwIfAborted()
+    const range: ExpiryRange = { mountId, revoked, before, after }
+    const part: CountedPart = await read((store) => store.countPart(range, rowsPerStep))
+    count += part.count
+    after = part.next
+    await nextTurn()
+  }
+  return count
+}
+
+async function soonestOfRoles(read: ReadStep, mountId: MountId, now: Instant, signal: AbortSignal) {
+  const found: { readonly role: string; readonly notAfter: Instant }[] = []
+  let role: string | undefined
+  for (let count = 0; count < rolesMaximum; count += 1) {
+    signal.throwIfAborted()
+    const before: string = role ?? ""
+    role = await read((store) => store.nextRole(mountId, before))
+    if (role === undefined) break
+    const notAfter = await soonestOf(read, mountId, role, now)
+    if (notAfter !== undefined) found.push({ role, notAfter })
+    await nextTurn()
+  }
+  return found.toSorted((one, other) => one.notAfter - other.notAfter)
+}
+
+const firstLookRows = 8
+const looksMaximum = 10_000
+
+/** What is revoked is passed over, so that the first look is nearly always the last. */
+async function soonestOf(read: ReadStep, mountId: MountId, role: string, now: Instant): Promise<Instant | undefined> {
+  let after: ExpiryPlace = { notAfter: now, number: 0 }
+  let limit = firstLookRows
+  for (let look = 0; look < looksMaximum; look += 1) {
+    const from = after
+    const rows = await read((store) => store.ofRole(mountId, role, from, limit))
+    const valid = rows.find(({ isRevoked }) => !isRevoked)
+    if (valid !== undefined) return valid.notAfter
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < limit) return undefined
+    after = last
+    limit = Math.min(limit * 2, rowsPerStep)
+    await nextTurn()
+  }
+  return undefined
+}
 
 /** The name of the job. */
 export const countCertificatesJob = { name: "statistics", everyMs: 5 * minuteMs, timeoutMs: 30 * minuteMs } as const

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { dayMs } from "../../core/time.ts"
-import type { MountId } from "../mount.ts"
-import { countMount } from "./count-mount.ts"
-import type { ExpiryPlace, StatisticsRepository } from "./statistics-store.ts"
+import type { MountId } from "../mounts/mount.ts"
+import { countMount } from "./count-certificates.ts"
+import type { ExpiryPlace, StatisticsRepository } from "./mount-statistics.ts"
 
 interface Row extends ExpiryPlace {
   readonly role: string

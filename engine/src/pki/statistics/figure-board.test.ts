@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest"
 import { busy } from "../../core/errors.ts"
 import { silentLog } from "../../core/runtime.ts"
 import { secondMs } from "../../core/time.ts"
-import { manualClock } from "../../testing/manual-clock.ts"
-import { manualTimers } from "../../testing/manual-timers.ts"
-import { type AuthorityFigures, FigureBoard } from "./authority-figures.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { manualTimers } from "../../../testing/manual-timers.ts"
+import { type AuthorityFigures, FigureBoard } from "./mount-metrics.ts"
 
 type Context = ConstructorParameters<typeof FigureBoard>[0]
 

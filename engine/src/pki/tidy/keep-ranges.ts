@@ -9,8 +9,8 @@ import {
   filingRangeAt,
   type FilingRanges,
   missingRanges,
-} from "../certificates/filing.ts"
-import type { MountId } from "../mount.ts"
+} from "../issuance/certificate-partitions.ts"
+import type { MountId } from "../mounts/mount.ts"
 import type { AutoTidySettings } from "./auto-tidy.ts"
 import type { TidyMetrics } from "./tidy-metrics.ts"
 import { isLeftToGo, removalOf } from "./whole-ranges.ts"

@@ -3,18 +3,18 @@ import { hourMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { openEmbedded } from "../../embedded.ts"
 import type { ServedEngine } from "../../engine.ts"
-import { openDatabase, type Database } from "../../storage/database.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
-import { SqlCertificateRepository } from "../../storage/certificate-rows.ts"
-import { SqlRevocationRepository } from "../../storage/revocation-rows.ts"
-import { SqlStatisticsRepository } from "../../storage/statistics-rows.ts"
-import { SqlTidyRepository } from "../../storage/tidy-rows.ts"
-import { manualClock } from "../../testing/manual-clock.ts"
+import { openDatabase, type Database } from "../../storage/sql/database.ts"
+import { databaseKinds } from "../../../testing/temporary-database.ts"
+import { SqlCertificateRepository } from "../../storage/repositories/pki/certificate-repository.ts"
+import { SqlRevocationRepository } from "../../storage/repositories/pki/revocation-repository.ts"
+import { SqlStatisticsRepository } from "../../storage/repositories/pki/statistics-repository.ts"
+import { SqlTidyRepository } from "../../storage/repositories/pki/tidy-run-repository.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import { crlListOf } from "../crl/crl-list.ts"
-import { holdIssuer } from "../issuers/held-issuer.ts"
+import { holdIssuer } from "../issuers/parsed-issuer.ts"
 import type { Issuer } from "../issuers/issuer.ts"
-import type { MountId } from "../mount.ts"
+import type { MountId } from "../mounts/mount.ts"
 import { defaultTidyOptions, resolvedTidyOptions } from "./tidy-options.ts"
 import { noTidyCounts } from "./tidy-run.ts"
 
@@ -152,7 +152,9 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await using idle = await openEmbedded(url, { runtime, sealKeys, jobs: false })
       const { mountId, path } = await newMount(idle)
       const counted = { countedAt: 1, valid: 4, expired: 2, revoked: 1, expiringWithin: [], soonestOfRoles: [] }
-      await database.transact((session) => new SqlStatisticsRepository(session).save(mountId, { ...counted, rolesLeftOut: 0 }))
+      await database.transact((session) =>
+        new SqlStatisticsRepository(session).save(mountId, { ...counted, rolesLeftOut: 0 }),
+      )
       const { tidy } = idle.pki(path)
       expect((await tidy.getStatus()).stored).toBeUndefined()
       await tidy.changeAutomatic({ maintainStoredCertificateCounts: true })

@@ -5,17 +5,16 @@ import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
-import type { MountSnapshot } from "../authority.ts"
-import type { PkiContext, PkiStores } from "../pki-context.ts"
-import type { FilingRange, FilingRanges } from "../certificates/filing.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
+import type { PkiContext, PkiRepositories } from "../pki-context.ts"
+import type { FilingRange, FilingRanges } from "../issuance/certificate-partitions.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
-import type { Mount, MountId } from "../mount.ts"
+import type { Mount, MountId } from "../mounts/mount.ts"
 import { isAutoTidyDue } from "./auto-tidy.ts"
 import { rangesLeftToGo } from "./keep-ranges.ts"
 import type { TidyMetrics } from "./tidy-metrics.ts"
 import { resolvedTidyOptions } from "./tidy-options.ts"
-import { nextPhase } from "./tidy-rules.ts"
-import { noTidyCounts, type TidyCounts, type TidyEnd, type TidyRun } from "./tidy-run.ts"
+import { nextPhase, noTidyCounts, type TidyCounts, type TidyEnd, type TidyRun } from "./tidy-run.ts"
 import { type AcmeTidySteps, nextStep, type StepOutcome, type StepWrite } from "./tidy-steps.ts"
 
 /** The name of the job. */
@@ -31,7 +30,7 @@ const busyPauseMs = secondMs
 /** For so long a look at what goes as a whole holds. */
 const lookHoldsMs = minuteMs
 
-export type TidyContext<Stores extends PkiStores> = Pick<
+export type TidyContext<Stores extends PkiRepositories> = Pick<
   PkiContext<Stores>,
   "storage" | "runtime" | "mountDirectory" | "mountSnapshots" | "wakeJob"
 > & {
@@ -40,7 +39,7 @@ export type TidyContext<Stores extends PkiStores> = Pick<
   readonly filingRanges: FilingRanges
 }
 
-export class TidyWorker<Stores extends PkiStores> {
+export class TidyWorker<Stores extends PkiRepositories> {
   readonly #context: TidyContext<Stores>
   readonly #metrics: TidyMetrics
   readonly #serverStartedAt: Instant

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { hourMs, secondMs } from "../../core/time.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
 import type { CrlListId } from "../crl/crl-list.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { autoTidyFaults, defaultAutoTidySettings, isAutoTidyDue } from "./auto-tidy.ts"
 import { defaultTidyOptions, resolvedTidyOptions, tidyOptionFaults } from "./tidy-options.ts"
 import {
@@ -12,7 +12,7 @@ import {
   nextPhase,
   type PublishedList,
   revocationDue,
-} from "./tidy-rules.ts"
+} from "./tidy-run.ts"
 
 const now = Date.UTC(2030, 0, 1)
 const options = resolvedTidyOptions({

@@ -1,7 +1,7 @@
 import { rejectFaults } from "../../core/errors.ts"
-import { authorizeOnMount, type MountAccess, type PkiStores } from "../pki-context.ts"
-import { changeMount, currentSnapshot, readMount, transactOnMount } from "../with-mount-snapshot.ts"
-import type { MountSnapshot } from "../authority.ts"
+import { authorizeOnMount, type MountAccess, type PkiRepositories } from "../pki-context.ts"
+import { changeMount, currentSnapshot, readMount, transactOnMount } from "../mounts/with-mount-snapshot.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { autoTidyFaults, type AutoTidyPatch, autoTidyView, type AutoTidyView } from "./auto-tidy.ts"
 import {
   defaultTidyOptions,
@@ -10,10 +10,9 @@ import {
   tidyOptionFaults,
   type TidyOptions,
 } from "./tidy-options.ts"
-import { nextPhase } from "./tidy-rules.ts"
+import { nextPhase, type TidyRun } from "./tidy-run.ts"
 import { tidyJob } from "./tidy-mounts.ts"
-import type { TidyRun } from "./tidy-run.ts"
-import type { Tidy, TidyInput, TidyRunView, TidyStatus } from "./tidy.ts"
+import type { Tidy, TidyInput, TidyRunView, TidyStatus } from "./tidy-api.ts"
 
 const writing = ["create", "update"] as const
 
@@ -83,7 +82,10 @@ export class TidyService implements Tidy {
   }
 }
 
-async function statusIn({ mount, settings }: MountSnapshot, { tidyRuns, statistics }: PkiStores): Promise<TidyStatus> {
+async function statusIn(
+  { mount, settings }: MountSnapshot,
+  { tidyRuns, statistics }: PkiRepositories,
+): Promise<TidyStatus> {
   const { run, lastAutomaticFinishedAt } = await tidyRuns.find(mount.id)
   const isCounted = settings.autoTidy.maintainStoredCertificateCounts
   const counted = isCounted ? await statistics.find(mount.id) : undefined

@@ -4,17 +4,17 @@ import type { Instant } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { MountSnapshot } from "../authority.ts"
-import type { PkiContext, PkiStores } from "../pki-context.ts"
-import type { CertificateCursor } from "../certificates/certificate.ts"
-import type { FilingRange } from "../certificates/filing.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
+import type { PkiContext, PkiRepositories } from "../pki-context.ts"
+import type { CertificateCursor } from "../issuance/certificate.ts"
+import type { FilingRange } from "../issuance/certificate-partitions.ts"
 import { crlListOf } from "../crl/crl-list.ts"
 import { planOf } from "../crl/crl-plan.ts"
 import { type Shard, wholeList } from "../crl/shard.ts"
-import type { ParsedIssuer } from "../issuers/held-issuer.ts"
-import type { MountId } from "../mount.ts"
-import { issuerOfGiven } from "../revoke/revocable.ts"
-import type { RevocationCursor } from "../revoke/revocation.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
+import type { MountId } from "../mounts/mount.ts"
+import { issuerOfGiven } from "../revocation/revocable-certificate.ts"
+import type { RevocationCursor } from "../revocation/revocation.ts"
 import {
   earliestEnd,
   expiredIssuers,
@@ -22,8 +22,11 @@ import {
   nextPhase,
   type PublishedList,
   revocationDue,
-} from "./tidy-rules.ts"
-import type { TidyCounts, TidyPhase, TidyProgress, TidyRun } from "./tidy-run.ts"
+  type TidyCounts,
+  type TidyPhase,
+  type TidyProgress,
+  type TidyRun,
+} from "./tidy-run.ts"
 
 /** A write is never longer, whatever the page size. */
 const rowsPerWriteMaximum = 500
@@ -37,7 +40,7 @@ export interface StepOutcome {
 }
 
 /** Runs in the transaction that records the step. */
-export type StepWrite<Stores extends PkiStores = PkiStores> = (stores: Stores) => Promise<StepOutcome>
+export type StepWrite<Stores extends PkiRepositories = PkiRepositories> = (stores: Stores) => Promise<StepOutcome>
 
 export interface TidyStep {
   readonly run: TidyRun
@@ -48,22 +51,22 @@ export interface TidyStep {
 
 /** Phases that remove rows of `acme/`, which implements them. */
 type AcmePhase = "ACME orders" | "ACME accounts"
-export type AcmeTidySteps<Stores extends PkiStores> = Readonly<
+export type AcmeTidySteps<Stores extends PkiRepositories> = Readonly<
   Record<AcmePhase, (step: TidyStep) => Promise<StepWrite<Stores>>>
 >
 
-interface StepContext<Stores extends PkiStores> extends Pick<PkiContext<Stores>, "storage" | "mountSnapshots"> {
+interface StepContext<Stores extends PkiRepositories> extends Pick<PkiContext<Stores>, "storage" | "mountSnapshots"> {
   /** What goes as a whole, which a run by the clock leaves alone. */
   readonly leftToGo: (mountId: MountId) => Promise<readonly FilingRange[]>
 }
 
 interface PkiStep extends TidyStep {
-  readonly context: StepContext<PkiStores>
+  readonly context: StepContext<PkiRepositories>
   readonly snapshot: MountSnapshot
 }
 
 /** Returns undefined if all phases are done. */
-export async function nextStep<Stores extends PkiStores>(
+export async function nextStep<Stores extends PkiRepositories>(
   context: StepContext<Stores> & { readonly acmeTidySteps: AcmeTidySteps<Stores> },
   snapshot: MountSnapshot,
   run: TidyRun,
@@ -195,7 +198,8 @@ async function associate(step: PkiStep): Promise<StepWrite> {
       found.push({ serialNumber, certificate: (await certificates.find(mountId, serialNumber))?.certificate })
     return { page: rows, missing: found }
   })
-  const matched: { readonly serialNumber: (typeof missing)[number]["serialNumber"]; readonly issuer: ParsedIssuer }[] = []
+  const matched: { readonly serialNumber: (typeof missing)[number]["serialNumber"]; readonly issuer: ParsedIssuer }[] =
+    []
   for (const [index, { serialNumber, certificate }] of missing.entries()) {
     if (index % parsedPerTurn === parsedPerTurn - 1) await nextTurn()
     const issuer = certificate && signerAmong(snapshot, certificate)

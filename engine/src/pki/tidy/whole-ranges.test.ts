@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { dayMs, hourMs } from "../../core/time.ts"
-import { filingRangeAt } from "../certificates/filing.ts"
+import { filingRangeAt } from "../issuance/certificate-partitions.ts"
 import { type AutoTidySettings, defaultAutoTidySettings } from "./auto-tidy.ts"
 import { isLeftToGo, removalOf } from "./whole-ranges.ts"
 

@@ -2,7 +2,7 @@
 // when every mount that has something there tidies its store by the clock, and the last of their safety buffers has passed
 // since the end of the range.
 import { dayMs, type Instant } from "../../core/time.ts"
-import type { FilingRange } from "../certificates/filing.ts"
+import type { FilingRange } from "../issuance/certificate-partitions.ts"
 import type { AutoTidySettings } from "./auto-tidy.ts"
 import { resolvedTidyOptions } from "./tidy-options.ts"
 

@@ -1,0 +1,83 @@
+import { authorizePath, type Capability } from "../../core/access.ts"
+import type { Caller } from "../../core/caller.ts"
+import { EngineError } from "../../core/errors.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Signer } from "../../core/signing.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
+import type { MountRepository } from "../../pki/mounts/mount.ts"
+import { type AppRole, appRoleNameOf } from "./app-role.ts"
+import type { AppRoleRepository, SecretIdKey, SecretIdOwner, SecretIdRepository } from "./app-role-repository.ts"
+import type { SecretIdRef } from "./app-role-api.ts"
+import type { AuthMethod } from "../logins/auth-method.ts"
+import { type AuthMethodDirectory, noAuthMethod } from "../logins/auth-method-directory.ts"
+import type { LoginRepositories } from "../logins/login.ts"
+
+export interface AppRoleRepositories extends LoginRepositories {
+  readonly appRoles: AppRoleRepository
+  readonly mounts: MountRepository
+  readonly secretIds: SecretIdRepository
+}
+
+export interface AppRoleContext {
+  readonly storage: Storage<AppRoleRepositories>
+  readonly runtime: Runtime
+  readonly authMethodDirectory: AuthMethodDirectory
+  readonly signer: Signer
+  readonly wakeJob: (name: string) => void
+}
+
+/** What everything in one method goes through: who may, and what is there. */
+export class AppRoleAccess {
+  readonly context: AppRoleContext
+  readonly #path: string
+  readonly #caller: Caller
+
+  constructor(context: AppRoleContext, path: string, caller: Caller) {
+    this.context = context
+    this.#path = path
+    this.#caller = caller
+  }
+
+  authorize(capability: Capability | readonly Capability[], path: string): void {
+    authorizePath(this.#caller, { mount: `auth/${this.#path}`, path, capability })
+  }
+
+  /** In lower case, as roles are found: no spelling of a name leads around what a policy says of it. */
+  authorizeRole(capability: Capability | readonly Capability[], name: string, below?: string): void {
+    this.authorize(capability, ["role", appRoleNameOf(name), ...(below === undefined ? [] : [below])].join("/"))
+  }
+
+  read<T>(work: (stores: AppRoleRepositories, method: AuthMethod) => Promise<T>): Promise<T> {
+    return this.context.storage.read(async (stores) => work(stores, await this.#method(stores)))
+  }
+
+  /**
+   * Repeatable read: each writes the row of one role, or of one secret id, which its role takes along by a foreign key; a login
+   * inserts one token, which its auth method takes along. Uses of a secret id are counted down in its row.
+   */
+  write<T>(work: (stores: AppRoleRepositories, method: AuthMethod) => Promise<T>): Promise<T> {
+    return this.context.storage.transact(async (stores) => work(stores, await this.#method(stores)), repeatableRead)
+  }
+
+  async #method(stores: AppRoleRepositories): Promise<AuthMethod> {
+    const method = (await this.context.authMethodDirectory.within(stores)).at(this.#path)
+    if (method.type !== "approle") throw noAuthMethod(this.#path)
+    return method
+  }
+
+  keyOf(owner: SecretIdOwner, ref: SecretIdRef): SecretIdKey {
+    return "accessor" in ref ? ref : { digest: this.digestOf(owner, ref.secretId) }
+  }
+
+  /** Under a key of the site's, because a secret id that somebody has chosen may be one that can be guessed. */
+  digestOf({ methodId, name }: SecretIdOwner, secretId: string): string {
+    return this.context.signer.sign(`secret-id/${methodId}/${name}/${secretId}`)
+  }
+}
+
+/** Throws `not-found`. */
+export async function roleIn({ appRoles }: AppRoleRepositories, { id }: AuthMethod, name: string): Promise<AppRole> {
+  const role = await appRoles.find(id, appRoleNameOf(name))
+  if (role === undefined) throw new EngineError("not-found", `there is no role "${name}"`)
+  return role
+}

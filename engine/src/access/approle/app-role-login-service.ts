@@ -1,0 +1,72 @@
+import type { Caller } from "../../core/caller.ts"
+import { invalid, unprocessable } from "../../core/errors.ts"
+import { mountPathOf } from "../../pki/mounts/mount.ts"
+import type { AuthMethod } from "../logins/auth-method.ts"
+import { logIn } from "../logins/login.ts"
+import type { CreatedServiceToken } from "../service-tokens/service-token-service.ts"
+import { AppRoleAccess, type AppRoleContext, type AppRoleRepositories } from "./app-role-access.ts"
+import type { AppRoleCredentials, AppRoleLogins, AppRoleMethod } from "./app-role-api.ts"
+import { AppRoleService } from "./app-role-service.ts"
+import { SecretIdService } from "./secret-id-service.ts"
+import { admitted, type ShownCredentials } from "./secret-id.ts"
+
+export class AppRoleLoginService implements AppRoleLogins {
+  readonly #access: AppRoleAccess
+
+  constructor(access: AppRoleAccess) {
+    this.#access = access
+  }
+
+  async logIn({ roleId, secretId = "" }: AppRoleCredentials, from?: string): Promise<CreatedServiceToken> {
+    const { runtime } = this.#access.context
+    const credentials = { roleId: roleId.trim(), secretId: secretId.trim() }
+    if (credentials.roleId === "") throw invalid([{ field: ["roleId"], detail: "missing role_id" }])
+    const now = runtime.clock.now()
+    const shown = (stores: AppRoleRepositories, method: AuthMethod) => this.#shown(stores, method, credentials, from)
+    // Nobody who guesses keeps others from writing.
+    if (admitted(await this.#access.read(shown), now) === undefined) throw wrongCredentials()
+    return this.#access.write(async (stores, method) => {
+      const found = admitted(await shown(stores, method), now)
+      if (found === undefined) throw wrongCredentials()
+      const { role, secretId: used } = found
+      // Of two logins that race for the last use, one is refused.
+      const counts = used !== undefined && used.usesLeft !== null
+      if (counts && !(await stores.secretIds.spendUse(used.accessor, now))) throw wrongCredentials()
+      const { tokenBoundCidrs = [], metadata = {} } = used ?? {}
+      return logIn(stores, runtime, method, {
+        terms: tokenBoundCidrs.length === 0 ? role.terms : { ...role.terms, boundCidrs: tokenBoundCidrs },
+        displayName: "",
+        meta: { ...metadata, role_name: role.name },
+      })
+    })
+  }
+
+  /**
+   * Whether there is such a role is not to be found out by how long the answer takes: for one that is not there, a secret id is
+   * looked for all the same.
+   */
+  async #shown(
+    { appRoles, secretIds }: AppRoleRepositories,
+    { id: methodId }: AuthMethod,
+    { roleId, secretId }: Required<AppRoleCredentials>,
+    address: string | undefined,
+  ): Promise<ShownCredentials> {
+    const role = await appRoles.findByRoleId(methodId, roleId)
+    const owner = { methodId, name: role?.name ?? "" }
+    const digest = this.#access.digestOf(owner, secretId)
+    return { role, secretId: await secretIds.find(owner, { digest }), address }
+  }
+}
+
+/** The words that existing clients look for. */
+const wrongCredentials = () => unprocessable("invalid role or secret ID")
+
+/** The method at a path below `auth/`. */
+export function appRoleMethod(context: AppRoleContext, path: string, caller: Caller): AppRoleMethod {
+  const access = new AppRoleAccess(context, mountPathOf(path), caller)
+  return {
+    roles: new AppRoleService(access),
+    secretIds: new SecretIdService(access),
+    logins: new AppRoleLoginService(access),
+  }
+}

@@ -1,0 +1,34 @@
+import type { Held } from "../../core/leases.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import { minuteMs } from "../../core/time.ts"
+import { nextTurn } from "../../core/timers.ts"
+import type { SecretIdRepository } from "./app-role-repository.ts"
+
+/** The name of the job. */
+export const sweepSecretIdsJob = { name: "secret-ids", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
+
+/** In one transaction. */
+export const secretIdsPerWrite = 500
+/** In one run of the job; the rest waits for the next. */
+const writesMaximum = 2_000
+
+/** Takes away secret ids whose time is over, which nobody could log in with any more. */
+export async function sweepSecretIds(
+  {
+    storage,
+    runtime,
+  }: {
+    readonly storage: Storage<{ readonly secretIds: SecretIdRepository }>
+    readonly runtime: Pick<Runtime, "clock">
+  },
+  { signal }: Pick<Held, "signal">,
+): Promise<void> {
+  const now = runtime.clock.now()
+  for (let writes = 0; writes < writesMaximum; writes += 1) {
+    signal.throwIfAborted()
+    const swept = await storage.transact(({ secretIds }) => secretIds.sweep(now, secretIdsPerWrite))
+    if (swept < secretIdsPerWrite) return
+    await nextTurn()
+  }
+}

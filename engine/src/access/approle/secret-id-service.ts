@@ -1,0 +1,91 @@
+import { EngineError } from "../../core/errors.ts"
+import { newUuid } from "../../core/ids.ts"
+import type { KeyPage } from "../../pki/mounts/key-page.ts"
+import { leaseTtls } from "../../pki/mounts/mount.ts"
+import { type AppRoleAccess, type AppRoleRepositories, roleIn } from "./app-role-access.ts"
+import type { SecretIdOwner } from "./app-role-repository.ts"
+import type { CreatedSecretId, SecretIdRef, SecretIds } from "./app-role-api.ts"
+import type { AuthMethod } from "../logins/auth-method.ts"
+import { createSecretId, isOver, type SecretId, type SecretIdInput } from "./secret-id.ts"
+import { secretIdsPerWrite, sweepSecretIdsJob } from "./delete-expired-secret-ids.ts"
+
+export class SecretIdService implements SecretIds {
+  readonly #access: AppRoleAccess
+
+  constructor(access: AppRoleAccess) {
+    this.#access = access
+  }
+
+  async create(name: string, input: SecretIdInput): Promise<CreatedSecretId> {
+    const address = input.secretId === undefined ? "secret-id" : "custom-secret-id"
+    this.#access.authorizeRole(["create", "update"], name, address)
+    const { clock, random } = this.#access.context.runtime
+    const text = input.secretId ?? newUuid(random)
+    const accessor = newUuid(random)
+    const now = clock.now()
+    return this.#access.write(async (stores, method) => {
+      const role = await roleIn(stores, method, name)
+      const { maximumMs } = leaseTtls(method.config)
+      const { secretId, warnings } = createSecretId(role, input, { accessor, now, maximumMs })
+      const owner = { methodId: method.id, name: role.name }
+      await stores.secretIds.insert(owner, secretId, this.#access.digestOf(owner, text))
+      const { ttlMs, usesLeft } = secretId
+      return { secretId: text, accessor, ttlMs, usesLeft, warnings }
+    })
+  }
+
+  async list(name: string, page: KeyPage = {}): Promise<readonly string[]> {
+    this.#access.authorizeRole("list", name, "secret-id")
+    const now = this.#access.context.runtime.clock.now()
+    return this.#access.read(async (stores, method) =>
+      stores.secretIds.accessors(await ownerIn(stores, method, name), page, now),
+    )
+  }
+
+  async get(name: string, ref: SecretIdRef): Promise<SecretId> {
+    this.#access.authorizeRole("update", name, `${addressOf(ref)}/lookup`)
+    const now = this.#access.context.runtime.clock.now()
+    return this.#access.read(async (stores, method) => {
+      const owner = await ownerIn(stores, method, name)
+      const found = await stores.secretIds.find(owner, this.#access.keyOf(owner, ref))
+      if (found === undefined || isOver(found, now)) throw noSecretId(ref)
+      return found
+    })
+  }
+
+  async destroy(name: string, ref: SecretIdRef): Promise<void> {
+    // It has two verbs, which do the same.
+    this.#access.authorizeRole(["update", "delete"], name, `${addressOf(ref)}/destroy`)
+    await this.#access.write(async (stores, method) => {
+      const owner = await ownerIn(stores, method, name)
+      const wasThere = await stores.secretIds.remove(owner, this.#access.keyOf(owner, ref))
+      if (!wasThere && "accessor" in ref) throw noSecretId(ref)
+    })
+  }
+
+  async tidy(): Promise<readonly string[]> {
+    this.#access.authorize("update", "tidy/secret-id")
+    const { runtime, wakeJob } = this.#access.context
+    const now = runtime.clock.now()
+    // Some of it here: the job may be another server's.
+    const swept = await this.#access.write(({ secretIds }) => secretIds.sweep(now, secretIdsPerWrite))
+    if (swept === secretIdsPerWrite) wakeJob(sweepSecretIdsJob.name)
+    return ["Tidy operation successfully started."]
+  }
+}
+
+const ownerIn = async (stores: AppRoleRepositories, method: AuthMethod, name: string): Promise<SecretIdOwner> => ({
+  methodId: method.id,
+  name: (await roleIn(stores, method, name)).name,
+})
+
+const addressOf = (ref: SecretIdRef): string => ("accessor" in ref ? "secret-id-accessor" : "secret-id")
+
+/** What it says of a secret id is never the secret id itself. */
+const noSecretId = (ref: SecretIdRef) =>
+  new EngineError(
+    "not-found",
+    "accessor" in ref
+      ? `failed to find accessor entry for secret_id_accessor: "${ref.accessor}"`
+      : "there is no such secret id",
+  )

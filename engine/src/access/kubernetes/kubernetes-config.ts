@@ -1,0 +1,184 @@
+// Whom a method asks about tokens, and whom it believes. With a host each token is shown to the API server's TokenReview; with
+// keys its signature must be one of theirs. Both may be set, and one of them must be.
+import { type Fault, rejectFaults } from "../../core/errors.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import { readPem } from "../../x509/pem.ts"
+import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import {
+  isRefusal,
+  readServiceAccountToken,
+  refused,
+  type Refusal,
+  type ServiceAccountToken,
+} from "./service-account-token.ts"
+
+export interface KubernetesConfig {
+  /** As it was given, `https://10.96.0.1:443` or without its scheme; empty where no API server is asked. */
+  readonly kubernetesHost: string
+  /** PEM, of the authorities that vouch for the host; empty: the pod's own, and the system's where there is no pod. */
+  readonly kubernetesCaCert: string
+  /** PEM, of public keys or certificates of them, each as it was given. */
+  readonly pemKeys: readonly string[]
+  /** Empty: the one that clusters have for the tokens of Secrets. Looked at only where it is not disabled. */
+  readonly issuer: string
+  readonly disableIssValidation: boolean
+  /** The pod's own authorities and token are left alone. */
+  readonly disableLocalCaJwt: boolean
+  /** Whether a token is kept with which this server shows itself to the API server. */
+  readonly tokenReviewerJwtSet: boolean
+}
+
+/** As it is set: what is left out has its default again, the reviewer's token too. */
+export interface KubernetesConfigInput {
+  readonly kubernetesHost?: string
+  readonly kubernetesCaCert?: string
+  readonly tokenReviewerJwt?: string
+  readonly pemKeys?: readonly string[]
+  readonly issuer?: string
+  readonly disableIssValidation?: boolean
+  readonly disableLocalCaJwt?: boolean
+}
+
+export interface NewKubernetesConfig {
+  readonly config: KubernetesConfig
+  /** Empty where there is none. */
+  readonly tokenReviewerJwt: string
+}
+
+const hostMaximum = 2_048
+const issuerMaximum = 1_024
+const bundleMaximum = 256 * 1_024
+const keysMaximum = 50
+/** Of the tokens of Secrets, which have had no other. */
+const defaultIssuer = "kubernetes/serviceaccount"
+
+/** Throws `invalid` with every fault. */
+export async function createKubernetesConfig(input: KubernetesConfigInput): Promise<NewKubernetesConfig> {
+  const {
+    kubernetesHost = "",
+    kubernetesCaCert = "",
+    tokenReviewerJwt: reviewer = "",
+    pemKeys = [],
+    issuer = "",
+  } = input
+  const tokenReviewerJwt = reviewer.trim()
+  const faults: Fault[] = []
+  const attempt = (field: keyof KubernetesConfigInput, name: string, work: () => unknown) => {
+    try {
+      work()
+    } catch (error) {
+      if (!(error instanceof UnacceptableInput)) throw error
+      faults.push({ field: [field], detail: `"${name}": ${error.message}` })
+    }
+  }
+  if (kubernetesHost !== "" && apiServerUrl(kubernetesHost) === undefined)
+    faults.push({
+      field: ["kubernetesHost"],
+      detail: '"kubernetes_host" must be a host, or an https URL without user name, password, query and fragment',
+    })
+  attempt("kubernetesCaCert", "kubernetes_ca_cert", () => readAuthorities(kubernetesCaCert))
+  attempt("pemKeys", "pem_keys", () => readKeys(pemKeys))
+  if (issuer.length > issuerMaximum)
+    faults.push({ field: ["issuer"], detail: `"issuer" must not be longer than ${issuerMaximum} characters` })
+  if (tokenReviewerJwt !== "" && isRefusal(await readServiceAccountToken(tokenReviewerJwt)))
+    faults.push({ field: ["tokenReviewerJwt"], detail: '"token_reviewer_jwt" is no token of a service account' })
+  if (faults.length === 0 && kubernetesHost === "" && pemKeys.length === 0)
+    faults.push({
+      field: ["kubernetesHost"],
+      detail: '"kubernetes_host" is needed, unless "pem_keys" are to judge tokens alone',
+    })
+  rejectFaults(faults)
+  return {
+    config: {
+      kubernetesHost,
+      kubernetesCaCert,
+      pemKeys,
+      issuer,
+      disableIssValidation: input.disableIssValidation ?? true,
+      disableLocalCaJwt: input.disableLocalCaJwt ?? false,
+      tokenReviewerJwtSet: tokenReviewerJwt !== "",
+    },
+    tokenReviewerJwt,
+  }
+}
+
+/** What whoever has set it should know. */
+export const kubernetesConfigWarnings = ({ kubernetesHost }: KubernetesConfig): readonly string[] =>
+  kubernetesHost === ""
+    ? [
+        'Without "kubernetes_host" no API server is asked: a token logs in until it expires, even of a pod or a service account that is gone.',
+      ]
+    : []
+
+/** Without a slash at its end; undefined for what is none. Only https: whoever answers decides who logs in. */
+export function apiServerUrl(host: string): string | undefined {
+  if (host.length > hostMaximum || /\s/.test(host)) return undefined
+  const url = URL.parse(host.includes("://") ? host : `https://${host}`)
+  if (url?.protocol !== "https:" || url.username !== "" || url.password !== "") return undefined
+  if (host.includes("?") || host.includes("#")) return undefined
+  return url.href.replace(/\/+$/, "")
+}
+
+/** Of a configuration that was let in. */
+export const verificationKeys = ({ pemKeys }: Pick<KubernetesConfig, "pemKeys">): readonly PublicKey[] =>
+  readKeys(pemKeys)
+
+/** Why the token, were it genuine, is none of the cluster's that is configured. */
+export function configRefusal(
+  { issuer, expiresAt }: ServiceAccountToken,
+  config: KubernetesConfig,
+): Refusal | undefined {
+  if (!config.disableIssValidation && issuer !== (config.issuer === "" ? defaultIssuer : config.issuer))
+    return refused("the token is of another issuer")
+  // Nobody could ever take it back.
+  if (config.kubernetesHost === "" && expiresAt === undefined)
+    return refused("the token never ends, and no API server is asked about it")
+  return undefined
+}
+
+/** Whether one bundle vouches for no one whom the other does not vouch for; a bundle that cannot be read vouches for nobody. */
+export function isWithin(bundle: string, other: string): boolean {
+  try {
+    const known = new Set(authoritiesIn(other))
+    return authoritiesIn(bundle).every((one) => known.has(one))
+  } catch (error) {
+    if (error instanceof UnacceptableInput) return false
+    throw error
+  }
+}
+
+function readAuthorities(text: string): void {
+  if (text === "") return
+  const blocks = readPem(text, bundleMaximum)
+  if (blocks.length === 0) throw new UnacceptableInput("holds no PEM certificate")
+  for (const [at, { label, bytes }] of blocks.entries()) {
+    if (label !== "CERTIFICATE") throw new UnacceptableInput(`PEM block ${at + 1} is no certificate but "${label}"`)
+    parseCertificate(bytes)
+  }
+}
+
+const authoritiesIn = (text: string): string[] =>
+  readPem(text, bundleMaximum).map(({ bytes }) => Buffer.from(bytes).toString("base64"))
+
+function readKeys(texts: readonly string[]): PublicKey[] {
+  if (texts.length > keysMaximum) throw new UnacceptableInput(`there may be ${keysMaximum} at most`)
+  return texts.map(readKey)
+}
+
+function readKey(text: string, at: number): PublicKey {
+  const [block, ...more] = readPem(text, bundleMaximum)
+  if (block === undefined || more.length > 0)
+    throw new UnacceptableInput(`entry ${at + 1} must be one public key or certificate in PEM`)
+  const key = keyOf(block.label, block.bytes)
+  if (key === undefined)
+    throw new UnacceptableInput(`entry ${at + 1} is no public key and no certificate but "${block.label}"`)
+  if (key.algorithm.type === "ed25519")
+    throw new UnacceptableInput(`entry ${at + 1} is of a kind that clusters do not sign with; it must be RSA or EC`)
+  return key
+}
+
+function keyOf(label: string, bytes: Uint8Array): PublicKey | undefined {
+  if (label === "PUBLIC KEY") return readPublicKey(bytes)
+  return label === "CERTIFICATE" ? readPublicKey(parseCertificate(bytes).subjectPublicKeyInfo) : undefined
+}

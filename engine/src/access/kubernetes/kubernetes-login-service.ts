@@ -1,0 +1,270 @@
+// Use cases of logins from a Kubernetes cluster. The API server is asked outside of any transaction, and about a token that
+// everything else speaks for: the less anybody can make this server ask, the better.
+import { authorizePath, type Capability, permissionDenied } from "../../core/access.ts"
+import type { Caller } from "../../core/caller.ts"
+import { badRequest, EngineError, notFound, rejectFaults, unavailable, unprocessable } from "../../core/errors.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { atRepeatableRead, type Storage } from "../../core/storage.ts"
+import type { CreatedServiceToken } from "../service-tokens/service-token-service.ts"
+import { type KeyPage, pageOfKeys } from "../../pki/mounts/key-page.ts"
+import { mountPathOf, type MountRepository } from "../../pki/mounts/mount.ts"
+import { roleNameFaults } from "../../pki/roles/role.ts"
+import { addressBounds } from "../logins/address-bounds.ts"
+import type { AuthMethod } from "../logins/auth-method.ts"
+import type { AuthMethodDirectory } from "../logins/auth-method-directory.ts"
+import { logIn, type LoginRepositories } from "../logins/login.ts"
+import {
+  apiServerUrl,
+  configRefusal,
+  createKubernetesConfig,
+  isWithin,
+  type KubernetesConfig,
+  type KubernetesConfigInput,
+  kubernetesConfigWarnings,
+  verificationKeys,
+} from "./kubernetes-config.ts"
+import type { KubernetesLoginRepository } from "./kubernetes-login-repository.ts"
+import type {
+  KubernetesConfigured,
+  KubernetesLogin,
+  KubernetesLogins,
+  LoginOrigin,
+  SavedKubernetesRole,
+} from "./kubernetes-login-api.ts"
+import {
+  changeKubernetesRole,
+  type KubernetesRole,
+  type KubernetesRoleInput,
+  kubernetesRoleWarnings,
+  roleRefusal,
+} from "./kubernetes-role.ts"
+import {
+  isRefusal,
+  isSignedByOneOf,
+  readServiceAccountToken,
+  type Refusal,
+  refused,
+  type ServiceAccount,
+  type ServiceAccountToken,
+} from "./service-account-token.ts"
+import type { ReadPodAccount, ReviewQuestion, TokenReviewer } from "./token-reviewer.ts"
+
+export interface KubernetesLoginContext {
+  readonly storage: Storage<UsedRepositories>
+  readonly runtime: Runtime
+  readonly authMethodDirectory: AuthMethodDirectory
+  readonly reviewToken: TokenReviewer
+  readonly readPodAccount: ReadPodAccount
+}
+
+/** Roles are found whatever case they are asked for in, and rights on them too: no spelling of a name leads around a policy. */
+const folded = (name: string): string => name.toLowerCase()
+
+export class KubernetesLoginService implements KubernetesLogins {
+  readonly #context: KubernetesLoginContext
+  readonly #caller: Caller
+  readonly #path: string
+
+  constructor(context: KubernetesLoginContext, caller: Caller, path: string) {
+    // Each transaction writes the one row of a role or of the configuration, or inserts one token; their auth method takes all of
+    // them along by foreign keys.
+    this.#context = { ...context, storage: atRepeatableRead(context.storage) }
+    this.#caller = caller
+    this.#path = mountPathOf(path)
+  }
+
+  async getConfig(): Promise<KubernetesConfig> {
+    this.#authorize("config", "read")
+    return this.#context.storage.read(async (stores) => {
+      const config = await stores.kubernetesLogins.config((await this.#method(stores)).id)
+      if (config === undefined) throw notFound()
+      return config
+    })
+  }
+
+  async configure(input: KubernetesConfigInput): Promise<KubernetesConfigured> {
+    this.#authorize("config", writing)
+    const made = await createKubernetesConfig(input)
+    await this.#context.storage.transact(async (stores) => {
+      const { id } = await this.#method(stores)
+      if ((await stores.kubernetesLogins.config(id)) !== undefined) this.#authorize("config", "update")
+      await stores.kubernetesLogins.saveConfig(id, made)
+    })
+    return { warnings: kubernetesConfigWarnings(made.config) }
+  }
+
+  async listRoles(page?: KeyPage): Promise<readonly string[]> {
+    this.#authorize("role", "list")
+    const names = await this.#context.storage.read(async (stores) =>
+      stores.kubernetesLogins.roleNames((await this.#method(stores)).id),
+    )
+    return pageOfKeys(names, (name) => name, page)
+  }
+
+  async getRole(name: string): Promise<KubernetesRole> {
+    this.#authorize(`role/${folded(name)}`, "read")
+    return this.#context.storage.read(async (stores) => {
+      const role = await stores.kubernetesLogins.role((await this.#method(stores)).id, folded(name))
+      if (role === undefined) throw notFound(name)
+      return role
+    })
+  }
+
+  async saveRole(name: string, input: KubernetesRoleInput): Promise<SavedKubernetesRole> {
+    this.#authorize(`role/${folded(name)}`, writing)
+    return this.#context.storage.transact(async (stores) => {
+      const { id } = await this.#method(stores)
+      const before = await stores.kubernetesLogins.role(id, folded(name))
+      if (before !== undefined) this.#authorize(`role/${folded(name)}`, "update")
+      rejectFaults(roleNameFaults(name))
+      const role = changeKubernetesRole(before, input)
+      await stores.kubernetesLogins.saveRole(id, folded(name), role)
+      return { role, warnings: kubernetesRoleWarnings(role) }
+    })
+  }
+
+  async deleteRole(name: string): Promise<void> {
+    this.#authorize(`role/${folded(name)}`, "delete")
+    await this.#context.storage.transact(async (stores) =>
+      stores.kubernetesLogins.removeRole((await this.#method(stores)).id, folded(name)),
+    )
+  }
+
+  async login({ role: asked, jwt: given }: KubernetesLogin, from?: LoginOrigin): Promise<CreatedServiceToken> {
+    const jwt = given.trim()
+    if (asked === "") throw badRequest("missing role")
+    if (jwt === "") throw badRequest("missing jwt")
+    const name = folded(asked)
+    const known = await this.#context.storage.read((stores) => this.#known(stores, name))
+    const { role, config } = known
+    if (config === undefined)
+      throw unprocessable(`the auth method is not configured; write its cluster to auth/${this.#path}/config`)
+    if (!addressBounds(role.boundCidrs)(from?.remoteAddress))
+      return this.#refuse(name, "the role is not for clients at that address")
+    const token = await readServiceAccountToken(jwt)
+    if (isRefusal(token)) return this.#refuse(name, token.refused)
+    const refusal =
+      roleRefusal(token, role, this.#context.runtime.clock.now()) ??
+      configRefusal(token, config) ??
+      (await this.#judged(jwt, token, { ...known, config }))
+    if (refusal !== undefined) return this.#refuse(name, refusal.refused)
+    return this.#context.storage.transact(async (stores) => {
+      // What has been changed while the API server was asked holds.
+      const current = await this.#known(stores, name)
+      const changed = roleRefusal(token, current.role, this.#context.runtime.clock.now())
+      if (changed !== undefined) return this.#refuse(name, changed.refused)
+      const { account, secretName } = token
+      return logIn(stores, this.#context.runtime, current.method, {
+        terms: current.role,
+        displayName: `${account.namespace}-${account.name}`,
+        meta: {
+          role: name,
+          service_account_uid: account.uid,
+          service_account_name: account.name,
+          service_account_namespace: account.namespace,
+          service_account_secret_name: secretName,
+        },
+      })
+    })
+  }
+
+  /** Undefined where the token is genuine. Throws `unavailable` where that could not be found out. */
+  async #judged(jwt: string, token: ServiceAccountToken, known: Known): Promise<Refusal | undefined> {
+    const { config } = known
+    const keys = verificationKeys(config)
+    if (keys.length > 0 && !(await isSignedByOneOf(jwt, keys)))
+      return refused("the token is signed by none of the configured keys")
+    if (config.kubernetesHost !== "") return this.#reviewed(jwt, token, known)
+    return keys.length > 0 ? undefined : refused("there is neither an API server nor a key to judge the token")
+  }
+
+  async #reviewed(
+    jwt: string,
+    token: ServiceAccountToken,
+    { config, reviewerToken, role }: Known,
+  ): Promise<Refusal | undefined> {
+    const url = apiServerUrl(config.kubernetesHost)
+    if (url === undefined) return refused("the API server has no address")
+    const pod = config.disableLocalCaJwt ? undefined : await this.#context.readPodAccount()
+    const certificates = config.kubernetesCaCert === "" ? pod?.certificates : config.kubernetesCaCert
+    // Only to whom the pod's own authorities vouch for is its token shown: whoever sets the host does not learn it.
+    const podToken =
+      pod && certificates !== undefined && isWithin(certificates, pod.certificates) ? pod.token : undefined
+    const ownToken = reviewerToken ?? podToken
+    const audiences = role.audience === "" ? token.audiences : [role.audience]
+    const question: ReviewQuestion = {
+      url,
+      bearer: ownToken ?? jwt,
+      token: jwt,
+      audiences,
+      ...(certificates === undefined ? {} : { trust: { kind: "authorities", certificates } }),
+    }
+    const review = await this.#context.reviewToken(question)
+    switch (review.kind) {
+      case "genuine":
+        if (!isSameAccount(review.account, token.account))
+          return refused("the API server knows the token as another service account's")
+        if (audiences.length > 0 && !review.audiences.some((one) => audiences.includes(one)))
+          return refused("the API server does not accept the token for that audience")
+        return undefined
+      case "not-genuine":
+        return refused("the API server does not accept the token")
+      case "refused":
+        if (ownToken === undefined) return refused(`the token may not review itself (status ${review.status})`)
+        throw this.#unreviewed(`The API server lets this server review no tokens (status ${review.status}).`)
+      case "unanswered":
+        throw this.#unreviewed(review.reason)
+      default:
+        return review satisfies never
+    }
+  }
+
+  async #known(stores: Pick<UsedRepositories, "authMethods" | "kubernetesLogins" | "mounts">, name: string) {
+    const method = await this.#method(stores)
+    const { kubernetesLogins } = stores
+    const role = await kubernetesLogins.role(method.id, name)
+    if (role === undefined) throw badRequest(`invalid role name ${JSON.stringify(name)}`)
+    const config = await kubernetesLogins.config(method.id)
+    const reviewerToken =
+      config?.tokenReviewerJwtSet === true ? await kubernetesLogins.reviewerToken(method.id) : undefined
+    return { method, role, config, reviewerToken }
+  }
+
+  async #method(stores: Pick<UsedRepositories, "authMethods" | "mounts">): Promise<AuthMethod> {
+    const method = (await this.#context.authMethodDirectory.within(stores)).at(this.#path)
+    // As its address says, where there is one of another type.
+    if (method.type !== "kubernetes") throw new EngineError("not-found", "unsupported path")
+    return method
+  }
+
+  #authorize(below: string, capability: Capability | readonly Capability[]): void {
+    authorizePath(this.#caller, { path: `auth/${this.#path}/${below}`, capability })
+  }
+
+  /** Whoever asks is told nothing; whoever runs the server finds the reason in its log. */
+  #refuse(role: string, reason: string): never {
+    this.#context.runtime.log.debug("kubernetes-login-refused", { method: this.#path, role, reason })
+    throw permissionDenied()
+  }
+
+  #unreviewed(reason: string): EngineError {
+    this.#context.runtime.log.warn("kubernetes-token-not-reviewed", { method: this.#path, reason })
+    return unavailable("The Kubernetes API server could not be asked about the token.")
+  }
+}
+
+const writing = ["create", "update"] as const
+
+interface UsedRepositories extends LoginRepositories {
+  readonly kubernetesLogins: KubernetesLoginRepository
+  readonly mounts: MountRepository
+}
+
+interface Known {
+  readonly role: KubernetesRole
+  readonly config: KubernetesConfig
+  readonly reviewerToken: string | undefined
+}
+
+const isSameAccount = (one: ServiceAccount, other: ServiceAccount): boolean =>
+  one.namespace === other.namespace && one.name === other.name && one.uid === other.uid

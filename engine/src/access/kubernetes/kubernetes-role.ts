@@ -1,0 +1,97 @@
+// Which service accounts may log in by a name, and what token they get. Nothing here asks the cluster.
+import { type Fault, rejectFaults } from "../../core/errors.ts"
+import { type Instant, minuteMs } from "../../core/time.ts"
+import { anyGlob } from "../../pki/names/host-names.ts"
+import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/token-terms.ts"
+import { refused, type Refusal, type ServiceAccountToken } from "./service-account-token.ts"
+
+export interface KubernetesRole extends TokenTerms {
+  /** Patterns, whose `*` stand for any run of characters. At least one of each. */
+  readonly boundServiceAccountNames: readonly string[]
+  readonly boundServiceAccountNamespaces: readonly string[]
+  /** That tokens are meant for; empty: any. */
+  readonly audience: string
+  /** What existing clients would know the account by; nothing here goes by it. */
+  readonly aliasNameSource: AliasNameSource
+}
+
+export const aliasNameSources = ["serviceaccount_uid", "serviceaccount_name"] as const
+export type AliasNameSource = (typeof aliasNameSources)[number]
+
+/** What is left out stays, and of a new role has its default. */
+export interface KubernetesRoleInput extends Partial<KubernetesRole> {
+  /** That reading it has found. */
+  readonly faults?: readonly Fault[]
+}
+
+const defaultKubernetesRole: KubernetesRole = {
+  ...initialTokenTerms,
+  boundServiceAccountNames: [],
+  boundServiceAccountNamespaces: [],
+  audience: "",
+  aliasNameSource: "serviceaccount_uid",
+}
+
+const patternsMaximum = 1_000
+const patternMaximum = 253
+const audienceMaximum = 1_024
+
+/** Of a role that is new where there is none before. Throws `invalid` with every fault. */
+export function changeKubernetesRole(before: KubernetesRole | undefined, input: KubernetesRoleInput): KubernetesRole {
+  const { faults = [], ...given } = input
+  const role: KubernetesRole = { ...(before ?? defaultKubernetesRole), ...given }
+  rejectFaults([
+    ...faults,
+    ...patternFaults("boundServiceAccountNames", "bound_service_account_names", role, faults),
+    ...patternFaults("boundServiceAccountNamespaces", "bound_service_account_namespaces", role, faults),
+    ...(role.audience.length > audienceMaximum
+      ? [{ field: ["audience"], detail: `"audience" must not be longer than ${audienceMaximum} characters` }]
+      : []),
+    ...tokenTermsFaults(role),
+  ])
+  return role
+}
+
+export function kubernetesRoleWarnings({ audience }: KubernetesRole): readonly string[] {
+  return audience === ""
+    ? [
+        'This role has no "audience", so that tokens which were made for other services log in by it as well; name the audience that its clients ask for.',
+      ]
+    : []
+}
+
+/** Two clocks may differ by that much; the API server has the last word where it is asked. */
+const leewayMs = minuteMs
+
+/** Why the token, were it genuine, would not log in by the role. */
+export function roleRefusal(
+  { account, audiences, expiresAt, notBefore }: ServiceAccountToken,
+  role: KubernetesRole,
+  now: Instant,
+): Refusal | undefined {
+  if (!anyGlob(role.boundServiceAccountNames)(account.name)) return refused("the role is not for accounts of that name")
+  if (!anyGlob(role.boundServiceAccountNamespaces)(account.namespace))
+    return refused("the role is not for accounts of that namespace")
+  if (role.audience !== "" && !audiences.includes(role.audience)) return refused("the token is for another audience")
+  if (expiresAt !== undefined && expiresAt + leewayMs <= now) return refused("the token has expired")
+  if (notBefore !== undefined && notBefore - leewayMs > now) return refused("the token is not valid yet")
+  return undefined
+}
+
+function patternFaults(
+  field: "boundServiceAccountNames" | "boundServiceAccountNamespaces",
+  name: string,
+  role: KubernetesRole,
+  known: readonly Fault[],
+): Fault[] {
+  // What could not be read is no empty list.
+  if (known.some((fault) => fault.field?.[0] === field)) return []
+  const patterns = role[field]
+  const refuse = (problem: string): Fault[] => [{ field: [field], detail: `"${name}" ${problem}` }]
+  if (patterns.length === 0) return refuse("can not be empty")
+  if (patterns.length > patternsMaximum) return refuse(`must not have more than ${patternsMaximum} entries`)
+  if (patterns.length > 1 && patterns.includes("*")) return refuse('can not mix "*" with values')
+  if (patterns.some((pattern) => pattern.length > patternMaximum || !/^[a-z0-9.*-]+$/.test(pattern)))
+    return refuse('must hold names of lower-case letters, digits, "-" and ".", in which "*" stands for anything')
+  return []
+}

@@ -1,0 +1,131 @@
+// A Kubernetes service account's token as far as it can be read without asking anybody: nothing of it is proved by that. Both
+// kinds are read: those that the cluster projects into pods, which end and are meant for an audience, and those of Secrets,
+// which do neither.
+import type { Instant } from "../../core/time.ts"
+import { type PublicKey, publicKeyObject } from "../../x509/public-key.ts"
+
+export interface ServiceAccount {
+  readonly namespace: string
+  readonly name: string
+  /** Tells an account from a later one of the same name. */
+  readonly uid: string
+}
+
+export interface ServiceAccountToken {
+  readonly account: ServiceAccount
+  /** The Secret that holds it; empty for a projected one. */
+  readonly secretName: string
+  readonly audiences: readonly string[]
+  readonly issuer: string
+  readonly expiresAt: Instant | undefined
+  readonly notBefore: Instant | undefined
+}
+
+/** Why a token is refused; the sentence is for the server's log and holds nothing of the token but names. */
+export interface Refusal {
+  readonly refused: string
+}
+
+export const refused = (reason: string): Refusal => ({ refused: reason })
+export const isRefusal = (value: object): value is Refusal => Object.hasOwn(value, "refused")
+
+/** Those that a cluster may sign with (Kubernetes, `--service-account-signing-key-file`, and its OIDC authenticator): no MAC is one. */
+const algorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"]
+/** Projected tokens have 1 KB; nobody's time goes into reading what is far longer. */
+const lengthMaximum = 16_384
+
+/** RFC 7519, with the claims that the API server writes. */
+export async function readServiceAccountToken(jwt: string): Promise<ServiceAccountToken | Refusal> {
+  if (jwt.length > lengthMaximum) return refused(`the token has more than ${lengthMaximum} characters`)
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return refused("the token is no signed JWT")
+  const { decodeJwt, decodeProtectedHeader } = await import("jose")
+  let header: object
+  let claims: object
+  try {
+    header = decodeProtectedHeader(jwt)
+    claims = decodeJwt(jwt)
+  } catch {
+    return refused("the token cannot be read")
+  }
+  const algorithm = member(header, "alg")
+  if (typeof algorithm !== "string" || !algorithms.includes(algorithm))
+    return refused("the token is not signed by an algorithm that clusters sign with")
+  // Whoever sets it relies on its being understood (RFC 7515, section 4.1.11).
+  if (Object.hasOwn(header, "crit")) return refused("the token's header has critical extensions")
+  return tokenOf(claims)
+}
+
+/** Whether one of the keys made the token's signature, by an algorithm that is made for it. */
+export async function isSignedByOneOf(jwt: string, keys: readonly PublicKey[]): Promise<boolean> {
+  const { compactVerify } = await import("jose")
+  for (const key of keys) {
+    try {
+      await compactVerify(jwt, publicKeyObject(key), { algorithms })
+      return true
+    } catch {
+      // Of another key, or made for another kind of key.
+    }
+  }
+  return false
+}
+
+function tokenOf(claims: object): ServiceAccountToken | Refusal {
+  const found = accountIn(claims)
+  if (found === undefined) return refused("the token names no service account")
+  const { account, secretName } = found
+  const subject = member(claims, "sub")
+  if (subject !== undefined && subject !== `system:serviceaccount:${account.namespace}:${account.name}`)
+    return refused("the token's subject is not the service account that it names")
+  const audiences = audiencesIn(member(claims, "aud"))
+  const issuer = member(claims, "iss") ?? ""
+  const [expiresAt, notBefore] = [instantIn(claims, "exp"), instantIn(claims, "nbf")]
+  if (audiences === undefined || typeof issuer !== "string" || expiresAt === "none" || notBefore === "none")
+    return refused("a claim of the token cannot be read")
+  return { account, secretName, audiences, issuer, expiresAt, notBefore }
+}
+
+const legacyPrefix = "kubernetes.io/serviceaccount"
+
+/** Undefined where one of its members is missing or not what a cluster would write. */
+function accountIn(claims: object): { readonly account: ServiceAccount; readonly secretName: string } | undefined {
+  const projected = member(claims, "kubernetes.io")
+  const [namespace, name, uid, secretName] =
+    projected === undefined
+      ? ["namespace", "service-account.name", "service-account.uid", "secret.name"].map((one) =>
+          member(claims, `${legacyPrefix}/${one}`),
+        )
+      : [
+          member(projected, "namespace"),
+          member(member(projected, "serviceaccount"), "name"),
+          member(member(projected, "serviceaccount"), "uid"),
+        ]
+  return isLabel(namespace) && isSubdomain(name) && isUid(uid)
+    ? { account: { namespace, name, uid }, secretName: isSubdomain(secretName) ? secretName : "" }
+    : undefined
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined
+
+// What the API server admits as names (RFC 1123 in its reading); a colon in one would make another's user name of it.
+const isLabel = (value: unknown): value is string =>
+  typeof value === "string" && value.length <= 63 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(value)
+const isSubdomain = (value: unknown): value is string =>
+  typeof value === "string" && value.length <= 253 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(value)
+const isUid = (value: unknown): value is string => typeof value === "string" && /^[\w-]{1,128}$/.test(value)
+
+/** One, several or none (RFC 7519, section 4.1.3). */
+function audiencesIn(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return []
+  const audiences: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return audiences.every((one) => typeof one === "string") ? audiences : undefined
+}
+
+/** Seconds since the epoch, which may have a fraction (RFC 7519, section 2). */
+function instantIn(claims: object, name: string): Instant | undefined | "none" {
+  const seconds = member(claims, name)
+  if (seconds === undefined) return undefined
+  return typeof seconds === "number" && Math.abs(seconds) < 1e11 ? Math.floor(seconds * 1_000) : "none"
+}

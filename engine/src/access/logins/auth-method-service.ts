@@ -1,0 +1,141 @@
+import { allowsPath, authorizePath, permissionDenied } from "../../core/access.ts"
+import type { Caller } from "../../core/caller.ts"
+import { conflict, rejectFaults, unprocessable } from "../../core/errors.ts"
+import { newId, newUuid } from "../../core/ids.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import type { IdentityRepository } from "../../organizations/authentication.ts"
+import {
+  initialMountTraits,
+  mountInTheWay,
+  mountOptionsAfter,
+  mountPathOf,
+  type MountRepository,
+} from "../../pki/mounts/mount.ts"
+import {
+  type AuthMethod,
+  authMethodFaults,
+  type AuthMethodInput,
+  type AuthMethodPatch,
+  authMethodPathFaults,
+  type AuthMethodRepository,
+  initialAuthMethodConfig,
+} from "./auth-method.ts"
+import type { AuthMethodDirectory } from "./auth-method-directory.ts"
+import { type AuthMethods, type AuthMethodView, tokenMethod } from "./auth-method-api.ts"
+
+interface UsedRepositories {
+  readonly authMethods: AuthMethodRepository
+  readonly identity: IdentityRepository
+  readonly mounts: MountRepository
+}
+
+const writing = ["create", "update"] as const
+/** All are kept in memory, and listed at once. */
+const methodsMaximum = 1_000
+
+export class AuthMethodService implements AuthMethods {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #directory: AuthMethodDirectory
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, directory: AuthMethodDirectory, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#directory = directory
+    this.#caller = caller
+  }
+
+  async enable({
+    path: text,
+    type,
+    description = "",
+    config,
+    traits,
+    options = {},
+  }: AuthMethodInput): Promise<AuthMethodView> {
+    const path = mountPathOf(text)
+    authorizePath(this.#caller, { path: `sys/auth/${path}`, capability: writing, sudo: true })
+    const { random, clock } = this.#runtime
+    const method: AuthMethod = {
+      id: newId("auth", random),
+      path,
+      type,
+      description,
+      config: { ...initialAuthMethodConfig, ...config },
+      traits: { ...initialMountTraits, ...traits },
+      options: mountOptionsAfter({}, options),
+      accessor: `auth_${type}_${Buffer.from(random.bytes(4)).toString("hex")}`,
+      uuid: newUuid(random),
+      createdAt: clock.now(),
+    }
+    rejectFaults([...authMethodPathFaults(path), ...authMethodFaults(method)])
+    return this.#storage.transact(async ({ authMethods }) => {
+      const others = await authMethods.list()
+      if (others.length >= methodsMaximum) throw unprocessable(`there are ${methodsMaximum} auth methods already`)
+      const taken = mountInTheWay(path, others)
+      if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
+      await authMethods.insert(method)
+      return authMethodViewOf(method)
+    })
+  }
+
+  async list(): Promise<readonly AuthMethodView[]> {
+    authorizePath(this.#caller, { path: "sys/auth", capability: "read" })
+    const methods = await this.#storage.read(({ authMethods }) => authMethods.list())
+    return [...methods.map(authMethodViewOf), tokenMethod].toSorted((one, other) => (one.path < other.path ? -1 : 1))
+  }
+
+  async get(text: string): Promise<AuthMethodView> {
+    const path = mountPathOf(text)
+    // Whoever may see what it is tuned to sees all there is of it.
+    const sudo = { capability: "read", sudo: true } as const
+    const mayRead =
+      allowsPath(this.#caller, { path: `sys/auth/${path}`, ...sudo }) ||
+      allowsPath(this.#caller, { path: `sys/auth/${path}/tune`, ...sudo }) ||
+      ["", "/tune"].some((end) =>
+        allowsPath(this.#caller, { path: `sys/mounts/auth/${path}${end}`, capability: "read" }),
+      )
+    if (!mayRead) throw permissionDenied()
+    return path === tokenMethod.path ? tokenMethod : authMethodViewOf((await this.#directory.current()).at(path))
+  }
+
+  async tune(text: string, { description, config, options = {} }: AuthMethodPatch): Promise<AuthMethodView> {
+    const path = mountPathOf(text)
+    // By either address that clients use, of which the second asks for no `sudo` in the public service as well.
+    if (!allowsPath(this.#caller, { path: `sys/auth/${path}/tune`, capability: writing, sudo: true }))
+      authorizePath(this.#caller, { path: `sys/mounts/auth/${path}/tune`, capability: writing })
+    rejectTokenMethod(path, "tuned")
+    return this.#storage.transact(async (stores) => {
+      const before = (await this.#directory.within(stores)).at(path)
+      const after: AuthMethod = {
+        ...before,
+        description: description ?? before.description,
+        config: { ...before.config, ...config },
+        options: mountOptionsAfter(before.options, options),
+      }
+      rejectFaults(authMethodFaults(after))
+      await stores.authMethods.save(after)
+      return authMethodViewOf(after)
+    })
+  }
+
+  async disable(text: string): Promise<void> {
+    const path = mountPathOf(text)
+    authorizePath(this.#caller, { path: `sys/auth/${path}`, capability: "delete", sudo: true })
+    rejectTokenMethod(path, "disabled")
+    await this.#storage.transact(async (stores) => {
+      const { id } = (await this.#directory.within(stores)).at(path)
+      await stores.authMethods.remove(id)
+      await stores.identity.bumpCacheVersion()
+    })
+  }
+}
+
+function rejectTokenMethod(path: string, done: string): void {
+  if (path === tokenMethod.path)
+    throw unprocessable(`the auth method "${path}" is the server's own and cannot be ${done}`)
+}
+
+export const authMethodViewOf = ({ id: _id, createdAt: _createdAt, ...view }: AuthMethod): AuthMethodView => view

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest"
+import { hourMs, minuteMs } from "../../core/time.ts"
+import { renewServiceToken } from "../service-tokens/service-token.ts"
+import { type AuthMethodConfig, type AuthMethodId, initialAuthMethodConfig } from "./auth-method.ts"
+import { loginToken } from "./login.ts"
+import { initialTokenTerms, type TokenTerms } from "./token-terms.ts"
+
+const now = 1_000
+const who = { now, id: "at-1", displayName: "", meta: { role_name: "web" } }
+const methodWith = (config: Partial<AuthMethodConfig> = {}) => ({
+  id: "auth-1" as AuthMethodId,
+  path: "team/approle",
+  config: { ...initialAuthMethodConfig, ...config },
+})
+const loginWith = (terms: Partial<TokenTerms> = {}, config: Partial<AuthMethodConfig> = {}) =>
+  loginToken({ ...initialTokenTerms, ...terms }, methodWith(config), who)
+
+test("a login by a role that says nothing gives an orphan that lives by its method, with the default policy", () => {
+  expect(loginWith()).toEqual({
+    warnings: [],
+    token: {
+      id: "at-1",
+      displayName: "team-approle",
+      policies: ["default"],
+      meta: { role_name: "web" },
+      parentId: null,
+      path: "auth/team/approle/login",
+      createdAt: now,
+      expiresAt: now + 768 * hourMs,
+      ttlMs: 768 * hourMs,
+      explicitMaxTtlMs: null,
+      periodMs: null,
+      maxTtlMs: 768 * hourMs,
+      renewable: true,
+      lastRenewedAt: null,
+      usesLeft: null,
+      boundCidrs: [],
+      role: null,
+      authMethodId: "auth-1",
+    },
+  })
+})
+
+test("a role says what its tokens are", () => {
+  const terms = { policies: ["web", "api", "web"], noDefaultPolicy: true, numUses: 3, boundCidrs: ["10.0.0.0/8"] }
+  expect(loginWith(terms).token).toMatchObject({ policies: ["api", "web"], usesLeft: 3, boundCidrs: ["10.0.0.0/8"] })
+  expect(loginToken(initialTokenTerms, methodWith(), { ...who, displayName: "ns-sa" }).token.displayName).toBe(
+    "team-approle-ns-sa",
+  )
+})
+
+test("no login gives root, whatever a role of an older release says", () => {
+  expect(loginWith({ policies: ["root", "web"] }).token.policies).toEqual(["default", "web"])
+})
+
+describe("the lifetime", () => {
+  const capped = (what: string, asked: number, maximum: number) => [
+    `${what} of "${asked}s" exceeded the effective max_ttl of "${maximum}s"; ${what === "TTL" ? "TTL" : what} value is capped accordingly`,
+  ]
+  test.each<{
+    why: string
+    terms?: Partial<TokenTerms>
+    config?: Partial<AuthMethodConfig>
+    ttlMs: number
+    /** What is left after it is renewed when it is half an hour old, without saying how long. */
+    renewedMs: number
+    warnings?: readonly string[]
+  }>([
+    { why: "is the role's", terms: { ttlMs: hourMs }, ttlMs: hourMs, renewedMs: hourMs },
+    {
+      why: "is the method's where the role says nothing",
+      config: { defaultLeaseTtlMs: 2 * hourMs },
+      ttlMs: 2 * hourMs,
+      renewedMs: 2 * hourMs,
+    },
+    {
+      why: "ends with the role's maximum, also when it is renewed",
+      terms: { ttlMs: hourMs, maxTtlMs: hourMs },
+      ttlMs: hourMs,
+      renewedMs: 30 * minuteMs,
+    },
+    {
+      why: "ends with the method's maximum, also when it is renewed",
+      terms: { ttlMs: 2 * hourMs, maxTtlMs: 4 * hourMs },
+      config: { maxLeaseTtlMs: hourMs },
+      ttlMs: hourMs,
+      renewedMs: 30 * minuteMs,
+      warnings: capped("TTL", 7_200, 3_600),
+    },
+    {
+      why: "may be longer than the system's where the method says so",
+      terms: { ttlMs: 1_000 * hourMs },
+      config: { maxLeaseTtlMs: 2_000 * hourMs },
+      ttlMs: 1_000 * hourMs,
+      renewedMs: 1_000 * hourMs,
+    },
+    {
+      why: "ends with the explicit maximum",
+      terms: { ttlMs: hourMs, explicitMaxTtlMs: 40 * minuteMs },
+      ttlMs: 40 * minuteMs,
+      renewedMs: 10 * minuteMs,
+      warnings: capped("TTL", 3_600, 2_400),
+    },
+    {
+      why: "is the period again and again, beyond the role's maximum",
+      terms: { periodMs: hourMs, ttlMs: minuteMs, maxTtlMs: minuteMs },
+      ttlMs: hourMs,
+      renewedMs: hourMs,
+    },
+    {
+      why: "is a period within the method's maximum",
+      terms: { periodMs: 2 * hourMs },
+      config: { maxLeaseTtlMs: hourMs },
+      ttlMs: hourMs,
+      renewedMs: hourMs,
+      warnings: capped("period", 7_200, 3_600),
+    },
+    {
+      why: "is a period within the explicit maximum",
+      terms: { periodMs: hourMs, explicitMaxTtlMs: 80 * minuteMs },
+      ttlMs: hourMs,
+      renewedMs: 50 * minuteMs,
+    },
+  ])("$why", ({ terms, config, ttlMs, renewedMs, warnings = [] }) => {
+    const { token, warnings: told } = loginWith(terms, config)
+    expect([token.expiresAt, told]).toEqual([now + ttlMs, warnings])
+    const later = now + 30 * minuteMs
+    expect(renewServiceToken(token, undefined, later).token.expiresAt).toBe(later + renewedMs)
+  })
+})

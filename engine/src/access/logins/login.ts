@@ -1,0 +1,108 @@
+// The token that a login gives. It has no parent, because nobody made it who could end; and it ends with its method.
+import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
+import { newId } from "../../core/ids.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { type Instant, secondMs } from "../../core/time.ts"
+import { newSecret } from "../../organizations/token.ts"
+import { leaseTtls } from "../../pki/mounts/mount.ts"
+import type { PolicyRepository } from "../policies/policy.ts"
+import type { ServiceTokenRepository } from "../service-tokens/service-token-repository.ts"
+import { type CreatedServiceToken, serviceTokenViewOf } from "../service-tokens/service-token-service.ts"
+import { bounded, type ServiceToken } from "../service-tokens/service-token.ts"
+import { noAuthMethod } from "./auth-method-directory.ts"
+import type { AuthMethod, AuthMethodRepository } from "./auth-method.ts"
+import type { TokenTerms } from "./token-terms.ts"
+
+/** Who has logged in, as the method knows them. */
+export interface LoggedIn {
+  /** Behind the method's path; empty for the path alone. */
+  readonly displayName: string
+  /** What the method tells of them: the role, and whatever it knows besides. */
+  readonly meta: Readonly<Record<string, string>>
+}
+
+export function loginToken(
+  terms: TokenTerms,
+  method: Pick<AuthMethod, "id" | "path" | "config">,
+  { now, id, displayName, meta }: LoggedIn & { readonly now: Instant; readonly id: string },
+): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
+  const { defaultMs, maximumMs: methodMaximumMs } = leaseTtls(method.config)
+  const maxTtlMs = Math.min(terms.maxTtlMs ?? Infinity, methodMaximumMs)
+  const { periodMs, ...asked } = askedFor(terms, { defaultMs, methodMaximumMs })
+  const { ttlMs, warnings } = bounded(asked.ttlMs, {
+    systemMs: periodMs === null ? maxTtlMs : undefined,
+    explicitMs: terms.explicitMaxTtlMs ?? undefined,
+  })
+  const policies = terms.policies.filter((name) => name !== rootPolicyName)
+  return {
+    warnings: [...asked.warnings, ...warnings],
+    token: {
+      id,
+      displayName: [method.path.replaceAll("/", "-"), displayName].filter((part) => part !== "").join("-"),
+      policies: [...new Set([...policies, ...(terms.noDefaultPolicy ? [] : [defaultPolicyName])])].toSorted(),
+      meta,
+      parentId: null,
+      path: `auth/${method.path}/login`,
+      createdAt: now,
+      expiresAt: now + ttlMs,
+      ttlMs,
+      explicitMaxTtlMs: terms.explicitMaxTtlMs,
+      periodMs,
+      maxTtlMs,
+      renewable: true,
+      lastRenewedAt: null,
+      usesLeft: terms.numUses === 0 ? null : terms.numUses,
+      boundCidrs: terms.boundCidrs,
+      role: null,
+      authMethodId: method.id,
+    },
+  }
+}
+
+/** A period is no way around the longest lifetime of the method. */
+function askedFor(
+  { periodMs, ttlMs }: TokenTerms,
+  { defaultMs, methodMaximumMs }: { readonly defaultMs: number; readonly methodMaximumMs: number },
+): { readonly ttlMs: number; readonly periodMs: number | null; readonly warnings: readonly string[] } {
+  if (periodMs === null) return { ttlMs: ttlMs ?? defaultMs, periodMs, warnings: [] }
+  if (periodMs <= methodMaximumMs) return { ttlMs: periodMs, periodMs, warnings: [] }
+  const [asked, maximum] = [periodMs, methodMaximumMs].map((ms) => `${ms / secondMs}s`)
+  return {
+    ttlMs: methodMaximumMs,
+    periodMs: methodMaximumMs,
+    warnings: [
+      `period of "${asked}" exceeded the effective max_ttl of "${maximum}"; period value is capped accordingly`,
+    ],
+  }
+}
+
+export interface LoginRepositories {
+  readonly authMethods: AuthMethodRepository
+  readonly policies: PolicyRepository
+  readonly serviceTokens: ServiceTokenRepository
+}
+
+/**
+ * Makes the token of whoever has proved themselves, in the unit of work that has found it so. Policies that the terms name and
+ * that do not exist are left out, and told of. Throws `not-found` where the method is disabled by now.
+ */
+export async function logIn(
+  stores: LoginRepositories,
+  { clock, random, digest }: Pick<Runtime, "clock" | "random" | "digest">,
+  method: AuthMethod,
+  { terms, ...who }: LoggedIn & { readonly terms: TokenTerms },
+): Promise<CreatedServiceToken> {
+  if ((await stores.authMethods.find(method.id)) === undefined) throw noAuthMethod(method.path)
+  const now = clock.now()
+  const made = loginToken(terms, method, { now, id: newId("at", random), ...who })
+  const known = new Set(await stores.policies.names())
+  const missing = made.token.policies.filter((name) => !known.has(name))
+  const token = { ...made.token, policies: made.token.policies.filter((name) => known.has(name)) }
+  const secret = newSecret(random)
+  await stores.serviceTokens.insert(token, digest(secret))
+  return {
+    secret,
+    token: serviceTokenViewOf(token, { now, expiresAt: token.expiresAt }),
+    warnings: [...made.warnings, ...missing.map((name) => `policy "${name}" does not exist and is left out`)],
+  }
+}

@@ -1,0 +1,85 @@
+// What a role says of the tokens that are made by it, whatever else it is a role of. Null is nothing said: the method's lifetimes
+// hold then, and the system's above them.
+import { rootPolicyName } from "../../core/access.ts"
+import type { Fault } from "../../core/errors.ts"
+import { secondMs } from "../../core/time.ts"
+import { policyNameFaults } from "../policies/policy.ts"
+import { tokenCountMaximum, tokenTtlMaximumMs } from "../service-tokens/token-limits.ts"
+import { parseBound } from "./address-bounds.ts"
+
+/** All come to the same: there are service tokens and no others. */
+export type TokenType = "default" | "default-service" | "service"
+
+export interface TokenTerms {
+  /** Lifetime of a token; the method's default when null. Whole seconds, as all of these. */
+  readonly ttlMs: number | null
+  /** From the login on, beyond which no renewal goes; the method's when null, and never longer. A period goes before. */
+  readonly maxTtlMs: number | null
+  /** The same, whatever period there is. */
+  readonly explicitMaxTtlMs: number | null
+  /** Each renewal lasts this long, and there may be any number of them. */
+  readonly periodMs: number | null
+  /** In lower case; they need not exist until somebody logs in. Never `root`. */
+  readonly policies: readonly string[]
+  /** Ranges or single addresses from which the token can be used; from anywhere when empty. */
+  readonly boundCidrs: readonly string[]
+  readonly noDefaultPolicy: boolean
+  /** 0 is any number. */
+  readonly numUses: number
+  readonly tokenType: TokenType
+}
+
+export const initialTokenTerms: TokenTerms = {
+  ttlMs: null,
+  maxTtlMs: null,
+  explicitMaxTtlMs: null,
+  periodMs: null,
+  policies: [],
+  boundCidrs: [],
+  noDefaultPolicy: false,
+  numUses: 0,
+  tokenType: "default",
+}
+
+const policiesMaximum = 100
+const boundsMaximum = 100
+
+/** Of terms as they would become; fields have the names they have in `TokenTerms`, details those of the wire. */
+export function tokenTermsFaults(terms: TokenTerms): Fault[] {
+  const { ttlMs, maxTtlMs, policies, boundCidrs, numUses } = terms
+  const faults: Fault[] = []
+  const refuse = (field: keyof TokenTerms, detail: string) => void faults.push({ field: [field], detail })
+  for (const [field, name] of ttlNames) {
+    const value = terms[field]
+    const isLifetime =
+      value === null ||
+      (Number.isSafeInteger(value) && value >= secondMs && value % secondMs === 0 && value <= tokenTtlMaximumMs)
+    if (!isLifetime)
+      refuse(field, `${name} must be a positive number of whole seconds, at most ${tokenTtlMaximumMs / secondMs}`)
+  }
+  if (ttlMs !== null && maxTtlMs !== null && ttlMs > maxTtlMs)
+    refuse("ttlMs", "token_ttl must not be longer than token_max_ttl")
+  if (policies.length > policiesMaximum)
+    refuse("policies", `token_policies has too many names (maximum is ${policiesMaximum})`)
+  else
+    for (const name of policies) {
+      if (name === rootPolicyName) refuse("policies", 'token_policies must not have "root", which no login gives')
+      else if (policyNameFaults(name).length > 0)
+        refuse("policies", `token_policies has "${name}", which is no name of a policy`)
+    }
+  if (boundCidrs.length > boundsMaximum)
+    refuse("boundCidrs", `token_bound_cidrs has too many entries (maximum is ${boundsMaximum})`)
+  else
+    for (const bound of boundCidrs.filter((text) => parseBound(text) === undefined))
+      refuse("boundCidrs", `token_bound_cidrs has "${bound}", which is no address and no range of addresses`)
+  if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > tokenCountMaximum)
+    refuse("numUses", `token_num_uses must be a whole number from 0 to ${tokenCountMaximum}`)
+  return faults
+}
+
+const ttlNames = [
+  ["ttlMs", "token_ttl"],
+  ["maxTtlMs", "token_max_ttl"],
+  ["explicitMaxTtlMs", "token_explicit_max_ttl"],
+  ["periodMs", "token_period"],
+] as const

@@ -1,0 +1,69 @@
+// Roles that are filled in with the caller: the certificates of a name go to one user, whatever users call themselves.
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { document, made, newUser, type Person } from "../../../testing/users.ts"
+import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
+
+let world: TestEngine
+beforeAll(async () => {
+  world = await openTestEngine()
+  await world.engine.mounts.create({ path: "pki" })
+  await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec" })
+  await world.engine.pki("pki").roles.save("own", {
+    allowedDomains: ["{{identity.entity.name}}.example.com"],
+    allowedDomainsTemplate: true,
+    allowBareDomains: true,
+    ttlMs: 60_000,
+    keyType: "ec",
+  })
+  await world.engine.policies.put("issue", 'path "pki/issue/own" { capabilities = ["create", "update"] }')
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+async function person(username: string): Promise<Person> {
+  const made = await newUser(world, username)
+  await world.engine.policies.attach("issue", { kind: "user", username })
+  return made
+}
+
+/** The status of the answer. */
+const issue = async (token: string, name: string): Promise<number> => {
+  const body = { common_name: `${name}.example.com` }
+  return (await world.pki("POST", "/pki/issue/own", { token, body })).status
+}
+
+const rename = ({ token }: Person, username: string) =>
+  made(world, "PATCH", "/account/update", document("users", { username }), token)
+
+test("[F-P14] a user who takes the username of another keeps the own name in templates", async () => {
+  const [ada, eve] = [await person("ada"), await person("eve")]
+  expect([await issue(ada.token, "ada"), await issue(eve.token, "eve")]).toEqual([200, 200])
+  await rename(ada, "ada.lovelace")
+  await rename(eve, "ada")
+  expect([await issue(eve.token, "ada"), await issue(eve.token, "eve")]).toEqual([400, 200])
+  expect([await issue(ada.token, "ada"), await issue(ada.token, "ada.lovelace")]).toEqual([200, 400])
+})
+
+test("[F-P14] a user with the username of one who was deleted or renamed has a name of their own", async () => {
+  const first = await person("Bob")
+  await made(world, "DELETE", `/admin/users/${first.id}`)
+  const second = await person("bob")
+  expect([await issue(second.token, "bob"), await issue(second.token, "bob-2")]).toEqual([400, 200])
+  await rename(second, "robert")
+  const third = await person("bob")
+  expect([await issue(third.token, "bob-2"), await issue(third.token, "bob-3")]).toEqual([400, 200])
+})
+
+test("[F-P14] a team has a name that no user and no team of another organization has", async () => {
+  const user = await person("ops")
+  for (const organization of ["acme", "beta"]) {
+    await world.engine.organizations.create({ name: organization, email: `a@${organization}.example` })
+    const team = await world.engine.teams.create(organization, { name: "ops" })
+    await world.engine.policies.attach("issue", { kind: "team", organization, team: "ops" })
+    const { attributes } = await made(world, "POST", `/teams/${team.id}/authentication-token`)
+    const name = organization === "acme" ? "ops-2" : "ops-3"
+    await made(world, "PATCH", `/teams/${team.id}`, document("teams", { name: "renamed" }))
+    expect([await issue(attributes.token, "ops"), await issue(attributes.token, "renamed")]).toEqual([400, 400])
+    expect(await issue(attributes.token, name)).toBe(200)
+  }
+  expect(await issue(user.token, "ops")).toBe(200)
+})

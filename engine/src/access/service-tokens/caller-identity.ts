@@ -1,0 +1,73 @@
+import type { Caller } from "../../core/caller.ts"
+import type { TeamId } from "../../core/ids.ts"
+import type { Storage } from "../../core/storage.ts"
+import type { EntityNameRepository, NamedEntity } from "../../organizations/entity-name.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import type { Identity } from "../../pki/names/identity-template.ts"
+
+export interface IdentityRepositories {
+  readonly users: Pick<UserRepository, "find">
+  readonly teams: Pick<TeamRepository, "findMany">
+  readonly entityNames: EntityNameRepository
+}
+
+/**
+ * Returns the caller under the names that were fixed when it was made: a user with their teams, or a team. Undefined for service
+ * tokens, tokens of organizations and of agents, and for callers without a token.
+ */
+export async function identityOf(
+  caller: Caller,
+  storage: Storage<IdentityRepositories>,
+): Promise<Identity | undefined> {
+  const found = await storage.read(async (stores) => {
+    const entities = await entitiesOf(caller, stores)
+    return entities && { ...entities, names: await stores.entityNames.find(idsOf(entities)) }
+  })
+  if (found === undefined) return undefined
+  const names = new Map(found.names)
+  const unnamed = [found.entity, ...found.groups].filter(({ id }) => !names.has(id))
+  // A server of an earlier release made them.
+  if (unnamed.length > 0)
+    await storage.transact(async ({ entityNames }) => {
+      for (const entity of unnamed) names.set(entity.id, await entityNames.fix(entity))
+    })
+  const named = ({ id, name }: NamedEntity) => ({ id, name: names.get(id) ?? name })
+  return { entity: { ...named(found.entity), metadata: {}, aliases: {} }, groups: found.groups.map(named) }
+}
+
+interface Entities {
+  readonly entity: NamedEntity
+  readonly groups: readonly NamedEntity[]
+}
+
+const idsOf = ({ entity, groups }: Entities) => [entity.id, ...groups.map(({ id }) => id)]
+
+async function entitiesOf(caller: Caller, stores: IdentityRepositories): Promise<Entities | undefined> {
+  switch (caller.kind) {
+    case "user": {
+      const user = await stores.users.find(caller.userId)
+      if (user === undefined) return undefined
+      const teamIds = [...caller.memberships.values()].flatMap(({ teams }) => teams)
+      return { entity: { id: user.id, name: user.username }, groups: await groupsOf(teamIds, stores) }
+    }
+    case "team": {
+      const groups = await groupsOf([caller.teamId], stores)
+      const [team] = groups
+      return team && { entity: team, groups }
+    }
+    case "organization":
+    case "agent":
+    case "service":
+    case "anonymous":
+      return undefined
+    default:
+      return caller satisfies never
+  }
+}
+
+async function groupsOf(ids: readonly TeamId[], { teams }: IdentityRepositories): Promise<readonly NamedEntity[]> {
+  if (ids.length === 0) return []
+  const found = await teams.findMany(ids)
+  return found.map(({ id, name }) => ({ id, name }))
+}

@@ -1,0 +1,399 @@
+import { allowsPath, authorizePath, capabilitiesOn, type Capability, type PathDemand } from "../../core/access.ts"
+import type { Caller } from "../../core/caller.ts"
+import { forbidden, invalid, rejectFaults, unprocessable } from "../../core/errors.ts"
+import { newId } from "../../core/ids.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
+import { secondMs } from "../../core/time.ts"
+import {
+  type IdentityRepository,
+  type ResolvedToken,
+  resolveToken,
+  tokenAncestorsMaximum,
+  type TokenRecord,
+} from "../../organizations/authentication.ts"
+import type { OrganizationRepository } from "../../organizations/organization.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import { isExpired, newSecret, type TokenOwner, type TokenRepository } from "../../organizations/token.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import { rejectWithoutRole, type RenewalRepositories } from "../logins/renewal.ts"
+import type { PolicyRepository } from "../policies/policy.ts"
+import type { AccessorQuery, ServiceTokenRepository } from "./service-token-repository.ts"
+import {
+  asRoleSaysNow,
+  createServiceToken,
+  type Maker,
+  notRenewable,
+  renewServiceToken,
+  type ServiceToken,
+  type ServiceTokenInput,
+} from "./service-token.ts"
+import { existingTokenRole } from "./token-role-service.ts"
+import type { TokenRoleRepository } from "./token-role.ts"
+
+interface UsedRepositories extends RenewalRepositories {
+  readonly identity: IdentityRepository
+  readonly organizations: OrganizationRepository
+  readonly policies: PolicyRepository
+  readonly serviceTokens: ServiceTokenRepository
+  readonly teams: TeamRepository
+  readonly tokenRoles: TokenRoleRepository
+  readonly tokens: TokenRepository
+  readonly users: UserRepository
+}
+
+const writing = ["create", "update"] as const
+const createPath = "auth/token/create"
+const createOrphanPath = "auth/token/create-orphan"
+/** Making a token pays for forgetting a few that have ended, so that they never pile up. */
+const sweptTokensAtOnce = 20
+const pathsMaximum = 1_000
+
+export class ServiceTokenService implements ServiceTokens {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  async create(input: ServiceTokenInput): Promise<CreatedServiceToken> {
+    authorizePath(this.#caller, { path: createPath, capability: writing })
+    return this.#create(input, { path: createPath, orphan: false })
+  }
+
+  async createOrphan(input: ServiceTokenInput): Promise<CreatedServiceToken> {
+    authorizePath(this.#caller, { path: createOrphanPath, capability: writing, sudo: true })
+    return this.#create(input, { path: createOrphanPath, orphan: true })
+  }
+
+  async createByRole(role: string, input: ServiceTokenInput): Promise<CreatedServiceToken> {
+    const path = `${createPath}/${role}`
+    authorizePath(this.#caller, { path, capability: writing })
+    return this.#create(input, { path, orphan: false, role })
+  }
+
+  async #create(
+    input: ServiceTokenInput,
+    how: { readonly path: string; readonly orphan: boolean; readonly role?: string },
+  ): Promise<CreatedServiceToken> {
+    const { clock, random, digest } = this.#runtime
+    const id = newId("at", random)
+    const secret = newSecret(random)
+    const hash = digest(secret)
+    const now = clock.now()
+    // One token is inserted. Its parent and its policies are held by foreign keys: where one of them is removed by another transaction, the
+    // work is run again and finds it gone.
+    return this.#storage.transact(async (stores) => {
+      const maker = await this.#maker(stores, how.path, now)
+      const { role: name } = how
+      const by = name === undefined ? undefined : { name, role: await existingTokenRole(stores, name) }
+      const { token, warnings } = createServiceToken(input, maker, { id, now, path: how.path, orphan: how.orphan, by })
+      await rejectUnknownPolicies(stores, token.policies)
+      if (token.parentId !== null) await rejectTooDeep(stores, token.parentId)
+      await stores.serviceTokens.sweep(now, sweptTokensAtOnce)
+      await stores.serviceTokens.insert(token, hash)
+      return { secret, token: serviceTokenViewOf(token, { now, expiresAt: token.expiresAt }), warnings }
+    }, repeatableRead)
+  }
+
+  async #maker({ identity }: UsedRepositories, path: string, now: number): Promise<Maker> {
+    const { acl, kind } = this.#caller
+    const tokenId = this.#ownTokenId()
+    const record = tokenId === undefined ? undefined : await identity.findTokenById(tokenId)
+    const resolved = record && (await resolveToken(identity, record))
+    // Ended between the question who asks and this one.
+    if (tokenId !== undefined && (resolved === undefined || isExpired(resolved, now))) throw badToken()
+    if (resolved?.limitedUses === true)
+      throw unprocessable("a token with a limited number of uses cannot make other tokens")
+    return {
+      policies: acl.policies,
+      everything: acl.kind === "everything",
+      sudo: allowsPath(this.#caller, { path, capability: "sudo" }),
+      token: resolved && {
+        id: resolved.tokenId,
+        expiresAt: resolved.expiresAt,
+        service: kind === "service",
+        boundCidrs: resolved.boundCidrs,
+      },
+    }
+  }
+
+  async lookup(token: TokenRef): Promise<ServiceTokenView> {
+    const [path, capability] = isSelf(token)
+      ? (["auth/token/lookup-self", ["read", "update"]] as const)
+      : ([`auth/token/${"secret" in token ? "lookup" : "lookup-accessor"}`, "update"] as const)
+    authorizePath(this.#caller, { path, capability })
+    return this.#storage.read(async (stores) => this.#view(stores, await this.#found(stores, token)))
+  }
+
+  async list(query: AccessorQuery = {}): Promise<readonly string[]> {
+    authorizePath(this.#caller, { path: "auth/token/accessors", capability: "list", sudo: true })
+    const { limit } = query
+    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
+      throw invalid([{ field: ["limit"], detail: "limit must be a positive whole number" }])
+    return this.#storage.read(({ serviceTokens }) => serviceTokens.accessors(query, this.#runtime.clock.now()))
+  }
+
+  async renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer> {
+    this.#authorize("renew", token)
+    const now = this.#runtime.clock.now()
+    // The row of the token is written: where another transaction revoked or renewed it, the work is run again.
+    return this.#storage.transact(async (stores) => {
+      const found = await this.#found(stores, token)
+      const before = await stores.serviceTokens.find(found.tokenId)
+      if (before === undefined) throw notRenewable()
+      await rejectWithoutRole(stores, before)
+      const role = before.role === null ? undefined : await stores.tokenRoles.find(before.role)
+      const { token: after, warnings } = renewServiceToken(asRoleSaysNow(before, role), incrementMs, now)
+      await stores.serviceTokens.recordRenewal(after)
+      // Whoever has cached it believes in the end it had.
+      if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await stores.identity.bumpCacheVersion()
+      return { token: await this.#view(stores, await this.#found(stores, token)), warnings }
+    }, repeatableRead)
+  }
+
+  async revoke(token: TokenRef): Promise<void> {
+    this.#authorize("revoke", token)
+    await this.#storage.transact(async (stores) => {
+      const id = await this.#idOf(stores, token)
+      if (id === undefined && !isSelf(token) && "accessor" in token) throw badAccessor()
+      if (id !== undefined) await end(stores, id)
+    })
+  }
+
+  async revokeOrphan(secret: string): Promise<void> {
+    authorizePath(this.#caller, { path: "auth/token/revoke-orphan", capability: "update", sudo: true })
+    await this.#storage.transact(async (stores) => {
+      const id = await this.#idOf(stores, { secret })
+      if (id === undefined) return
+      await stores.serviceTokens.orphanChildren(id)
+      await end(stores, id)
+    })
+  }
+
+  async capabilities(token: TokenRef, paths: readonly string[]): Promise<readonly PathCapabilities[]> {
+    const name = isSelf(token) ? "capabilities-self" : "secret" in token ? "capabilities" : "capabilities-accessor"
+    authorizePath(this.#caller, { path: `sys/${name}`, capability: "update" })
+    const problem =
+      paths.length === 0
+        ? "paths can't be blank"
+        : paths.length > pathsMaximum
+          ? `paths has too many entries (maximum is ${pathsMaximum})`
+          : undefined
+    if (problem !== undefined) throw invalid([{ field: ["paths"], detail: problem }])
+    const holder = isSelf(token)
+      ? this.#caller
+      : await this.#storage.read(async (stores) => (await this.#found(stores, token)).caller)
+    return paths.map((path) => ({ path, capabilities: shownCapabilities(holder, path.replace(/^\//, "")) }))
+  }
+
+  #authorize(verb: "renew" | "revoke", token: TokenRef): void {
+    const suffix = isSelf(token) ? "-self" : "secret" in token ? "" : "-accessor"
+    const demand: PathDemand = { path: `auth/token/${verb}${suffix}`, capability: "update" }
+    authorizePath(this.#caller, demand)
+  }
+
+  /** Throws `forbidden` for what is no token, or one that has ended. */
+  async #found(stores: UsedRepositories, token: TokenRef): Promise<ResolvedToken & { readonly record: TokenRecord }> {
+    const record = await this.#record(stores, token)
+    const resolved = record && (await resolveToken(stores.identity, record))
+    if (record === undefined || resolved === undefined || this.#hasEnded(resolved, token)) {
+      throw !isSelf(token) && "accessor" in token ? badAccessor() : badToken()
+    }
+    return { ...resolved, record }
+  }
+
+  /** The last use of a token ends it, and may have been this one. */
+  #hasEnded(resolved: ResolvedToken, token: TokenRef): boolean {
+    return isExpired(resolved, this.#runtime.clock.now()) && !(isSelf(token) && resolved.limitedUses)
+  }
+
+  async #record({ identity }: UsedRepositories, token: TokenRef): Promise<TokenRecord | undefined> {
+    if (isSelf(token)) {
+      const id = this.#ownTokenId()
+      if (id === undefined) throw unprocessable("there is no token: the engine acts for itself")
+      return identity.findTokenById(id)
+    }
+    if ("secret" in token) return identity.findToken(this.#runtime.digest(token.secret))
+    const record = await identity.findTokenById(token.accessor)
+    return record?.owner.kind === "service" ? record : undefined
+  }
+
+  async #idOf(stores: UsedRepositories, token: TokenRef): Promise<string | undefined> {
+    return (await this.#record(stores, token))?.id
+  }
+
+  #ownTokenId(): string | undefined {
+    return this.#caller.kind === "anonymous" ? undefined : this.#caller.tokenId
+  }
+
+  async #view(
+    stores: UsedRepositories,
+    { record, caller, expiresAt }: ResolvedToken & { readonly record: TokenRecord },
+  ): Promise<ServiceTokenView> {
+    const now = this.#runtime.clock.now()
+    const service = await stores.serviceTokens.find(record.id)
+    if (service !== undefined) return serviceTokenViewOf(service, { now, expiresAt })
+    const token = await stores.tokens.find(record.id)
+    if (token === undefined) throw badToken()
+    const { owner, createdAt } = token
+    const facts: ServiceToken = {
+      id: token.id,
+      displayName: `${owner.kind}-${await nameOf(stores, owner)}`,
+      policies: caller.acl.policies,
+      meta: {},
+      parentId: null,
+      path: createPath,
+      createdAt,
+      expiresAt: token.expiresAt,
+      ttlMs: token.expiresAt === null ? null : token.expiresAt - createdAt,
+      explicitMaxTtlMs: null,
+      periodMs: null,
+      renewable: false,
+      lastRenewedAt: null,
+      usesLeft: null,
+      boundCidrs: [],
+      role: null,
+      maxTtlMs: null,
+      authMethodId: null,
+    }
+    return { ...serviceTokenViewOf(facts, { now, expiresAt }), entityId: entityOf(owner) }
+  }
+}
+
+const isSelf = (token: TokenRef): token is "self" => token === "self"
+
+/** The words that existing clients look for. */
+const badToken = () => forbidden("bad token")
+const badAccessor = () => forbidden("invalid accessor")
+
+async function end({ serviceTokens, identity }: UsedRepositories, id: string): Promise<void> {
+  await serviceTokens.remove(id)
+  await identity.bumpCacheVersion()
+}
+
+async function rejectUnknownPolicies({ policies }: UsedRepositories, names: readonly string[]): Promise<void> {
+  const known = new Set(await policies.names())
+  rejectFaults(
+    names
+      .filter((name) => !known.has(name))
+      .map((name) => ({ field: ["policies"], detail: `policies has "${name}", which does not exist` })),
+  )
+}
+
+async function rejectTooDeep({ identity }: UsedRepositories, parentId: string): Promise<void> {
+  let above: string | null = parentId
+  for (let depth = 1; above !== null; depth += 1) {
+    if (depth > tokenAncestorsMaximum)
+      throw unprocessable(`the maker of the token has ${tokenAncestorsMaximum} tokens above it; make an orphan instead`)
+    above = (await identity.findTokenById(above))?.parentId ?? null
+  }
+}
+
+function shownCapabilities(holder: Caller, path: string): PathCapabilities["capabilities"] {
+  if (holder.acl.kind === "everything") return ["root"]
+  const granted = capabilitiesOn(holder, path)
+  return granted.size === 0 ? ["deny"] : [...granted].toSorted()
+}
+
+export function serviceTokenViewOf(
+  { id, parentId, maxTtlMs: _maximum, authMethodId: _method, ...token }: ServiceToken,
+  { now, expiresAt }: { readonly now: number; readonly expiresAt: number | null },
+): ServiceTokenView {
+  const remainingMs = expiresAt === null ? null : Math.max(0, Math.floor((expiresAt - now) / secondMs) * secondMs)
+  return { ...token, accessor: id, entityId: "", orphan: parentId === null, remainingMs }
+}
+
+async function nameOf({ users, teams, organizations }: UsedRepositories, owner: TokenOwner): Promise<string> {
+  switch (owner.kind) {
+    case "user":
+      return (await users.find(owner.userId))?.username ?? ""
+    case "team":
+      return (await teams.find(owner.teamId))?.name ?? ""
+    case "organization":
+    case "audit-trails":
+      return (await organizations.find(owner.organizationId))?.name ?? ""
+    case "agent-pool":
+      return owner.agentPoolId
+    default:
+      return owner satisfies never
+  }
+}
+
+function entityOf(owner: TokenOwner): string {
+  switch (owner.kind) {
+    case "user":
+      return owner.userId
+    case "team":
+      return owner.teamId
+    case "organization":
+    case "audit-trails":
+      return owner.organizationId
+    case "agent-pool":
+      return owner.agentPoolId
+    default:
+      return owner satisfies never
+  }
+}
+
+/** What is shown of a token of any kind: never its secret. */
+export interface ServiceTokenView extends Omit<ServiceToken, "id" | "parentId" | "maxTtlMs" | "authMethodId"> {
+  readonly accessor: string
+  /** Whose it is: a user, a team or an organization; empty for a service token. */
+  readonly entityId: string
+  /** Ends with no other token. */
+  readonly orphan: boolean
+  /** Whole seconds from now to its end, or that of a token with which it ends; null without one. */
+  readonly remainingMs: number | null
+}
+
+/** `warnings` are sentences about what was done otherwise than asked. */
+export interface TokenAnswer {
+  readonly token: ServiceTokenView
+  readonly warnings: readonly string[]
+}
+
+/** The one answer that carries the secret. */
+export interface CreatedServiceToken extends TokenAnswer {
+  readonly secret: string
+}
+
+/** `root` stands for everything; what may do nothing has `deny` alone. */
+export interface PathCapabilities {
+  readonly path: string
+  readonly capabilities: readonly (Capability | "root")[]
+}
+
+/** A token by its secret, or by its accessor. */
+export type TokenRef = "self" | { readonly secret: string } | { readonly accessor: string }
+
+/**
+ * Tokens for the certificate API. A service token has its policies and nothing else; it can be made by whoever may, with
+ * policies its maker holds, and ends with its maker's token unless it is an orphan. Whatever ends is refused from the next
+ * request on, on every replica. A secret or an accessor that no token has is `forbidden`.
+ *
+ * Looking at, renewing and revoking the token that is used itself takes other paths, so that policies can tell them apart.
+ * By secret, tokens of users, teams and organizations are found as well; by accessor they are not.
+ */
+export interface ServiceTokens {
+  create(input: ServiceTokenInput): Promise<CreatedServiceToken>
+  /** Without a parent. */
+  createOrphan(input: ServiceTokenInput): Promise<CreatedServiceToken>
+  /** As the token role says; `not-found` where there is none of that name. */
+  createByRole(role: string, input: ServiceTokenInput): Promise<CreatedServiceToken>
+  lookup(token: TokenRef): Promise<ServiceTokenView>
+  /** Accessors in order. */
+  list(query?: AccessorQuery): Promise<readonly string[]>
+  /** Until so long from now, or as long as it was made for, but not beyond its maximum. */
+  renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer>
+  /** With every token that ends with it. Nothing happens when no token has this secret. */
+  revoke(token: TokenRef): Promise<void>
+  /** Those that would have ended with it go on as orphans. */
+  revokeOrphan(secret: string): Promise<void>
+  /** In the order asked. */
+  capabilities(token: TokenRef, paths: readonly string[]): Promise<readonly PathCapabilities[]>
+}

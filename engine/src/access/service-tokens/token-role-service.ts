@@ -1,0 +1,74 @@
+import { authorizePath } from "../../core/access.ts"
+import type { Caller } from "../../core/caller.ts"
+import { EngineError, rejectFaults } from "../../core/errors.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
+import { type KeyPage, keysMaximum, limitOf } from "../../pki/mounts/key-page.ts"
+import { initialTokenRole, type TokenRole, tokenRoleFaults, type TokenRoleRepository } from "./token-role.ts"
+
+interface UsedRepositories {
+  readonly tokenRoles: TokenRoleRepository
+}
+
+const listPath = "auth/token/roles"
+const pathOf = (name: string) => `${listPath}/${name}`
+
+export class TokenRoleService implements TokenRoles {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, caller: Caller) {
+    this.#storage = storage
+    this.#caller = caller
+  }
+
+  async list(page: KeyPage = {}): Promise<readonly string[]> {
+    authorizePath(this.#caller, { path: listPath, capability: "list" })
+    const { after = "" } = page
+    return this.#storage.read(({ tokenRoles }) => tokenRoles.names({ after, limit: limitOf(page, keysMaximum) }))
+  }
+
+  async get(name: string): Promise<TokenRole> {
+    authorizePath(this.#caller, { path: pathOf(name), capability: "read" })
+    return this.#storage.read((stores) => existingTokenRole(stores, name))
+  }
+
+  async save(name: string, input: Partial<TokenRole>): Promise<TokenRole> {
+    const path = pathOf(name)
+    authorizePath(this.#caller, { path, capability: ["create", "update"] })
+    // The one row of the role is written, and nothing else decides.
+    return this.#storage.transact(async ({ tokenRoles }) => {
+      const before = await tokenRoles.find(name)
+      if (before !== undefined) authorizePath(this.#caller, { path, capability: "update" })
+      const role = { ...(before ?? initialTokenRole), ...input }
+      rejectFaults(tokenRoleFaults({ name, role }))
+      await tokenRoles.save({ name, role })
+      return role
+    }, repeatableRead)
+  }
+
+  async delete(name: string): Promise<void> {
+    authorizePath(this.#caller, { path: pathOf(name), capability: "delete" })
+    await this.#storage.transact(({ tokenRoles }) => tokenRoles.remove(name))
+  }
+}
+
+/** Throws `not-found`. */
+export async function existingTokenRole({ tokenRoles }: UsedRepositories, name: string): Promise<TokenRole> {
+  const role = await tokenRoles.find(name)
+  if (role === undefined) throw new EngineError("not-found", `there is no token role "${name}"`)
+  return role
+}
+
+/**
+ * Ways to make service tokens, by name. Whoever may create at `auth/token/create/<role>` may give a token what its role allows,
+ * though they do not hold it themselves; `root` only where they do.
+ */
+export interface TokenRoles {
+  /** Names, in order. */
+  list(page?: KeyPage): Promise<readonly string[]>
+  get(name: string): Promise<TokenRole>
+  /** Makes the role, or changes what is given of it. Tokens that it has made are renewed as it says from then on. */
+  save(name: string, input: Partial<TokenRole>): Promise<TokenRole>
+  /** A role that is not there is deleted already. What it has made is not renewed any more. */
+  delete(name: string): Promise<void>
+}

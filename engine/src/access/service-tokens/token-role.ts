@@ -1,0 +1,153 @@
+// A token role is a way to make service tokens that is open to whoever may use it: with policies that they need not hold
+// themselves, and on the role's terms.
+import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
+import { type Fault, invalid, rejectFaults } from "../../core/errors.ts"
+import { secondMs } from "../../core/time.ts"
+import { anyGlob } from "../../pki/names/host-names.ts"
+import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/token-terms.ts"
+import { policyNameOf } from "../policies/policy.ts"
+
+/** What a role says of tokens that no login makes: each lives as long as its maker asks. */
+type TokenRoleTerms = Pick<
+  TokenTerms,
+  "explicitMaxTtlMs" | "periodMs" | "boundCidrs" | "noDefaultPolicy" | "numUses" | "tokenType"
+>
+
+/** Policies are in lower case; in globs `*` stands for any run of characters. */
+export interface TokenRole extends TokenRoleTerms {
+  /** With one of these or of the globs, a token has such policies and no others, whoever makes it. */
+  readonly allowedPolicies: readonly string[]
+  readonly allowedPoliciesGlob: readonly string[]
+  /** With these alone, a token has whatever policies are not among them, whoever makes it. They go before what is allowed. */
+  readonly disallowedPolicies: readonly string[]
+  readonly disallowedPoliciesGlob: readonly string[]
+  /** Tokens end with no other. */
+  readonly orphan: boolean
+  readonly renewable: boolean
+  /** Ends the path of a token; empty for none. */
+  readonly pathSuffix: string
+}
+
+export interface NamedTokenRole {
+  readonly name: string
+  readonly role: TokenRole
+}
+
+export const initialTokenRole: TokenRole = {
+  allowedPolicies: [],
+  allowedPoliciesGlob: [],
+  disallowedPolicies: [],
+  disallowedPoliciesGlob: [],
+  orphan: false,
+  renewable: true,
+  pathSuffix: "",
+  explicitMaxTtlMs: initialTokenTerms.explicitMaxTtlMs,
+  periodMs: initialTokenTerms.periodMs,
+  boundCidrs: initialTokenTerms.boundCidrs,
+  noDefaultPolicy: initialTokenTerms.noDefaultPolicy,
+  numUses: initialTokenTerms.numUses,
+  tokenType: "default-service",
+}
+
+const nameMaximum = 255
+const namePattern = /^\w(?:[\w.-]*\w)?$/
+const suffixMaximum = 128
+const suffixPattern = /^(?:\w(?:[\w-]*\w)?)?$/
+const listMaximum = 1_000
+const entryMaximum = 128
+
+const listNames = {
+  allowedPolicies: "allowed_policies",
+  allowedPoliciesGlob: "allowed_policies_glob",
+  disallowedPolicies: "disallowed_policies",
+  disallowedPoliciesGlob: "disallowed_policies_glob",
+} as const
+
+/** Of a role as it would become. */
+export function tokenRoleFaults({ name, role }: NamedTokenRole): Fault[] {
+  const faults: Fault[] = []
+  const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
+  if (name.length > nameMaximum || !namePattern.test(name))
+    refuse(
+      "roleName",
+      `role_name must have 1 to ${nameMaximum} letters, digits and _ . - and begin and end with a letter, a digit or _`,
+    )
+  for (const [field, wireName] of Object.entries(listNames) as [keyof typeof listNames, string][]) {
+    const entries = role[field]
+    if (entries.length > listMaximum) refuse(field, `${wireName} has too many entries (maximum is ${listMaximum})`)
+    else if (entries.some((entry) => entry === "" || entry.length > entryMaximum || /\p{Cc}/u.test(entry)))
+      refuse(field, `${wireName} must hold names of 1 to ${entryMaximum} characters`)
+  }
+  const { pathSuffix } = role
+  if (pathSuffix.length > suffixMaximum || !suffixPattern.test(pathSuffix))
+    refuse(
+      "pathSuffix",
+      `path_suffix must have at most ${suffixMaximum} letters, digits, _ and -, and begin and end without a -`,
+    )
+  return [...faults, ...tokenTermsFaults({ ...initialTokenTerms, ...termsOf(role) })]
+}
+
+function termsOf(role: TokenRole): TokenRoleTerms {
+  const { explicitMaxTtlMs, periodMs, boundCidrs, noDefaultPolicy, numUses, tokenType } = role
+  return { explicitMaxTtlMs, periodMs, boundCidrs, noDefaultPolicy, numUses, tokenType }
+}
+
+/** Whether the role says which policies its tokens have; without that, the rules are those of tokens that no role makes. */
+export const limitsPolicies = (role: TokenRole): boolean =>
+  Object.keys(listNames).some((field) => role[field as keyof typeof listNames].length > 0)
+
+/** Throws `invalid` for a policy that the role does not let its tokens have, and for `root` unless the maker holds it. */
+export function policiesByRole(
+  role: TokenRole,
+  asked: { readonly policies: readonly string[]; readonly noDefaultPolicy: boolean },
+  maker: { readonly policies: readonly string[]; readonly everything: boolean },
+): readonly string[] {
+  const isDisallowed = anyOf(role.disallowedPolicies, role.disallowedPoliciesGlob)
+  const addsDefault = !asked.noDefaultPolicy && !role.noDefaultPolicy && !isDisallowed(defaultPolicyName)
+  const limited = role.allowedPolicies.length > 0 || role.allowedPoliciesGlob.length > 0
+  const isListed = anyOf(role.allowedPolicies, role.allowedPoliciesGlob)
+  const isAllowed = (name: string) => !limited || isListed(name) || (addsDefault && name === defaultPolicyName)
+  const wanted =
+    asked.policies.length > 0 ? asked.policies.map(policyNameOf) : limited ? role.allowedPolicies : maker.policies
+  const refused = (name: string, why: string): Fault => ({
+    field: ["policies"],
+    detail: `policies has "${name}", ${why}`,
+  })
+  rejectFaults(
+    wanted.flatMap((name) => [
+      ...(isAllowed(name) ? [] : [refused(name, "which the role does not allow")]),
+      ...(isDisallowed(name) ? [refused(name, "which the role disallows")] : []),
+    ]),
+  )
+  if (wanted.includes(rootPolicyName)) {
+    if (!maker.everything) throw invalid([refused(rootPolicyName, "which only a holder of it can give")])
+    return [rootPolicyName]
+  }
+  return [...new Set([...wanted, ...(addsDefault ? [defaultPolicyName] : [])])].toSorted()
+}
+
+function anyOf(names: readonly string[], globs: readonly string[]): (name: string) => boolean {
+  const matches = anyGlob(globs)
+  return (name) => names.includes(name) || matches(name)
+}
+
+/** The lesser of what is asked for and what the role says, where both say it; and that it was so. */
+export function lesserLifetime(
+  askedMs: number | undefined,
+  roleMs: number | null,
+  what: string,
+): { readonly ms: number | undefined; readonly warnings: readonly string[] } {
+  if (askedMs === undefined || roleMs === null) return { ms: askedMs ?? roleMs ?? undefined, warnings: [] }
+  const ms = Math.min(askedMs, roleMs)
+  const warning = `${what} specified both during creation call and in role; using the lesser value of ${ms / secondMs} seconds`
+  return { ms, warnings: [warning] }
+}
+
+export interface TokenRoleRepository {
+  /** In order, those behind `after`, at most `limit`. */
+  names(page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>
+  find(name: string): Promise<TokenRole | undefined>
+  /** Instead of the role of that name, if there is one. */
+  save(role: NamedTokenRole): Promise<void>
+  remove(name: string): Promise<void>
+}

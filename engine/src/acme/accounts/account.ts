@@ -1,0 +1,84 @@
+import { LRUCache } from "lru-cache"
+import type { Id } from "../../core/ids.ts"
+import type { Instant } from "../../core/time.ts"
+import type { MountId } from "../../pki/mounts/mount.ts"
+import type { PublicJwk } from "../../x509/jwk.ts"
+import { AcmeProblem } from "../problem.ts"
+
+export type AcmeAccountId = Id<"acct">
+
+/** `deactivated` by its holder, `revoked` by whoever runs the authority (RFC 8555, section 7.1.2). */
+export type AccountStatus = "valid" | "deactivated" | "revoked"
+
+export interface AcmeAccount {
+  readonly id: AcmeAccountId
+  readonly mountId: MountId
+  /** Path below the mount of the directory that the account belongs to. No other directory accepts the account. */
+  readonly directory: string
+  /** RFC 7638, SHA-256, base64url. */
+  readonly thumbprint: string
+  readonly jwk: PublicJwk
+  readonly status: AccountStatus
+  readonly contact: readonly string[]
+  readonly termsOfServiceAgreed: boolean
+  /** The binding it was made with, as the client sent it (RFC 8555, section 7.1.2), and its key identifier. */
+  readonly externalAccountBinding: object | null
+  readonly bindingId: string | null
+  readonly createdAt: Instant
+  /** Since when its status is what it is. */
+  readonly statusAt: Instant
+}
+
+/** What a request that is signed as the account hinges on. */
+export type AccountStanding = Pick<AcmeAccount, "id" | "mountId" | "directory" | "thumbprint" | "status" | "bindingId">
+
+const contactsMaximum = 10
+const contactMaximum = 320
+
+/** Throws `malformed`, `invalidContact` or `unsupportedContact`. */
+export function readContact(value: unknown): readonly string[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value) || value.length > contactsMaximum)
+    throw new AcmeProblem("malformed", `"contact" is a list of at most ${contactsMaximum} URLs.`)
+  return value.map((url: unknown) => {
+    if (typeof url !== "string" || url.length > contactMaximum || /[^\x21-\x7e]/.test(url))
+      throw new AcmeProblem("invalidContact", `A contact is a URL of at most ${contactMaximum} ASCII characters.`)
+    if (!/^[a-z][a-z0-9+.-]*:./i.test(url))
+      throw new AcmeProblem("invalidContact", `${JSON.stringify(url)} is no URL, such as "mailto:admin@example.com".`)
+    if (!url.toLowerCase().startsWith("mailto:"))
+      throw new AcmeProblem("unsupportedContact", "Contacts are mailto URLs.")
+    // One address, and no header fields (RFC 8555, section 7.3).
+    if (/[?,]/.test(url) || !/^mailto:[^@]+@[^@]+$/i.test(url))
+      throw new AcmeProblem("invalidContact", `${JSON.stringify(url)} is not one plain e-mail address.`)
+    return url
+  })
+}
+
+// Keys of accounts that signed lately. Whoever signs with one of them is who he says, as long as the account has it still: that is
+// found out where the request takes effect, so that what stands here may be out of date, here or on another server.
+
+export interface AccountKey {
+  readonly jwk: PublicJwk
+  readonly thumbprint: string
+}
+
+/** Half a megabyte. */
+const keysMaximum = 1_000
+
+export class AccountKeys {
+  readonly #keys = new LRUCache<AcmeAccountId, AccountKey & { readonly scope: string }>({ max: keysMaximum })
+
+  /** `scope` is the directory that it belongs to. */
+  of(scope: string, id: AcmeAccountId): AccountKey | undefined {
+    const known = this.#keys.get(id)
+    return known?.scope === scope ? known : undefined
+  }
+
+  keep(scope: string, id: AcmeAccountId, { jwk, thumbprint }: AccountKey): void {
+    this.#keys.set(id, { jwk, thumbprint, scope })
+  }
+
+  forget(id: AcmeAccountId): void {
+    this.#keys.delete(id)
+  }
+}

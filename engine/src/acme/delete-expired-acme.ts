@@ -1,0 +1,76 @@
+import type { Held } from "../core/leases.ts"
+import { dayMs, type Instant, minuteMs } from "../core/time.ts"
+import { nextTurn } from "../core/timers.ts"
+import type { AcmeTools } from "./directory-service.ts"
+import { registrationsCountMs } from "./orders/rate-limits.ts"
+import type { MountId } from "../pki/mounts/mount.ts"
+import type { AcmeContext } from "./acme-context.ts"
+
+/** The name of the job. */
+export const sweepAcmeJob = { name: "acme", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
+
+/** In one transaction. */
+const rowsPerWrite = 500
+/** In one run of the job; the rest waits for the next. */
+const writesMaximum = 2_000
+
+/** For how long orders that nobody has ended are looked for after their time, by a server that has not looked yet. */
+const lookBackMs = dayMs
+
+type ExpiredOrdersContext = Pick<AcmeContext, "storage" | "runtime" | "mountDirectory"> & {
+  readonly acmeTools: Pick<AcmeTools, "metrics">
+}
+
+/** Until when this process has ended orders, of each mount; of one that it has not seen, from a day ago. */
+export class ExpiredOrders {
+  readonly #context: ExpiredOrdersContext
+  readonly #until = new Map<MountId, Instant>()
+
+  constructor(context: ExpiredOrdersContext) {
+    this.#context = context
+  }
+
+  /** Each is counted once, by the server that ends it. */
+  async end({ signal }: Pick<Held, "signal">): Promise<void> {
+    const { storage, runtime, mountDirectory, acmeTools } = this.#context
+    const until = runtime.clock.now()
+    const { mounts } = await mountDirectory.current()
+    const known = new Set(mounts.map(({ id }) => id))
+    for (const id of this.#until.keys()) if (!known.has(id)) this.#until.delete(id)
+    for (const { id } of mounts) {
+      const time = { after: this.#until.get(id) ?? until - lookBackMs, until }
+      let isDone = false
+      for (let writes = 0; writes < writesMaximum && !isDone; writes += 1) {
+        signal.throwIfAborted()
+        const { ended, newly } = await storage.transact(({ acmeOrders }) =>
+          acmeOrders.endExpired(id, time, rowsPerWrite),
+        )
+        acmeTools.metrics.orders.add(newly, { status: "invalid" })
+        isDone = ended < rowsPerWrite
+        if (!isDone) await nextTurn()
+      }
+      // What is left over is found again: its time ran out after the same instant.
+      if (isDone) this.#until.set(id, until)
+    }
+  }
+}
+
+/** Takes away nonces, bindings and registrations whose time is over, and which nobody could use or count any more. */
+export async function sweepAcme(
+  { storage, runtime }: Pick<AcmeContext, "storage" | "runtime">,
+  { signal }: Pick<Held, "signal">,
+): Promise<void> {
+  const now = runtime.clock.now()
+  for (let writes = 0; writes < writesMaximum; writes += 1) {
+    signal.throwIfAborted()
+    const removed = await storage.transact(async ({ acmeNonces, acmeAccounts, acmeRates }) =>
+      Math.max(
+        await acmeNonces.sweep(now, rowsPerWrite),
+        await acmeAccounts.sweepBindings(now, rowsPerWrite),
+        await acmeRates.sweep(now - registrationsCountMs, rowsPerWrite),
+      ),
+    )
+    if (removed < rowsPerWrite) return
+    await nextTurn()
+  }
+}

@@ -1,0 +1,62 @@
+// Nonces (RFC 8555, section 6.5): the server stores a nonce only when it is used. The nonce itself holds its expiry and an HMAC over
+// expiry, mount and directory (docs/decisions/acme-nonces.md).
+import type { RandomSource } from "../../core/random.ts"
+import type { Signer } from "../../core/signing.ts"
+import { type Instant, isAhead, minuteMs } from "../../core/time.ts"
+import { AcmeProblem } from "../problem.ts"
+
+const lifetimeMs = 60 * minuteMs
+/** Servers of one store may take each other's nonces. */
+const toleranceMs = minuteMs
+/** The end of the lifetime in milliseconds, and 10 random octets. An HMAC-SHA256 follows. */
+const digestOctets = 16
+const timeOctets = 6
+const nonceText = /^[\w-]{64}$/
+
+export interface NonceAuthority {
+  readonly signer: Pick<Signer, "sign" | "verify">
+  /** The mount and the directory for which its nonces count. */
+  readonly scope: string
+}
+
+export function newNonce({ signer, scope }: NonceAuthority, random: RandomSource, now: Instant): string {
+  const digest = Buffer.alloc(digestOctets)
+  digest.writeUIntBE(now + lifetimeMs, 0, timeOctets)
+  digest.set(random.bytes(digestOctets - timeOctets), timeOctets)
+  const code = Buffer.from(signer.sign(signedText(scope, digest)), "base64url")
+  return Buffer.concat([digest, code]).toString("base64url")
+}
+
+export interface ReadNonce {
+  /** Tells it from all others, and begins with the time at which it ends (`endOfNonces`). */
+  readonly digest: Uint8Array
+  readonly expiresAt: Instant
+}
+
+/** Throws `badNonce` for one that is not ours, not this directory's, too old, or of a time to come. */
+export function readNonce(nonce: string, { signer, scope }: NonceAuthority, now: Instant): ReadNonce {
+  const octets = Buffer.from(nonce, "base64url")
+  const digest = octets.subarray(0, digestOctets)
+  const code = octets.subarray(digestOctets).toString("base64url")
+  if (!nonceText.test(nonce) || !signer.verify(signedText(scope, digest), code))
+    throw badNonce("The nonce is none of this directory's.")
+  const expiresAt = digest.readUIntBE(0, timeOctets)
+  if (expiresAt <= now) throw badNonce("The nonce is too old.")
+  // It would outlast the record of its use by as much.
+  if (isAhead(expiresAt, now + lifetimeMs, toleranceMs))
+    throw badNonce("The nonce was made while the server's clock was ahead.")
+  return { digest, expiresAt }
+}
+
+const signedText = (scope: string, digest: Buffer): string => `acme-nonce\n${scope}\n${digest.toString("base64url")}`
+
+/** Digests of nonces that have ended are less than this, and no others are. */
+export function endOfNonces(now: Instant): Uint8Array {
+  const octets = Buffer.alloc(timeOctets)
+  octets.writeUIntBE(now + 1, 0, timeOctets)
+  return octets
+}
+
+export const usedNonce = () => badNonce("The nonce has been used.")
+
+const badNonce = (detail: string) => new AcmeProblem("badNonce", detail)

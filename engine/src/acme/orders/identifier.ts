@@ -1,0 +1,74 @@
+// What an order may name (RFC 8555, section 7.1.3; RFC 8738).
+import { isWildcardLabel, toDnsName } from "../../pki/names/host-names.ts"
+import { formatIpAddress, parseIpAddress } from "../../pki/names/ip-address.ts"
+import { AcmeProblem } from "../problem.ts"
+
+export interface Identifier {
+  readonly type: "dns" | "ip"
+  /** Lower case; an address as RFC 5952 writes it. A wildcard begins with `*.`. */
+  readonly value: string
+}
+
+/** What is proved: a wildcard by its base (RFC 8555, section 7.1.4). */
+export interface ProvedIdentifier extends Identifier {
+  readonly wildcard: boolean
+}
+
+const isType = (type: unknown): type is Identifier["type"] => type === "dns" || type === "ip"
+
+/** Throws `unsupportedIdentifier`, or `malformed` for what is no name or address as it stands. */
+export function readIdentifier(type: unknown, value: unknown): Identifier {
+  if (!isType(type)) throw new AcmeProblem("unsupportedIdentifier", `Identifiers are of the type "dns" or "ip".`)
+  if (typeof value !== "string" || value === "" || value.length > valueMaximum)
+    throw new AcmeProblem("malformed", `An identifier's value is a text of 1 to ${valueMaximum} characters.`)
+  return type === "dns" ? { type, value: readName(value) } : { type, value: readAddress(value) }
+}
+
+const valueMaximum = 255
+
+function readName(value: string): string {
+  const refuse = (why: string) => new AcmeProblem("rejectedIdentifier", `${JSON.stringify(value)} ${why}.`)
+  // Whoever has a name in other letters asks for its A-labels (RFC 8555, section 7.1.4).
+  if (/[^\x21-\x7e]/.test(value)) throw refuse("is no name of ASCII letters; write other letters as A-labels (xn--…)")
+  if (parseIpAddress(value) !== undefined || /^\d+(\.\d+){3}\.?$/.test(value))
+    throw refuse('is an address, which is an identifier of the type "ip"')
+  if (value.endsWith(".")) throw refuse("must not end with a dot")
+  const name = value.toLowerCase()
+  const base = name.startsWith("*.") ? name.slice(2) : name
+  if (base.includes("*")) throw refuse("has a wildcard that is not its whole first label")
+  const read = toDnsName(base, { enforceHostnames: true })
+  if (read === undefined || isWildcardLabel(read)) throw refuse("is no host name")
+  if (endsInNumber(read)) throw refuse("ends in a number, so that resolvers and clients may take it for an address")
+  return name.startsWith("*.") ? `*.${read}` : read
+}
+
+/**
+ * Whether the last label holds no letter, or is a hexadecimal number. `inet_aton` and the URL standard read such names as IPv4
+ * addresses (`127.1`, `0x7f.1`, `2130706433`), and no top-level domain is one (RFC 3696, section 2).
+ */
+const endsInNumber = (name: string): boolean => /(?:^|\.)(?:[^a-z.]+|0x[0-9a-f]*)$/.test(name)
+
+function readAddress(value: string): string {
+  const octets = parseIpAddress(value)
+  if (octets === undefined) throw new AcmeProblem("malformed", `${JSON.stringify(value)} is no address.`)
+  if (octets.length === 4 && value.includes(":"))
+    throw new AcmeProblem(
+      "rejectedIdentifier",
+      `${JSON.stringify(value)} is an IPv4-mapped address; ask for ${formatIpAddress(octets)}.`,
+    )
+  return formatIpAddress(octets)
+}
+
+/** Sorted, each once: two orders for the same names are for the same certificate. */
+export function distinctIdentifiers(identifiers: readonly Identifier[]): readonly Identifier[] {
+  const byText = new Map(identifiers.map((identifier) => [`${identifier.type} ${identifier.value}`, identifier]))
+  return [...byText].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, identifier]) => identifier)
+}
+
+export const isWildcard = ({ value }: Identifier): boolean => value.startsWith("*.")
+
+export const provedBy = (identifier: Identifier): ProvedIdentifier => ({
+  type: identifier.type,
+  value: isWildcard(identifier) ? identifier.value.slice(2) : identifier.value,
+  wildcard: isWildcard(identifier),
+})

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest"
+import { FetchFailure } from "../../core/fetch.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { manualTimers } from "../../../testing/manual-timers.ts"
+import { type OwnerQuestion, rejectUnlessOwnersAgree } from "./name-owners.ts"
+import { AcmeProblem } from "../problem.ts"
+import { type AcmeNetwork, attemptPatienceMs, type CaaRecord } from "../validation/validation.ts"
+
+const terms = { permittedRanges: [], excludedRanges: [], resolver: "" }
+const asked = { identities: ["ca.example"], method: "dns-01", accountUrl: "https://ca.example/account/1" } as const
+
+const questionOf = (value: string, wildcard = false): OwnerQuestion => ({
+  identifier: { type: "dns", value, wildcard },
+  asked,
+})
+
+const issue = (value: string, tag = "issue"): CaaRecord => ({ critical: false, tag, value })
+
+type Told = Readonly<Record<string, readonly CaaRecord[] | "failure" | "silence">>
+
+function networkOf(told: Told): AcmeNetwork {
+  const unasked = async () => {
+    throw new Error("nobody asks for that")
+  }
+  return {
+    getHttp: unasked,
+    greetTls: unasked,
+    lookUpTxt: unasked,
+    async lookUpCaa(name) {
+      const records = told[name] ?? []
+      if (records === "silence") return new Promise(() => {})
+      if (records === "failure") throw new FetchFailure("unresolved", `${name} was not found`)
+      return records
+    },
+  }
+}
+
+async function problemOf(questions: readonly OwnerQuestion[], told: Told) {
+  const timers = manualTimers(manualClock())
+  const answered = rejectUnlessOwnersAgree(questions, { network: networkOf(told), terms, timers }).catch(
+    (error: unknown) => (error instanceof AcmeProblem ? error.problem : Promise.reject(error as Error)),
+  )
+  await timers.advance(attemptPatienceMs - 1)
+  return { answered, timers }
+}
+
+const names = ["a.example", "b.example", "c.example"].map((name) => questionOf(name))
+
+describe("owners of names", () => {
+  test.each([
+    ["say nothing", {}],
+    ["let this authority issue", { "a.example": [issue("ca.example")], "b.example": [issue("ca.example")] }],
+    ["let it for all below", { example: [issue("ca.example")] }],
+    ["forbid wildcards alone", { "a.example": [issue(";", "issuewild")] }],
+  ])("who %s refuse nothing", async (_what, told: Told) => {
+    await expect((await problemOf(names, told)).answered).resolves.toBeUndefined()
+  })
+
+  const refusal = (name: string) => ({
+    type: "caa",
+    detail: `CAA records of ${name} do not let this authority issue.`,
+    identifier: { type: "dns", value: name },
+  })
+  const unknown = (name: string) => ({
+    type: "dns",
+    detail: `CAA records of ${name}: ${name} was not found`,
+    identifier: { type: "dns", value: name },
+  })
+
+  test("are named where they refuse", async () => {
+    const { answered } = await problemOf(names, { "b.example": [issue("other.example")] })
+    const { detail, type } = refusal("b.example")
+    expect(await answered).toEqual({ type, detail, subproblems: [refusal("b.example")] })
+  })
+
+  test("of wildcards are asked for them", async () => {
+    const { answered } = await problemOf([questionOf("a.example", true)], { "a.example": [issue(";", "issuewild")] })
+    expect(await answered).toMatchObject({ type: "caa" })
+  })
+
+  test("who refuse count before those who cannot be asked", async () => {
+    const { answered } = await problemOf(names, { "a.example": "failure", "c.example": [issue(";")] })
+    expect(await answered).toEqual({
+      type: "caa",
+      detail: "2 of the identifiers cannot be issued for.",
+      subproblems: [unknown("a.example"), refusal("c.example")],
+    })
+  })
+
+  test("who cannot be asked are told with the reason", async () => {
+    const { answered } = await problemOf(names, { "a.example": "failure" })
+    expect(await answered).toMatchObject({ type: "dns", subproblems: [unknown("a.example")] })
+  })
+
+  test("are waited for as long as for a proof", async () => {
+    const { answered, timers } = await problemOf(names, { "a.example": "silence" })
+    await timers.advance(1)
+    expect(await answered).toEqual({
+      type: "dns",
+      detail: "CAA records of the order's names were not found within 45 seconds.",
+    })
+  })
+})

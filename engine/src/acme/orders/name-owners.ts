@@ -1,0 +1,73 @@
+// Whether the owners of names let this authority issue (RFC 8659): they are asked when a name is proved, and once more before a
+// certificate is signed where that was too long ago. "Before issuing a certificate, a compliant CA MUST check" (section 3).
+import { secondMs } from "../../core/time.ts"
+import { type Timers, within } from "../../core/timers.ts"
+import type { MountSnapshot } from "../../pki/mounts/mount-snapshot.ts"
+import type { AcmeAccountId } from "../accounts/account.ts"
+import type { ProvedIdentifier } from "./identifier.ts"
+import { AcmeProblem, type Subproblem } from "../problem.ts"
+import {
+  type AcmeNetwork,
+  attemptPatienceMs,
+  type CaaTerms,
+  caaProblem,
+  type NetworkTerms,
+} from "../validation/validation.ts"
+
+/** Longer than the owners of an order's names are asked. */
+export const ownersLeaseMs = 60 * secondMs
+
+export interface OwnerQuestion {
+  readonly identifier: ProvedIdentifier
+  readonly asked: CaaTerms
+}
+
+export const networkTermsOf = ({ settings: { acme } }: MountSnapshot): NetworkTerms => ({
+  permittedRanges: acme.challengePermittedIpRanges,
+  excludedRanges: acme.challengeExcludedIpRanges,
+  resolver: acme.dnsResolver,
+})
+
+export const asksOwners = ({ settings: { acme } }: MountSnapshot): boolean => acme.caaIdentities.length > 0
+
+/** How the owner of a name is asked; undefined for an address, which has none, and where nobody is asked. */
+export const questionFor = (
+  snapshot: MountSnapshot,
+  { type }: ProvedIdentifier,
+  { directory, accountId }: { readonly directory: string; readonly accountId: AcmeAccountId },
+): Omit<CaaTerms, "method"> | undefined => {
+  const { acme, cluster } = snapshot.settings
+  return type === "dns" && asksOwners(snapshot)
+    ? { identities: acme.caaIdentities, accountUrl: `${cluster.path}/${directory}/account/${accountId}` }
+    : undefined
+}
+
+/** Throws `caa` where an owner has decided otherwise meanwhile, or `dns` where that cannot be found out in time. */
+export async function rejectUnlessOwnersAgree(
+  questions: readonly OwnerQuestion[],
+  { network, terms, timers }: { readonly network: AcmeNetwork; readonly terms: NetworkTerms; readonly timers: Timers },
+): Promise<void> {
+  const answers = await within(
+    timers,
+    attemptPatienceMs,
+    Promise.all(
+      questions.map(async ({ identifier, asked }): Promise<Subproblem[]> => {
+        const problem = await caaProblem(identifier, asked, network, terms)
+        return problem === undefined
+          ? []
+          : [{ ...problem, identifier: { type: identifier.type, value: identifier.value } }]
+      }),
+    ),
+  )
+  if (answers === undefined) {
+    const seconds = attemptPatienceMs / secondMs
+    throw new AcmeProblem("dns", `CAA records of the order's names were not found within ${seconds} seconds.`)
+  }
+  const subproblems = answers.flat()
+  const [first] = subproblems
+  if (first === undefined) return
+  const { type } = subproblems.find((one) => one.type === "caa") ?? first
+  const detail =
+    subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`
+  throw new AcmeProblem(type, detail, { subproblems })
+}

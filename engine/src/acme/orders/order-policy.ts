@@ -1,0 +1,240 @@
+// Policy of orders: checks the requested names by the role's rules, and approves the certificate of a finalized order. Names come from
+// the proved identifiers; only the key comes from the CSR (docs/compatibility.md, "ACME clients").
+import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
+import { type EngineError, isEngineError } from "../../core/errors.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import type { CertificationRequest } from "../../x509/certification-request.ts"
+import type { GeneralName } from "../../x509/general-name.ts"
+import type { DistinguishedName } from "../../x509/name.ts"
+import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { readPublicKey, rsaExponentOf } from "../../x509/public-key.ts"
+import { formatIpAddress } from "../../pki/names/ip-address.ts"
+import { subjectMaxima, valuesOf } from "../../pki/names/subject.ts"
+import type { MountSnapshot } from "../../pki/mounts/mount-snapshot.ts"
+import type { CertificationPaths } from "../../pki/issuers/chain.ts"
+import type { CsrFacts } from "../../pki/issuance/issue-request.ts"
+import { approve, type ApprovedRequest } from "../../pki/policy/approve.ts"
+import { issuerField } from "../../pki/policy/path-validation.ts"
+import type { Role } from "../../pki/roles/role.ts"
+import type { AcmeSettings } from "../../pki/mounts/acme-settings.ts"
+import { type Identifier, isWildcard } from "./identifier.ts"
+import {
+  type AskedValidity,
+  issuerBoundFor,
+  isValidityFault,
+  orderValidityRules,
+  type OrderValidityTerms,
+  rejectOtherValidity,
+} from "./order.ts"
+import { AcmeProblem, type Subproblem } from "../problem.ts"
+
+export interface OrderTerms extends OrderValidityTerms {
+  readonly paths: CertificationPaths
+  readonly settings: Pick<AcmeSettings, "maxTtlMs" | "allowRoleExtKeyUsage">
+}
+
+export interface Asked extends AskedValidity {
+  readonly identifiers: readonly Identifier[]
+}
+
+/**
+ * Checks an order before anything is proved: throws `rejectedIdentifier` with a subproblem for each name, `malformed` for instants
+ * that the client asked for, and `serverInternal` where the issuer or its chain can issue nothing.
+ */
+export function rejectUnissuable(asked: Asked, terms: OrderTerms): void {
+  const key = suitableKey(terms.role)
+  const refusal = refusalOf(() => approveNames(asked, key, terms))
+  if (refusal !== undefined) throw problemOf(refusal, asked, terms, key)
+}
+
+function problemOf(refusal: EngineError, asked: Asked, terms: OrderTerms, key: KeyAlgorithm): AcmeProblem {
+  const ofIssuer = refusal.faults.filter(({ field }) => field?.[0] === issuerField)
+  if (ofIssuer.length > 0) return new AcmeProblem("serverInternal", ofIssuer.map(({ detail }) => detail).join("; "))
+  const subproblems = asked.identifiers.flatMap((identifier): Subproblem[] => {
+    const ofIt = refusalOf(() => approveNames({ ...asked, identifiers: [identifier] }, key, terms))
+    const details = (ofIt?.faults ?? []).filter((fault) => !isValidityFault(fault)).map((fault) => fault.detail)
+    return details.length === 0
+      ? []
+      : [{ type: "rejectedIdentifier", detail: details.join("; "), identifier: { ...identifier } }]
+  })
+  const [first] = subproblems
+  if (first === undefined) return validityProblem(refusal, asked) ?? new AcmeProblem("malformed", refusal.message)
+  return new AcmeProblem(
+    "rejectedIdentifier",
+    subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`,
+    { subproblems },
+  )
+}
+
+/** Returns the problem of an order whose instants alone are refused; undefined where something else is. */
+function validityProblem({ faults, message }: EngineError, { notBefore, notAfter }: AskedValidity) {
+  if (!faults.every(isValidityFault)) return undefined
+  return new AcmeProblem(notBefore === null && notAfter === null ? "serverInternal" : "malformed", message)
+}
+
+/** What a CSR was found to be allowed, for as long as the mount is the same. */
+export interface Approval {
+  readonly under: MountSnapshot
+  readonly approved: ApprovedRequest
+}
+
+/** Of a CSR whose signature is verified. Throws `badCSR`, or as for a new order where no CSR could be signed. */
+export function approveCsr(
+  asked: Asked,
+  { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
+  terms: OrderTerms,
+): ApprovedRequest {
+  rejectOtherCsr(asked.identifiers, request)
+  const [commonName = ""] = valuesOf(request.subjectName, oids.commonName)
+  try {
+    const rsaExponent = rsaExponentOf(readPublicKey(request.subjectPublicKeyInfo))
+    return approveNames({ ...asked, commonName: commonName.toLowerCase() }, key, terms, rsaExponent)
+  } catch (error) {
+    if (!isEngineError(error, "invalid")) throw error
+    const ofInstants = validityProblem(error, asked)
+    if (ofInstants !== undefined) throw ofInstants
+    const { problem } = problemOf(error, asked, terms, suitableKey(terms.role))
+    // What is wrong with neither a name nor the issuer is wrong with the CSR.
+    throw new AcmeProblem(
+      problem.type === "malformed" ? "badCSR" : problem.type,
+      problem.type === "malformed" ? error.message : problem.detail,
+      problem.subproblems === undefined ? {} : { subproblems: problem.subproblems },
+    )
+  }
+}
+
+/** Throws `badCSR`. */
+export function rejectOtherCsr(
+  identifiers: readonly Identifier[],
+  { subjectName, extensionValues }: CertificationRequest,
+): void {
+  const { subjectAltName = [], basicConstraints } = extensionValues
+  const problem =
+    basicConstraints?.isCa === true
+      ? "asks for a certificate authority"
+      : namesProblem(identifiers, { subject: subjectName, subjectAltName })
+  if (problem !== undefined) throw new AcmeProblem("badCSR", `The CSR ${problem}.`)
+}
+
+function approveNames(
+  { identifiers, commonName = "", ...asked }: Asked & { readonly commonName?: string },
+  key: KeyAlgorithm,
+  terms: OrderTerms,
+  rsaExponent?: bigint,
+): ApprovedRequest {
+  const { role, settings, mountTtls, paths, now } = terms
+  const { notBefore, notAfter } = asked
+  const values = (type: Identifier["type"]) => identifiers.filter((one) => one.type === type).map(({ value }) => value)
+  const name = commonName || (role.requireCn ? commonNameFor(identifiers) : "")
+  const request = { commonName: name, altNames: values("dns"), ipSans: values("ip"), notBefore, notAfter }
+  const by = settings.allowRoleExtKeyUsage ? roleForAcme(role) : roleForServers(role)
+  const approved = approve(
+    request,
+    { ...keyAlone(key), rsaExponent },
+    {
+      role: by,
+      rules: orderValidityRules(asked, terms),
+      identity: undefined,
+      issuer: issuerBoundFor(asked, terms),
+      mountTtls,
+      paths,
+      now,
+    },
+  )
+  rejectOtherValidity(asked, approved.validity)
+  return approved
+}
+
+/** RFC 8555 leaves the common name to the authority: a wildcard before other names. An address is never one. */
+function commonNameFor(identifiers: readonly Identifier[]): string {
+  const names = identifiers.filter(({ type, value }) => type === "dns" && value.length <= subjectMaxima.commonName)
+  return (names.find(isWildcard) ?? names[0])?.value ?? ""
+}
+
+const roleForAcme = memoizeByIdentity((role: Role): Role => ({
+  ...role,
+  // Names come from the order alone.
+  useCsrCommonName: false,
+  useCsrSans: false,
+  requireCn: false,
+  cnValidations: ["hostname"],
+  generateLease: false,
+}))
+
+const roleForServers = memoizeByIdentity((role: Role): Role => ({
+  ...roleForAcme(role),
+  serverFlag: true,
+  clientFlag: false,
+  codeSigningFlag: false,
+  emailProtectionFlag: false,
+  extKeyUsage: [],
+  extKeyUsageOids: [],
+}))
+
+const keyAlone = (key: KeyAlgorithm): CsrFacts => ({
+  subject: [],
+  dnsNames: [],
+  emails: [],
+  ips: [],
+  uris: [],
+  otherNames: [],
+  otherKinds: [],
+  hasBasicConstraints: false,
+  key,
+})
+
+/** Before there is a CSR, keys are taken for granted. */
+function suitableKey({ keyType, keyBits }: Role): KeyAlgorithm {
+  switch (keyType) {
+    case "rsa":
+      return { type: "rsa", bits: Math.max(2_048, keyBits) }
+    case "ed25519":
+      return { type: "ed25519" }
+    default:
+      return { type: "ec", bits: keyBits === 384 || keyBits === 521 ? keyBits : 256 }
+  }
+}
+
+interface Names {
+  readonly subject: DistinguishedName
+  readonly subjectAltName: readonly GeneralName[]
+}
+
+/**
+ * What is wrong with the names of a CSR or a certificate for an order, as a sentence about it goes on: they are to be the very
+ * names of the order, in the common name or beside it (RFC 8555, section 7.4).
+ */
+export function namesProblem(
+  identifiers: readonly Identifier[],
+  { subject, subjectAltName }: Names,
+): string | undefined {
+  const odd = subjectAltName.find(({ kind }) => kind !== "dns" && kind !== "ip")
+  if (odd !== undefined) return `has a subject alternative name of the kind ${odd.kind}, which no order has`
+  const named = subjectAltName.flatMap((name): Identifier[] => {
+    if (name.kind === "dns") return [{ type: "dns", value: name.value.toLowerCase() }]
+    return name.kind === "ip" ? [{ type: "ip", value: formatIpAddress(name.octets) }] : []
+  })
+  const [commonName = "", ...others] = valuesOf(subject, oids.commonName).map((name) => name.toLowerCase())
+  if (others.length > 0) return "has more than one common name"
+  const ofCommonName = identifiers.find(({ value }) => value === commonName)
+  if (commonName !== "" && ofCommonName === undefined)
+    return `has the common name ${JSON.stringify(commonName)}, which is no identifier of the order`
+  const has = new Set([...named, ...(ofCommonName === undefined ? [] : [ofCommonName])].map(textOf))
+  const missing = identifiers.find((one) => !has.has(textOf(one)))
+  if (missing !== undefined) return `lacks the order's identifier ${JSON.stringify(missing.value)}`
+  const wants = new Set(identifiers.map(textOf))
+  const other = named.find((one) => !wants.has(textOf(one)))
+  return other && `has the name ${JSON.stringify(other.value)}, which is no identifier of the order`
+}
+
+const textOf = ({ type, value }: Identifier): string => `${type}:${value}`
+
+function refusalOf(work: () => unknown): EngineError | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    if (isEngineError(error, "invalid")) return error
+    throw error
+  }
+}

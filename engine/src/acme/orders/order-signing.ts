@@ -1,0 +1,154 @@
+// Signs what an order that is processing asks for. Whoever signs has taken its turn; the certificate and the order's end are
+// written in one transaction, so that of two who sign one certificate is kept, and the other was never there.
+import { isEngineError } from "../../core/errors.ts"
+import { formatInstant, type Instant } from "../../core/time.ts"
+import type { MountSnapshot } from "../../pki/mounts/mount-snapshot.ts"
+import type { CertificateRecord } from "../../pki/issuance/certificate.ts"
+import { signProved } from "../../pki/external-policy/external-policy-service.ts"
+import { issuanceOf } from "../../pki/issuance/issuance.ts"
+import { signerOf } from "../../pki/issuers/issuer-signer.ts"
+import type { ParsedIssuer } from "../../pki/issuers/parsed-issuer.ts"
+import { namesOf } from "../../pki/issuance/leaf.ts"
+import { leafContent } from "../../pki/policy/content.ts"
+import { readMount, withMountSnapshot } from "../../pki/mounts/with-mount-snapshot.ts"
+import { certifyApproved } from "../../pki/issuance/certify-approved.ts"
+import type { AcmeRepositories } from "../acme-context.ts"
+import { acmeMaxTtlMs } from "../../pki/mounts/acme-settings.ts"
+import { writePem } from "../../x509/pem.ts"
+import type { ClaimedOrder } from "../acme.ts"
+import { badCsrKey, type Decider, isServed, type ReadCsr, readCsr } from "../directory.ts"
+import { DirectoryService, notServed } from "../directory-service.ts"
+import { isCaaOld } from "./order.ts"
+import { type Approval, approveCsr, namesProblem } from "./order-policy.ts"
+import { asksOwners, networkTermsOf, type OwnerQuestion, questionFor } from "./name-owners.ts"
+import { unauthorized } from "../problem.ts"
+import { registerCertificate } from "./rate-limits.ts"
+import type { NetworkTerms } from "../validation/validation.ts"
+
+/** The order has come to its end by other hands. */
+export class TurnLost extends Error {}
+
+export class OrderSigning extends DirectoryService {
+  /** Of whom to find out before it is signed whether they let this authority issue, and how. */
+  async owners(
+    order: ClaimedOrder,
+  ): Promise<{ readonly questions: readonly OwnerQuestion[]; readonly terms: NetworkTerms }> {
+    const snapshot = await this.served()
+    const terms = networkTermsOf(snapshot)
+    if (!asksOwners(snapshot)) return { questions: [], terms }
+    const now = this.access.context.runtime.clock.now()
+    const questions = await readMount(this.access, async (_current, { acmeAuthorizations }) => {
+      const old = (await acmeAuthorizations.ofOrder(order.id)).filter((one) =>
+        isCaaOld(one, now, snapshot.settings.caaHistory),
+      )
+      const asked: OwnerQuestion[] = []
+      for (const { id, identifier } of old) {
+        const question = questionFor(snapshot, identifier, order)
+        const proved = (await acmeAuthorizations.challenges(id)).find(({ status }) => status === "valid")
+        if (question !== undefined && proved !== undefined)
+          asked.push({ identifier, asked: { ...question, method: proved.type } })
+      }
+      return asked
+    })
+    return { questions, terms }
+  }
+
+  /** The answer is how long the order is kept. Throws `AcmeProblem` where it has come to nothing. */
+  async sign(order: ClaimedOrder, request: ReadCsr = readCsr(order.csr), approval?: Approval): Promise<Instant> {
+    const { decider } = this.issuing(await this.served(), order.profile)
+    if (decider.kind === "role") return this.#signByRole(order, request, approval)
+    return this.#signByPolicy(order, request, decider)
+  }
+
+  async #signByRole(order: ClaimedOrder, { parsed, key }: ReadCsr, approval: Approval | undefined): Promise<Instant> {
+    const { notAfter, issuer } = await withMountSnapshot(this.access, async (snapshot) => {
+      if (!isServed(snapshot)) throw notServed()
+      const { decider, terms } = this.issuing(snapshot, order.profile)
+      if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now.")
+      const signer = await signerOf(this.access.context.signingKeys, snapshot, decider.issuer, "issuing-certificates")
+      const approved =
+        approval?.under === snapshot
+          ? approval.approved
+          : approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
+      const outcome = await certifyApproved(this.access, snapshot, signer, leafContent(approved, key), decider.role, {
+        ...namesOf(approved),
+        role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
+        metadata: "",
+        leasePath: "acme",
+        warnings: [],
+      })
+      const { certificate } = issuanceOf(outcome)
+      if (certificate === undefined)
+        throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
+      return {
+        presented: { key, refuse: badCsrKey },
+        store: async (current, stores) => {
+          await this.#complete(current, stores, order, certificate)
+          await stores.certificates.insert(certificate)
+        },
+        value: { notAfter: certificate.notAfter, issuer: decider.issuer },
+      }
+    })
+    if (order.notAfter === null && notAfter === issuer.parsed.notAfter) this.#reportShortened(order, issuer)
+    return notAfter
+  }
+
+  /** What the service decides is signed only if it names what was proved, and is kept whatever it says of that. */
+  async #signByPolicy(
+    order: ClaimedOrder,
+    { parsed }: ReadCsr,
+    { policy, issuerRef }: Decider & { readonly kind: "external-policy" },
+  ): Promise<Instant> {
+    const { clock } = this.access.context.runtime
+    const snapshot = await this.served()
+    const { acme } = snapshot.settings
+    const finish = (stores: AcmeRepositories, record: CertificateRecord) =>
+      this.#complete(snapshot, stores, order, record)
+    const request = {
+      csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
+      parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
+      ...(policy === undefined ? {} : { policy }),
+      ...(issuerRef === undefined ? {} : { issuerRef }),
+    }
+    try {
+      const { notAfter } = await signProved(this.access, request, {
+        refuseOthers(names) {
+          const problem = namesProblem(order.identifiers, names)
+          if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
+        },
+        async settle(stores, record) {
+          if (record.notAfter - Math.min(record.notBefore, clock.now()) > acmeMaxTtlMs(acme))
+            throw unauthorized("What the external policy service decided is valid for longer than max_ttl.")
+          await finish(stores, record)
+        },
+      })
+      return notAfter
+    } catch (error) {
+      if (isEngineError(error, "unprocessable")) throw unauthorized(error.message)
+      // Its key was blocked in the meantime.
+      if (isEngineError(error, "invalid") && error.faults.some(({ field }) => field?.[0] === "csr"))
+        throw badCsrKey(error.message)
+      throw error
+    }
+  }
+
+  /** The certificate ends with its issuer, sooner than role and settings say. */
+  #reportShortened({ id: order }: ClaimedOrder, { id: issuer, parsed }: ParsedIssuer): void {
+    this.tools.metrics.shortenedCertificates.add(1)
+    const fields = { mount: this.access.mountPath, issuer, notAfter: formatInstant(parsed.notAfter), order }
+    this.access.context.runtime.log.warn("acme-certificate-shortened", fields)
+  }
+
+  /** Ends the order, and counts its certificate for its names. */
+  async #complete(
+    snapshot: MountSnapshot,
+    stores: AcmeRepositories,
+    order: ClaimedOrder,
+    { serialNumber, notAfter: keptUntil }: CertificateRecord,
+  ): Promise<void> {
+    if (!(await stores.acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new TurnLost()
+    const { id: orderId, mountId, identifiers } = order
+    const now = this.access.context.runtime.clock.now()
+    await registerCertificate(this.limitsOf(snapshot), stores, { mountId, orderId, identifiers, now })
+  }
+}

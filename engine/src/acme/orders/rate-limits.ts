@@ -1,0 +1,192 @@
+// How much of a directory one account, one name or one address may use up. What there was is counted by what is stored of it, so
+// that every server on a store counts alike and none forgets. Only what was proved counts against others: orders and failures
+// count for their account, certificates for their names (https://letsencrypt.org/docs/rate-limits/).
+import { dayMs, hourMs, type Instant, minuteMs } from "../../core/time.ts"
+import type { MountId } from "../../pki/mounts/mount.ts"
+import type { RateLimits } from "../../pki/mounts/acme-settings.ts"
+import type { AcmeAccountId } from "../accounts/account.ts"
+import { type Identifier, provedBy, type ProvedIdentifier } from "./identifier.ts"
+import type { AcmeOrderId, AuthorizationId } from "./order.ts"
+import { AcmeProblem } from "../problem.ts"
+
+/** When the last but so many came about, counted from the newest; undefined where there were fewer since an instant. */
+export interface Nth {
+  readonly since: Instant
+  /** What a server stored while its clock was ahead does not count. */
+  readonly until: Instant
+  /** From 1 on. */
+  readonly nth: number
+}
+
+export interface AcmeRateRepository {
+  orderOfAccount(accountId: AcmeAccountId, asked: Nth): Promise<Instant | undefined>
+  /** By when the authorization was made that has failed. */
+  failure(accountId: AcmeAccountId, identifier: ProvedIdentifier, asked: Nth): Promise<Instant | undefined>
+  registration(mountId: MountId, source: string, asked: Nth): Promise<Instant | undefined>
+  /** Remembered for as long as it counts. */
+  register(registration: Registration): Promise<void>
+  /** Those before an instant, which no limit looks at; the answer is how many, at most `limit`. */
+  sweep(before: Instant, limit: number): Promise<number>
+}
+
+/** An account that was made, an authorization that was asked for ahead of any order, or a certificate that was issued for a name. */
+export interface Registration {
+  readonly id: string
+  readonly mountId: MountId
+  /** The client's address for an account, the account's id for an authorization, the name for a certificate. */
+  readonly source: string
+  readonly at: Instant
+}
+
+/** What each says where it is reached, and over which time it counts. */
+interface Limit {
+  readonly setting: keyof RateLimits
+  readonly windowMs: number
+  readonly says: (maximum: number, who: string) => string
+}
+
+const limits = {
+  ordersPerAccount: {
+    setting: "ordersPerAccount",
+    windowMs: 3 * hourMs,
+    says: (maximum) => `This account has made ${maximum} orders within 3 hours, as many as orders_per_account allows.`,
+  },
+  authorizationsPerAccount: {
+    setting: "ordersPerAccount",
+    windowMs: 3 * hourMs,
+    says: (maximum) =>
+      `This account has asked for ${maximum} authorizations ahead of an order within 3 hours, as many as orders_per_account allows orders.`,
+  },
+  ordersPerName: {
+    setting: "ordersPerName",
+    windowMs: 7 * dayMs,
+    says: (maximum, name) =>
+      `${maximum} certificates were issued for ${name} within 7 days, as many as orders_per_name allows.`,
+  },
+  accountsPerAddress: {
+    setting: "accountsPerAddress",
+    windowMs: 3 * hourMs,
+    says: (maximum) =>
+      `${maximum} accounts were made from this address within 3 hours, as many as accounts_per_address allows.`,
+  },
+  failedValidations: {
+    setting: "failedValidations",
+    windowMs: hourMs,
+    says: (maximum, name) =>
+      `This account has failed ${maximum} times within an hour to prove ${name}, as often as failed_validations allows.`,
+  },
+} as const satisfies Readonly<Record<string, Limit>>
+
+/** After which registrations are forgotten. */
+export const registrationsCountMs = Math.max(
+  limits.accountsPerAddress.windowMs,
+  limits.authorizationsPerAccount.windowMs,
+  limits.ordersPerName.windowMs,
+)
+
+/** Servers of one store count for each other. */
+const toleranceMs = minuteMs
+
+/** Throws `rateLimited` where as many have been as there may be, and says when the oldest of them counts no more. */
+async function rejectBeyond(
+  limit: keyof typeof limits,
+  settings: RateLimits,
+  { now, who = "", find }: { now: Instant; who?: string; find: (asked: Nth) => Promise<Instant | undefined> },
+): Promise<void> {
+  const { setting, windowMs, says }: Limit = limits[limit]
+  const maximum = settings[setting]
+  if (maximum === 0) return
+  const first = await find({ since: now - windowMs, until: now + toleranceMs, nth: maximum })
+  if (first === undefined) return
+  throw new AcmeProblem("rateLimited", says(maximum, who), { retryAfterMs: first + windowMs - now })
+}
+
+export async function rejectOrdersBeyond(
+  settings: RateLimits,
+  { acmeRates }: { readonly acmeRates: AcmeRateRepository },
+  { mountId, accountId, identifiers, now }: OrderAsked,
+): Promise<void> {
+  await rejectBeyond("ordersPerAccount", settings, { now, find: (nth) => acmeRates.orderOfAccount(accountId, nth) })
+  for (const name of distinctNames(identifiers))
+    await rejectBeyond("ordersPerName", settings, {
+      now,
+      who: name.value,
+      find: (nth) => acmeRates.registration(mountId, sourceOf(name), nth),
+    })
+}
+
+/** Counts a certificate for each of its names, in the transaction that stores it. */
+export async function registerCertificate(
+  settings: RateLimits,
+  { acmeRates }: { readonly acmeRates: AcmeRateRepository },
+  { mountId, orderId, identifiers, now }: Issued,
+): Promise<void> {
+  if (settings.ordersPerName === 0) return
+  for (const name of distinctNames(identifiers.map(provedBy))) {
+    const source = sourceOf(name)
+    await acmeRates.register({ id: `${orderId} ${source}`, mountId, source, at: now })
+  }
+}
+
+interface Issued {
+  readonly mountId: MountId
+  readonly orderId: AcmeOrderId
+  readonly identifiers: readonly Identifier[]
+  readonly now: Instant
+}
+
+/** A name and its wildcard are one. */
+const distinctNames = (identifiers: readonly ProvedIdentifier[]): readonly ProvedIdentifier[] => [
+  ...new Map(identifiers.map((identifier) => [sourceOf(identifier), identifier])).values(),
+]
+
+const sourceOf = ({ type, value }: ProvedIdentifier): string => `${type} ${value}`
+
+interface OrderAsked {
+  readonly mountId: MountId
+  readonly accountId: AcmeAccountId
+  readonly identifiers: readonly ProvedIdentifier[]
+  readonly now: Instant
+}
+
+export const rejectFailuresBeyond = (
+  settings: RateLimits,
+  { acmeRates }: { readonly acmeRates: AcmeRateRepository },
+  { accountId, identifier, now }: { accountId: AcmeAccountId; identifier: ProvedIdentifier; now: Instant },
+): Promise<void> =>
+  rejectBeyond("failedValidations", settings, {
+    now,
+    who: identifier.value,
+    find: (nth) => acmeRates.failure(accountId, identifier, nth),
+  })
+
+/** Throws `rateLimited` like the others, and counts this one, where there is such a limit and an address. */
+export async function registerWithin(
+  settings: RateLimits,
+  stores: { readonly acmeRates: AcmeRateRepository },
+  { address, ...made }: Omit<Asked, "source"> & { readonly id: AcmeAccountId; readonly address: string | undefined },
+): Promise<void> {
+  if (address !== undefined) await registerOf("accountsPerAddress", settings, stores, { ...made, source: address })
+}
+
+/** The same of one that is asked for ahead of any order: those of orders are limited with them. */
+export const registerAuthorizationWithin = (
+  settings: RateLimits,
+  stores: { readonly acmeRates: AcmeRateRepository },
+  { accountId, ...made }: Omit<Asked, "source"> & { readonly id: AuthorizationId; readonly accountId: AcmeAccountId },
+): Promise<void> => registerOf("authorizationsPerAccount", settings, stores, { ...made, source: accountId })
+
+interface Asked extends Omit<Registration, "at"> {
+  readonly now: Instant
+}
+
+async function registerOf(
+  limit: "accountsPerAddress" | "authorizationsPerAccount",
+  settings: RateLimits,
+  { acmeRates }: { readonly acmeRates: AcmeRateRepository },
+  { id, mountId, source, now }: Asked,
+): Promise<void> {
+  if (settings[limits[limit].setting] === 0) return
+  await rejectBeyond(limit, settings, { now, find: (nth) => acmeRates.registration(mountId, source, nth) })
+  await acmeRates.register({ id, mountId, source, at: now })
+}

@@ -1,0 +1,282 @@
+// Whether somebody has what they say they have (RFC 8555, section 8; RFC 8737; RFC 8738; RFC 8659). What is asked of the network
+// comes in by a port; what is made of its answers is here. Nothing that a stranger's server says is repeated to anybody.
+import { FetchFailure, type FetchFailureKind } from "../../core/fetch.ts"
+import { secondMs } from "../../core/time.ts"
+import { type Timers, within } from "../../core/timers.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import { DerReader } from "../../x509/asn1/reader.ts"
+import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
+import { sha256 } from "../../x509/digest.ts"
+import { findExtension } from "../../x509/extension.ts"
+import { parseExtensionValues } from "../../x509/extensions.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import { parseIpAddress } from "../../pki/names/ip-address.ts"
+import type { ProvedIdentifier } from "../orders/identifier.ts"
+import { type ChallengeType, keyAuthorization } from "../orders/order.ts"
+import type { Problem, ProblemType } from "../problem.ts"
+
+/** How a mount lets its challenges be looked at. */
+export interface NetworkTerms {
+  /** Besides those that are always permitted. */
+  readonly permittedRanges: readonly string[]
+  /** Never reached, permitted or not. */
+  readonly excludedRanges: readonly string[]
+  /** Empty: the system's. */
+  readonly resolver: string
+}
+
+export interface CaaRecord {
+  readonly critical: boolean
+  /** In lower case. */
+  readonly tag: string
+  readonly value: string
+}
+
+/** What a server shows before anything is said. */
+export interface TlsGreeting {
+  /** Agreed upon by ALPN; undefined for none. */
+  readonly protocol: string | undefined
+  /** DER. */
+  readonly certificate: Uint8Array | undefined
+}
+
+/** All of it guarded: what leads where this server may not go throws `FetchFailure`, like everything that fails. */
+export interface AcmeNetwork {
+  /** From port 80 unless told otherwise; redirects are followed to the usual ports only. */
+  getHttp(
+    host: string,
+    path: string,
+    terms: NetworkTerms,
+  ): Promise<{ readonly status: number; readonly body: Uint8Array }>
+  /** Port 443 unless told otherwise. */
+  greetTls(
+    host: string,
+    asked: { readonly serverName: string; readonly protocol: string },
+    terms: NetworkTerms,
+  ): Promise<TlsGreeting>
+  /** Each record whole; none where the name has none. */
+  lookUpTxt(name: string, terms: NetworkTerms): Promise<readonly string[]>
+  lookUpCaa(name: string, terms: NetworkTerms): Promise<readonly CaaRecord[]>
+}
+
+export interface Proof {
+  readonly identifier: ProvedIdentifier
+  readonly type: ChallengeType
+  readonly token: string
+  /** Of the account's key. */
+  readonly thumbprint: string
+}
+
+/** For all that one attempt asks, to however many names and addresses that leads: shorter than its turn lasts. */
+export const attemptPatienceMs = 45 * secondMs
+
+interface Around {
+  readonly network: AcmeNetwork
+  readonly terms: NetworkTerms
+  readonly timers: Timers
+}
+
+/** What is wrong with it, or what the owner of the name has against it, who is asked where there are `caa`. */
+export async function attemptInTime(
+  proof: Proof,
+  caa: Omit<CaaTerms, "method"> | undefined,
+  { network, terms, timers }: Around,
+): Promise<Problem | undefined> {
+  const { identifier, type: method } = proof
+  const told = await within(
+    timers,
+    attemptPatienceMs,
+    attempt(proof, network, terms).then(async (problem) => ({
+      problem: problem ?? (caa && (await caaProblem(identifier, { ...caa, method }, network, terms))),
+    })),
+  )
+  if (told !== undefined) return told.problem
+  const seconds = attemptPatienceMs / secondMs
+  return { type: "connection", detail: `What ${identifier.value} leads to did not answer within ${seconds} seconds.` }
+}
+
+/** What is wrong with it; undefined where it is proved. */
+export async function attempt(proof: Proof, network: AcmeNetwork, terms: NetworkTerms): Promise<Problem | undefined> {
+  try {
+    switch (proof.type) {
+      case "http-01":
+        return await attemptHttp(proof, network, terms)
+      case "dns-01":
+        return await attemptDns(proof, network, terms)
+      default:
+        return await attemptTls(proof, network, terms)
+    }
+  } catch (error) {
+    if (error instanceof FetchFailure) return problemFrom(error, proof.identifier)
+    throw error
+  }
+}
+
+/** Where a name leads that may not be dialled is no stranger's business: it would tell what an internal resolver knows. */
+const problemFrom = ({ kind, message }: FetchFailure, { value }: ProvedIdentifier): Problem => ({
+  type: problemOf[kind],
+  detail: kind === "refused-address" ? `${value} leads where this server may not connect.` : message,
+})
+
+const problemOf: Readonly<Record<FetchFailureKind, ProblemType>> = {
+  unresolved: "dns",
+  "refused-address": "connection",
+  unreachable: "connection",
+  untrusted: "tls",
+  timeout: "connection",
+  broken: "connection",
+  "too-large": "incorrectResponse",
+  redirects: "connection",
+}
+
+const incorrect = (detail: string): Problem => ({ type: "incorrectResponse", detail })
+
+async function attemptHttp({ identifier, token, thumbprint }: Proof, network: AcmeNetwork, terms: NetworkTerms) {
+  const path = `/.well-known/acme-challenge/${token}`
+  const { status, body } = await network.getHttp(identifier.value, path, terms)
+  if (status !== 200)
+    return incorrect(`${identifier.value} answered the request for the challenge with the status ${status}.`)
+  // White space at the end is let pass (RFC 8555, section 8.3).
+  const isProved = Buffer.from(body).toString("latin1").trimEnd() === keyAuthorization(token, thumbprint)
+  return isProved
+    ? undefined
+    : incorrect(`What ${identifier.value} answered is not the key authorization of the challenge.`)
+}
+
+async function attemptDns({ identifier, token, thumbprint }: Proof, network: AcmeNetwork, terms: NetworkTerms) {
+  const name = `_acme-challenge.${identifier.value}`
+  const records = await network.lookUpTxt(name, terms)
+  if (records.length === 0) return { type: "dns", detail: `${name} has no TXT record.` } satisfies Problem
+  return records.includes(digestOf(token, thumbprint).toString("base64url"))
+    ? undefined
+    : incorrect(`No TXT record of ${name} is the digest of the key authorization.`)
+}
+
+const digestOf = (token: string, thumbprint: string): Buffer =>
+  Buffer.from(sha256(Buffer.from(keyAuthorization(token, thumbprint))), "hex")
+
+const alpnProtocol = "acme-tls/1"
+
+async function attemptTls({ identifier, token, thumbprint }: Proof, network: AcmeNetwork, terms: NetworkTerms) {
+  const asked = { serverName: serverNameOf(identifier), protocol: alpnProtocol }
+  const { protocol, certificate } = await network.greetTls(identifier.value, asked, terms)
+  if (protocol !== alpnProtocol)
+    return {
+      type: "tls",
+      detail: `${identifier.value} did not agree on the protocol ${alpnProtocol}.`,
+    } satisfies Problem
+  const problem =
+    certificate === undefined
+      ? "shows no certificate"
+      : proofProblem(certificate, identifier, digestOf(token, thumbprint))
+  return problem === undefined ? undefined : incorrect(`The certificate of ${identifier.value} ${problem}.`)
+}
+
+/** An address has no server name, so it goes by its name in reverse (RFC 8738, section 6). */
+function serverNameOf({ type, value }: ProvedIdentifier): string {
+  const octets = type === "ip" ? parseIpAddress(value) : undefined
+  if (octets === undefined) return value
+  if (octets.length === 4) return `${[...octets].toReversed().join(".")}.in-addr.arpa`
+  const nibbles = Buffer.from(octets).toString("hex")
+  return `${nibbles.split("").toReversed().join(".")}.ip6.arpa`
+}
+
+/** RFC 8737, section 3. */
+function proofProblem(der: Uint8Array, { type, value }: ProvedIdentifier, digest: Uint8Array): string | undefined {
+  let certificate: Certificate
+  let names
+  try {
+    certificate = parseCertificate(der)
+    names = parseExtensionValues(certificate.extensions).subjectAltName ?? []
+  } catch (error) {
+    if (error instanceof UnacceptableInput) return "cannot be read"
+    throw error
+  }
+  const [name, ...others] = names
+  const octets = parseIpAddress(value)
+  const isNamed =
+    others.length === 0 &&
+    ((type === "dns" && name?.kind === "dns" && name.value.toLowerCase() === value) ||
+      (type === "ip" && name?.kind === "ip" && octets !== undefined && Buffer.compare(name.octets, octets) === 0))
+  if (!isNamed) return `does not have ${value} as its only subject alternative name`
+  const extension = findExtension(certificate.extensions, oids.acmeIdentifier)
+  if (extension === undefined) return "has no acmeIdentifier"
+  if (!extension.critical) return "has an acmeIdentifier that is not critical"
+  return isDigest(extension.value, digest) ? undefined : "has another acmeIdentifier than the challenge's"
+}
+
+function isDigest(value: Uint8Array, digest: Uint8Array): boolean {
+  try {
+    const reader = new DerReader(value, "acmeIdentifier")
+    const octets = reader.octetString("Authorization")
+    reader.finish("Authorization")
+    return Buffer.compare(octets, digest) === 0
+  } catch (error) {
+    if (error instanceof UnacceptableInput) return false
+    throw error
+  }
+}
+
+export interface CaaTerms {
+  readonly identities: readonly string[]
+  readonly method: ChallengeType
+  readonly accountUrl: string
+}
+
+/** Whether the name's owner lets this authority issue (RFC 8659; RFC 8657); undefined where it does. */
+export async function caaProblem(
+  { value, wildcard }: ProvedIdentifier,
+  asked: CaaTerms,
+  network: AcmeNetwork,
+  terms: NetworkTerms,
+): Promise<Problem | undefined> {
+  try {
+    const { at, records } = await relevantRecords(value, network, terms)
+    const reason = caaRefusal(records, wildcard, asked)
+    return reason === undefined ? undefined : { type: "caa", detail: `CAA records of ${at} ${reason}.` }
+  } catch (error) {
+    if (error instanceof FetchFailure) return { type: "dns", detail: `CAA records of ${value}: ${error.message}` }
+    throw error
+  }
+}
+
+/** Of the name, or of the nearest above it that has any (RFC 8659, section 3). */
+async function relevantRecords(name: string, network: AcmeNetwork, terms: NetworkTerms) {
+  const labels = name.split(".")
+  for (let depth = 0; depth < labels.length; depth += 1) {
+    const at = labels.slice(depth).join(".")
+    const records = await network.lookUpCaa(at, terms)
+    if (records.length > 0) return { at, records }
+  }
+  return { at: name, records: [] }
+}
+
+const knownTags = new Set(["issue", "issuewild", "iodef", "issuemail", "contactemail", "contactphone"])
+
+export function caaRefusal(records: readonly CaaRecord[], wildcard: boolean, asked: CaaTerms): string | undefined {
+  if (records.some(({ critical, tag }) => critical && !knownTags.has(tag)))
+    return "have a critical property that is not known here"
+  const ofTag = (tag: string) => records.filter((record) => record.tag === tag)
+  const wild = wildcard ? ofTag("issuewild") : []
+  const relevant = wild.length > 0 ? wild : ofTag("issue")
+  if (relevant.length === 0 || relevant.some(({ value }) => lets(value, asked))) return undefined
+  return "do not let this authority issue"
+}
+
+function lets(value: string, { identities, method, accountUrl }: CaaTerms): boolean {
+  const [domain = "", ...parts] = value.split(";").map((part) => part.trim())
+  if (!identities.some((identity) => identity.toLowerCase() === domain.toLowerCase())) return false
+  // White space may stand for the parameters.
+  return parts.every((part) => (part === "" && parts.length === 1) || letsWith(part, method, accountUrl))
+}
+
+/** RFC 8659, section 4.2. */
+const caaParameter = /^(?<tag>[A-Za-z0-9](?:-*[A-Za-z0-9])*)[ \t]*=[ \t]*(?<text>[\x21-\x3A\x3C-\x7E]*)$/
+
+/** What is malformed lets nobody issue. */
+function letsWith(part: string, method: ChallengeType, accountUrl: string): boolean {
+  const { tag, text = "" } = caaParameter.exec(part)?.groups ?? {}
+  if (tag === undefined) return false
+  if (tag.toLowerCase() === "accounturi") return text === accountUrl
+  return tag.toLowerCase() === "validationmethods" ? text.split(",").includes(method) : true
+}

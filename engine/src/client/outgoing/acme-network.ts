@@ -1,0 +1,229 @@
+// What ACME asks of the network (`acme/validation.ts`), all of it behind the address guard: names are resolved once, by the
+// resolver that the mount has chosen, and the connection goes to the addresses that were looked at.
+import type { LookupAddress } from "node:dns"
+import { Resolver } from "node:dns/promises"
+import { connect } from "node:tls"
+import { LRUCache } from "lru-cache"
+import type { AcmeNetwork, CaaRecord, NetworkTerms, TlsGreeting } from "../../acme/validation/validation.ts"
+import { FetchFailure } from "../../core/fetch.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { nextTurn } from "../../core/timers.ts"
+import { parseIpRange } from "../../pki/names/ip-address.ts"
+import { parseResolver } from "../../pki/mounts/acme-settings.ts"
+import type { PermittedAddresses } from "./address-guard.ts"
+import { type GuardedFetch, guardedFetch } from "./guarded-fetch.ts"
+import { type GuardedLookupOptions, permittedAddresses } from "./guarded-lookup.ts"
+
+export interface AcmeNetworkOptions {
+  /** Whatever a mount says. */
+  readonly permitted: PermittedAddresses
+  readonly httpPort: number
+  readonly tlsPort: number
+  readonly digest: Runtime["digest"]
+}
+
+const answerTimeoutMs = 10_000
+/** A key authorization is some hundred characters; what is longer is none. */
+const answerBytesMaximum = 8_192
+const redirectsMaximum = 10
+/** Of the first of two tries; the second has twice as long. */
+const dnsTimeoutMs = 3_000
+/** Names that stand for others, one after another. */
+const aliasesMaximum = 8
+const usualPorts = [80, 443]
+/** Each mount may have terms of its own. Beyond that many, the longest unused are dialled anew. */
+const fetchesMaximum = 64
+
+export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDisposable {
+  const fetches = new LRUCache<string, GuardedFetch>({ max: fetchesMaximum })
+
+  function fetchFor(terms: NetworkTerms): GuardedFetch {
+    const key = JSON.stringify(terms)
+    const known = fetches.get(key)
+    if (known !== undefined) return known
+    const made = guardedFetch({ ...guardOf(terms, options), digest: options.digest })
+    fetches.set(key, made)
+    return made
+  }
+
+  return {
+    async getHttp(host, path, terms) {
+      const { httpPort } = options
+      const authority = host.includes(":") ? `[${host}]` : host
+      const url = `http://${authority}${httpPort === 80 ? "" : `:${httpPort}`}${path}`
+      return fetchFor(terms).fetch({
+        method: "GET",
+        url,
+        headers: { accept: "*/*" },
+        timeoutMs: answerTimeoutMs,
+        answerBytesMaximum,
+        redirectsMaximum,
+        ports: [...usualPorts, httpPort],
+        trust: { kind: "anybody" },
+        closes: true,
+      })
+    },
+    async greetTls(host, asked, terms) {
+      const addresses = await resolved(host, guardOf(terms, options))
+      let failure: unknown
+      for (const { address } of addresses) {
+        try {
+          return await greet(address, options.tlsPort, asked)
+        } catch (error) {
+          failure = error
+        }
+      }
+      throw failure
+    },
+    async lookUpTxt(name, terms) {
+      let at = name
+      for (let aliases = 0; aliases <= aliasesMaximum; aliases += 1) {
+        const records = await looked(at, terms, (resolver) => resolver.resolveTxt(at))
+        if (records.length > 0) return records.map((pieces) => pieces.join(""))
+        // Not every resolver goes on from an alias by itself.
+        const [alias] = await looked(at, terms, (resolver) => resolver.resolveCname(at))
+        if (alias === undefined) return []
+        at = alias
+      }
+      throw new FetchFailure("unresolved", `${name} stands for more than ${aliasesMaximum} other names in turn.`)
+    },
+    async lookUpCaa(name, terms): Promise<readonly CaaRecord[]> {
+      const records = await looked(name, terms, (resolver) => resolver.resolveCaa(name))
+      return records.flatMap(({ critical, ...properties }) =>
+        Object.entries(properties).flatMap(([tag, value]) =>
+          typeof value === "string" && tag !== "type"
+            ? [{ critical: (critical & 128) !== 0, tag: tag.toLowerCase(), value }]
+            : [],
+        ),
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(Array.from(fetches.values(), (one) => one[Symbol.asyncDispose]()))
+      fetches.clear()
+    },
+  }
+}
+
+const rangesIn = (texts: readonly string[]) => texts.flatMap((text) => parseIpRange(text) ?? [])
+
+function guardOf(terms: NetworkTerms, { permitted }: AcmeNetworkOptions): GuardedLookupOptions {
+  const ranges = rangesIn(terms.permittedRanges)
+  const guard = {
+    permitted: {
+      kinds: permitted.kinds,
+      ranges: [...permitted.ranges, ...ranges],
+      excluded: rangesIn(terms.excludedRanges),
+    },
+  }
+  return terms.resolver === "" ? guard : { ...guard, resolve: (host) => addressesOf(host, terms) }
+}
+
+const resolversOfThisTurn = new Map<string, Resolver>()
+
+/**
+ * To make a resolver and its socket takes as long as to ask by it, so all who ask in one turn ask by one. No longer than that:
+ * by the answers it has had, a resolver comes to wait for the next ones a twelfth as long as it was told.
+ */
+function resolverOfThisTurn(terms: NetworkTerms): Resolver {
+  const { resolver } = terms
+  if (resolversOfThisTurn.size === 0) void nextTurn().then(() => resolversOfThisTurn.clear())
+  const made = resolversOfThisTurn.get(resolver) ?? newResolver(terms, dnsTimeoutMs)
+  resolversOfThisTurn.set(resolver, made)
+  return made
+}
+
+function newResolver({ resolver }: NetworkTerms, timeoutMs: number): Resolver {
+  const own = new Resolver({ timeout: timeoutMs, tries: 1 })
+  const server = resolver === "" ? undefined : parseResolver(resolver)
+  if (server !== undefined) {
+    const { address, port } = server
+    own.setServers([address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`])
+  }
+  return own
+}
+
+async function addressesOf(host: string, terms: NetworkTerms): Promise<readonly LookupAddress[]> {
+  const [six, four] = await Promise.all([
+    looked(host, terms, (resolver) => resolver.resolve6(host)),
+    looked(host, terms, (resolver) => resolver.resolve4(host)),
+  ])
+  const found = [...six.map((address) => ({ address, family: 6 })), ...four.map((address) => ({ address, family: 4 }))]
+  if (found.length === 0) throw new FetchFailure("unresolved", `${host} has no address.`)
+  return found
+}
+
+/**
+ * What is not there is an empty list; what cannot be found out is a failure. Whoever gets no answer asks once more, by a resolver
+ * of its own.
+ */
+async function looked<T>(
+  name: string,
+  terms: NetworkTerms,
+  ask: (resolver: Resolver) => Promise<T[]>,
+): Promise<readonly T[]> {
+  const first = await answered(ask(resolverOfThisTurn(terms)))
+  if ("records" in first) return first.records
+  const second = await answered(ask(newResolver(terms, 2 * dnsTimeoutMs)))
+  if ("records" in second) return second.records
+  throw new FetchFailure("unresolved", `${name} could not be looked up (${String(second.code)}).`, second.error)
+}
+
+interface Unanswered {
+  readonly code: string | undefined
+  readonly error: unknown
+}
+
+async function answered<T>(records: Promise<readonly T[]>): Promise<{ readonly records: readonly T[] } | Unanswered> {
+  try {
+    return { records: await records }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === "ENODATA" || code === "ENOTFOUND" ? { records: [] } : { code, error }
+  }
+}
+
+async function resolved(host: string, guard: GuardedLookupOptions): Promise<readonly LookupAddress[]> {
+  try {
+    return await permittedAddresses(host, guard)
+  } catch (error) {
+    if (error instanceof FetchFailure) throw error
+    throw new FetchFailure("unresolved", `${host} has no address.`, error)
+  }
+}
+
+function greet(
+  address: string,
+  port: number,
+  { serverName, protocol }: { readonly serverName: string; readonly protocol: string },
+): Promise<TlsGreeting> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: address,
+      port,
+      servername: serverName,
+      ALPNProtocols: [protocol],
+      // It proves itself by what stands in it.
+      rejectUnauthorized: false,
+      minVersion: "TLSv1.2",
+    })
+    const fail = (kind: "timeout" | "unreachable" | "untrusted", why: string, cause?: unknown) => {
+      socket.destroy()
+      reject(new FetchFailure(kind, `${address} port ${port} ${why}.`, cause))
+    }
+    const timer = setTimeout(() => fail("timeout", `did not answer within ${answerTimeoutMs} ms`), answerTimeoutMs)
+    socket.once("close", () => clearTimeout(timer))
+    socket.once("error", (error: NodeJS.ErrnoException) =>
+      fail(
+        error.syscall === "connect" ? "unreachable" : "untrusted",
+        `${error.syscall === "connect" ? "cannot be reached" : "does not speak TLS as asked"} (${String(error.code)})`,
+        error,
+      ),
+    )
+    socket.once("secureConnect", () => {
+      const { alpnProtocol } = socket
+      const { raw } = socket.getPeerCertificate() as { readonly raw?: Uint8Array }
+      socket.destroy()
+      resolve({ protocol: typeof alpnProtocol === "string" ? alpnProtocol : undefined, certificate: raw })
+    })
+  })
+}

@@ -1,0 +1,247 @@
+// The engine's one way to dial an address that somebody else chose. A name is resolved once; the connection goes to the very
+// addresses that were looked at, so that a name which answers differently the second time gains nothing; and every
+// redirect starts from the beginning.
+import type { LookupFunction } from "node:net"
+import type { PeerCertificate } from "node:tls"
+import { LRUCache } from "lru-cache"
+import type { Agent, Dispatcher } from "undici"
+import {
+  type Fetch,
+  FetchFailure,
+  type FetchFailureKind,
+  type OutgoingAnswer,
+  type OutgoingRequest,
+  type Trust,
+} from "../../core/fetch.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { systemTimers } from "../../core/timers.ts"
+import type { PermittedAddresses } from "./address-guard.ts"
+import { guardedLookup, type GuardedLookupOptions, literalRefusal } from "./guarded-lookup.ts"
+
+export interface GuardedFetchOptions extends GuardedLookupOptions {
+  readonly digest: Runtime["digest"]
+}
+
+export interface GuardedFetch extends AsyncDisposable {
+  readonly fetch: Fetch
+}
+
+/** Each with its own trust, identity and kept connections. Mounts beyond that with services of their own dial anew. */
+const agentsMaximum = 32
+const keptConnectionMs = 30_000
+const droppedBytesMaximum = 16_384
+
+export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
+  const agents = new LRUCache<string, Agent>({
+    max: agentsMaximum,
+    // Lets what is in flight end.
+    dispose: (agent, _key, reason) => void (reason === "evict" && agent.close()),
+  })
+  const lookup = guardedLookup(options)
+
+  async function agentFor({ trust, identity }: OutgoingRequest): Promise<Agent> {
+    // Loaded with the first request: most engines that are opened for a while ask nobody.
+    const undici = await import("undici")
+    const key = options.digest(JSON.stringify([trust, identity]))
+    const known = agents.get(key)
+    if (known !== undefined) return known
+    const agent = new undici.Agent(agentOptions(lookup, trust, identity))
+    agents.set(key, agent)
+    return agent
+  }
+
+  return {
+    async fetch(request) {
+      const limit = timeLimit(request.timeoutMs)
+      try {
+        return await follow(request, {
+          agent: () => agentFor(request),
+          permitted: options.permitted,
+          signal: limit.signal,
+        })
+      } catch (error) {
+        if (error instanceof FetchFailure) throw error
+        if (limit.signal.aborted)
+          throw new FetchFailure("timeout", `${originOf(request.url)} did not answer within ${request.timeoutMs} ms.`)
+        throw failureOf(error, originOf(request.url))
+      } finally {
+        // What is still taken off a connection has the rest of the time.
+        if (request.dropsBody !== true) limit.cancel()
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()))
+      agents.clear()
+    },
+  }
+}
+
+/** Unlike `AbortSignal.timeout`, it leaves nothing behind that lasts until then. */
+function timeLimit(ms: number): { readonly signal: AbortSignal; readonly cancel: () => void } {
+  const controller = new AbortController()
+  const cancel = systemTimers.after(ms, () => controller.abort())
+  return { signal: controller.signal, cancel }
+}
+
+/** The parts that a request and its redirects share. */
+interface Way {
+  readonly agent: () => Promise<Agent>
+  readonly permitted: PermittedAddresses
+  readonly signal: AbortSignal
+}
+
+async function follow(request: OutgoingRequest, way: Way): Promise<OutgoingAnswer> {
+  const { redirectsMaximum } = request
+  let url = urlOf(request.url)
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await ask(request, url, way)
+    const { location } = answer.headers
+    if (redirectsMaximum === undefined || request.method !== "GET") return answer
+    if (!redirectStatuses.has(answer.status) || location === undefined) return answer
+    if (redirects === redirectsMaximum) {
+      throw new FetchFailure("redirects", `${originOf(request.url)} redirects more than ${redirectsMaximum} times.`)
+    }
+    url = urlOf(location, url)
+  }
+}
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308])
+
+function urlOf(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url
+  throw new FetchFailure("redirects", `${originOf(base?.href ?? text)} does not lead to an http or https URL.`)
+}
+
+async function ask(
+  { method, headers: given, body, answerBytesMaximum, dropsBody, ports, closes }: OutgoingRequest,
+  url: URL,
+  { agent, permitted, signal }: Way,
+): Promise<OutgoingAnswer> {
+  const refusal = literalRefusal(url, permitted)
+  if (refusal !== undefined) throw refusal
+  if (ports !== undefined && !ports.includes(portOf(url)))
+    throw new FetchFailure("redirects", `${url.origin} is on a port that this server may not connect to.`)
+  const headers = { "user-agent": "chancery", ...given }
+  const answer = await (
+    await agent()
+  ).request({
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method,
+    signal,
+    headers,
+    body: body ?? null,
+    reset: closes === true,
+  })
+  // A short one is taken off the connection, which then serves again; of a long one the connection is closed.
+  if (dropsBody === true) void answer.body.dump({ limit: droppedBytesMaximum }).catch(() => {})
+  return {
+    status: answer.statusCode,
+    headers: firstOfEach(answer.headers),
+    body: dropsBody === true ? new Uint8Array() : await read(answer.body, answerBytesMaximum, url.origin),
+  }
+}
+
+async function read(body: Dispatcher.ResponseData["body"], maximum: number, origin: string): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    length += piece.byteLength
+    // Leaving the loop destroys the body, and with it the connection.
+    if (length > maximum) throw new FetchFailure("too-large", `${origin} answered more than ${maximum} bytes.`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function agentOptions(
+  lookup: LookupFunction,
+  trust: Trust | undefined,
+  identity: OutgoingRequest["identity"],
+): Agent.Options {
+  return {
+    allowH2: false,
+    keepAliveTimeout: keptConnectionMs,
+    keepAliveMaxTimeout: keptConnectionMs,
+    connect: {
+      lookup,
+      ...trustOptions(trust),
+      ...(identity === undefined ? {} : { cert: identity.certificates, key: identity.privateKey }),
+    },
+  }
+}
+
+function trustOptions(trust: Trust | undefined) {
+  if (trust === undefined) return {}
+  if (trust.kind === "anybody") return { rejectUnauthorized: false }
+  // An intermediate is as good an anchor as a root, and a leaf anchors itself.
+  const anchors = { ca: trust.certificates, allowPartialTrustChain: true }
+  if (trust.kind === "authorities") return anchors
+  const pins = new Set(pemBodies(trust.certificates))
+  return {
+    ...anchors,
+    checkServerIdentity: (_host: string, { raw }: PeerCertificate): Error | undefined =>
+      pins.has(raw.toString("base64")) ? undefined : new FetchFailure("untrusted", notPinned),
+  }
+}
+
+const notPinned = "The certificate that it shows is none of those that are trusted."
+
+const pemBodies = (pem: string): string[] =>
+  [...pem.matchAll(/-----BEGIN CERTIFICATE-----([\sA-Za-z0-9+/=]*)-----END CERTIFICATE-----/g)].map(([, body = ""]) =>
+    body.replaceAll(/\s+/g, ""),
+  )
+
+function failureOf(error: unknown, origin: string): FetchFailure {
+  const inner = innermost(error)
+  if (inner instanceof FetchFailure)
+    return new FetchFailure(inner.kind, inner.message === notPinned ? `${origin}: ${notPinned}` : inner.message)
+  const { code, name } = inner as { readonly code?: unknown; readonly name?: unknown }
+  const reason = typeof code === "string" ? code : String(name)
+  const kind = kindOfFailure(reason)
+  return new FetchFailure(kind, `${origin} ${what[kind]} (${reason}).`, error)
+}
+
+/** Of several addresses that were tried, the first failure speaks. */
+function innermost(error: unknown): unknown {
+  return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
+}
+
+const unreachableCodes = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+])
+/** undici's reader of HTTP names some of its errors, and gives a code to others. */
+const brokenCodes = new Set(["ECONNRESET", "EPIPE", "HTTPParserError"])
+
+function kindOfFailure(code: string): "unresolved" | "unreachable" | "broken" | "untrusted" {
+  if (code === "ENOTFOUND" || code.startsWith("EAI_")) return "unresolved"
+  if (unreachableCodes.has(code)) return "unreachable"
+  if (brokenCodes.has(code) || code.startsWith("HPE_") || code.startsWith("UND_ERR_")) return "broken"
+  // What is left comes from TLS: OpenSSL's names of what is wrong with a certificate have no prefix of their own.
+  return "untrusted"
+}
+
+const what: Readonly<Record<ReturnType<typeof kindOfFailure>, string>> = {
+  unresolved: "has no address",
+  unreachable: "cannot be reached",
+  broken: "gave no complete answer",
+  untrusted: "is not trusted, or does not trust this server",
+} satisfies Partial<Record<FetchFailureKind, string>>
+
+const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
+
+const originOf = (url: string): string => URL.parse(url)?.origin ?? "The address"
+
+const firstOfEach = (headers: Dispatcher.ResponseData["headers"]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => {
+      const first = Array.isArray(value) ? value[0] : value
+      return first === undefined ? [] : [[name.toLowerCase(), first]]
+    }),
+  )

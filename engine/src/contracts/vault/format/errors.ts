@@ -1,0 +1,136 @@
+// Encodes an EngineError as `{"errors": [...]}`, and decodes it. Each fault is one sentence with the parameter's name on the wire. Faults
+// of the caller are 4xx, because clients retry a 5xx (docs/compatibility.md, "Requests to the certificate API"). The record type makes a
+// forgotten code a compile error.
+import {
+  EngineError,
+  type EngineErrorCode,
+  type Fault,
+  type FieldPath,
+  notFoundDetail,
+  unauthenticated,
+} from "../../../core/errors.ts"
+import { camelCased, underscored } from "./dialect.ts"
+
+const statuses: Record<EngineErrorCode, number> = {
+  "bad-request": 400,
+  unauthenticated: 403,
+  forbidden: 403,
+  "not-found": 404,
+  conflict: 409,
+  gone: 410,
+  "precondition-failed": 412,
+  "too-large": 413,
+  "unsupported-media-type": 415,
+  invalid: 400,
+  unprocessable: 400,
+  "rate-limited": 429,
+  internal: 500,
+  unavailable: 503,
+  pending: 503,
+  busy: 503,
+  "out-of-service": 503,
+}
+
+/** The names of members that do not follow from those inside, keyed by the latter. */
+export type WireNames = Readonly<Record<string, string>>
+
+export interface EncodedError {
+  readonly status: number
+  readonly document: { readonly errors: readonly string[] }
+  readonly headers: Readonly<Record<string, string>>
+}
+
+// The sentences are all that the body holds; what our own client wants to know besides goes into headers.
+const codeHeader = "x-error-code"
+const fieldsHeader = "x-error-fields"
+const faultsMaximum = 100
+
+export function encodeError(error: EngineError, wireNames: WireNames = {}): EncodedError {
+  const faults = error.faults.slice(0, faultsMaximum)
+  const headers: Record<string, string> = { [codeHeader]: error.code }
+  if (faults.length > 0) headers[fieldsHeader] = faults.map(({ field }) => wirePath(field, wireNames)).join(",")
+  if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000))
+  return { status: statuses[error.code], document: { errors: sentencesOf(error, faults, wireNames) }, headers }
+}
+
+function sentencesOf(error: EngineError, faults: readonly Fault[], wireNames: WireNames): string[] {
+  if (faults.length > 0) return faults.map((fault) => shortened(sentenceOf(fault, wireNames)))
+  // Who has no valid token and who may not do it hear the same words, which existing clients look for.
+  if (error.code === "unauthenticated") return ["permission denied"]
+  // Nothing to say: what was asked for is not there.
+  if (error.code === "not-found" && error.message === notFoundDetail) return []
+  return [shortened(error.message)]
+}
+
+/** Names the parameter unless the detail does. */
+function sentenceOf({ detail, field }: Fault, wireNames: WireNames): string {
+  const [name = ""] = wirePath(field, wireNames).split("/")
+  return name === "" || new RegExp(`\\b${name}\\b`).test(detail) ? detail : `${name}${separator}${detail}`
+}
+
+const separator = ": "
+
+/** `["allowedDomains", 3]` → `allowed_domains/3`. */
+const wirePath = (field: FieldPath = [], wireNames: WireNames): string =>
+  field
+    .map((part) => (typeof part === "number" ? String(part) : (wireNames[part] ?? underscored(part))))
+    .filter((part) => /^[a-z0-9_]{1,64}$/.test(part))
+    .join("/")
+
+const detailMaximum = 1_000
+
+/** A detail may repeat what was sent, which may be long. */
+const shortened = (detail: string): string =>
+  detail.length <= detailMaximum ? detail : `${detail.slice(0, detailMaximum).toWellFormed()}…`
+
+const codes = new Set<string>(Object.keys(statuses))
+const isCode = (text: string | undefined): text is EngineErrorCode => text !== undefined && codes.has(text)
+
+const codesByStatus = new Map<number, EngineErrorCode>([
+  [400, "bad-request"],
+  [403, "forbidden"],
+  [404, "not-found"],
+  [409, "conflict"],
+  [410, "gone"],
+  [412, "precondition-failed"],
+  [413, "too-large"],
+  [415, "unsupported-media-type"],
+  [429, "rate-limited"],
+  [500, "internal"],
+  [503, "busy"],
+])
+
+export interface AnsweredError {
+  readonly status: number
+  readonly document: unknown
+  readonly header: (name: string) => string | undefined
+  readonly retryAfterMs?: number | undefined
+}
+
+/** The error a server answered, as the remote engine throws it. `names` are those inside, keyed by those on the wire. */
+export function decodeError(answer: AnsweredError, names: Readonly<Record<string, string>> = {}): EngineError {
+  const { status, retryAfterMs, header } = answer
+  const told = header(codeHeader)
+  const code = isCode(told) ? told : (codesByStatus.get(status) ?? "unavailable")
+  const sentences = sentencesIn(answer.document)
+  const options = retryAfterMs === undefined ? {} : { retryAfterMs }
+  if (code === "unauthenticated") return unauthenticated()
+  if (code === "not-found" && sentences.length === 0) return new EngineError(code, notFoundDetail, options)
+  const paths = header(fieldsHeader)?.split(",") ?? []
+  const faults = paths.length === sentences.length ? sentences.map((text, at) => faultOf(text, paths[at], names)) : []
+  const detail = faults.length > 0 ? faults.map((fault) => fault.detail).join("; ") : sentences.join("; ")
+  return new EngineError(code, detail || `The server answered ${status}.`, { ...options, faults })
+}
+
+function sentencesIn(document: unknown): string[] {
+  const errors = (document as { errors?: unknown } | null)?.errors
+  return Array.isArray(errors) ? errors.filter((error) => typeof error === "string") : []
+}
+
+function faultOf(sentence: string, path: string | undefined, names: Readonly<Record<string, string>>): Fault {
+  if (path === undefined || path === "") return { detail: sentence }
+  const parts = path.split("/")
+  const prefix = `${parts[0]}${separator}`
+  const field = parts.map((part) => (/^\d+$/.test(part) ? Number(part) : (names[part] ?? camelCased(part))))
+  return { detail: sentence.startsWith(prefix) ? sentence.slice(prefix.length) : sentence, field }
+}

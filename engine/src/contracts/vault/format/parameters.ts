@@ -1,0 +1,179 @@
+// Kinds of members in requests and answers, for server and client: how each is read, written and named in errors. Clients send strings
+// for all kinds (docs/compatibility.md, "Requests to the certificate API"), so reading coerces; writing never does.
+import { ZodLiteral } from "zod"
+import { type Fault, unavailable } from "../../../core/errors.ts"
+import { encode as encodeUnchecked } from "../../codec.ts"
+import type * as types from "../types.ts"
+import { type Dialect, underscored } from "./dialect.ts"
+
+/** One kind of member. */
+export interface Kind<T> {
+  /** Undefined for what cannot be read; or why it cannot, where `expected` does not say it. */
+  readonly decode: (value: unknown) => T | undefined | Problem
+  readonly encode: (value: T, dialect: Dialect) => unknown
+  /** Ends the sentence "must be …". */
+  readonly expected: string
+  /** As path help names it. */
+  readonly type: types.FieldType
+  /** For OpenAPI: of a list that is not of strings, the only values that there are, and whether Vault clients read another form. */
+  readonly items?: "integer"
+  readonly values?: readonly unknown[]
+  readonly hasVaultForm?: true
+}
+
+export class Problem {
+  /** Begins with a verb: "must not …". */
+  readonly detail: string
+  constructor(detail: string) {
+    this.detail = detail
+  }
+}
+
+/** Bundles of certificates and keys. */
+export const importMaximumBytes = 1_024 * 1_024
+
+/** A type of the contracts as a kind. */
+export const kindOf = <T>({ schema, expected, type, items, vault }: types.ParameterType<T>): Kind<T> => ({
+  decode(value) {
+    const parsed = schema.safeParse(value)
+    if (parsed.success) return parsed.data
+    const [issue] = parsed.error.issues
+    return issue?.code === "custom" ? new Problem(issue.message) : undefined
+  },
+  encode: (value, dialect) =>
+    dialect === "vault" && vault !== undefined ? vault(value) : encodeUnchecked(schema, value),
+  expected,
+  type,
+  ...(items && { items }),
+  ...(schema instanceof ZodLiteral && { values: [...schema.values] }),
+  ...(vault && { hasVaultForm: true }),
+})
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a table holds kinds of every type
+type AnyKind = Kind<any>
+type Values<Kinds> = { readonly [Name in keyof Kinds]: Kinds[Name] extends Kind<infer T> ? T : never }
+
+/** The members of one document, by their names inside. */
+export interface Parameters<T extends object> {
+  readonly members: readonly Member<T>[]
+  readonly byWireName: ReadonlyMap<string, Member<T>>
+}
+
+/** What a table reads. */
+export type ValuesOf<Table> = Table extends Parameters<infer T> ? T : never
+
+interface Member<T> {
+  readonly name: keyof T & string
+  readonly wireName: string
+  readonly kind: AnyKind
+  readonly note?: ParameterNote
+  /** Answers may lack it. */
+  readonly optional?: true
+}
+
+/** Help for a member. */
+export interface ParameterNote {
+  /** Sentences. */
+  readonly rule: string
+  /** As on the wire, in the native dialect. */
+  readonly default?: unknown
+  readonly example?: unknown
+}
+
+/** A table as help reads it. */
+export interface ParameterTable {
+  readonly members: readonly {
+    readonly wireName: string
+    readonly note?: ParameterNote
+    readonly kind: Pick<AnyKind, "expected" | "type">
+  }[]
+}
+
+interface Documented {
+  readonly notes?: Readonly<Record<string, ParameterNote>>
+  readonly optional?: readonly string[]
+}
+
+/** `wireNames` are those that do not follow from the name inside (`member-name.ts`). */
+export function parameters<Kinds extends Readonly<Record<string, AnyKind>>>(
+  kinds: Kinds,
+  wireNames: { readonly [Name in keyof Kinds]?: string } = {},
+  { notes = {}, optional = [] }: Documented = {},
+): Parameters<Values<Kinds>> {
+  const members = Object.entries(kinds).map(([name, kind]) => ({
+    name: name as keyof Values<Kinds> & string,
+    wireName: wireNames[name] ?? underscored(name),
+    kind,
+    ...(notes[name] === undefined ? {} : { note: notes[name] }),
+    ...(optional.includes(name) && { optional: true as const }),
+  }))
+  return { members, byWireName: new Map(members.map((member) => [member.wireName, member])) }
+}
+
+export interface Decoded<T> {
+  readonly value: Partial<T>
+  /** Of members that cannot be read; they have no value. */
+  readonly faults: readonly Fault[]
+  /** Members that are null: of a merge patch, those to be taken away (RFC 7396). */
+  readonly removed: readonly (keyof T & string)[]
+  /** Members that the table does not know. */
+  readonly ignored: readonly string[]
+}
+
+export type Document = Readonly<Record<string, unknown>>
+
+export const isDocument = (value: unknown): value is Document =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+export function decodeDocument<T extends object>({ byWireName }: Parameters<T>, document: Document): Decoded<T> {
+  const value: Partial<T> = {}
+  const faults: Fault[] = []
+  const removed: (keyof T & string)[] = []
+  const ignored: string[] = []
+  for (const [wireName, given] of Object.entries(document)) {
+    const member = byWireName.get(wireName)
+    if (member === undefined) {
+      ignored.push(wireName)
+      continue
+    }
+    const { name, kind } = member
+    const read: unknown = kind.decode(given)
+    if (read === undefined && given === null) removed.push(name)
+    else if (read === undefined) faults.push({ field: [name], detail: `"${wireName}" must be ${kind.expected}` })
+    else if (read instanceof Problem) faults.push({ field: [name], detail: `"${wireName}" ${read.detail}` })
+    else value[name] = read as T[keyof T & string]
+  }
+  return { value, faults, removed, ignored }
+}
+
+/** Members that are undefined are left out. */
+export function encodeMembers<T extends object>(
+  { members }: Parameters<T>,
+  value: Partial<T>,
+  dialect: Dialect,
+): Record<string, unknown> {
+  const document: Record<string, unknown> = {}
+  for (const { name, wireName, kind } of members) {
+    const member = value[name]
+    if (member !== undefined) document[wireName] = kind.encode(member, dialect)
+  }
+  return document
+}
+
+/** An answer, which has every member that is not optional. */
+export function decodeAnswer<T extends object>(table: Parameters<T>, document: unknown): T {
+  const value = decodeSomeAnswer(table, document)
+  const missing = table.members.find(({ name, optional }) => optional !== true && !Object.hasOwn(value, name))
+  if (missing !== undefined) throw unreadable(`"${missing.wireName}" is missing`)
+  return value as T
+}
+
+/** An answer that may lack members. */
+export function decodeSomeAnswer<T extends object>(table: Parameters<T>, document: unknown): Partial<T> {
+  if (!isDocument(document)) throw unreadable("there is no data")
+  const { value, faults } = decodeDocument(table, document)
+  if (faults[0] !== undefined) throw unreadable(faults[0].detail)
+  return value
+}
+
+export const unreadable = (why: string) => unavailable(`The engine's answer cannot be read: ${why}.`)

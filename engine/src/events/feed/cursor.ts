@@ -1,0 +1,30 @@
+// How a place in the feed is written: opaque to clients, and in the order of text nothing.
+import { badRequest, EngineError } from "../../core/errors.ts"
+import { type Instant, parseInstant } from "../../core/time.ts"
+import type { EventPosition } from "./event.ts"
+
+const radix = 36
+
+export const formatCursor = ({ transaction, number }: EventPosition): string =>
+  `c${transaction.toString(radix)}-${number.toString(radix)}`
+
+/** Where to begin: a place, or a time. */
+export type Since = { readonly position: EventPosition } | { readonly instant: Instant }
+
+export function parseSince(text: string, parameter = "since"): Since {
+  const [, transaction, number] = /^c([0-9a-z]{1,10})-([0-9a-z]{1,10})$/.exec(text) ?? []
+  if (transaction !== undefined && number !== undefined)
+    return { position: { transaction: Number.parseInt(transaction, radix), number: Number.parseInt(number, radix) } }
+  const instant = parseInstant(text)
+  if (instant !== undefined) return { instant }
+  const detail = `${parameter} must be the id of an event, the cursor of a page, or a time such as 2026-01-31T12:00:00Z`
+  throw badRequest("The beginning cannot be read.", [{ detail, parameter }])
+}
+
+/** The events from there on are not all there any more. */
+export const gone = (oldest: EventPosition): EngineError =>
+  new EngineError(
+    "gone",
+    `Events from there on are not kept any more. Read what you follow anew, and go on from ${formatCursor(oldest)}.`,
+    { facts: { oldest: formatCursor(oldest) } },
+  )

@@ -1,0 +1,36 @@
+import type { Held } from "../../core/leases.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import { minuteMs } from "../../core/time.ts"
+import { nextTurn } from "../../core/timers.ts"
+import type { EventRepository } from "./event.ts"
+
+/** The name of the job. */
+export const sweepEventsJob = { name: "events", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
+
+/** In one transaction. */
+const eventsPerWrite = 1_000
+/** In one run of the job; the rest waits for the next. */
+const writesMaximum = 5_000
+
+/** Takes away what is older than events are kept; also of a feed that was turned off. */
+export async function sweepEvents(
+  {
+    storage,
+    runtime,
+    eventRetentionMs,
+  }: {
+    readonly storage: Storage<{ readonly events: EventRepository }>
+    readonly runtime: Pick<Runtime, "clock">
+    readonly eventRetentionMs: number
+  },
+  { signal }: Pick<Held, "signal">,
+): Promise<void> {
+  const before = runtime.clock.now() - eventRetentionMs
+  for (let writes = 0; writes < writesMaximum; writes += 1) {
+    signal.throwIfAborted()
+    const swept = await storage.transact(({ events }) => events.sweep(before, eventsPerWrite))
+    if (swept < eventsPerWrite) return
+    await nextTurn()
+  }
+}

@@ -1,0 +1,102 @@
+import { expect, onTestFinished, test } from "vitest"
+import type { OrganizationId } from "../../core/ids.ts"
+import { noopMeter } from "../../core/metrics.ts"
+import { silentLog, systemRuntime } from "../../core/runtime.ts"
+import { hourMs } from "../../core/time.ts"
+import { systemTimers } from "../../core/timers.ts"
+import { recordedMetrics } from "../../../testing/recorded-metrics.ts"
+import { openTestEngine } from "../../../testing/test-engine.ts"
+import { beginning, type EventPosition, isBefore, ownOrigin, type StoredEvent } from "./event.ts"
+import { EventFeed, type FeedRepositories, Follower } from "./event-feed.ts"
+import { createFeedMetrics } from "./feed-metrics.ts"
+
+const changesMaximum = 5_000
+
+test("commits that come one upon the other put no event off", async () => {
+  const metrics = recordedMetrics()
+  await using world = await openTestEngine({ metrics })
+  const { engine } = world
+  await engine.organizations.create({ name: "acme", email: "ops@example.com" })
+  const { id } = await engine.workspaces.create("acme", { name: "busy" })
+  const ending = new AbortController()
+  const told: string[] = []
+  const following = (async () => {
+    for await (const { kind } of await engine.events.follow("acme", {}, { signal: ending.signal })) told.push(kind)
+  })()
+  await expect.poll(() => metrics.value("chancery_event_followers")).toBe(1)
+  let changes = 0
+  for (; told.length === 0 && changes < changesMaximum; changes += 1)
+    await engine.workspaces.update({ id }, { description: String(changes) })
+  expect(changes).toBeLessThan(changesMaximum)
+  ending.abort()
+  await following
+})
+
+test("who comes in the middle of a look hears what that look has found", async () => {
+  const id = "org-1" as OrganizationId
+  const stored: StoredEvent[] = []
+  /** By the look: what it waits for at its end, with what it has seen. */
+  const gates: Promise<void>[] = []
+  let looks = 0
+  const events = {
+    after: async (_id: OrganizationId, position: EventPosition) =>
+      stored.filter((event) => isBefore(position, event.position)),
+    async end() {
+      const end = stored.at(-1)?.position ?? beginning
+      looks += 1
+      await gates.shift()
+      return end
+    },
+  }
+  const stores = { events, identity: { cacheVersion: async () => 1 } } as unknown as FeedRepositories
+  const { clock } = systemRuntime()
+  const feed = new EventFeed({
+    storage: {
+      read: async (work) => work(stores),
+      readReplica: async (work) => work(stores),
+      transact: async (work) => work(stores),
+    },
+    runtime: { clock, log: silentLog },
+    timers: systemTimers,
+    metrics: createFeedMetrics(noopMeter),
+    pollMs: hourMs,
+  })
+  onTestFinished(() => feed.end())
+  const follow = () => {
+    const caller = { kind: "user", userId: "user-1", siteAdmin: true } as never
+    const filter = {}
+    const follower = new Follower(caller, { id, name: "acme" }, filter, beginning, clock.now())
+    const heard: string[] = []
+    void (async () => {
+      for await (const item of feed.follow(follower)) if ("event" in item) heard.push(item.event.kind)
+    })()
+    return heard
+  }
+  const first = follow()
+  // Its own look, and that of the reader which begins with it.
+  await expect.poll(() => looks).toBe(2)
+
+  const [own, reader] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  gates.push(own.promise, reader.promise)
+  const second = follow()
+  await expect.poll(() => looks).toBe(3)
+  stored.push({
+    position: { transaction: 1, number: 1 },
+    kind: "tag.created",
+    at: clock.now(),
+    organizationId: id,
+    workspace: null,
+    changed: [],
+    subject: null,
+    origin: ownOrigin,
+    tags: [],
+    formerTags: [],
+    readers: null,
+  })
+  feed.wake(new Set([id]))
+  await expect.poll(() => looks).toBe(4)
+  own.resolve()
+  await new Promise((resolve) => void setImmediate(resolve))
+  reader.resolve()
+  await expect.poll(() => [first, second]).toEqual([["tag.created"], ["tag.created"]])
+})

@@ -1,0 +1,144 @@
+import type { Caller } from "../../core/caller.ts"
+import { badRequest, notFound, outOfService } from "../../core/errors.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import { stayAlive } from "../../core/timers.ts"
+import { authorizeOrganization } from "../../organizations/authorization.ts"
+import { formatCursor, gone, parseSince } from "./cursor.ts"
+import { beginning, type EventPosition, isBefore, type StoredEvent } from "./event.ts"
+import { isKnownKind } from "./event-filter.ts"
+import { type EventFeed, Follower, type FeedRepositories, viewOf, visibleTo } from "./event-feed.ts"
+import {
+  eventPageMaximum,
+  type EventPage,
+  type EventQuery,
+  type Events,
+  type EventStreams,
+  type EventView,
+  type FeedItem,
+} from "./events.ts"
+import { feedVisibilityOf } from "./feed-visibility.ts"
+
+/** Looked at for one page; a filter that lets little through ends it with a cursor further on. */
+const lookedAtMaximum = 2_000
+const valuesMaximum = 100
+
+export class EventService implements Events {
+  /** For the server, which tells clients where they are even when there is nothing for them. */
+  readonly streams: EventStreams = { open: (organization, query) => this.#open(organization, query) }
+  readonly #storage: Storage<FeedRepositories>
+  readonly #runtime: Pick<Runtime, "clock">
+  readonly #feed: EventFeed | undefined
+  readonly #caller: Caller
+
+  /** Without a feed there is nothing to be told. */
+  constructor(
+    storage: Storage<FeedRepositories>,
+    runtime: Pick<Runtime, "clock">,
+    feed: EventFeed | undefined,
+    caller: Caller,
+  ) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#feed = feed
+    this.#caller = caller
+  }
+
+  list(organization: string, query: EventQuery, limit = 20): Promise<EventPage> {
+    return this.#storage.readReplica(async (stores) => {
+      const follower = await this.#follower(stores, organization, query, "oldest")
+      const size = Math.min(Math.max(1, Math.floor(limit)), eventPageMaximum)
+      const found = await stores.events.after(follower.organization.id, follower.position, lookedAtMaximum)
+      const visible = await visibleTo(stores, follower, found)
+      const items = visible.slice(0, size)
+      const isFull = visible.length > items.length
+      const last: StoredEvent | undefined = isFull ? items.at(-1) : found.at(-1)
+      return {
+        items: items.map((event) => viewOf(event, follower.organization.name)),
+        cursor: formatCursor(last?.position ?? follower.position),
+        more: isFull || found.length === lookedAtMaximum,
+      }
+    })
+  }
+
+  async follow(
+    organization: string,
+    query: EventQuery,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<AsyncIterable<EventView>> {
+    const items = await this.#open(organization, query)
+    signal?.addEventListener("abort", () => void items.return?.(), { once: true })
+    if (signal?.aborted === true) await items.return?.()
+    return eventsOf(items)
+  }
+
+  async #open(organization: string, query: EventQuery): Promise<AsyncIterableIterator<FeedItem>> {
+    const follower = await this.#storage.read((stores) => this.#follower(stores, organization, query, "now"))
+    if (this.#feed === undefined) throw turnedOff()
+    return this.#feed.follow(follower)
+  }
+
+  async #follower(
+    stores: FeedRepositories,
+    name: string,
+    { since, ...filter }: EventQuery,
+    otherwise: "oldest" | "now",
+  ): Promise<Follower> {
+    const { organization } = await authorizeOrganization(stores, this.#caller, name)
+    if (feedVisibilityOf(this.#caller, organization.id).sees === "nothing") throw notFound(name)
+    rejectUnknown(filter)
+    if (this.#feed === undefined) throw turnedOff()
+    const swept = await stores.events.swept()
+    const position = async (): Promise<EventPosition> => {
+      if (since === undefined) return otherwise === "now" ? stores.events.end() : (swept?.position ?? beginning)
+      const parsed = parseSince(since)
+      const isPast =
+        "instant" in parsed
+          ? parsed.instant <= (swept?.at ?? -1)
+          : isBefore(parsed.position, swept?.position ?? beginning)
+      if (isPast) throw gone(swept?.position ?? beginning)
+      if ("instant" in parsed) return stores.events.before(organization.id, parsed.instant)
+      // From another store, or from before this one was restored: what has happened since is not told here.
+      if (isBefore(await stores.events.end(), parsed.position)) throw gone(swept?.position ?? beginning)
+      return parsed.position
+    }
+    const { id } = organization
+    return new Follower(
+      this.#caller,
+      { id, name: organization.name },
+      filter,
+      await position(),
+      this.#runtime.clock.now(),
+    )
+  }
+}
+
+const turnedOff = () => outOfService("The feed of events is turned off on this server.")
+
+function rejectUnknown({ kinds = [], workspaces = [], tags = [] }: EventQuery): void {
+  const unknown = kinds.find((kind) => !isKnownKind(kind))
+  const faults = [
+    ...(unknown === undefined
+      ? []
+      : [{ detail: `filter[kind]: there is no kind "${unknown}"`, parameter: "filter[kind]" }]),
+    ...[
+      { values: kinds, parameter: "filter[kind]" },
+      { values: workspaces, parameter: "filter[workspace]" },
+      { values: tags, parameter: "filter[tag]" },
+    ].flatMap(({ values, parameter }) =>
+      values.length > valuesMaximum
+        ? [{ detail: `${parameter} takes at most ${valuesMaximum} values`, parameter }]
+        : [],
+    ),
+  ]
+  if (faults.length > 0) throw badRequest("The filter cannot be used.", faults)
+}
+
+async function* eventsOf(items: AsyncIterable<FeedItem>): AsyncGenerator<EventView, void, undefined> {
+  const release = stayAlive()
+  try {
+    for await (const item of items) if ("event" in item) yield item.event
+  } finally {
+    release()
+  }
+}

@@ -1,0 +1,37 @@
+import type { Counter, Meter, UpDownCounter } from "@opentelemetry/api"
+import { createCounter } from "../../core/metrics.ts"
+
+export interface FeedMetrics {
+  readonly followers: UpDownCounter
+  readonly read: Counter
+  readonly delivered: Counter
+  readonly dropped: Counter
+}
+
+export function createFeedMetrics(meter: Meter): FeedMetrics {
+  const followers = meter.createUpDownCounter("chancery_event_followers", {
+    description: "Those who follow events now.",
+  })
+  followers.add(0)
+  return {
+    followers,
+    read: createCounter(
+      meter,
+      "chancery_events_read_total",
+      "Events read for those who follow, each once for its organization.",
+      [{}],
+    ),
+    delivered: createCounter(
+      meter,
+      "chancery_events_delivered_total",
+      "Events handed to those who wanted and may see them.",
+      [{}],
+    ),
+    dropped: createCounter(
+      meter,
+      "chancery_event_followers_dropped_total",
+      "Followers ended because they took too little.",
+      [{}],
+    ),
+  }
+}

@@ -1,0 +1,191 @@
+import type { Caller } from "../../core/caller.ts"
+import { notFound, rejectFaults, unprocessable } from "../../core/errors.ts"
+import { newId } from "../../core/ids.ts"
+import { mapPage, type Page, type PageRequest } from "../../core/page.ts"
+import type { RandomSource } from "../../core/random.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
+import { authorizeOrganization } from "../../organizations/authorization.ts"
+import type { OrganizationRepository } from "../../organizations/organization.ts"
+import type { EventRepository } from "../feed/event.ts"
+import { webhooksJob } from "./webhook-delivery.ts"
+import {
+  type CreatedWebhook,
+  type DeadLetter,
+  type DeadLetterView,
+  type Webhook,
+  webhookFaults,
+  type WebhookInput,
+  type WebhookPatch,
+  type Webhooks,
+  type WebhookSettings,
+  webhooksMaximum,
+  type WebhookRepository,
+  type WebhookView,
+} from "./webhook.ts"
+
+interface UsedRepositories {
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly webhooks: WebhookRepository
+}
+
+interface Context {
+  readonly runtime: Runtime
+  readonly wakeJob: (name: string) => void
+}
+
+// The webhooks of an organization are counted before one more is made. All else writes one webhook or one of its dead letters, and
+// decides by nothing but that row: repeatable read is enough.
+
+/** Whoever may change the organization's settings; they are told of everything that happens in it. */
+export class WebhookService implements Webhooks {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #context: Context
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, context: Context, caller: Caller) {
+    this.#storage = storage
+    this.#context = context
+    this.#caller = caller
+  }
+
+  async create(organizationName: string, input: WebhookInput): Promise<CreatedWebhook> {
+    const { random, clock } = this.#context.runtime
+    const id = newId("whk", random)
+    const createdAt = clock.now()
+    const made = input.secret === undefined ? newSecret(random) : undefined
+    const webhook = await this.#storage.transact(async (stores) => {
+      const { id: organizationId } = await this.#organization(stores, organizationName)
+      rejectFaults(webhookFaults(input))
+      const { totalCount } = await stores.webhooks.list(organizationId, { number: 1, size: 1 })
+      if (totalCount >= webhooksMaximum)
+        throw unprocessable(`The organization has ${webhooksMaximum} webhooks, which is as many as it may have.`)
+      const webhook: Webhook = {
+        ...settingsOf({ ...defaults, ...input }),
+        id,
+        organizationId,
+        createdAt,
+        disabledReason: null,
+        cursor: await stores.events.end(),
+        pending: null,
+        deadInARow: 0,
+        lastDeliveredAt: null,
+        lastError: null,
+        failingSince: null,
+      }
+      await stores.webhooks.insert(webhook, input.secret ?? made ?? "")
+      return webhook
+    })
+    if (webhook.enabled) this.#context.wakeJob(webhooksJob.name)
+    return { ...viewOf(webhook), secret: made ?? null }
+  }
+
+  list(organizationName: string, page: PageRequest): Promise<Page<WebhookView>> {
+    return this.#storage.read(async (stores) => {
+      const { id } = await this.#organization(stores, organizationName)
+      return mapPage(await stores.webhooks.list(id, page), viewOf)
+    })
+  }
+
+  get(organizationName: string, id: string): Promise<WebhookView> {
+    return this.#storage.read(async (stores) => viewOf(await this.#webhook(stores, organizationName, id)))
+  }
+
+  async update(organizationName: string, id: string, patch: WebhookPatch): Promise<WebhookView> {
+    const after = await this.#storage.transact(async (stores) => {
+      const before = await this.#webhook(stores, organizationName, id)
+      rejectFaults(webhookFaults(patch))
+      const { secret, ...settings } = patch
+      const after: Webhook = {
+        ...before,
+        ...settingsOf({ ...before, ...settings }),
+        // What waits is tried at once: it may be what was changed that made it fail.
+        ...(before.pending === null
+          ? {}
+          : { pending: { ...before.pending, dueAt: this.#context.runtime.clock.now() } }),
+        ...(patch.enabled === true && !before.enabled ? begunAgain : {}),
+      }
+      await stores.webhooks.save(after, secret)
+      return after
+    }, repeatableRead)
+    if (after.enabled) this.#context.wakeJob(webhooksJob.name)
+    return viewOf(after)
+  }
+
+  delete(organizationName: string, id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      await this.#webhook(stores, organizationName, id)
+      await stores.webhooks.remove(id)
+    }, repeatableRead)
+  }
+
+  deadLetters(organizationName: string, id: string, page: PageRequest): Promise<Page<DeadLetterView>> {
+    return this.#storage.read(async (stores) => {
+      await this.#webhook(stores, organizationName, id)
+      return mapPage(await stores.webhooks.letters(id, page), letterViewOf)
+    })
+  }
+
+  async redeliver(organizationName: string, id: string, letterId: string): Promise<DeadLetterView> {
+    const letter = await this.#storage.transact(async (stores) => {
+      const found = await this.#letter(stores, organizationName, id, letterId)
+      const letter = { ...found, redelivering: true }
+      await stores.webhooks.saveLetter(letter)
+      return letter
+    }, repeatableRead)
+    this.#context.wakeJob(webhooksJob.name)
+    return letterViewOf(letter)
+  }
+
+  deleteDeadLetter(organizationName: string, id: string, letterId: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      await this.#letter(stores, organizationName, id, letterId)
+      await stores.webhooks.removeLetter(id, letterId)
+    }, repeatableRead)
+  }
+
+  async #organization(stores: Pick<UsedRepositories, "organizations">, name: string) {
+    return (await authorizeOrganization(stores, this.#caller, name, "canUpdate")).organization
+  }
+
+  async #webhook(stores: UsedRepositories, organizationName: string, id: string): Promise<Webhook> {
+    const organization = await this.#organization(stores, organizationName)
+    const webhook = await stores.webhooks.find(id)
+    if (webhook === undefined || webhook.organizationId !== organization.id) throw notFound(id)
+    return webhook
+  }
+
+  async #letter(stores: UsedRepositories, organizationName: string, id: string, letterId: string): Promise<DeadLetter> {
+    await this.#webhook(stores, organizationName, id)
+    const letter = await stores.webhooks.letter(id, letterId)
+    if (letter === undefined) throw notFound(letterId)
+    return letter
+  }
+}
+
+const defaults = { enabled: true, kinds: [], workspaces: [], tags: [] } as const
+
+/** With the attempts of what waits behind it: a webhook that was mended deserves all of them. */
+const begunAgain = { disabledReason: null, pending: null, deadInARow: 0, failingSince: null } as const
+
+const settingsOf = ({ name, url, enabled, kinds, workspaces, tags }: WebhookSettings): WebhookSettings => ({
+  name,
+  url,
+  enabled,
+  kinds,
+  workspaces,
+  tags,
+})
+
+const viewOf = (webhook: Webhook): WebhookView => {
+  const { id, disabledReason, lastDeliveredAt, lastError, failingSince, createdAt } = webhook
+  return { ...settingsOf(webhook), id, disabledReason, lastDeliveredAt, lastError, failingSince, createdAt }
+}
+
+const letterViewOf = ({ webhookId: _, ...view }: DeadLetter): DeadLetterView => view
+
+const secretBytes = 32
+
+const newSecret = (random: RandomSource): string =>
+  `whsec_${Array.from(random.bytes(secretBytes), (octet) => octet.toString(16).padStart(2, "0")).join("")}`

@@ -1,8 +1,0 @@
-import { apiDescription } from "../../contracts/tfe/api-description.ts"
-import { tfeOpenApi } from "../../contracts/tfe/openapi.ts"
-import { implement } from "../implement.ts"
-
-/** Made at the first request: it takes some 200 ms. */
-let document: object | undefined
-
-export const apiDescriptionRoutes = implement(apiDescription, { get: async () => (document ??= tfeOpenApi()) })

@@ -1,0 +1,93 @@
+// The inventory of certificates over every mount that a caller may search.
+import { invalid } from "../../core/errors.ts"
+import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
+import { type KeyPage, limitOf } from "../mounts/key-page.ts"
+import type { InventoryEntry, InventoryQuery } from "./certificate-api.ts"
+import type { CertificatePageRequest, SerialNumberPage } from "./certificate.ts"
+
+export interface MountInventoryQuery extends InventoryQuery {
+  /** Paths of mounts. Default: every mount that the caller may search. */
+  readonly mounts?: readonly string[]
+}
+
+export interface MountInventoryEntry extends InventoryEntry {
+  /** Path of the mount. */
+  readonly mount: string
+}
+
+export interface MountInventoryPage {
+  readonly items: readonly MountInventoryEntry[]
+  /** For the page after this one; undefined on the last. */
+  readonly next: string | undefined
+}
+
+export interface CertificateInventory {
+  /**
+   * Searches mounts one after another, by their paths. Leaves out mounts without the issuer of the query. A page may hold fewer
+   * certificates than its limit, or none, and have a `next`. Throws `forbidden` if the caller may search none of the
+   * mounts, or may not search one that the query names.
+   */
+  search(query: MountInventoryQuery, page?: Partial<CertificatePageRequest>): Promise<MountInventoryPage>
+}
+
+const searchDefault = 100
+/** Maximum of certificates in a page. */
+export const searchMaximum = 1_000
+
+/** Returns the limit of a page. Throws `invalid`. */
+export function searchLimitOf({ limit = searchDefault }: Partial<CertificatePageRequest>): number {
+  if (!Number.isInteger(limit) || limit < 1 || limit > searchMaximum)
+    throw invalid([{ field: ["limit"], detail: `"limit" must be a number from 1 to ${searchMaximum}` }])
+  return limit
+}
+
+/** Start of a page of several mounts: this mount, or the next one if it was deleted, after the cursor of its own page. */
+export interface MountCursor {
+  readonly mount: string
+  readonly after: string | undefined
+}
+
+export const formatMountCursor = ({ mount, after }: MountCursor): string =>
+  Buffer.from(JSON.stringify(after === undefined ? [mount] : [mount, after])).toString("base64url")
+
+/** Parses the `next` of a page. Throws `invalid`. */
+export function parseMountCursor(text: string): MountCursor {
+  let parts: unknown
+  try {
+    parts = JSON.parse(Buffer.from(text, "base64url").toString())
+  } catch {
+    parts = undefined
+  }
+  const [mount, after, ...rest] = Array.isArray(parts) ? (parts as unknown[]) : []
+  if (typeof mount !== "string" || (after !== undefined && typeof after !== "string") || rest.length > 0)
+    throw invalid([{ field: ["after"], detail: '"after" must be the "next" of a page' }])
+  return { mount, after }
+}
+
+/** Yields every page of a search, from `after` on. */
+export async function* inventoryPages<T>(
+  search: (
+    page: CertificatePageRequest,
+  ) => Promise<{ readonly items: readonly T[]; readonly next: string | undefined }>,
+  { limit, after: from }: CertificatePageRequest,
+): AsyncGenerator<readonly T[]> {
+  let after = from
+  do {
+    const page = await search({ limit, ...(after === undefined ? {} : { after }) })
+    yield page.items
+    after = page.next
+  } while (after !== undefined)
+}
+
+/** Of a list of serial numbers. Throws `invalid` for an `after` that is none. */
+export const serialNumberPageOf = (page: KeyPage, maximum: number): SerialNumberPage => ({
+  limit: limitOf(page, maximum),
+  after: page.after === undefined || page.after === "" ? undefined : serialNumberIn(page.after, "after"),
+})
+
+/** Throws `invalid` naming the field. */
+export function serialNumberIn(text: string, field: string): SerialNumber {
+  const serialNumber = parseSerialNumber(text)
+  if (serialNumber !== undefined) return serialNumber
+  throw invalid([{ field: [field], detail: "must be a serial number in hexadecimal, with colons or hyphens" }])
+}

@@ -1,0 +1,57 @@
+// Signs what a policy has approved. Every way to request a certificate ends here.
+import { newUuid } from "../../core/ids.ts"
+import { newSerialNumber } from "../../x509/serial-number.ts"
+import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
+import { issuerOf, type MountSnapshot } from "../mounts/mount-snapshot.ts"
+import { type ApprovedContent, certify } from "./certify.ts"
+import type { Outcome } from "./issuance.ts"
+import { certificationPaths } from "../issuers/chain.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
+import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
+import { leaseTtls } from "../mounts/mount.ts"
+import type { MountAccess, PkiRepositories } from "../pki-context.ts"
+import { auditedSigner } from "../mounts/with-mount-snapshot.ts"
+
+/** Throws `EngineError("not-found")` for an issuer that does not exist, `EngineError("unprocessable")` for one that must not issue. */
+export function issuerSigner<Stores extends PkiRepositories>(
+  access: MountAccess<Stores>,
+  snapshot: MountSnapshot,
+  reference: string,
+): Promise<IssuerSigner> {
+  return signerOf(access.context.signingKeys, snapshot, issuerOf(snapshot, reference), "issuing-certificates")
+}
+
+/** Returns what the issuer, its chain and the mount require of every certificate. */
+export function issuerTerms<Stores extends PkiRepositories>(
+  { context }: MountAccess<Stores>,
+  { mount, issuers }: MountSnapshot,
+  { issuer }: { readonly issuer: ParsedIssuer },
+) {
+  const { leafNotAfterBehavior } = issuer.settings
+  return {
+    mountTtls: leaseTtls(mount.config),
+    issuer: { notBefore: issuer.parsed.notBefore, notAfter: issuer.parsed.notAfter, leafNotAfterBehavior },
+    paths: certificationPaths(issuer, issuers),
+    now: context.runtime.clock.now(),
+  }
+}
+
+export async function certifyApproved<Stores extends PkiRepositories>(
+  access: MountAccess<Stores>,
+  { mount }: MountSnapshot,
+  signer: IssuerSigner,
+  content: ApprovedContent,
+  choice: SignatureChoice,
+  facts: Pick<Outcome, "commonName" | "names" | "role" | "metadata" | "warnings"> & { readonly leasePath: string },
+): Promise<Outcome> {
+  const { caller, context } = access
+  const { random, clock } = context.runtime
+  const serialNumber = newSerialNumber(random)
+  const certificate = await certify(content, serialNumber, auditedSigner(access, signer, serialNumber), choice)
+  const { notBefore, notAfter } = content
+  const { leasePath, ...rest } = facts
+  const leaseId = `${mount.path}/${leasePath}/${newUuid(random)}`
+  const validity = { notBefore, notAfter }
+  const tokenId = caller.kind === "anonymous" ? null : (caller.tokenId ?? null)
+  return { mount, signer, serialNumber, certificate, validity, leaseId, tokenId, now: clock.now(), ...rest }
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest"
+import type { EngineError } from "../../core/errors.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
+import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { encodeName } from "../../x509/name.ts"
+import { writePem } from "../../x509/pem.ts"
+import { chooseSignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
+import { signingKey } from "../../x509/signing-key.ts"
+import { allKeyAlgorithms, testKeyGenerator } from "../../../testing/test-keys.ts"
+import { readSigningRequest } from "./issue-request.ts"
+
+async function requestOf(algorithm: KeyAlgorithm, spoil: (signature: Uint8Array) => Uint8Array = (same) => same) {
+  const key = await testKeyGenerator.generate(algorithm)
+  const info = encodeCertificationRequestInfo({
+    subject: encodeName([[{ type: oids.commonName, value: "a.example" }]]),
+    subjectPublicKeyInfo: key.publicKey.spki,
+    extensions: [],
+  })
+  const chosen = chooseSignatureAlgorithm(algorithm, { signatureBits: 0, usePss: false })
+  const signature = spoil(await signingKey(key).sign(info, chosen))
+  const der = assembleCertificationRequest(info, signatureAlgorithmIdentifier(chosen), signature)
+  return { key, der, pem: writePem("CERTIFICATE REQUEST", der) }
+}
+
+test.each(allKeyAlgorithms)(
+  "a request for a key of $type $bits is read once its signature is verified",
+  async (algorithm) => {
+    const { key, pem } = await requestOf(algorithm)
+    const { request, key: read } = readSigningRequest(`Certificate Request:\n${pem}\n`)
+    expect(request.subjectName).toEqual([[{ type: oids.commonName, value: "a.example" }]])
+    expect(Buffer.compare(read.spki, key.publicKey.spki)).toBe(0)
+  },
+)
+
+const { pem, der } = await requestOf({ type: "ec", bits: 256 })
+
+describe("what is no request is refused in the words that clients know", () => {
+  test.each([
+    { why: "nothing", csr: "", said: /^"csr" is empty$/ },
+    { why: "white space", csr: " \n", said: /^"csr" is empty$/ },
+    { why: "no PEM", csr: "MIIB", said: /^csr contains no data$/ },
+    {
+      why: "a certificate's label",
+      csr: pem.replaceAll(" REQUEST", ""),
+      said: /^certificate request could not be parsed: it must be one PEM block/,
+    },
+    {
+      why: "two requests",
+      csr: `${pem}\n${pem}`,
+      said: /^certificate request could not be parsed: it must be one PEM block/,
+    },
+    {
+      why: "half a request",
+      csr: writePem("CERTIFICATE REQUEST", der.subarray(0, 50)),
+      said: /^certificate request could not be parsed: /,
+    },
+    { why: "more than is read", csr: pem + " ".repeat(64 * 1024), said: /^certificate request could not be parsed: / },
+  ])("$why", ({ csr, said }) => {
+    expect(faultOf(csr)).toMatch(said)
+  })
+
+  test("a signature of somebody else", async () => {
+    const { pem: forged } = await requestOf({ type: "ed25519" }, () => new Uint8Array(64))
+    expect(faultOf(forged)).toBe("request signature invalid")
+  })
+})
+
+function faultOf(csr: string): string {
+  try {
+    readSigningRequest(csr)
+  } catch (error) {
+    const { code, faults } = error as EngineError
+    return faults.map(({ field, detail }) => (code === "invalid" && String(field) === "csr" ? detail : code)).join()
+  }
+  return "read"
+}

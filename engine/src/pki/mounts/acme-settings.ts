@@ -1,0 +1,281 @@
+// ACME settings of a mount: Vault's, and a few that Vault does not have (docs/acme.md).
+import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
+import type { Fault } from "../../core/errors.ts"
+import { hourMs } from "../../core/time.ts"
+import { parseIpAddress, parseIpRange } from "../names/ip-address.ts"
+import type { Mount } from "./mount.ts"
+import { defaultReference } from "../names/reference-name.ts"
+import type { Role } from "../roles/role.ts"
+
+export const eabPolicies = ["not-required", "new-account-required", "always-required"] as const
+/** Whether an account has to be bound to somebody whom a token has let in (RFC 8555, section 7.3.4). */
+export type EabPolicy = (typeof eabPolicies)[number]
+
+export interface AcmeSettings {
+  readonly enabled: boolean
+  /** Ids or names that explicit paths may choose, or the one entry `*`. */
+  readonly allowedIssuers: readonly string[]
+  /** Names that explicit paths, profiles and the default policy may choose, or the one entry `*`. */
+  readonly allowedRoles: readonly string[]
+  readonly allowRoleExtKeyUsage: boolean
+  /** As it was written; `parseDirectoryPolicy` reads it. */
+  readonly defaultDirectoryPolicy: string
+  /** `host:port` or an address; empty: the system's resolver. */
+  readonly dnsResolver: string
+  readonly eabPolicy: EabPolicy
+  /** 0: 90 days. */
+  readonly maxTtlMs: number
+  /** Non-public address ranges that challenge validation may reach. */
+  readonly challengePermittedIpRanges: readonly string[]
+  /** Address ranges that challenge validation never reaches. They override permitted ranges. */
+  readonly challengeExcludedIpRanges: readonly string[]
+  /** Names of this authority in CAA records (RFC 8659). If empty, CAA records are not checked. Not in Vault. */
+  readonly caaIdentities: readonly string[]
+  /** URL in the directory's `meta` (RFC 8555, section 7.1.1). Not in Vault. */
+  readonly termsOfService: string
+  readonly website: string
+  /** Rate limits, 0 for none; not in Vault. Orders of one account within 3 hours. */
+  readonly ordersPerAccount: number
+  /** Certificates issued for a name, to all accounts, within 7 days. */
+  readonly ordersPerName: number
+  /** New ones, within 3 hours. */
+  readonly accountsPerAddress: number
+  /** By one account, for one name, within an hour. */
+  readonly failedValidations: number
+  /**
+   * Other numbers for some directories, as they were written: `roles/web/acme orders_per_account=100 orders_per_name=5`, where
+   * `*` stands for any one part of the path. `rateLimitsFor` reads them.
+   */
+  readonly directoryLimits: readonly string[]
+}
+
+export const defaultAcmeSettings: AcmeSettings = {
+  enabled: false,
+  allowedIssuers: ["*"],
+  allowedRoles: ["*"],
+  allowRoleExtKeyUsage: false,
+  defaultDirectoryPolicy: "sign-verbatim",
+  dnsResolver: "",
+  eabPolicy: "not-required",
+  maxTtlMs: 0,
+  challengePermittedIpRanges: [],
+  challengeExcludedIpRanges: [],
+  caaIdentities: [],
+  termsOfService: "",
+  website: "",
+  // Above what a cluster of a few thousand hosts asks for, and far below what would hold up everybody else.
+  ordersPerAccount: 3_000,
+  ordersPerName: 100,
+  accountsPerAddress: 500,
+  failedValidations: 60,
+  directoryLimits: [],
+}
+
+/** Whether owners of names who let this authority issue until now may have meant others, or were not asked at all. */
+export const asksOwnersAnew = (before: readonly string[], after: readonly string[]): boolean =>
+  after.length > 0 && (before.length === 0 || before.some((identity) => !after.includes(identity)))
+
+/** Members in the answer to a write. */
+export type WrittenAcmeSettings = Pick<
+  AcmeSettings,
+  "allowedIssuers" | "allowedRoles" | "defaultDirectoryPolicy" | "dnsResolver" | "eabPolicy" | "enabled"
+>
+
+/** Default of `max_ttl`, 90 days (docs/compatibility.md, "ACME clients"). */
+const unsaidMaxTtlMs = 2_160 * hourMs
+
+export const acmeMaxTtlMs = ({ maxTtlMs }: Pick<AcmeSettings, "maxTtlMs">): number => maxTtlMs || unsaidMaxTtlMs
+
+export type DirectoryPolicy =
+  | { readonly kind: "forbid" }
+  | { readonly kind: "sign-verbatim" }
+  | { readonly kind: "role"; readonly role: string }
+  | { readonly kind: "external-policy"; readonly policy: string | undefined }
+
+/** Undefined for what is none. */
+export function parseDirectoryPolicy(text: string): DirectoryPolicy | undefined {
+  if (text === "forbid" || text === "sign-verbatim") return { kind: text }
+  if (text === "external-policy") return { kind: "external-policy", policy: undefined }
+  const [, kind = "", name = ""] = /^(role|external-policy):(.+)$/s.exec(text) ?? []
+  if (kind === "role") return { kind, role: name }
+  return kind === "external-policy" ? { kind, policy: name } : undefined
+}
+
+/** Whether a list of names, or its `*`, has one. */
+export const allows = (names: readonly string[], name: string): boolean => names.includes("*") || names.includes(name)
+
+/** Headers of ACME answers. The mount must allow them. */
+const neededHeaders = ["Location", "Replay-Nonce", "Link"] as const
+
+export interface AcmeGround {
+  readonly mount: Pick<Mount, "path" | "config">
+  readonly clusterPath: string
+}
+
+/** Returns the reason why a mount cannot serve ACME whatever its ACME settings are; undefined if it can. */
+export function acmeObstacle({ mount, clusterPath }: AcmeGround): string | undefined {
+  if (clusterPath === "") return "ACME needs the mount's own address: set path in config/cluster first"
+  const allowed = mount.config.allowedResponseHeaders.map((name) => name.toLowerCase())
+  const missing = neededHeaders.filter((name) => !allowed.includes(name.toLowerCase()) && !allowed.includes("*"))
+  return missing.length === 0
+    ? undefined
+    : `ACME needs response headers that the mount does not allow: tune allowed_response_headers of ${mount.path} to hold ${missing.join(", ")}`
+}
+
+export interface AcmeSurroundings extends AcmeGround {
+  readonly roles: ReadonlyMap<string, Role>
+  readonly hasIssuer: (reference: string) => boolean
+}
+
+/** Of settings as they would become. */
+export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundings): Fault[] {
+  const faults: Fault[] = []
+  const refuse = (field: keyof AcmeSettings, detail: string) => faults.push({ field: [field], detail })
+  const obstacle = settings.enabled ? acmeObstacle(around) : undefined
+  if (obstacle !== undefined) refuse("enabled", obstacle)
+  for (const problem of listProblems(settings.allowedIssuers, (name) => around.hasIssuer(name), "issuer"))
+    refuse("allowedIssuers", `"allowed_issuers" ${problem}`)
+  for (const problem of listProblems(settings.allowedRoles, (name) => around.roles.has(name), "role"))
+    refuse("allowedRoles", `"allowed_roles" ${problem}`)
+  const policyProblem = directoryPolicyProblem(settings, around.roles)
+  if (policyProblem !== undefined) refuse("defaultDirectoryPolicy", `"default_directory_policy" ${policyProblem}`)
+  if (settings.dnsResolver !== "" && parseResolver(settings.dnsResolver) === undefined)
+    refuse("dnsResolver", '"dns_resolver" must be an address with or without a port, such as 10.0.0.53:53')
+  if (settings.maxTtlMs < 0) refuse("maxTtlMs", '"max_ttl" must not be negative')
+  for (const [field, name] of [
+    ["challengePermittedIpRanges", "challenge_permitted_ip_ranges"],
+    ["challengeExcludedIpRanges", "challenge_excluded_ip_ranges"],
+  ] as const)
+    for (const range of settings[field])
+      if (parseIpRange(range) === undefined) refuse(field, `"${name}" has ${JSON.stringify(range)}, which is no range`)
+  for (const identity of settings.caaIdentities)
+    if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(identity))
+      refuse("caaIdentities", `"caa_identities" has ${JSON.stringify(identity)}, which is no domain name`)
+  for (const [field, name] of Object.entries(rateNames) as [RateField, string][])
+    if (settings[field] < 0 || settings[field] > rateMaximum)
+      refuse(field, `"${name}" must be from 0, for any number, to ${rateMaximum}`)
+  for (const problem of directoryLimitsProblems(settings.directoryLimits))
+    refuse("directoryLimits", `"directory_limits" ${problem}`)
+  for (const field of ["termsOfService", "website"] as const)
+    if (settings[field] !== "" && URL.parse(settings[field])?.protocol.startsWith("http") !== true)
+      refuse(field, `"${field === "website" ? "website" : "terms_of_service"}" must be an http or https URL`)
+  return faults
+}
+
+/** Returns warnings of settings that are enabled and serve nothing: the directories of the default policy lack an issuer. */
+export function acmeIssuerWarnings(
+  settings: Pick<AcmeSettings, "enabled" | "defaultDirectoryPolicy">,
+  { roles, hasIssuer }: Pick<AcmeSurroundings, "roles" | "hasIssuer">,
+): readonly string[] {
+  const policy = parseDirectoryPolicy(settings.defaultDirectoryPolicy)
+  if (!settings.enabled || (policy?.kind !== "sign-verbatim" && policy?.kind !== "role")) return []
+  const role = policy.kind === "role" ? roles.get(policy.role) : undefined
+  const reference = role?.issuerRef ?? defaultReference
+  if (hasIssuer(reference)) return []
+  const missing = reference === defaultReference ? "default issuer" : `issuer ${reference}`
+  return [`the mount has no ${missing}, so the ACME directories that use it answer 404 until it has one`]
+}
+
+const rateMaximum = 1_000_000
+const rateNames = {
+  ordersPerAccount: "orders_per_account",
+  ordersPerName: "orders_per_name",
+  accountsPerAddress: "accounts_per_address",
+  failedValidations: "failed_validations",
+} as const
+type RateField = keyof typeof rateNames
+export type RateLimits = Pick<AcmeSettings, RateField>
+
+interface DirectoryLimits {
+  /** Of the path, `*` for any. */
+  readonly parts: readonly string[]
+  readonly limits: Partial<RateLimits>
+}
+
+const directoryLimitsMaximum = 100
+
+/** The mount's, but for what is said of the directory itself: by the entry with the fewest `*`, of several such by the first. */
+export function rateLimitsFor(settings: RateLimits & Pick<AcmeSettings, "directoryLimits">, path: string): RateLimits {
+  if (settings.directoryLimits.length === 0) return settings
+  const parts = path.split("/")
+  const [closest] = readDirectoryLimits(settings)
+    .filter(
+      (entry) =>
+        entry.parts.length === parts.length && entry.parts.every((part, at) => part === "*" || part === parts[at]),
+    )
+    .toSorted((one, other) => wildcardsIn(one) - wildcardsIn(other))
+  return closest === undefined ? settings : { ...settings, ...closest.limits }
+}
+
+const readDirectoryLimits = memoizeByIdentity(
+  ({ directoryLimits }: Pick<AcmeSettings, "directoryLimits">): readonly DirectoryLimits[] =>
+    directoryLimits.flatMap((text) => parseDirectoryLimits(text) ?? []),
+)
+
+const wildcardsIn = ({ parts }: DirectoryLimits): number => parts.filter((part) => part === "*").length
+
+function parseDirectoryLimits(text: string): DirectoryLimits | undefined {
+  const [path = "", ...words] = text.trim().split(/\s+/)
+  const parts = path.split("/")
+  if (parts.at(-1) !== "acme" || parts.includes("") || words.length === 0) return undefined
+  const limits: { -readonly [Field in RateField]?: number } = {}
+  for (const word of words) {
+    const [, name, number] = /^(\w+)=(\d{1,7})$/.exec(word) ?? []
+    const [field] = (Object.keys(rateNames) as RateField[]).filter((one) => rateNames[one] === name)
+    if (field === undefined || Object.hasOwn(limits, field) || Number(number) > rateMaximum) return undefined
+    limits[field] = Number(number)
+  }
+  return { parts, limits }
+}
+
+function directoryLimitsProblems(texts: readonly string[]): readonly string[] {
+  if (texts.length > directoryLimitsMaximum) return [`must not have more than ${directoryLimitsMaximum} entries`]
+  const unread = texts.filter((text) => parseDirectoryLimits(text) === undefined)
+  const paths = texts.map((text) => text.trim().split(/\s+/)[0] ?? "")
+  const twice = new Set(paths.filter((path, at) => paths.indexOf(path) !== at))
+  return [
+    ...unread.map(
+      (text) =>
+        `has ${JSON.stringify(text)}, which is not the path of a directory and its limits, such as "roles/web/acme orders_per_account=100", each from 0 to ${rateMaximum}`,
+    ),
+    ...Array.from(twice, (path) => `has limits of ${path} more than once`),
+  ]
+}
+
+function listProblems(names: readonly string[], exists: (name: string) => boolean, what: string): readonly string[] {
+  if (names.length === 0) return [`must not be empty; "*" allows every ${what}`]
+  if (names.includes("*")) return names.length === 1 ? [] : [`must hold "*" alone, or names`]
+  return names.filter((name) => !exists(name)).map((name) => `names the ${what} ${name}, which does not exist`)
+}
+
+function directoryPolicyProblem(
+  { defaultDirectoryPolicy, allowedRoles }: AcmeSettings,
+  roles: ReadonlyMap<string, Role>,
+): string | undefined {
+  const policy = parseDirectoryPolicy(defaultDirectoryPolicy)
+  if (policy === undefined)
+    return 'must be "forbid", "sign-verbatim", "role:<name>", "external-policy" or "external-policy:<policy>"'
+  if (policy.kind !== "role") return undefined
+  const role = roles.get(policy.role)
+  if (role === undefined) return `names the role ${policy.role}, which does not exist`
+  if (!allows(allowedRoles, policy.role)) return `names the role ${policy.role}, which is not in "allowed_roles"`
+  return role.noStore
+    ? `names the role ${policy.role}, whose no_store is true: ACME fetches what it was issued`
+    : undefined
+}
+
+export interface Resolver {
+  readonly address: string
+  readonly port: number
+}
+
+const dnsPort = 53
+
+/** `10.0.0.53`, `10.0.0.53:5353`, `[fd00::53]:53`; undefined for anything else. */
+export function parseResolver(text: string): Resolver | undefined {
+  const [, bracketed, plain, port] =
+    /^(?:\[([^\]]+)\]|([^\s:]+|[^\s[\]]*:[^\s[\]]*:[^\s[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const address = bracketed ?? plain ?? ""
+  const number = port === undefined ? dnsPort : Number(port)
+  return parseIpAddress(address) === undefined || number < 1 || number > 65_535 ? undefined : { address, port: number }
+}

@@ -1,0 +1,95 @@
+// Finds the mount of a path. Every request needs it, so mounts are cached under their version (docs/decisions/cache-versions.md).
+import { EngineError } from "../../core/errors.ts"
+import type { RequestSnapshot } from "../../core/cache-versions.ts"
+import type { Storage } from "../../core/storage.ts"
+import { VersionedCache } from "../../core/versioned-cache.ts"
+import { type Mount, mountPathOf, type MountRepository, mountSegmentsMaximum } from "./mount.ts"
+
+interface UsedRepositories {
+  readonly mounts: MountRepository
+}
+
+/** One version of mounts. */
+export class MountTable {
+  readonly version: number
+  /** By path. */
+  readonly mounts: readonly Mount[]
+  readonly #byPath: ReadonlyMap<string, Mount>
+
+  constructor(version: number, mounts: readonly Mount[]) {
+    this.version = version
+    this.mounts = mounts
+    this.#byPath = new Map(mounts.map((mount) => [mount.path, mount]))
+  }
+
+  find(path: string): Mount | undefined {
+    return this.#byPath.get(mountPathOf(path))
+  }
+
+  /** Throws `not-found`. */
+  at(path: string): Mount {
+    const mount = this.find(path)
+    if (mount === undefined) throw noMount(path)
+    return mount
+  }
+
+  /** The mount that an address lies in, and how many of its segments lead there. */
+  resolve(segments: readonly string[]): { readonly mount: Mount; readonly depth: number } | undefined {
+    const found = resolvePath(this.#byPath, segments)
+    return found && { mount: found.value, depth: found.depth }
+  }
+}
+
+/** What stands at the beginning of an address, and how many of its segments lead there. */
+export function resolvePath<T>(
+  byPath: ReadonlyMap<string, T>,
+  segments: readonly string[],
+): { readonly value: T; readonly depth: number } | undefined {
+  let path = ""
+  for (let index = 0; index < segments.length && index < mountSegmentsMaximum; index += 1) {
+    path = index === 0 ? (segments[0] ?? "") : `${path}/${segments[index]}`
+    const value = byPath.get(path)
+    if (value !== undefined) return { value, depth: index + 1 }
+  }
+  return undefined
+}
+
+/** The text is Vault's (docs/compatibility.md, "Matched texts"). */
+export const noMount = (path: string): EngineError =>
+  new EngineError("not-found", `no handler for route "${path}". route entry not found.`)
+
+export class MountDirectory {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #cacheVersions: Pick<RequestSnapshot, "mounts">
+  readonly #tables = new VersionedCache<"mounts", MountTable>(1)
+
+  constructor(storage: Storage<UsedRepositories>, cacheVersions: Pick<RequestSnapshot, "mounts">) {
+    this.#storage = storage
+    this.#cacheVersions = cacheVersions
+  }
+
+  /** With a snapshot: as they stood when that request came, or later. */
+  async current(requestSnapshot = this.#cacheVersions): Promise<MountTable> {
+    const known = await this.#tables.current("mounts", () => requestSnapshot.mounts())
+    if (known !== undefined) return known
+    const table = await this.#storage.read((stores) => this.within(stores))
+    this.keep(table)
+    return table
+  }
+
+  /** As they were when somebody looked last, for whoever finds out otherwise whether they still are. */
+  get held(): MountTable | undefined {
+    return this.#tables.peek("mounts")
+  }
+
+  /** To be called with what a snapshot showed, once its read is over (`VersionedCache`). */
+  keep(table: MountTable): void {
+    this.#tables.keep("mounts", table)
+  }
+
+  /** In the same unit of work as what is done with the mount; of a transaction the version may never come about. */
+  async within({ mounts }: UsedRepositories): Promise<MountTable> {
+    const version = await mounts.cacheVersion()
+    return this.#tables.at("mounts", version) ?? new MountTable(version, await mounts.list())
+  }
+}

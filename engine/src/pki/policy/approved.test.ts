@@ -1,0 +1,15 @@
+import { expectTypeOf, test } from "vitest"
+import { type ApprovedContent, certify } from "../issuance/certify.ts"
+import type { ApprovedRequest } from "./approve.ts"
+import type { leafContent } from "./content.ts"
+
+test("the compiler lets nothing be signed but what a policy has passed, not even a changed copy of that", () => {
+  expectTypeOf(certify).parameter(0).toEqualTypeOf<ApprovedContent>()
+  expectTypeOf<ReturnType<typeof leafContent>>().toExtend<ApprovedContent>()
+  // All that can be written down of one, or copied.
+  expectTypeOf<Pick<ApprovedContent, keyof ApprovedContent>>().not.toExtend<ApprovedContent>()
+  const later = (content: ApprovedContent) => ({ ...content, notAfter: content.notAfter + 1 })
+  expectTypeOf(later).returns.not.toExtend<ApprovedContent>()
+  const renamed = (request: ApprovedRequest) => ({ ...request, subject: [] })
+  expectTypeOf(renamed).returns.not.toExtend<ApprovedRequest>()
+})

@@ -1,0 +1,96 @@
+// The certificate that a revocation request names: by serial number, or as a whole certificate.
+import { invalid, unprocessable } from "../../core/errors.ts"
+import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
+import { sameName } from "../../x509/name.ts"
+import { readPem } from "../../x509/pem.ts"
+import { readPrivateKeyPem } from "../../x509/private-key.ts"
+import { isSamePublicKey, readPublicKey } from "../../x509/public-key.ts"
+import { parseSerialNumber, type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
+import { isSignedBy } from "../../x509/signature.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import type { RevocationReason } from "../../x509/certificate-list.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
+import { parseRevocationReason, revocationReasonNames, type RevokeInput } from "./revocation.ts"
+
+export type Meant =
+  | { readonly serialNumber: SerialNumber; readonly certificate: undefined }
+  | { readonly serialNumber: SerialNumber; readonly certificate: Certificate }
+
+const certificateLengthMaximum = 64 * 1_024
+const keyLengthMaximum = 64 * 1_024
+
+/** Throws `unprocessable` or `invalid`. */
+export function meantBy({ serialNumber = "", certificate = "" }: RevokeInput): Meant {
+  if (serialNumber === "" && certificate === "")
+    throw unprocessable("The serial number or certificate to revoke must be provided.")
+  if (serialNumber !== "" && certificate !== "")
+    throw unprocessable("Must provide either the certificate or the serial to revoke; not both.")
+  if (certificate !== "") return given(certificate)
+  const parsed = parseSerialNumber(serialNumber)
+  if (parsed === undefined)
+    throw refused("serialNumber", "must be hexadecimal octets joined by colons or hyphens, at most 20")
+  return { serialNumber: parsed, certificate: undefined }
+}
+
+export function reasonGiven(text: string | undefined): RevocationReason {
+  if (text === undefined || text === "") return "unspecified"
+  const reason = parseRevocationReason(text)
+  if (reason === undefined)
+    throw refused("reason", `must be one of ${revocationReasonNames.join(", ")}: a revocation is never taken back`)
+  return reason
+}
+
+function given(pem: string): Meant {
+  try {
+    const [block, ...others] = readPem(pem, certificateLengthMaximum)
+    if (block?.label !== "CERTIFICATE" || others.length > 0)
+      throw new UnacceptableInput("it must be one PEM block with the label CERTIFICATE")
+    const certificate = parseCertificate(block.bytes)
+    const serialNumber = serialNumberOf(certificate.serialNumber)
+    if (serialNumber === undefined) throw new UnacceptableInput("its serial number is zero or too long")
+    return { serialNumber, certificate }
+  } catch (error) {
+    if (!(error instanceof UnacceptableInput)) throw error
+    throw refused("certificate", `the certificate could not be parsed: ${error.message}`)
+  }
+}
+
+/** Throws `unprocessable` where none of the issuers made it. */
+export function issuerOfGiven(certificate: Certificate, issuers: readonly ParsedIssuer[]): ParsedIssuer {
+  const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = certificate
+  const found = issuers.find((issuer) => {
+    if (!sameName(issuer.parsed.subject, certificate.issuer)) return false
+    try {
+      return isSignedBy(issuer.publicKey, { data, algorithm, signature })
+    } catch (error) {
+      // Another kind of key, or an algorithm that proves nothing.
+      if (!(error instanceof UnacceptableInput)) throw error
+      return false
+    }
+  })
+  if (found === undefined)
+    throw unprocessable(
+      "unable to verify signature on presented cert from any present issuer in this mount; certificates from previous CAs will need to have their issuing CA and key re-imported if revocation is necessary",
+    )
+  return found
+}
+
+/** Throws `invalid` unless the key is the certificate's. Keys are compared by their public half, which is no secret. */
+export function rejectOtherKey(privateKey: string | undefined, subjectPublicKeyInfo: Uint8Array): void {
+  if (privateKey === undefined || privateKey === "")
+    throw unprocessable("Must have private key to revoke via the /revoke-with-key path.")
+  let key
+  try {
+    key = readPrivateKeyPem(privateKey, keyLengthMaximum)
+  } catch (error) {
+    if (!(error instanceof UnacceptableInput)) throw error
+    throw refused("privateKey", `the private key could not be parsed: ${error.message}`)
+  }
+  const wanted = readPublicKey(subjectPublicKeyInfo)
+  if (key.publicKey.algorithm.type !== wanted.algorithm.type)
+    throw unprocessable("provided private key type does not match certificate's public key type")
+  if (!isSamePublicKey(key.publicKey, wanted))
+    throw unprocessable("provided private key does not match certificate's public key")
+}
+
+const refused = (name: keyof RevokeInput | "privateKey", detail: string) => invalid([{ field: [name], detail }])

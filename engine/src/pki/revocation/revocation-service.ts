@@ -1,0 +1,93 @@
+// Revoking a certificate writes one row, whatever the number of revoked certificates: lists are built when they are read
+// (docs/decisions/crl-on-read.md).
+import { repeatableRead } from "../../core/storage.ts"
+import { unprocessable } from "../../core/errors.ts"
+import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
+import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
+import { currentSnapshot, readMount, readMountReplica, transactOnMount } from "../mounts/with-mount-snapshot.ts"
+import type { CertificateRecord } from "../issuance/certificate.ts"
+import { presentedRecord } from "../issuance/certificate-import.ts"
+import { refreshCrlsJob } from "../crl/refresh-crls.ts"
+import { recordRevocation } from "./record-revocation.ts"
+import { issuerOfGiven, type Meant, meantBy, reasonGiven, rejectOtherKey } from "./revocable-certificate.ts"
+import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput } from "./revocation.ts"
+import { type KeyPage, keysMaximum } from "../mounts/key-page.ts"
+import { serialNumberPageOf } from "../issuance/certificate-inventory.ts"
+
+export class RevokeService implements Revocations {
+  readonly #access: MountAccess
+
+  constructor(access: MountAccess) {
+    this.#access = access
+  }
+
+  async revoke(input: RevokeInput): Promise<RevokedCertificate> {
+    authorizeOnMount(this.#access, ["create", "update"], "revoke")
+    return this.#revoke(input, () => {})
+  }
+
+  async revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate> {
+    authorizeOnMount(this.#access, ["create", "update"], "revoke-with-key")
+    if (input.privateKey === undefined || input.privateKey === "") rejectOtherKey(undefined, new Uint8Array())
+    return this.#revoke(input, ({ subjectPublicKeyInfo }) => rejectOtherKey(input.privateKey, subjectPublicKeyInfo))
+  }
+
+  async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
+    authorizeOnMount(this.#access, "list", "certs/revoked")
+    const page = serialNumberPageOf(asked, keysMaximum)
+    return readMountReplica(this.#access, ({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
+  }
+
+  async requested(): Promise<readonly SerialNumber[]> {
+    authorizeOnMount(this.#access, "list", "certs/revocation-queue")
+    return readMount(this.#access, async () => [])
+  }
+
+  async elsewhere(): Promise<readonly SerialNumber[]> {
+    authorizeOnMount(this.#access, "list", "certs/unified-revoked")
+    return readMount(this.#access, async () => [])
+  }
+
+  async #revoke(input: RevokeInput, refuseUnproven: (certificate: Certificate) => void): Promise<RevokedCertificate> {
+    const meant = meantBy(input)
+    const reason = reasonGiven(input.reason)
+    const snapshot = await currentSnapshot(this.#access)
+    const presented =
+      meant.certificate &&
+      presentedRecord(issuerOfGiven(meant.certificate, snapshot.issuers), meant.certificate, meant.serialNumber)
+    if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
+    const now = this.#access.context.runtime.clock.now()
+    // A revocation writes the version of its mount's revocations before its own row, so that of two concurrent ones of a mount one is
+    // run again and finds the other: repeatable read is enough. One of a certificate that is not stored inserts that first.
+    const options = presented === undefined ? repeatableRead : {}
+    const revoked = await transactOnMount(
+      this.#access,
+      async (current, stores) => {
+        const kept = await stores.certificates.find(current.mount.id, meant.serialNumber)
+        const record = certificateMeant(meant, kept, presented)
+        const certificate = meant.certificate ?? parseCertificate(record.certificate)
+        if (presented === undefined) refuseUnproven(certificate)
+        return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
+      },
+      options,
+    )
+    const { crlPublisher, wakeJob } = this.#access.context
+    if (!snapshot.settings.crl.autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
+    return revoked
+  }
+}
+
+function certificateMeant(
+  { serialNumber }: Meant,
+  kept: CertificateRecord | undefined,
+  presented: CertificateRecord | undefined,
+): CertificateRecord {
+  if (presented === undefined) {
+    if (kept === undefined) throw unprocessable(`certificate with serial ${serialNumber} not found.`)
+    return kept
+  }
+  if (kept !== undefined && Buffer.compare(kept.certificate, presented.certificate) !== 0)
+    throw unprocessable(`another certificate of this mount has the serial number ${serialNumber}`)
+  return kept ?? presented
+}

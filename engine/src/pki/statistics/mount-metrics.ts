@@ -1,0 +1,269 @@
+// What those who run authorities watch: when they expire, how old their lists are, how many certificates there are.
+import type { Attributes, Meter } from "@opentelemetry/api"
+import { logFailure } from "../../core/failure-log.ts"
+import type { IssuerId } from "../../core/ids.ts"
+import type { Log } from "../../core/runtime.ts"
+import { type Instant, secondMs } from "../../core/time.ts"
+import { nextTurn, type Timers } from "../../core/timers.ts"
+import { type CrlListId, crlListOf } from "../crl/crl-list.ts"
+import type { CrlKind } from "../crl/crl-publisher.ts"
+import type { KeyedCrlState, PublishedCrl } from "../crl/crl-repository.ts"
+import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
+import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
+import type { Mount, MountId } from "../mounts/mount.ts"
+import type { PkiContext } from "../pki-context.ts"
+import { expiryWindows, type MountStatistics } from "./mount-statistics.ts"
+
+export interface IssuerFigures {
+  /** Its path. */
+  readonly mount: string
+  readonly issuer: IssuerId
+  readonly name: string | null
+  readonly notAfter: Instant
+  /** Whether it signs here. */
+  readonly hasKey: boolean
+}
+
+export interface ListFigures {
+  readonly mount: string
+  /** The first of those whose list it is. */
+  readonly issuer: IssuerId
+  readonly kind: CrlKind
+  /** Of its parts, where it has any: those of the oldest. */
+  readonly thisUpdate: Instant
+  readonly nextUpdate: Instant
+  /** In all of its parts. */
+  readonly entryCount: number
+}
+
+export interface AuthorityFigures {
+  readonly issuers: readonly IssuerFigures[]
+  readonly lists: readonly ListFigures[]
+  /** Of mounts that were counted. */
+  readonly mounts: readonly { readonly mount: string; readonly statistics: MountStatistics }[]
+  /** How many of all these there are besides, for which there is no room; roles are counted by their mounts. */
+  readonly leftOut: number
+}
+
+/** Of each kind, so that no number of mounts is more than its reader can keep. */
+const figuresMaximum = 1_000
+/** So long the same answer serves whoever asks. */
+const heldMs = 15 * secondMs
+const patienceMs = 2 * secondMs
+
+type Context = Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots"> & {
+  readonly runtime: Pick<PkiContext["runtime"], "clock"> & { readonly log: Log }
+  readonly timers: Timers
+}
+
+const none: AuthorityFigures = { issuers: [], lists: [], mounts: [], leftOut: 0 }
+
+/** Reads at most once in a while, and however many ask at once, once. */
+export class FigureBoard {
+  readonly #context: Context
+  #held: { readonly at: Instant; readonly figures: AuthorityFigures } | undefined
+  #coming: Promise<AuthorityFigures> | undefined
+  /** Cached snapshots of mounts, so that a scrape loads none again. */
+  #facts: ReadonlyMap<MountId, MountFacts> = new Map()
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** What was last known where the store does not answer in time; nothing where it never has. */
+  async current(): Promise<AuthorityFigures> {
+    const { runtime, timers } = this.#context
+    const held = this.#held
+    if (held !== undefined && Math.abs(runtime.clock.now() - held.at) < heldMs) return held.figures
+    this.#coming ??= this.read().finally(() => (this.#coming = undefined))
+    let cancel = () => {}
+    const late = new Promise<undefined>((resolve) => {
+      cancel = timers.after(patienceMs, () => resolve(undefined))
+    })
+    try {
+      return (await Promise.race([this.#coming, late])) ?? held?.figures ?? none
+    } catch (error) {
+      logFailure(runtime.log, "warn", "figures-not-read", { error })
+      return held?.figures ?? none
+    } finally {
+      cancel()
+    }
+  }
+
+  /** From the store, now; throws where that fails. */
+  async read(): Promise<AuthorityFigures> {
+    const { mountDirectory, runtime } = this.#context
+    const at = runtime.clock.now()
+    const { mounts } = await mountDirectory.current()
+    const issuers: IssuerFigures[] = []
+    const lists: ListFigures[] = []
+    const counted: { readonly mount: string; readonly statistics: MountStatistics }[] = []
+    const facts = new Map<MountId, MountFacts>()
+    let rolesLeft = figuresMaximum
+    for (const mount of mounts.slice(0, figuresMaximum)) {
+      const { known, states, statistics } = await this.#readMount(mount)
+      facts.set(mount.id, known)
+      issuers.push(...known.issuers.map(({ list: _list, ...issuer }) => issuer))
+      lists.push(...listsOf(known, states, at))
+      if (statistics !== undefined) {
+        const shown = withRoles(statistics, rolesLeft)
+        rolesLeft -= shown.soonestOfRoles.length
+        counted.push({ mount: mount.path, statistics: shown })
+      }
+      await nextTurn()
+    }
+    const figures = {
+      issuers: issuers.slice(0, figuresMaximum),
+      lists: lists.slice(0, figuresMaximum),
+      mounts: counted,
+      leftOut: [issuers, lists, mounts].reduce((sum, { length }) => sum + Math.max(0, length - figuresMaximum), 0),
+    }
+    this.#held = { at, figures }
+    this.#facts = facts
+    return figures
+  }
+
+  #readMount(mount: Mount) {
+    const { storage, mountSnapshots } = this.#context
+    return storage.read(async (stores) => {
+      const known = this.#facts.get(mount.id)
+      const isSame = known?.mount === mount && known.version === (await stores.authorities.cacheVersion(mount.id))
+      return {
+        known: isSame ? known : factsOf(await mountSnapshots.within(stores, mount)),
+        states: await stores.crls.states(mount.id),
+        statistics: await stores.statistics.find(mount.id),
+      }
+    })
+  }
+}
+
+interface MountFacts {
+  readonly mount: Mount
+  readonly version: number
+  readonly issuers: readonly (IssuerFigures & { readonly list: CrlListId })[]
+  readonly enableDelta: boolean
+}
+
+const factsOf = ({ mount, version, issuers, settings }: MountSnapshot): MountFacts => ({
+  mount,
+  version,
+  issuers: issuers.map((issuer) => ({ ...figuresOf(mount.path, issuer), list: crlListOf(issuer) })),
+  enableDelta: settings.crl.enableDelta,
+})
+
+function withRoles(statistics: MountStatistics, maximum: number): MountStatistics {
+  const soonestOfRoles = statistics.soonestOfRoles.slice(0, maximum)
+  const rolesLeftOut = statistics.rolesLeftOut + statistics.soonestOfRoles.length - soonestOfRoles.length
+  return { ...statistics, soonestOfRoles, rolesLeftOut }
+}
+
+const figuresOf = (mount: string, { id, name, keyId, parsed }: ParsedIssuer): IssuerFigures => ({
+  mount,
+  issuer: id,
+  name,
+  notAfter: parsed.notAfter,
+  hasKey: keyId !== null,
+})
+
+/** Of issuers that still sign them. */
+function listsOf(
+  { mount, issuers, enableDelta }: MountFacts,
+  states: readonly KeyedCrlState[],
+  now: Instant,
+): ListFigures[] {
+  const signing = issuers.filter(({ hasKey, notAfter }) => hasKey && notAfter >= now)
+  const byList = Map.groupBy(signing, ({ list }) => list)
+  const kinds: readonly CrlKind[] = enableDelta ? ["complete", "delta"] : ["complete"]
+  return [...Map.groupBy(states, ({ key }) => key.list)].flatMap(([list, ofList]) => {
+    const [first] = byList.get(list) ?? []
+    if (first === undefined) return []
+    return kinds.flatMap((kind) => {
+      const published = ofList.flatMap(({ key, state }) =>
+        state[kind] === undefined ? [] : [{ key, crl: state[kind] }],
+      )
+      return published.length === 0 ? [] : [{ mount: mount.path, issuer: first.issuer, kind, ...together(published) }]
+    })
+  })
+}
+
+/** Of one list in one or more divisions, of which the finest tells all the entries if the whole list is not there. */
+function together(published: readonly { readonly key: KeyedCrlState["key"]; readonly crl: PublishedCrl }[]) {
+  const whole = published.filter(({ key }) => key.shard.count === 1)
+  const finest = Math.max(...published.map(({ key }) => key.shard.count))
+  const told = whole.length > 0 ? whole : published.filter(({ key }) => key.shard.count === finest)
+  return {
+    thisUpdate: Math.min(...published.map(({ crl }) => crl.thisUpdate)),
+    nextUpdate: Math.min(...published.map(({ crl }) => crl.nextUpdate)),
+    entryCount: told.reduce((sum, { crl }) => sum + crl.entryCount, 0),
+  }
+}
+
+// Metrics of certificate authorities. Labels come from what administrators have named, never from certificates,
+// and there is a most of each (`authority-figures.ts`).
+
+type Samples = readonly (readonly [labels: Attributes, value: number])[]
+
+/** `figures` is called for each reading of the metrics. */
+export function registerAuthorities(meter: Meter, figures: () => Promise<AuthorityFigures>): void {
+  const gauge = (name: string, description: string, samples: (figures: AuthorityFigures) => Samples) =>
+    meter.createObservableGauge(name, { description }).addCallback(async (result) => {
+      for (const [labels, value] of samples(await figures())) result.observe(value, labels)
+    })
+
+  gauge(
+    "chancery_pki_issuer_expiration_timestamp_seconds",
+    "When the certificate of an authority expires, by mount and issuer; `signs` tells whether its key is here.",
+    ({ issuers }) =>
+      issuers.map(({ mount, issuer, name, hasKey, notAfter }) => [
+        { mount, issuer, issuer_name: name ?? "", signs: String(hasKey) },
+        notAfter / secondMs,
+      ]),
+  )
+  gauge(
+    "chancery_pki_crl_this_update_timestamp_seconds",
+    "When a revocation list was made, by mount, issuer and kind (complete, delta); of its parts the oldest.",
+    ({ lists }) => lists.map(({ mount, issuer, kind, thisUpdate }) => [{ mount, issuer, kind }, thisUpdate / secondMs]),
+  )
+  gauge(
+    "chancery_pki_crl_next_update_timestamp_seconds",
+    "When a revocation list ceases to count, likewise.",
+    ({ lists }) => lists.map(({ mount, issuer, kind, nextUpdate }) => [{ mount, issuer, kind }, nextUpdate / secondMs]),
+  )
+  gauge("chancery_pki_crl_entries", "Certificates on a revocation list, likewise.", ({ lists }) =>
+    lists.map(({ mount, issuer, kind, entryCount }) => [{ mount, issuer, kind }, entryCount]),
+  )
+  gauge(
+    "chancery_pki_certificates",
+    "Certificates that are stored, by mount and status (valid, expired, revoked), when they were last counted.",
+    ({ mounts }) =>
+      mounts.flatMap(({ mount, statistics }) =>
+        (["valid", "expired", "revoked"] as const).map((status) => [{ mount, status }, statistics[status]] as const),
+      ),
+  )
+  gauge(
+    "chancery_pki_certificates_expiring",
+    "Valid certificates that expire within a time from then (24h, 7d, 30d), by mount.",
+    ({ mounts }) =>
+      mounts.flatMap(({ mount, statistics }) =>
+        expiryWindows.map(
+          ({ name }, index) => [{ mount, within: name }, statistics.expiringWithin[index] ?? 0] as const,
+        ),
+      ),
+  )
+  gauge(
+    "chancery_pki_role_expiration_timestamp_seconds",
+    "When the first valid certificate of a role expires, by mount and role.",
+    ({ mounts }) =>
+      mounts.flatMap(({ mount, statistics }) =>
+        statistics.soonestOfRoles.map(({ role, notAfter }) => [{ mount, role }, notAfter / secondMs] as const),
+      ),
+  )
+  gauge("chancery_pki_counted_timestamp_seconds", "When the certificates of a mount were last counted.", ({ mounts }) =>
+    mounts.map(({ mount, statistics }) => [{ mount }, statistics.countedAt / secondMs]),
+  )
+  gauge(
+    "chancery_pki_series_left_out",
+    "Issuers, lists, roles and mounts of which nothing is told here, because there are too many.",
+    ({ leftOut, mounts }) => [[{}, mounts.reduce((sum, { statistics }) => sum + statistics.rolesLeftOut, leftOut)]],
+  )
+}

@@ -1,0 +1,422 @@
+import type { X509Certificate } from "node:crypto"
+import { once } from "node:events"
+import { type AddressInfo, createServer, type Socket } from "node:net"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { AcmeTestClient } from "../../../testing/acme-client.ts"
+import { acmeCluster } from "../../../testing/acme-mount.ts"
+import {
+  csrFor,
+  hurriedTime,
+  issued,
+  localhost,
+  newAcmeEngine,
+  newProvingEngine,
+  readyOrder,
+} from "../../../testing/acme-engine.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { openNameServer } from "../../../testing/name-server.ts"
+import { dayMs, hourMs } from "../../core/time.ts"
+import { systemRuntime } from "../../core/runtime.ts"
+import { basicConstraints, subjectAltName } from "../../x509/extensions.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+
+const base = `${acmeCluster}/acme`
+
+/** With CAA records that are looked at, and a clock that can be put forward. */
+async function newLateWorld(identities = "ca.example", settings: object = {}) {
+  let records: readonly string[] | "failure" = []
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const { port, questions } = await openNameServer(async (type, name) => {
+    if (name !== "localhost") return []
+    if (type === "CAA") {
+      await meanwhile?.()
+      return records
+    }
+    return type === "A" ? ["127.0.0.1"] : []
+  })
+  const clock = manualClock(Date.now())
+  const { world, responder } = await newProvingEngine({
+    settings: { caa_identities: identities, dns_resolver: `127.0.0.1:${port}`, ...settings },
+    options: { runtime: { ...systemRuntime(), clock }, timers: hurriedTime().timers },
+  })
+  const client = await AcmeTestClient.registered(world, base)
+  const lookAtCaa = (names: string) => world.pki("POST", "/pki/config/acme", { body: { caa_identities: names } })
+  interface Told {
+    readonly before: readonly string[]
+    readonly after: readonly string[] | "failure"
+    readonly waitMs: number
+    /** Other ones from then on. */
+    readonly identities?: string
+    /** What is done to the mount once the order can be signed but for the name's owner, who is being asked. */
+    readonly meanwhile?: object
+  }
+  return {
+    questions,
+    clock,
+    prove: () => readyOrder(client, responder),
+    async statusOfNext() {
+      // The one that came with the last answer may be too old by now.
+      const nonce = await client.nonce()
+      return (await client.post("/new-order", { identifiers: [localhost] }, { nonce })).body.status
+    },
+    lookAtCaa,
+    async finalizedLate(told: Told) {
+      records = told.before
+      const { finalize, url } = await readyOrder(client, responder)
+      clock.advance(told.waitMs)
+      records = told.after
+      if (told.identities !== undefined) await lookAtCaa(told.identities)
+      if (told.meanwhile !== undefined)
+        meanwhile = () => world.pki("POST", "/pki/roles/web", { body: told.meanwhile ?? {} })
+      // The one that came with the last answer may be too old by now.
+      const nonce = await client.nonce()
+      await client.post(finalize, { csr: await csrFor(["localhost"]) }, { nonce })
+      const ended = async () => {
+        clock.advance(hourMs / 60)
+        const { body } = await client.post(url)
+        return body.status === "valid" || body.status === "invalid" ? body : undefined
+      }
+      await expect.poll(ended).toBeDefined()
+      return (await client.post(url)).body
+    },
+  }
+}
+
+describe("an order", () => {
+  test.each([
+    ["no identifiers", { identifiers: [] }, "malformed"],
+    ["what is no list", { identifiers: "example.com" }, "malformed"],
+    [
+      "too many",
+      { identifiers: Array.from({ length: 101 }, (_, at) => ({ type: "dns", value: `n${at}.example.com` })) },
+      "malformed",
+    ],
+    ["another kind of name", { identifiers: [{ type: "email", value: "a@example.com" }] }, "unsupportedIdentifier"],
+    ["letters that are not ASCII", { identifiers: [{ type: "dns", value: "bücher.example" }] }, "rejectedIdentifier"],
+    ["a wildcard in the middle", { identifiers: [{ type: "dns", value: "www.*.example.com" }] }, "rejectedIdentifier"],
+    ["a time that is none", { identifiers: [localhost], notAfter: "tomorrow" }, "malformed"],
+    ["an end that has passed", { identifiers: [localhost], notAfter: "2001-01-01T00:00:00Z" }, "malformed"],
+    [
+      "an end beyond max_ttl",
+      { identifiers: [localhost], notAfter: new Date(Date.now() + 100 * dayMs).toISOString() },
+      "malformed",
+    ],
+    ["a profile that is not offered", { identifiers: [localhost], profile: "absent" }, "invalidProfile"],
+    ["to replace what is no certificate", { identifiers: [localhost], replaces: "x" }, "malformed"],
+  ])("for %s is refused", async (_how, order, problem) => {
+    const world = await newAcmeEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    expect(await client.post("/new-order", order)).toMatchObject({ status: 400, problem })
+  })
+
+  test.each([
+    ["dns", "2130706433"],
+    ["dns", "*.127.1"],
+    ["ip", "::ffff:10.0.0.1"],
+  ])("[F-A10] is refused for the %s identifier %s, and so is an authorization", async (type, value) => {
+    const world = await newAcmeEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    const refused = { status: 400, problem: "rejectedIdentifier" }
+    expect(await client.post("/new-order", { identifiers: [localhost, { type, value }] })).toMatchObject({
+      ...refused,
+      body: { subproblems: [{ identifier: { type, value } }] },
+    })
+    expect(await client.post("/new-authz", { identifier: { type, value: value.replace("*.", "") } })).toMatchObject(
+      refused,
+    )
+  })
+
+  test("has each name once and in lower case, reserved and private ones too: an authority of one's own has such hosts", async () => {
+    const world = await newAcmeEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    const identifiers = ["Printer.TEST", "printer.test", "db.internal"].map((value) => ({ type: "dns", value }))
+    const made = await client.post("/new-order", { identifiers: [...identifiers, { type: "ip", value: "10.0.0.1" }] })
+    expect(made).toMatchObject({ status: 201, body: { status: "pending" } })
+    expect(made.body.identifiers).toEqual([
+      { type: "dns", value: "db.internal" },
+      { type: "dns", value: "printer.test" },
+      { type: "ip", value: "10.0.0.1" },
+    ])
+    expect(made.body.authorizations).toHaveLength(3)
+  })
+
+  test("is refused with every name that its role does not allow", async () => {
+    const world = await newAcmeEngine()
+    const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
+    const identifiers = ["www.example.com", "a.example.net", "b.example.net"].map((value) => ({ type: "dns", value }))
+    const refused = await client.post("/new-order", { identifiers })
+    expect(refused).toMatchObject({ status: 400, problem: "rejectedIdentifier" })
+    expect(refused.body.subproblems.map(({ identifier }: { identifier: object }) => identifier)).toEqual(
+      identifiers.slice(1),
+    )
+    expect(refused.body.subproblems[0].type).toBe("urn:ietf:params:acme:error:rejectedIdentifier")
+  })
+
+  test("[P-2.4-r4] becomes a certificate for servers, with the chain to its root", async () => {
+    const { world, responder } = await newProvingEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    const { leaf, downloaded, finalized } = await issued(client, responder)
+    expect(downloaded.headers.get("content-type")).toBe("application/pem-certificate-chain")
+    expect(downloaded.body.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
+    expect(leaf.subjectAltName).toBe("DNS:localhost")
+    expect(leaf.keyUsage).toEqual([serverAuth])
+    expect(new Date(leaf.validTo).getTime() - Date.now()).toBeLessThanOrEqual(90 * dayMs)
+    expect(finalized.body.error).toBeUndefined()
+  })
+
+  test("[P-2.4-r4] of a role whose key usages are allowed has them", async () => {
+    const { world, responder } = await newProvingEngine({ settings: { allow_role_ext_key_usage: true } })
+    const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
+    const { leaf } = await issued(client, responder)
+    expect(leaf.keyUsage).toEqual([serverAuth, "1.3.6.1.5.5.7.3.2"])
+  })
+
+  test("[P-2.4-r8] is valid for max_ttl at most, and until when its client asked", async () => {
+    const { world, responder } = await newProvingEngine({ settings: { max_ttl: "48h" }, role: { ttl: "720h" } })
+    const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
+    const until = ({ leaf }: { leaf: X509Certificate }) => new Date(leaf.validTo).getTime()
+    expect(until(await issued(client, responder))).toBeLessThanOrEqual(Date.now() + 48 * hourMs)
+    const notAfter = new Date(Math.floor(Date.now() / 1_000) * 1_000 + hourMs)
+    expect(until(await issued(client, responder, { notAfter: notAfter.toISOString() }))).toBe(notAfter.getTime())
+  })
+
+  test("is proved by the time the answer to its challenge leaves, where that takes no time", async () => {
+    const { world, responder } = await newProvingEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await client.post("/new-order", { identifiers: [localhost] })
+    const authorization = await client.post(ordered.body.authorizations[0])
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    responder.answers.set(challenge.token, `${challenge.token}.${client.thumbprint}`)
+    const proved = await client.post(challenge.url, {})
+    expect(proved.body).toMatchObject({ status: "valid", token: challenge.token })
+    expect(proved.body.validated).toBeDefined()
+    expect(proved.headers.get("retry-after")).toBeNull()
+    const shown = await client.post(challenge.url)
+    expect(shown.body).toEqual(proved.body)
+    expect((await client.post(ordered.headers.get("location") ?? "")).body.status).toBe("ready")
+  })
+
+  test("is being looked at where that takes longer, and says when to ask again", async () => {
+    const asked: Socket[] = []
+    const silent = createServer((socket) => asked.push(socket)).listen(0, "127.0.0.1")
+    onTestFinished(() => void silent.close())
+    await once(silent, "listening")
+    const world = await newAcmeEngine({
+      options: {
+        acme: { httpPort: (silent.address() as AddressInfo).port, permitted: { kinds: ["loopback"], ranges: [] } },
+      },
+    })
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await client.post("/new-order", { identifiers: [localhost] })
+    const authorization = await client.post(ordered.body.authorizations[0])
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    const begun = await client.post(challenge.url, {})
+    expect(begun.body.status).toBe("processing")
+    expect(begun.headers.get("retry-after")).toBe("1")
+    for (const socket of asked) socket.destroy()
+  })
+
+  test("says why it has failed", async () => {
+    const { world } = await newProvingEngine({ options: hurriedTime() })
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await client.post("/new-order", { identifiers: [localhost] })
+    const authorization = await client.post(ordered.body.authorizations[0])
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    await client.post(challenge.url, {})
+    const url = ordered.headers.get("location") ?? ""
+    await expect.poll(async () => (await client.post(url)).body.status, { timeout: 30_000 }).toBe("invalid")
+    const { body } = await client.post(url)
+    expect(body.error).toMatchObject({ type: "urn:ietf:params:acme:error:unauthorized" })
+    const failed = await client.post(ordered.body.authorizations[0])
+    expect(failed.body).toMatchObject({
+      status: "invalid",
+      challenges: [
+        { type: "http-01", status: "invalid", error: { type: "urn:ietf:params:acme:error:incorrectResponse" } },
+      ],
+    })
+    expect(await client.post(body.finalize, { csr: await csrFor(["localhost"]) })).toMatchObject({
+      status: 403,
+      problem: "orderNotReady",
+    })
+  })
+
+  test("uses what is proved again, and where CAA records are looked at no longer than eight hours", async () => {
+    const { clock, prove, statusOfNext, lookAtCaa } = await newLateWorld()
+    await prove()
+    clock.advance(8 * hourMs - 60_000)
+    expect(await statusOfNext()).toBe("ready")
+    clock.advance(2 * 60_000)
+    expect(await statusOfNext()).toBe("pending")
+    await lookAtCaa("")
+    expect(await statusOfNext()).toBe("ready")
+  })
+
+  test("uses nothing again that was proved before CAA records were looked at", async () => {
+    const { clock, prove, statusOfNext, lookAtCaa } = await newLateWorld("")
+    await prove()
+    clock.advance(60_000)
+    expect(await statusOfNext()).toBe("ready")
+    await lookAtCaa("ca.example")
+    expect(await statusOfNext()).toBe("pending")
+    await lookAtCaa("ca.example, other.example")
+    await prove()
+    expect(await statusOfNext()).toBe("ready")
+  })
+
+  test.each([
+    ["that are set since, where the owner names another", "", "ca.example", "issue other.example", "invalid"],
+    ["that are set since, where the owner names it", "", "ca.example", "issue ca.example", "valid"],
+    ["that are others, where the owner names the former", "ca.example", "new.example", "issue ca.example", "invalid"],
+    ["that are more, as was said before", "ca.example", "ca.example,new.example", "issue other.example", "valid"],
+  ])("is finalized after its proof by identities %s", async (_how, first, then, after, status) => {
+    const { finalizedLate } = await newLateWorld(first)
+    const told = { before: ["issue ca.example"], after: [after], waitMs: 60_000, identities: then }
+    expect((await finalizedLate(told)).status).toBe(status)
+  })
+
+  test.each([
+    ["lets this authority issue still", ["issue ca.example; validationmethods=http-01"], "valid", undefined],
+    ["has given the leave to another", ["issue other.example"], "invalid", "caa"],
+    [
+      "has taken back the leave for how it was proved",
+      ["issue ca.example; validationmethods=dns-01"],
+      "invalid",
+      "caa",
+    ],
+  ] as const)(
+    "is finalized more than eight hours after its proof where the owner of the name %s: %j",
+    async (_how, after, status, problem) => {
+      const { finalizedLate, questions } = await newLateWorld()
+      const order = await finalizedLate({ before: ["issue ca.example"], after, waitMs: 8 * hourMs })
+      expect([order.status, order.error?.type.split(":").at(-1)]).toEqual([status, problem])
+      expect(order.error?.subproblems).toEqual(
+        problem && [
+          {
+            type: `urn:ietf:params:acme:error:${problem}`,
+            detail: "CAA records of localhost do not let this authority issue.",
+            identifier: localhost,
+          },
+        ],
+      )
+      expect(questions.filter((question) => question === "CAA localhost")).toHaveLength(2)
+    },
+  )
+
+  test.each([
+    ["allows the name no longer", { allowed_domains: ["example.org"] }, "invalid"],
+    ["goes on allowing it", { allowed_domains: ["localhost"], allow_bare_domains: true, key_type: "any" }, "valid"],
+  ])("is signed by the role as it is by then: where that %s", async (_how, role, status) => {
+    const { finalizedLate } = await newLateWorld("ca.example", { default_directory_policy: "role:web" })
+    const told = { before: ["issue ca.example"], after: ["issue ca.example"], waitMs: 8 * hourMs, meanwhile: role }
+    const order = await finalizedLate(told)
+    expect([order.status, order.error?.type.split(":").at(-1)]).toEqual([
+      status,
+      status === "valid" ? undefined : "badCSR",
+    ])
+  })
+
+  test("is finalized by what its owner said when it was proved, within eight hours of that", async () => {
+    const { finalizedLate, questions } = await newLateWorld()
+    // Every look at the order puts the clock forward by a minute, and there are twenty at most.
+    const waitMs = 8 * hourMs - 30 * 60_000
+    expect(await finalizedLate({ before: ["issue ca.example"], after: ["issue other.example"], waitMs })).toMatchObject(
+      {
+        status: "valid",
+      },
+    )
+    expect(questions.filter((question) => question === "CAA localhost")).toHaveLength(1)
+  })
+
+  test("waits for a name server that cannot tell, and comes to nothing where it never does", async () => {
+    const { finalizedLate, questions } = await newLateWorld()
+    const order = await finalizedLate({ before: ["issue ca.example"], after: "failure", waitMs: 8 * hourMs })
+    expect(order).toMatchObject({ status: "invalid", error: { type: "urn:ietf:params:acme:error:dns", status: 400 } })
+    // The first attempt, and three more.
+    expect(questions.filter((question) => question === "CAA localhost").length).toBeGreaterThanOrEqual(5)
+  })
+
+  test("uses what is proved again, until it is given up", async () => {
+    const { world, responder } = await newProvingEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    const { authorizations } = await readyOrder(client, responder)
+    const again = await client.post("/new-order", { identifiers: [localhost] })
+    expect(again.body).toMatchObject({ status: "ready", authorizations })
+    const other = await AcmeTestClient.registered(world, base)
+    expect((await other.post("/new-order", { identifiers: [localhost] })).body.status).toBe("pending")
+    expect(await other.post(authorizations[0] ?? "")).toMatchObject({ status: 404, problem: "malformed" })
+    expect((await client.post(authorizations[0] ?? "", { status: "deactivated" })).body.status).toBe("deactivated")
+    expect((await client.post(again.headers.get("location") ?? "")).body.status).toBe("invalid")
+    expect((await client.post("/new-order", { identifiers: [localhost] })).body.status).toBe("pending")
+  })
+
+  test("may find its names proved before it", async () => {
+    const world = await newAcmeEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    const made = await client.post("/new-authz", { identifier: localhost })
+    expect(made).toMatchObject({ status: 201, body: { status: "pending", identifier: localhost } })
+    expect(made.headers.get("location")).toMatch(/\/authorization\/authz-/)
+    expect(await client.post("/new-authz", { identifier: { type: "dns", value: "*.example.com" } })).toMatchObject({
+      status: 400,
+    })
+  })
+
+  const finalizing: readonly (readonly [string, () => Promise<string>])[] = [
+    ["another name", () => csrFor(["www.example.com"])],
+    ["one name too many", () => csrFor(["localhost", "www.example.com"])],
+    ["no name", () => csrFor([])],
+    [
+      "another common name",
+      () => csrFor(["localhost"], { subject: [[{ type: oids.commonName, value: "www.example.com" }]] }),
+    ],
+    [
+      "a name of another kind",
+      () =>
+        csrFor([], { extensions: [subjectAltName([{ kind: "email", value: "a@localhost" }], { critical: false })] }),
+    ],
+    ["an authority", () => csrFor(["localhost"], { extensions: [basicConstraints({ isCa: true })] })],
+    ["what is none", async () => "AAAA"],
+    ["what is not in base64url", async () => "a b"],
+  ]
+  test.each(finalizing)("is not finalized with a CSR for %s, and can be all the same afterwards", async (_how, csr) => {
+    const { world, responder } = await newProvingEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize } = await readyOrder(client, responder)
+    expect(await client.post(finalize, { csr: await csr() })).toMatchObject({ status: 400, problem: "badCSR" })
+    expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("valid")
+  })
+
+  test("is finalized once, and tells the same again", async () => {
+    const { world, responder } = await newProvingEngine()
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize } = await readyOrder(client, responder)
+    const [one, other] = [await csrFor(["localhost"]), await csrFor(["localhost"])]
+    const first = await client.post(finalize, { csr: one })
+    const again = await client.post(finalize, { csr: one })
+    expect([first.status, again.status]).toEqual([200, 200])
+    expect(again.body.certificate).toBe(first.body.certificate)
+    expect(await client.post(finalize, { csr: other })).toMatchObject({ status: 403, problem: "orderNotReady" })
+    expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toHaveLength(2)
+  })
+
+  test("follows the profile that it names", async () => {
+    const { world, responder } = await newProvingEngine()
+    await world.pki("POST", "/pki/roles/short", {
+      body: { allow_any_name: true, key_type: "any", require_cn: false, ttl: "1h" },
+    })
+    const client = await AcmeTestClient.registered(world, base)
+    const { leaf } = await issued(client, responder, { profile: "short" })
+    expect(new Date(leaf.validTo).getTime()).toBeLessThanOrEqual(Date.now() + hourMs)
+  })
+
+  test("expires", async () => {
+    const clock = manualClock(Date.now())
+    const world = await newAcmeEngine({ options: { runtime: { ...systemRuntime(), clock } } })
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await client.post("/new-order", { identifiers: [localhost] })
+    clock.advance(dayMs)
+    const found = await client.post(ordered.headers.get("location") ?? "", undefined, { nonce: await client.nonce() })
+    expect(found.body).toMatchObject({ status: "invalid", error: { detail: "The order has expired." } })
+  })
+})
+
+const serverAuth = "1.3.6.1.5.5.7.3.1"

@@ -1,0 +1,294 @@
+// Answers requests. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors. What
+// is below `/v1` goes to `pki-app.ts`.
+import type { AuditTrail } from "../core/audit.ts"
+import { anonymous, type Caller } from "../core/caller.ts"
+import { EngineError, badRequest, isEngineError, notFound, unauthenticated } from "../core/errors.ts"
+import { defaultJsonBounds, type JsonBounds, JsonBoundsError, parseBoundedJson } from "../core/json-bounds.ts"
+import { logFailure } from "../core/failure-log.ts"
+import { newUuid } from "../core/ids.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { ServedEngine } from "../engine.ts"
+import { encodeError, type Pointers, statusOf } from "../contracts/tfe/json-api/errors.ts"
+import { rejectUnstorableQuery } from "../contracts/tfe/json-api/storable-text.ts"
+import { boundedBytes } from "./http/body.ts"
+import { bearerToken, tokenIn } from "./http/authenticate.ts"
+import { recordRequest } from "./tfe/record-request.ts"
+import { type Exchange, isPkiPath, pathOf } from "./http/exchange.ts"
+import { type HttpRequest, type HttpResponse, respond } from "./http/message.ts"
+import { createPkiApp } from "./vault/vault-app.ts"
+import type { ApiRequest, ApiResponse, BodyBounds, OpenRoute, Route } from "./tfe/route.ts"
+import { decodedOrAsSent, routerOf } from "./http/router.ts"
+import { apiRoutes } from "./tfe/routes.ts"
+import { configurationUploadRoutes } from "./tfe/configuration-versions.ts"
+import { discoveryRoutes, homeRoutes, signInRoutes } from "./tfe/pages.ts"
+import { runLogRoutes } from "./tfe/runs.ts"
+import { stateDownloadRoutes, stateUploadRoutes } from "./tfe/state-versions.ts"
+import { type WebApp, webApp } from "./http/web-fetch.ts"
+
+export interface AppOptions {
+  readonly engine: ServedEngine
+  readonly runtime: Runtime
+  /** Where clients reach this server; the request's own address when absent. */
+  readonly publicUrl?: URL
+  readonly bodyLimitBytes?: number
+  /** Of JSON in requests, checked before it is parsed. */
+  readonly jsonBounds?: JsonBounds
+  /** 0 asks for no snapshots of the state during an apply. */
+  readonly snapshotIntervalSeconds?: number
+}
+
+export const apiPrefix = "/api/v2"
+const defaultSnapshotIntervalSeconds = 60
+export const defaultBodyLimitBytes = 64 * 1024 * 1024
+const mediaTypes = ["application/vnd.api+json", "application/json"]
+
+export function createApp(options: AppOptions): WebApp {
+  const find = routerOf(servedRoutes(options), { key: ({ method }) => method, decode: decodedOrAsSent })
+  const servePki = createPkiApp(options)
+  return webApp({
+    async handle(request, exchange = { requestId: newUuid(options.runtime.random), route: undefined }) {
+      const path = pathOf(request.url)
+      if (isPkiPath(path)) return servePki(request, path, exchange)
+      const found = find(path.slice(1, path.length > 1 && path.endsWith("/") ? -1 : undefined).split("/"))
+      const route = found?.routes.get(request.method === "HEAD" ? "GET" : request.method)
+      if (found === undefined || route === undefined) return errorResponse(notFound())
+      exchange.route = found.pattern
+      try {
+        return await route.answer({ request, exchange, params: found.params })
+      } catch (error) {
+        return failed(error, options, exchange, undefined)
+      }
+    },
+  })
+}
+
+/** One request on its way. */
+interface Visit {
+  readonly request: HttpRequest
+  readonly exchange: Exchange
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface ServedRoute {
+  readonly method: string
+  /** From the root. */
+  readonly path: string
+  readonly answer: (visit: Visit) => Promise<HttpResponse>
+}
+
+function servedRoutes(options: AppOptions): readonly ServedRoute[] {
+  const { stateTransfers, configurationUploads, runLogs } = options.engine
+  const downloads = new Map(stateDownloadRoutes(stateTransfers).map((route) => [route.path, route]))
+  const authorized = apiRoutes.map((route): ServedRoute => {
+    const path = `${apiPrefix}${route.path}`
+    const download = route.method === "GET" ? downloads.get(path) : undefined
+    return {
+      method: route.method,
+      path,
+      answer: (visit) =>
+        download !== undefined && isSigned(visit.request)
+          ? addressed(visit, download, options)
+          : answer(visit, route, options),
+    }
+  })
+  const open = [...discoveryRoutes, ...signInRoutes, ...homeRoutes].map((route): ServedRoute => ({
+    ...route,
+    answer: (visit) =>
+      settle(options, visit.exchange, undefined, undefined, async () => route.handle(requestOf(visit, options))),
+  }))
+  const uploads = [
+    ...stateUploadRoutes(stateTransfers),
+    ...configurationUploadRoutes(configurationUploads),
+    ...runLogRoutes(runLogs),
+  ].map((route): ServedRoute => ({ ...route, answer: (visit) => addressed(visit, route, options) }))
+  return [...authorized, ...open, ...uploads]
+}
+
+/** A caller with a token who may read the state needs no credential in the address; an expired one does not matter. */
+const isSigned = ({ url, headers }: HttpRequest): boolean =>
+  queryOf(url).has("credential") && !headers.has("authorization")
+
+/** The address is the credential. */
+const addressed = (visit: Visit, route: OpenRoute, options: AppOptions): Promise<HttpResponse> => {
+  const { request, exchange } = visit
+  exchange.secretPath = true
+  const trail = trailOf(exchange, options)
+  return settle(options, exchange, undefined, trail, async () => {
+    recordRequest(trail, request, exchange, anonymous, { discloses: route.discloses === true })
+    return route.handle(requestOf(visit, options))
+  })
+}
+
+const answer = (visit: Visit, route: Route, options: AppOptions): Promise<HttpResponse> => {
+  const { engine } = options
+  const { request, exchange } = visit
+  const trail = trailOf(exchange, options)
+  return settle(options, exchange, route.pointers, trail, async () => {
+    const caller = await callerOf(visit, engine, trail)
+    const discloses = route.discloses === true || includesOutputs(request.url)
+    recordRequest(trail, request, exchange, caller, { discloses })
+    if (caller.kind === "service") throw unauthenticated()
+    return route.handle(
+      Object.assign(requestOf(visit, options, route), { engine: engine.as(caller, trail, exchange.requestId) }),
+    )
+  })
+}
+
+/** Outputs of states may stand in the answers of other endpoints, where `include` names them. */
+function includesOutputs(url: string): boolean {
+  const query = queryOf(url)
+  return query.size > 0 && query.getAll("include").some((paths) => paths.includes("outputs"))
+}
+
+const trailOf = ({ requestId }: Exchange, { engine }: AppOptions): AuditTrail => engine.audit.trail({ requestId })
+
+async function callerOf({ request, exchange }: Visit, engine: ServedEngine, trail: AuditTrail): Promise<Caller> {
+  const header = request.headers.get("authorization")
+  try {
+    const { remoteAddress } = exchange
+    const caller = await engine.authenticate(bearerToken(header), { remoteAddress })
+    exchange.authenticated = true
+    return caller
+  } catch (error) {
+    if (isEngineError(error, "unauthenticated"))
+      recordRequest(trail, request, exchange, anonymous, { secret: tokenIn(header) })
+    throw error
+  }
+}
+
+async function settle(
+  options: AppOptions,
+  exchange: Exchange,
+  pointers: Pointers | undefined,
+  trail: AuditTrail | undefined,
+  work: () => Promise<ApiResponse>,
+): Promise<HttpResponse> {
+  try {
+    const answer = await work()
+    trail?.response({ status: answer.status })
+    const stream = answer.download ?? answer.stream
+    return stream === undefined ? response(answer) : streamed(answer, stream, options, exchange)
+  } catch (error) {
+    const refusal = failed(error, options, exchange, pointers)
+    trail?.response({ status: refusal.status, ...(isEngineError(error) ? { errors: [error.message] } : {}) })
+    return refusal
+  }
+}
+
+function failed(error: unknown, options: AppOptions, exchange: Exchange, pointers: Pointers | undefined): HttpResponse {
+  if (isEngineError(error)) return errorResponse(error, pointers, sentDocuments.get(exchange))
+  options.runtime.log.error("request failed", { requestId: exchange.requestId, error })
+  return errorResponse(new EngineError("internal", "The server could not complete the request."))
+}
+
+/** By the exchange that brought them, for what a refusal says of misspelt members. */
+const sentDocuments = new WeakMap<Exchange, unknown>()
+
+function errorResponse(error: EngineError, pointers?: Pointers, sent?: unknown): HttpResponse {
+  const headers: Record<string, string> = {}
+  if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000))
+  if (error.code === "unauthenticated") headers["www-authenticate"] = "Bearer"
+  return response({ status: statusOf(error.code), document: encodeError(error, pointers, sent), headers })
+}
+
+function response({ status, document, text, headers = {} }: ApiResponse): HttpResponse {
+  if (document === undefined && text === undefined) return respond(null, { status, headers })
+  return respond(text ?? JSON.stringify(document), {
+    status,
+    headers: { "content-type": "application/vnd.api+json", ...headers },
+  })
+}
+
+/** The head says that all is well, and may have been sent when something is not: the failure is logged here. */
+function streamed(
+  { status, headers = {} }: ApiResponse,
+  stream: AsyncIterable<Uint8Array>,
+  options: AppOptions,
+  exchange: Exchange,
+): HttpResponse {
+  const chunks = stream[Symbol.asyncIterator]()
+  const failed = (error: unknown): never => {
+    tellCut(error, options, exchange)
+    throw error
+  }
+  // No generator, which would hear that its reader has gone only with the next chunk.
+  const told: AsyncIterableIterator<Uint8Array, undefined> = {
+    next: () => chunks.next().catch(failed),
+    async return() {
+      await chunks.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]: () => told,
+  }
+  return respond(told, { status, headers })
+}
+
+function tellCut(error: unknown, { runtime }: AppOptions, { requestId }: Exchange): void {
+  if (!isEngineError(error)) runtime.log.error("answer cut short", { requestId, error })
+  else logFailure(runtime.log, "warn", "answer cut short", { requestId, error })
+}
+
+function requestOf(visit: Visit, options: AppOptions, route: BodyBounds = {}): Omit<ApiRequest, "engine"> {
+  const { request, params } = visit
+  const limitBytes = Math.min(
+    options.bodyLimitBytes ?? defaultBodyLimitBytes,
+    route.bodyLimitBytes ?? Number.POSITIVE_INFINITY,
+  )
+  if (request.url.includes("%00")) rejectUnstorable(params, queryOf(request.url))
+  let url: URL | undefined
+  return {
+    params,
+    get url() {
+      return (url ??= publicAddress(request.url, options.publicUrl))
+    },
+    get query() {
+      return queryOf(request.url)
+    },
+    get headers() {
+      return request.headers
+    },
+    snapshotIntervalSeconds: options.snapshotIntervalSeconds ?? defaultSnapshotIntervalSeconds,
+    bytes: () => boundedBytes(request, limitBytes),
+    stream: () => request.stream(),
+    body: () => jsonBody(visit, limitBytes, jsonBoundsOf(options, route)),
+  }
+}
+
+/** Without taking the whole address apart: most requests have no query, and are done before anything asks for their URL. */
+function queryOf(address: string): URLSearchParams {
+  const start = address.indexOf("?")
+  return new URLSearchParams(start < 0 ? "" : address.slice(start + 1))
+}
+
+/** No record has U+0000 in its name, and not every store can be asked for one. */
+function rejectUnstorable(params: Readonly<Record<string, string>>, query: URLSearchParams): void {
+  if (Object.values(params).some((value) => value.includes("\0"))) throw notFound()
+  rejectUnstorableQuery(query)
+}
+
+function publicAddress(address: string, publicUrl: URL | undefined): URL {
+  const url = new URL(address)
+  if (publicUrl === undefined) return url
+  return new URL(`${publicUrl.pathname.replace(/\/$/, "")}${url.pathname}${url.search}`, publicUrl.origin)
+}
+
+function jsonBoundsOf({ jsonBounds = defaultJsonBounds }: AppOptions, { longStrings }: BodyBounds): JsonBounds {
+  return longStrings === true ? { ...jsonBounds, stringBytes: Number.POSITIVE_INFINITY } : jsonBounds
+}
+
+async function jsonBody({ request, exchange }: Visit, limitBytes: number, bounds: JsonBounds): Promise<unknown> {
+  const bytes = await boundedBytes(request, limitBytes)
+  if (bytes.length === 0) return undefined
+  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
+  if (!mediaTypes.includes(type))
+    throw new EngineError("unsupported-media-type", `Content-Type must be ${mediaTypes[0]}.`)
+  try {
+    const document: unknown = parseBoundedJson(bytes, bounds)
+    sentDocuments.set(exchange, document)
+    return document
+  } catch (error) {
+    throw badRequest(
+      error instanceof JsonBoundsError ? `The body ${error.message}.` : "The body is not valid JSON in UTF-8.",
+    )
+  }
+}

@@ -1,0 +1,131 @@
+// A store of SQLite whose disk is full: nothing is written, and whatever is stored is served.
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { isStoreFull } from "../../core/errors.ts"
+import { silentLog, systemRuntime } from "../../core/runtime.ts"
+import { hourMs } from "../../core/time.ts"
+import { databaseKinds } from "../../../testing/temporary-database.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+
+interface Disk extends AsyncDisposable {
+  readonly url: string
+  readonly freePages?: number
+}
+
+const file = databaseKinds.find(({ name }) => name === "SQLite file")
+
+/** As SQLite itself sees a full disk. */
+const limited = async (): Promise<Disk> => {
+  const place = await file?.place()
+  if (place === undefined) throw new Error("there is no SQLite")
+  return Object.assign(place, { freePages: 120 })
+}
+
+/** A filesystem of its own, where the user may mount one. */
+const mounted = async (): Promise<Disk> => {
+  const folder = mkdtempSync(join(tmpdir(), "chancery-disk-"))
+  mount(folder)
+  return {
+    url: `sqlite:${join(folder, "chancery.db")}`,
+    async [Symbol.asyncDispose]() {
+      execFileSync("umount", [folder])
+      rmdirSync(folder)
+    },
+  }
+}
+
+const mount = (folder: string) =>
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder], { stdio: "ignore" })
+
+function mayMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "chancery-disk-"))
+  try {
+    mount(folder)
+    execFileSync("umount", [folder])
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const disks = [{ name: "a file that may not grow", open: limited }]
+if (mayMount()) disks.push({ name: "a filesystem of 8 MiB", open: mounted })
+
+/** More than either disk has room for. */
+const writesMaximum = 2_000
+
+describe.each(disks)("on $name", ({ open }) => {
+  test("[F-S4] writes are refused with 503, readiness says why, stored CRLs are served, and all goes on once there is room", async () => {
+    await using disk = await open()
+    const clock = manualClock()
+    const logged: string[] = []
+    const note = (event: string) => void logged.push(event)
+    const runtime = { ...systemRuntime({ ...silentLog, info: note, error: note }), clock }
+    await using world = await populatedEngine({ ...disk, runtime, jobs: false })
+    await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
+    await world.pki("POST", "/pki/root/generate/internal", {
+      body: { common_name: "Root", key_type: "ec", ttl: "700h" },
+    })
+    await world.pki("POST", "/pki/config/crl", { body: { expiry: "72h" } })
+    const list = await world.pki("GET", "/pki/crl")
+    expect(list.status).toBe(200)
+    const id = await world.workspace("web")
+    const write = (key: string) => {
+      const attributes = { key, value: "x".repeat(30_000), category: "env" }
+      return world.request("POST", `/workspaces/${id}/vars`, { body: { data: { type: "vars", attributes } } })
+    }
+    await world.engine.ready()
+
+    const kept: string[] = []
+    let refused = await write("first")
+    for (let count = 0; refused.status === 201 && count < writesMaximum; count += 1) {
+      kept.push(refused.body.data.id)
+      refused = await write(`key-${count}`)
+    }
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"])
+    expect(refused.body.errors[0].detail).toBe("The disk of the database is full; free space on it or enlarge it.")
+    await expect(world.engine.ready()).rejects.toSatisfy(isStoreFull)
+    const many = await Promise.all(Array.from({ length: 8 }, (_, index) => write(`many-${index}`)))
+    expect(many.map(({ status }) => status)).toEqual(many.map(() => 503))
+    expect(logged.filter((event) => event === "storage-full")).toHaveLength(1)
+    expect(logged).not.toContain("request failed")
+
+    // Past the end of the stored list a reader would have another one built, which there is no room for.
+    clock.advance(73 * hourMs)
+    const served = await world.pki("GET", "/pki/crl")
+    expect(served.status).toBe(200)
+    expect(served.bytes.length).toBeGreaterThan(0)
+    expect((await world.request("GET", `/workspaces/${id}`)).status).toBe(200)
+    expect((await world.request("GET", `/workspaces/${id}/vars`)).body.data).toHaveLength(kept.length)
+  })
+})
+
+test("[F-S4] a file that had no room is written again once rows are gone from it, and says so", async () => {
+  await using disk = await limited()
+  const logged: string[] = []
+  const runtime = systemRuntime({ ...silentLog, info: (event: string) => void logged.push(event) })
+  await using world = await populatedEngine({ ...disk, runtime, jobs: false })
+  const id = await world.workspace("web")
+  const write = (key: string) => {
+    const attributes = { key, value: "x".repeat(30_000), category: "env" }
+    return world.request("POST", `/workspaces/${id}/vars`, { body: { data: { type: "vars", attributes } } })
+  }
+  const kept: string[] = []
+  for (let count = 0; count < writesMaximum; count += 1) {
+    const { status, body } = await write(`key-${count}`)
+    if (status !== 201) break
+    kept.push(body.data.id)
+  }
+  await expect(world.engine.ready()).rejects.toSatisfy(isStoreFull)
+  for (const variable of kept)
+    expect((await world.request("DELETE", `/workspaces/${id}/vars/${variable}`)).status).toBe(204)
+  await world.engine.ready()
+  expect(logged).toContain("storage-has-room")
+  expect((await write("again")).status).toBe(201)
+})

@@ -1,0 +1,367 @@
+// Serves a fetch function on a socket: limits and timeouts against slow or hostile peers, TLS, and an end that loses nothing.
+import { statSync, unlinkSync } from "node:fs"
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http"
+import { createServer as createHttpsServer } from "node:https"
+import { connect, createServer, type Server as NetServer, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { nextTurn } from "../../core/timers.ts"
+import { discardBody } from "./body.ts"
+import { type ConnectionShareOptions, shareConnections } from "./connection-share.ts"
+import type { Serve } from "./exchange.ts"
+import { areOver, nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
+import type { ListenAddress } from "./listen-address.ts"
+import { respond } from "./message.ts"
+import { NodeRequest, requestUrl } from "./node-request.ts"
+import { refusalDocument } from "./responses.ts"
+import { type SecureContextSource, secureContextOptions } from "./secure-context.ts"
+import { sendResponse, unreadResponses } from "./send-response.ts"
+
+export interface NodeServerOptions {
+  /** Speaks HTTPS, with whatever identity the source has at each handshake. */
+  readonly tls?: SecureContextSource
+  /** What the message of a `ListenError` names as the way to another address. */
+  readonly listenFlag?: string
+  /** A declared body longer than this is refused before the client is told to send it. */
+  readonly bodyLimitBytes?: number
+  readonly headersTimeoutMs?: number
+  readonly requestTimeoutMs?: number
+  /** Other bounds for what may be much longer than other bodies. */
+  readonly uploads?: {
+    readonly matches: (path: string) => boolean
+    readonly bodyLimitBytes: number
+    readonly requestTimeoutMs: number
+  }
+  /** How often the two timeouts are looked at. */
+  readonly timeoutCheckMs?: number
+  /** Longer than the idle time of common proxies (60 s), so that the proxy and not we close an idle connection. */
+  readonly keepAliveTimeoutMs?: number
+  /** For how long a client may take nothing of an answer that is there. */
+  readonly unreadTimeoutMs?: number
+  readonly maximumHeaderBytes?: number
+  readonly maximumConnections?: number
+  /** How many of them one address may hold, and an IPv6 network of 64 bits as one; local sockets are not counted. */
+  readonly connectionShare?: ConnectionShareOptions
+  /** Headers of every answer, in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface NodeServer {
+  /** Port 0 takes a free one; the answer says which. */
+  listen(address: ListenAddress): Promise<ListenAddress>
+  /**
+   * Goes on accepting and answering, but from here on each answer ends its connection, so that its client comes again by another
+   * one, which a balancer leads elsewhere. Whoever ends a connection between two requests may meet the next one on its way.
+   */
+  sendAway(): void
+  /**
+   * Reads what has come, stops accepting, closes idle connections, and lets requests in flight finish, each answer ending its connection.
+   * Whatever is left after `graceMs` is cut; the answer counts the requests that were.
+   */
+  close(graceMs: number): Promise<{ readonly cut: number }>
+}
+
+/** The address cannot be listened on; its message is a sentence for the person who started the server. */
+export class ListenError extends Error {
+  readonly code: string | undefined
+  constructor(message: string, cause: NodeJS.ErrnoException) {
+    super(message, { cause })
+    this.name = "ListenError"
+    this.code = cause.code
+  }
+}
+
+export function createNodeServer(serve: Serve, options: NodeServerOptions = {}): NodeServer {
+  const { bodyLimitBytes = Number.POSITIVE_INFINITY, requestTimeoutMs = 120_000, uploads } = options
+  const isUpload = ({ url = "" }: IncomingMessage) => uploads?.matches(url) === true
+  const settings = {
+    headersTimeout: Math.min(options.headersTimeoutMs ?? 20_000, requestTimeoutMs),
+    // Node has one for all requests; those that get less have timers of their own.
+    requestTimeout: Math.max(requestTimeoutMs, uploads?.requestTimeoutMs ?? 0),
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
+    connectionsCheckingInterval: options.timeoutCheckMs ?? 5_000,
+    maxHeaderSize: options.maximumHeaderBytes ?? 16 * 1024,
+    // Two lines of one header are one value, as with any other server: Node alone would drop the second of some.
+    joinDuplicateHeaders: true,
+  }
+  const secure = options.tls === undefined ? undefined : createSecureServer(settings, options.tls)
+  const server: Server = secure?.server ?? createHttpServer(settings)
+  server.maxConnections = options.maximumConnections ?? 10_000
+  if (options.connectionShare !== undefined) shareConnections(server, options.connectionShare)
+  const headers = { "x-content-type-options": "nosniff", ...options.headers }
+
+  const inFlight = new Set<ServerResponse>()
+  const sentOver = secure?.sentOver ?? ((socket: Socket) => socket.bytesWritten)
+  const endUnread = unreadResponses(inFlight, sentOver, options.unreadTimeoutMs ?? 60_000)
+  const watch = setInterval(endUnread, settings.connectionsCheckingInterval).unref()
+  // Node takes a connection for idle once its answer has been given to it, of which much may not have gone out yet. Whoever has all
+  // of an answer calls again.
+  const closeIdleConnections = server.closeIdleConnections.bind(server)
+  server.closeIdleConnections = () => {
+    if (![...inFlight].some((outgoing) => outgoing.writableEnded)) closeIdleConnections()
+  }
+  let isSendingAway = false
+  let closing: Promise<{ cut: number }> | undefined
+
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, url: string): Promise<void> => {
+    try {
+      const response = await serve(new NodeRequest(incoming, url))
+      // Responses of one turn are written together: each write to a client that sleeps wakes it, which costs 15 to 20 us of the 70 us
+      // of an empty response (`npm run bench -- show`).
+      await nextTurn()
+      await sendResponse(outgoing, response, headers)
+    } catch {
+      // `serve` answers and logs what it fails at; what is left are headers that Node refuses.
+      if (outgoing.headersSent) outgoing.destroy()
+      else await sendResponse(outgoing, respond(null, { status: 500 }), headers)
+    }
+  }
+
+  /** Connections that end with their last answer. */
+  const unreadable = new WeakSet<Socket>()
+
+  const endLate = (incoming: IncomingMessage): void => {
+    const late = Object.assign(new Error("the request is late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
+    const timer = setTimeout(() => {
+      if (!incoming.complete) server.emit("clientError", late, incoming.socket)
+    }, requestTimeoutMs).unref()
+    incoming.once("close", () => clearTimeout(timer))
+  }
+
+  /** Most bodies are there with their heads: at the end of this turn only the others get a timer. */
+  const arriving: IncomingMessage[] = []
+  const endUnlessWhole = (incoming: IncomingMessage): void => {
+    if (arriving.push(incoming) > 1) return
+    setImmediate(() => {
+      for (const one of arriving.splice(0)) if (!one.complete && !one.destroyed) endLate(one)
+    })
+  }
+
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    inFlight.add(outgoing)
+    outgoing.on("close", () => {
+      inFlight.delete(outgoing)
+      // An answer that had begun before did not say that it is the last one: nobody else would end its connection.
+      if (closing !== undefined) setImmediate(() => server.closeIdleConnections())
+      discardBody(incoming)
+    })
+    const url = isMisread(incoming) ? undefined : requestUrl(incoming)
+    if (url === undefined) {
+      outgoing.shouldKeepAlive = false
+      void sendResponse(outgoing, misread, headers)
+      return
+    }
+    nameListMethod(incoming)
+    if (uploads !== undefined && hasBody(incoming) && !isUpload(incoming)) endUnlessWhole(incoming)
+    if (isSendingAway) outgoing.shouldKeepAlive = false
+    void answer(incoming, outgoing, url)
+  }
+  server.on("request", handle)
+  server.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const limitBytes = isUpload(incoming) ? uploads?.bodyLimitBytes : bodyLimitBytes
+    if (!(Number(incoming.headers["content-length"]) > (limitBytes ?? bodyLimitBytes))) outgoing.writeContinue()
+    handle(incoming, outgoing)
+  })
+  server.on("clientError", (error: ParserError, socket: Socket) => {
+    const answerUnreadableAfter = async (others: readonly ServerResponse[]): Promise<void> => {
+      await areOver(others)
+      answerUnreadable(error, socket, headers)
+    }
+    // Of those that wait for their turn on the connection, only the request knows it.
+    const answering = [...inFlight].filter((outgoing) => outgoing.req.socket === socket)
+    if (readListAnew(error, socket, server, answering)) return
+    // What cannot be read stands behind requests that could be: those are answered first.
+    if (isOfHttp(error) && answering.length > 0 && answering.every(({ req }) => req.complete)) {
+      if (unreadable.has(socket)) return
+      unreadable.add(socket)
+      void answerUnreadableAfter(answering)
+      return
+    }
+    if (answering.some((outgoing) => outgoing.headersSent)) socket.destroy()
+    else answerUnreadable(error, socket, headers)
+  })
+
+  function sendAway(): void {
+    isSendingAway = true
+    for (const outgoing of inFlight) outgoing.shouldKeepAlive = false
+  }
+
+  async function drain(graceMs: number): Promise<{ cut: number }> {
+    sendAway()
+    // Connections that have come and not been accepted are accepted, and requests that have come and not been read are read.
+    await nextTurn()
+    await nextTurn()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    void closed.then(() => clearInterval(watch))
+    server.closeIdleConnections()
+    secure?.close()
+    const timer = new AbortController()
+    const late = sleep(graceMs, "late" as const, { signal: timer.signal }).catch(() => undefined)
+    const outcome = await Promise.race([closed, late])
+    timer.abort()
+    const cut = outcome === "late" ? inFlight.size : 0
+    server.closeAllConnections()
+    await closed
+    return { cut }
+  }
+
+  return {
+    listen: (address) => bind(server, address, options.listenFlag),
+    sendAway,
+    close: (graceMs) => (closing ??= drain(graceMs)),
+  }
+}
+
+/**
+ * Checks that the address is free. A client that connects during the check gets no answer. Throws `ListenError`, whose message
+ * names `listenFlag` as the way to another address.
+ */
+export async function assertListenable(address: ListenAddress, listenFlag?: string): Promise<void> {
+  const server = createServer((socket) => socket.destroy())
+  await bind(server, address, listenFlag)
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+}
+
+async function bind(
+  server: Pick<NetServer, "address" | "listen" | "once" | "removeAllListeners">,
+  address: ListenAddress,
+  listenFlag = "--listen",
+): Promise<ListenAddress> {
+  if ("path" in address) await removeAbandoned(address.path)
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(address, error, listenFlag)))
+    server.listen(address, () => {
+      server.removeAllListeners("error")
+      const bound = server.address()
+      resolve(bound === null || typeof bound === "string" ? address : { host: bound.address, port: bound.port })
+    })
+  })
+}
+
+interface SecureServer {
+  readonly server: Server
+  /** Octets, enciphered; undefined where nobody knows. */
+  readonly sentOver: (socket: Socket) => number | undefined
+  /** Ends the handshakes under way: the server's own way to close idle connections does not know them yet. */
+  close(): void
+}
+
+function createSecureServer(settings: ServerOptions, source: SecureContextSource): SecureServer {
+  const server = createHttpsServer({
+    ...settings,
+    ...secureContextOptions(source.current()),
+    ...(settings.headersTimeout === undefined ? {} : { handshakeTimeout: settings.headersTimeout }),
+  })
+  const stopFollowing = source.onChange((identity) => server.setSecureContext(secureContextOptions(identity)))
+  // Only the peer's address tells which plain socket a secured one stands on. A local socket's peer has none.
+  const handshakes = new Map<string, Socket>()
+  server.on("connection", (socket: Socket) => {
+    if (socket.remotePort === undefined) return
+    const peer = peerOf(socket)
+    handshakes.set(peer, socket)
+    socket.once("close", () => {
+      if (handshakes.get(peer) === socket) handshakes.delete(peer)
+    })
+  })
+  const carriers = new WeakMap<Socket, Socket>()
+  server.on("secureConnection", (socket: Socket) => {
+    const peer = peerOf(socket)
+    const carrier = handshakes.get(peer)
+    if (carrier !== undefined) carriers.set(socket, carrier)
+    handshakes.delete(peer)
+  })
+  return {
+    server,
+    sentOver: (socket) => carriers.get(socket)?.bytesWritten,
+    close() {
+      stopFollowing()
+      for (const socket of handshakes.values()) socket.destroy()
+    },
+  }
+}
+
+/**
+ * A proxy in front may have taken another one of two `Host` lines (RFC 9112, section 3.2), and HTTP/2 has no request line: the
+ * parser takes any version that has two digits.
+ */
+function isMisread({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
+  if (httpVersionMajor !== 1 || httpVersionMinor > 1) return true
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1
+  }
+  return hosts > 1
+}
+
+const misread = respond(refusalDocument(400, "bad request", "The request line or the Host header cannot be read."), {
+  status: 400,
+  headers: { "content-type": "application/vnd.api+json", connection: "close" },
+})
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
+
+/** A server that was killed leaves its socket behind; nobody answers there any more. */
+async function removeAbandoned(path: string): Promise<void> {
+  const abandoned = await new Promise<boolean>((resolve) => {
+    const socket = connect(path)
+    socket.once("connect", () => {
+      socket.destroy()
+      resolve(false)
+    })
+    // A plain file of that name refuses in the same way, and stays.
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED" && isSocket(path)))
+  })
+  if (abandoned) unlinkSync(path)
+}
+
+const isSocket = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isSocket() === true
+
+const unreadable: Readonly<Record<string, readonly [status: number, title: string, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "request header fields too large", "The request's headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "request timeout", "The request did not arrive in time."],
+}
+
+/** What goes wrong below HTTP has nobody to tell: in a handshake that does not end an answer would wait for ever, and the connection. */
+const isOfHttp = ({ code = "" }: NodeJS.ErrnoException): boolean => /^(?:HPE|ERR_HTTP)_/.test(code)
+
+function answerUnreadable(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (!isOfHttp(error) || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [status, title, detail] = unreadable[error.code ?? ""] ?? [400, "bad request", "The request is not valid HTTP."]
+  const body = refusalDocument(status, title, detail)
+  const added = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\n${added.join("")}Content-Type: application/vnd.api+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  )
+}
+
+function listenError(address: ListenAddress, error: NodeJS.ErrnoException, flag: string): ListenError {
+  const where = "path" in address ? address.path : `${address.host}:${address.port}`
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new ListenError(
+        `${where} is already in use; stop what listens there, or listen elsewhere with ${flag}.`,
+        error,
+      )
+    case "EACCES":
+      return new ListenError(`Listening on ${where} is not permitted; choose a port above 1023 with ${flag}.`, error)
+    default:
+      return new ListenError(`Cannot listen on ${where}: ${error.message}; name another address with ${flag}.`, error)
+  }
+}

@@ -1,0 +1,72 @@
+import type { ApiResponse } from "../tfe/route.ts"
+import { isPkiPath } from "./exchange.ts"
+import { type HttpResponse, respond } from "./message.ts"
+
+/** A caller may choose the status of a health check; these have no body. */
+const bodilessStatuses = [204, 205, 304]
+
+/** An answer of the certificate API, which nobody on the way may keep. */
+export function jsonResponse(
+  status: number,
+  document: unknown,
+  { headers = {}, method }: { readonly headers?: Readonly<Record<string, string>>; readonly method: string },
+): HttpResponse {
+  const bodiless = method === "HEAD" || bodilessStatuses.includes(status)
+  return respond(bodiless ? null : JSON.stringify(document), {
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
+  })
+}
+
+/** For what is refused before any route is found, in the words of the API that the path belongs to. */
+export function refusal(path: string, status: number, title: string, detail: string): HttpResponse {
+  if (isPkiPath(path))
+    return respond(JSON.stringify({ errors: [detail] }), { status, headers: { "content-type": "application/json" } })
+  return respond(refusalDocument(status, title, detail), {
+    status,
+    headers: { "content-type": "application/vnd.api+json" },
+  })
+}
+
+/** A JSON:API error document. */
+export const refusalDocument = (status: number, title: string, detail: string): string =>
+  JSON.stringify({ errors: [{ status: String(status), title, detail }] })
+
+// Pages that are the same for every client: they hold no data of users, load nothing and run no script.
+
+const headers: Readonly<Record<string, string>> = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+}
+
+/** `title` is text, `body` is HTML. */
+export const staticPage = (title: string, body: string): ApiResponse => ({
+  status: 200,
+  headers,
+  text: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+</head>
+<body>
+${body}
+</body>
+</html>
+`,
+})
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+}
+
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "")

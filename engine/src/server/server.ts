@@ -1,0 +1,248 @@
+// An engine behind a socket: the app, everything around it, and an orderly end. The package's "./server".
+import { setTimeout as sleep } from "node:timers/promises"
+import type { JsonBounds } from "../core/json-bounds.ts"
+import type { Metrics } from "../core/metrics.ts"
+import { type Runtime, systemRuntime } from "../core/runtime.ts"
+import type { ServedEngine } from "../engine.ts"
+import { createApp } from "./app.ts"
+import { type App, isUploadPath, type Serve } from "./http/exchange.ts"
+import { isTrusted } from "./http/client-address.ts"
+import type { ConnectionShareOptions } from "./http/connection-share.ts"
+import { createFront, createMetricsFront, type FrontOptions } from "./http/front.ts"
+import { type ListenAddress, urlOf } from "./http/listen-address.ts"
+import { createNodeServer, type NodeServer } from "./http/node-server.ts"
+import { rateLimiter } from "./http/rate-limit.ts"
+import { sealedApp, sealedEngine } from "./http/sealed-app.ts"
+import type { SecureContextSource } from "./http/secure-context.ts"
+import { createMetrics } from "../telemetry/metrics.ts"
+
+export type { ListenAddress } from "./http/listen-address.ts"
+export { assertListenable, ListenError } from "./http/node-server.ts"
+export {
+  ReloadableIdentity,
+  type SecureContextSource,
+  type TlsIdentity,
+  UnusableIdentity,
+} from "./http/secure-context.ts"
+
+export interface ServerOptions {
+  /** Stays the caller's: closing the server does not close it. */
+  readonly engine: ServedEngine
+  readonly runtime?: Runtime
+  /** A free port on 127.0.0.1 unless given. */
+  readonly listen?: ListenAddress
+  /** With an address of its own HTTPS is served beside HTTP, without one in its place. */
+  readonly tls?: { readonly source: SecureContextSource; readonly listen?: ListenAddress }
+  readonly publicUrl?: URL
+  /** Requests a second per token, or per address without one; no limit unless given. */
+  readonly rateLimit?: number
+  /** Who may say, and where, from which address a request came; nobody unless given. */
+  readonly proxies?: FrontOptions["proxies"]
+  /** Connections that one address may hold at a time, trusted proxies excepted; any number unless given. */
+  readonly connectionsPerAddress?: number
+  /** Serves `/metrics` here and nowhere else. */
+  readonly metricsListen?: ListenAddress
+  /** How long browsers shall use HTTPS alone for this host (RFC 6797); they are told with every answer over HTTPS. */
+  readonly hstsMs?: number
+  readonly bodyLimitBytes?: number
+  /** Of JSON in requests; `defaultJsonBounds` unless given. */
+  readonly jsonBounds?: JsonBounds
+  /** Clients are asked to save their state this often during a long apply; 60 unless given, 0 for never. */
+  readonly snapshotIntervalSeconds?: number
+  readonly accessLog?: "off" | "debug" | "info"
+  /** How long to go on serving after `close`, with `/readyz` answering 503 and each answer ending its connection. */
+  readonly shutdownDelayMs?: number
+  /** How long requests in flight may take once the server has stopped accepting. */
+  readonly shutdownGraceMs?: number
+}
+
+export interface RunningServer {
+  /** Of plain HTTP where both are served. */
+  readonly url: string
+  readonly httpsUrl: string | undefined
+  /** Where `/metrics` has a listener of its own. */
+  readonly metricsUrl: string | undefined
+  /** Resolves when the last connection of every listener has ended; counts the requests that had to be cut. */
+  close(): Promise<{ readonly cut: number }>
+}
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { engine, runtime = systemRuntime(), publicUrl, bodyLimitBytes, jsonBounds, snapshotIntervalSeconds } = options
+  const app = createApp({
+    engine,
+    runtime,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
+    ...(jsonBounds === undefined ? {} : { jsonBounds }),
+    ...(snapshotIntervalSeconds === undefined ? {} : { snapshotIntervalSeconds }),
+  })
+  const uploadLimitBytes = engine.stateTransfers.limitBytes
+  return serveApp(app, {
+    ...options,
+    runtime,
+    ready: () => engine.ready(),
+    metrics: engine.metrics,
+    uploadLimitBytes,
+    endStreams: () => engine.endEventStreams(),
+  })
+}
+
+/** Stands in while the store is sealed: answers that it is, and is not ready. */
+export function startSealedServer(
+  options: Omit<ServerOptions, "engine"> & { readonly metrics?: Metrics },
+): Promise<RunningServer> {
+  const { runtime = systemRuntime() } = options
+  return serveApp(sealedApp(runtime), { ...options, runtime, ready: () => Promise.reject(sealedEngine()) })
+}
+
+/** The same around any app. */
+export async function serveApp(
+  app: App,
+  options: Omit<ServerOptions, "engine"> & {
+    readonly runtime: Runtime
+    readonly ready: () => Promise<void>
+    /** Requests alone are counted without it. */
+    readonly metrics?: Metrics | undefined
+    /** Of what is sent to an upload address. */
+    readonly uploadLimitBytes?: number
+    /** Ends answers that go on for as long as their clients like. */
+    readonly endStreams?: () => void
+  },
+): Promise<RunningServer> {
+  const { runtime } = options
+  let draining = false
+  const metrics = options.metrics ?? createMetrics()
+  const serve = createFront({
+    app,
+    runtime,
+    metrics,
+    rateLimiter: options.rateLimit === undefined ? undefined : rateLimiter(options.rateLimit),
+    accessLog: options.accessLog ?? "off",
+    proxies: options.proxies,
+    ready: () => answeringInTime(options.ready()),
+    draining: () => draining,
+    metricsApart: options.metricsListen !== undefined,
+    stopwatch: () => performance.now(),
+  })
+  const listeners = listenersOf(serve, options)
+  if (options.metricsListen !== undefined)
+    listeners.push({
+      scheme: "metrics",
+      address: options.metricsListen,
+      server: createNodeServer(createMetricsFront(metrics), { listenFlag: "--metrics-listen" }),
+    })
+  const urls = await listening(listeners)
+
+  async function close(): Promise<{ readonly cut: number }> {
+    draining = true
+    const { shutdownDelayMs = 0, shutdownGraceMs = 30_000 } = options
+    for (const { server } of listeners) server.sendAway()
+    if (shutdownDelayMs > 0) await sleep(shutdownDelayMs)
+    const closing = listeners.map(({ server }) => server.close(shutdownGraceMs))
+    // They would never end by themselves; whoever follows comes again, to another server or the next of this one.
+    options.endStreams?.()
+    const ended = await Promise.all(closing)
+    return { cut: ended.reduce((sum, { cut }) => sum + cut, 0) }
+  }
+
+  let closing: Promise<{ readonly cut: number }> | undefined
+  return {
+    url: urls.http ?? urls.https ?? "",
+    httpsUrl: urls.https,
+    metricsUrl: urls.metrics,
+    close: () => (closing ??= close()),
+  }
+}
+
+interface Listener {
+  readonly scheme: "http" | "https" | "metrics"
+  readonly address: ListenAddress
+  readonly server: NodeServer
+}
+
+/** A gibibyte at 2.5 Mbit/s. */
+const uploadTimeoutMs = 60 * 60_000
+
+function listenersOf(
+  serve: Serve,
+  {
+    tls,
+    bodyLimitBytes,
+    listen,
+    uploadLimitBytes,
+    hstsMs,
+    ...options
+  }: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime; readonly uploadLimitBytes?: number },
+): Listener[] {
+  const connectionShare = connectionShareOf(options)
+  const limits = {
+    ...(connectionShare && { connectionShare }),
+    ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
+    ...(uploadLimitBytes === undefined
+      ? {}
+      : { uploads: { matches: isUploadPath, bodyLimitBytes: uploadLimitBytes, requestTimeoutMs: uploadTimeoutMs } }),
+  }
+  const address = listen ?? { host: "127.0.0.1", port: 0 }
+  const plain: Listener = { scheme: "http", address, server: createNodeServer(serve, limits) }
+  if (tls === undefined) return [plain]
+  const secured = (at: ListenAddress, listenFlag: string): Listener => ({
+    scheme: "https",
+    address: at,
+    server: createNodeServer(serve, {
+      ...limits,
+      tls: tls.source,
+      listenFlag,
+      ...(hstsMs && { headers: { "strict-transport-security": `max-age=${Math.floor(hstsMs / 1_000)}` } }),
+    }),
+  })
+  return tls.listen === undefined ? [secured(address, "--listen")] : [plain, secured(tls.listen, "--tls-listen")]
+}
+
+const refusalLogMs = 60_000
+
+function connectionShareOf({
+  connectionsPerAddress,
+  proxies,
+  runtime: { clock, log },
+}: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime }): ConnectionShareOptions | undefined {
+  if (connectionsPerAddress === undefined) return undefined
+  let loggedAt: number | undefined
+  return {
+    maxConnections: connectionsPerAddress,
+    isExempt: (address) => proxies !== undefined && isTrusted(address, proxies.trusted),
+    onExceeded(address) {
+      const now = clock.now()
+      if (loggedAt !== undefined && now >= loggedAt && now - loggedAt < refusalLogMs) return
+      loggedAt = now
+      log.warn("connections refused", { remoteAddress: address, maxConnections: connectionsPerAddress })
+    },
+  }
+}
+
+/** All of them or none. */
+async function listening(listeners: readonly Listener[]): Promise<Partial<Record<Listener["scheme"], string>>> {
+  const urls: Partial<Record<Listener["scheme"], string>> = {}
+  try {
+    for (const { scheme, address, server } of listeners)
+      urls[scheme] = urlOf(await server.listen(address), scheme === "https" ? "https" : "http")
+    return urls
+  } catch (error) {
+    await Promise.all(listeners.map(({ server }) => server.close(0)))
+    throw error
+  }
+}
+
+const readinessTimeoutMs = 2_000
+
+async function answeringInTime(answer: Promise<void>): Promise<void> {
+  const timer = new AbortController()
+  const late = sleep(readinessTimeoutMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`the store did not answer within ${readinessTimeoutMs} ms`)
+  })
+  try {
+    await Promise.race([answer, late])
+  } finally {
+    timer.abort()
+    await late.catch(() => undefined)
+  }
+}

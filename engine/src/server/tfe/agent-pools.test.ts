@@ -1,0 +1,266 @@
+import { describe, expect, test } from "vitest"
+import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
+
+const pools = "/organizations/acme/agent-pools"
+const document = (attributes: Readonly<Record<string, unknown>>) => ({ data: { type: "agent-pools", attributes } })
+
+async function create(world: PopulatedEngine, name: string): Promise<string> {
+  const { status, body } = await world.request("POST", pools, { body: document({ name }) })
+  expect(status).toBe(201)
+  return body.data.id
+}
+const use = (world: PopulatedEngine, name: string, agentPoolId: string) =>
+  world.workspace(name, { executionMode: "agent", agentPoolId })
+
+test("a pool is made, listed, searched, shown, renamed and deleted", async () => {
+  await using world = await populatedEngine()
+  const id = await create(world, "Linux")
+  const { body } = await world.request("GET", `/agent-pools/${id}`)
+  expect(body.data).toEqual({
+    id: expect.stringMatching(/^apool-[a-zA-Z0-9]{16}$/),
+    type: "agent-pools",
+    attributes: {
+      name: "Linux",
+      "created-at": expect.stringMatching(/Z$/),
+      "organization-scoped": true,
+      "agent-count": 0,
+    },
+    relationships: {
+      organization: { data: { id: "acme", type: "organizations" } },
+      workspaces: { data: [] },
+      "allowed-workspaces": { data: [] },
+      "allowed-projects": { data: [] },
+      "excluded-workspaces": { data: [] },
+    },
+    links: { self: `/api/v2/agent-pools/${id}` },
+  })
+  await create(world, "arm")
+  const names = async (query: string) =>
+    (await world.request("GET", `${pools}${query}`)).body.data.map(
+      ({ attributes }: { attributes: { name: string } }) => attributes.name,
+    )
+  expect(await names("")).toEqual(["arm", "Linux"])
+  expect(await names("?q=INU")).toEqual(["Linux"])
+  expect(await names("?page[size]=1&page[number]=2")).toEqual(["Linux"])
+  const renamed = await world.request("PATCH", `/agent-pools/${id}`, { body: document({ name: "linux" }) })
+  expect([renamed.status, renamed.body.data.attributes.name]).toEqual([200, "linux"])
+  expect((await world.request("DELETE", `/agent-pools/${id}`)).status).toBe(204)
+  expect(await names("")).toEqual(["arm"])
+})
+
+test("a pool shows those of its workspaces that the caller sees", async () => {
+  await using world = await populatedEngine()
+  const id = await create(world, "linux")
+  const [first, second] = [await use(world, "b", id), await use(world, "a", id)]
+  const shown = async (token?: string) =>
+    (await world.request("GET", `/agent-pools/${id}`, token === undefined ? {} : { token })).body.data.relationships
+      .workspaces.data
+  expect(await shown()).toEqual([
+    { id: second, type: "workspaces" },
+    { id: first, type: "workspaces" },
+  ])
+  expect(await shown(await world.token({ on: { [first]: "read" } }))).toEqual([{ id: first, type: "workspaces" }])
+  expect(await shown(await world.token())).toEqual([])
+})
+
+test("a pool in use cannot be deleted, and says by what", async () => {
+  await using world = await populatedEngine()
+  const id = await create(world, "linux")
+  const workspace = await use(world, "one", id)
+  const { status, body } = await world.request("DELETE", `/agent-pools/${id}`)
+  expect([status, body.errors[0].detail]).toEqual([
+    409,
+    "Agent pool cannot be deleted while it is in use by 1 workspace",
+  ])
+  await world.engine.workspaces.update({ id: workspace }, { executionMode: "remote" })
+  await world.engine.organizations.update("acme", { defaultExecutionMode: "agent", defaultAgentPoolId: id })
+  const asDefault = await world.request("DELETE", `/agent-pools/${id}`)
+  expect([asDefault.status, asDefault.body.errors[0].detail]).toEqual([
+    409,
+    expect.stringContaining("1 organization default"),
+  ])
+  await world.engine.organizations.update("acme", { defaultExecutionMode: "remote" })
+  expect((await world.request("DELETE", `/agent-pools/${id}`)).status).toBe(204)
+})
+
+test.each([
+  { attributes: { name: "" }, pointer: "/data/attributes/name", detail: "Name can't be blank" },
+  { attributes: { name: "a b" }, pointer: "/data/attributes/name", detail: "Name can only include" },
+  { attributes: { name: "n".repeat(91) }, pointer: "/data/attributes/name", detail: "Name is too long" },
+  { attributes: {}, pointer: "/data/attributes/name", detail: "name can't be blank" },
+  { attributes: { name: "LINUX" }, pointer: "/data/attributes/name", detail: "Name has already been taken" },
+  {
+    attributes: { name: "x", "organization-scoped": "no" },
+    pointer: "/data/attributes/organization-scoped",
+    detail: "must be a boolean",
+  },
+])("refuses $attributes: $detail", async ({ attributes, pointer, detail }) => {
+  await using world = await populatedEngine()
+  await create(world, "linux")
+  const { status, body } = await world.request("POST", pools, { body: document(attributes) })
+  expect([status, body.errors[0].source, body.errors[0].detail]).toEqual([
+    422,
+    { pointer },
+    expect.stringContaining(detail),
+  ])
+})
+
+test("pools are seen by members, managed by who manages agent pools, and not found by others", async () => {
+  await using world = await populatedEngine()
+  const id = await create(world, "linux")
+  const statuses = async (token: string | null) => [
+    (await world.request("GET", pools, { token })).status,
+    (await world.request("GET", `/agent-pools/${id}`, { token })).status,
+    (await world.request("POST", pools, { token, body: document({ name: "new" }) })).status,
+    (await world.request("PATCH", `/agent-pools/${id}`, { token, body: document({ name: "x" }) })).status,
+    (await world.request("DELETE", `/agent-pools/${id}`, { token })).status,
+  ]
+  expect(await statuses(null)).toEqual([401, 401, 401, 401, 401])
+  expect(await statuses(await world.token())).toEqual([200, 200, 404, 404, 404])
+  expect(await statuses(await world.token({ organization: { manageAgentPools: true } }))).toEqual([
+    200, 200, 201, 200, 204,
+  ])
+  await world.organization("other")
+  const { secret } = await world.engine.tokens.createForOrganization("other", {})
+  expect(await statuses(secret)).toEqual([404, 404, 404, 404, 404])
+})
+
+const scope = (lists: Readonly<Record<string, readonly string[]>>, attributes: object = {}) => ({
+  data: {
+    type: "agent-pools",
+    attributes,
+    relationships: Object.fromEntries(
+      Object.entries(lists).map(([name, ids]) => [
+        name,
+        { data: ids.map((id) => ({ type: name.endsWith("projects") ? "projects" : "workspaces", id })) },
+      ]),
+    ),
+  },
+})
+
+/** Which of a workspace in the default project and one in another project may be given the pool, and which project. */
+async function admitted(world: PopulatedEngine, pool: string, places: Readonly<Record<string, string>>) {
+  const given: string[] = []
+  for (const [name, id] of Object.entries(places)) {
+    const [type, attributes] = id.startsWith("ws-")
+      ? ["workspaces", { "execution-mode": "agent", "agent-pool-id": pool }]
+      : ["projects", { "default-execution-mode": "agent", "default-agent-pool-id": pool }]
+    const { status, body } = await world.request("PATCH", `/${type}/${id}`, { body: { data: { type, attributes } } })
+    const isRefused = status === 422 && /is not available to/.test(body.errors[0].detail)
+    if (isRefused) continue
+    given.push(status === 200 ? name : `${name}: ${status}`)
+    const restored = { [type === "workspaces" ? "execution-mode" : "default-execution-mode"]: "remote" }
+    await world.request("PATCH", `/${type}/${id}`, { body: { data: { type, attributes: restored } } })
+  }
+  return given
+}
+
+describe("[F-W7] the scope of a pool", () => {
+  async function scoped() {
+    const world = await populatedEngine()
+    const project = (await world.engine.projects.create("acme", { name: "edge" })).id
+    const [one, two] = [await world.workspace("one"), await world.workspace("two", { projectId: project })]
+    const pool = await create(world, "linux")
+    const patch = async (lists: Readonly<Record<string, readonly string[]>>, attributes?: object) =>
+      world.request("PATCH", `/agent-pools/${pool}`, { body: scope(lists, attributes) })
+    return Object.assign(world, { project, one, two, pool, patch, places: { one, two, project } })
+  }
+
+  test("is the whole organization until workspaces or projects are named", async () => {
+    await using world = await scoped()
+    expect(await admitted(world, world.pool, world.places)).toEqual(["one", "two", "project"])
+    const { status, body } = await world.patch({ "allowed-workspaces": [world.one] })
+    expect(status).toBe(200)
+    expect(body.data.attributes["organization-scoped"]).toBe(false)
+    expect(body.data.relationships["allowed-workspaces"].data).toEqual([{ id: world.one, type: "workspaces" }])
+    expect((await world.request("GET", `/agent-pools/${world.pool}`)).body).toEqual(body)
+    expect(await admitted(world, world.pool, world.places)).toEqual(["one"])
+  })
+
+  test.each([
+    { lists: { "allowed-projects": ["project"] }, given: ["two", "project"] },
+    { lists: { "allowed-projects": ["project"], "excluded-workspaces": ["two"] }, given: ["project"] },
+    { lists: { "excluded-workspaces": ["one"] }, given: ["two", "project"] },
+    {
+      lists: { "allowed-workspaces": ["one"] },
+      attributes: { "organization-scoped": true },
+      given: ["one", "two", "project"],
+    },
+    { lists: {}, attributes: { "organization-scoped": false }, given: [] },
+  ] as const)("$lists with $attributes admits $given", async ({ lists, given, ...more }) => {
+    await using world = await scoped()
+    const ids = Object.fromEntries(
+      Object.entries(lists).map(([name, named]) => [
+        name,
+        (named as readonly (keyof typeof world.places)[]).map((one) => world.places[one]),
+      ]),
+    )
+    expect((await world.patch(ids, "attributes" in more ? more.attributes : undefined)).status).toBe(200)
+    expect(await admitted(world, world.pool, world.places)).toEqual(given)
+    const created = await world.request("POST", pools, {
+      body: scope(ids, { name: "made-with-it", ...("attributes" in more ? more.attributes : {}) }),
+    })
+    expect(await admitted(world, created.body.data.id, world.places)).toEqual(given)
+  })
+
+  test("is no default of an organization that it does not cover", async () => {
+    await using world = await scoped()
+    await world.patch({ "allowed-projects": [world.project] })
+    const body = {
+      data: {
+        type: "organizations",
+        attributes: { "default-execution-mode": "agent", "default-agent-pool-id": world.pool },
+      },
+    }
+    const { status, body: answer } = await world.request("PATCH", "/organizations/acme", { body })
+    expect([status, answer.errors[0].source]).toEqual([
+      422,
+      { pointer: "/data/relationships/default-agent-pool/data/id" },
+    ])
+    await world.patch({}, { "organization-scoped": true })
+    expect((await world.request("PATCH", "/organizations/acme", { body })).status).toBe(200)
+  })
+
+  test("loses its workspaces and projects with them, and lists are changed one by one", async () => {
+    await using world = await scoped()
+    await world.patch({ "allowed-workspaces": [world.one, world.two], "excluded-workspaces": [world.two] })
+    await world.patch({ "excluded-workspaces": [] })
+    await world.engine.workspaces.forceDelete({ id: world.one })
+    const { relationships } = (await world.request("GET", `/agent-pools/${world.pool}`)).body.data
+    expect(relationships["allowed-workspaces"].data).toEqual([{ id: world.two, type: "workspaces" }])
+    expect(relationships["excluded-workspaces"].data).toEqual([])
+  })
+
+  test.each(["allowed-workspaces", "allowed-projects", "excluded-workspaces"])(
+    "refuses %s that the caller does not see, and keeps those there are",
+    async (list) => {
+      await using world = await scoped()
+      const hidden = list === "allowed-projects" ? world.project : world.one
+      await world.patch({ [list]: [hidden] })
+      const token = await world.token({ organization: { manageAgentPools: true } })
+      const options = (ids: readonly string[]) => ({ token, body: scope({ [list]: ids }) })
+      const refused = await world.request("PATCH", `/agent-pools/${world.pool}`, options([hidden]))
+      expect([refused.status, refused.body.errors[0].source]).toEqual([
+        422,
+        { pointer: `/data/relationships/${list}/data/0/id` },
+      ])
+      const { body } = await world.request("PATCH", `/agent-pools/${world.pool}`, options([]))
+      expect(body.data.relationships[list].data).toEqual([])
+      const shown = await world.request("GET", `/agent-pools/${world.pool}`)
+      expect(shown.body.data.relationships[list].data).toMatchObject([{ id: hidden }])
+    },
+  )
+
+  test("is searched by the workspace and by the project that may use the pool", async () => {
+    await using world = await scoped()
+    await world.patch({ "allowed-projects": [world.project] })
+    const names = async (query: string) =>
+      (await world.request("GET", `${pools}?${query}`)).body.data.map(
+        ({ attributes }: { attributes: { name: string } }) => attributes.name,
+      )
+    expect(await names("filter[allowed_workspaces][name]=one")).toEqual([])
+    expect(await names("filter[allowed_workspaces][name]=two")).toEqual(["linux"])
+    expect(await names("filter[allowed_projects][name]=edge")).toEqual(["linux"])
+    expect(await names("filter[allowed_projects][name]=Default Project")).toEqual([])
+  })
+})

@@ -1,0 +1,189 @@
+// Workspaces that are destroyed by themselves, when the job has its turn.
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { dayMs, formatInstant, hourMs } from "../../core/time.ts"
+import { openDatabase } from "../../storage/sql/database.ts"
+import { keySealer, newKeyText, parseKeyRing } from "../../storage/sealing/key-sealing.ts"
+import { repositoriesOver } from "../../storage/repositories/repositories.ts"
+import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { document, made, one } from "../../../testing/users.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
+import { destroyWhenDue } from "../../workspaces/workspace/start-auto-destroy-runs.ts"
+import type { WorkspaceInput } from "../../workspaces/workspace/workspace-input.ts"
+
+async function dueWorld(input: WorkspaceInput = {}) {
+  const clock = manualClock()
+  const warnings: unknown[] = []
+  const log = {
+    debug() {},
+    info() {},
+    error() {},
+    warn: (name: string, fields: object = {}) => void warnings.push([name, fields]),
+  }
+  const runtime = { ...systemRuntime(log), clock }
+  const keyText = newKeyText(runtime.random)
+  const place = await usualSharedKind.place()
+  const world = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
+  const id = await world.workspace("web", input)
+  const report = async (run: string, ...steps: readonly object[]) => {
+    for (const attributes of steps)
+      await made(world, "POST", `/runs/${run}/actions/transition`, document("runs", attributes))
+  }
+  return Object.assign(world, {
+    id,
+    clock,
+    warnings,
+    report,
+    /** What the job does when its turn comes, on a server of its own. */
+    async look(): Promise<void> {
+      await using database = await openDatabase(place.url)
+      const storage = repositoriesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
+      await destroyWhenDue({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
+    },
+    runs: async () => (await world.request("GET", `/workspaces/${id}/runs`)).body.data,
+    /** When it is due, and what became of the last time. */
+    async due(): Promise<readonly [string | null, string | null]> {
+      const { attributes } = (await world.request("GET", `/workspaces/${id}`)).body.data
+      return [attributes["auto-destroy-at"], attributes["auto-destroy-status"]]
+    },
+    async saveState(run?: string): Promise<void> {
+      const body = stateVersionDocument(stateFile({ serial: (serial += 1) }), { inline: true })
+      if (run === undefined) await world.request("POST", `/workspaces/${id}/actions/lock`)
+      const relationships = run === undefined ? {} : { run: one("runs", run) }
+      await made(world, "POST", `/workspaces/${id}/state-versions`, { data: { ...body.data, relationships } })
+      if (run === undefined) await world.request("POST", `/workspaces/${id}/actions/unlock`)
+    },
+    async [Symbol.asyncDispose]() {
+      await world.engine[Symbol.asyncDispose]()
+      await place[Symbol.asyncDispose]()
+    },
+  })
+}
+let serial = 0
+
+describe("[W-2.3-r6] an instant", () => {
+  test("queues one destroy run when it has come, which applies by itself", async () => {
+    await using world = await dueWorld({ autoDestroyAt: manualClock().now() + hourMs })
+    await world.look()
+    expect(await world.runs()).toEqual([])
+    world.clock.advance(hourMs)
+    await world.look()
+    await world.look()
+    const [run, ...others] = await world.runs()
+    expect(others).toEqual([])
+    expect(run.attributes).toMatchObject({
+      status: "pending",
+      "is-destroy": true,
+      "auto-apply": true,
+      source: "tfe-infrastructure-lifecycle",
+    })
+    expect(run.relationships["created-by"].data).toBeNull()
+    expect(await world.due()).toEqual([null, "queued"])
+    await world.report(
+      run.id,
+      { status: "planning" },
+      { status: "planned" },
+      { status: "applying" },
+      { status: "applied" },
+    )
+    expect(await world.due()).toEqual([null, "destroyed"])
+  })
+
+  test("that was moved has not come", async () => {
+    await using world = await dueWorld({ autoDestroyAt: manualClock().now() + hourMs })
+    const later = formatInstant(world.clock.now() + dayMs)
+    await made(world, "PATCH", `/workspaces/${world.id}`, document("workspaces", { "auto-destroy-at": later }))
+    world.clock.advance(2 * hourMs)
+    await world.look()
+    expect([await world.runs(), await world.due()]).toEqual([[], [later, null]])
+  })
+})
+
+describe("[W-2.3-r8] a time without activity", () => {
+  test("counts from the last state and the last run, and not from speculative ones", async () => {
+    await using world = await dueWorld({ autoDestroyActivityDuration: "2d" })
+    const wait = async (milliseconds: number) => {
+      world.clock.advance(milliseconds)
+      await world.look()
+    }
+    const queue = (attributes: object) =>
+      made(world, "POST", "/runs", document("runs", attributes, { workspace: one("workspaces", world.id) }))
+    await wait(dayMs)
+    await world.saveState()
+    await wait(dayMs)
+    const { id } = await queue({})
+    await world.report(id, { status: "discarded" })
+    expect((await world.due())[0]).toBe(formatInstant(world.clock.now() + 2 * dayMs))
+    await wait(dayMs)
+    await queue({ "plan-only": true })
+    await wait(dayMs - 1)
+    expect((await world.runs()).length).toBe(2)
+    await wait(1)
+    expect((await world.runs())[0].attributes["is-destroy"]).toBe(true)
+  })
+
+  test("begins anew after what destroying has left, with the next sign of life", async () => {
+    await using world = await dueWorld({ autoDestroyActivityDuration: "24h" })
+    await world.saveState()
+    world.clock.advance(dayMs)
+    await world.look()
+    const [{ id: run }] = await world.runs()
+    await world.report(run, { status: "planning" }, { status: "planned" }, { status: "applying" })
+    world.clock.advance(1)
+    await world.saveState(run)
+    await world.report(run, { status: "applied" })
+    world.clock.advance(10 * dayMs)
+    await world.look()
+    expect([(await world.runs()).length, await world.due()]).toEqual([1, [null, "destroyed"]])
+    await world.saveState()
+    expect((await world.due())[0]).toBe(formatInstant(world.clock.now() + dayMs))
+    world.clock.advance(dayMs)
+    await world.look()
+    expect((await world.runs()).length).toBe(2)
+  })
+
+  test("is not tried again after it failed, and says so", async () => {
+    await using world = await dueWorld({ autoDestroyActivityDuration: "1h" })
+    world.clock.advance(hourMs)
+    await world.look()
+    const [{ id: run }] = await world.runs()
+    await world.report(run, { status: "errored" })
+    world.clock.advance(dayMs)
+    await world.look()
+    expect([(await world.runs()).length, await world.due()]).toEqual([1, [null, "failed"]])
+  })
+
+  test("[W-2.3-r9] is the project's where the workspace inherits it", async () => {
+    await using world = await dueWorld()
+    const project = (await world.request("GET", `/workspaces/${world.id}`)).body.data.relationships.project.data.id
+    await made(world, "PATCH", `/projects/${project}`, document("projects", { "auto-destroy-activity-duration": "3h" }))
+    const own = document("workspaces", { "inherits-project-auto-destroy": false })
+    await made(world, "PATCH", `/workspaces/${world.id}`, own)
+    world.clock.advance(3 * hourMs)
+    await world.look()
+    expect(await world.runs()).toEqual([])
+    const inherited = document("workspaces", { "inherits-project-auto-destroy": true })
+    await made(world, "PATCH", `/workspaces/${world.id}`, inherited)
+    await world.look()
+    expect((await world.runs()).length).toBe(1)
+  })
+})
+
+test.each<{ why: string; input: WorkspaceInput; status: string }>([
+  { why: "execute locally", input: { executionMode: "local" }, status: "skipped_local_execution" },
+  { why: "allow no destroy plans", input: { allowDestroyPlan: false }, status: "skipped_destroy_not_allowed" },
+])("[W-2.3-r7] workspaces that $why are not destroyed, and show it", async ({ input, status }) => {
+  await using world = await dueWorld({ ...input, autoDestroyAt: manualClock().now() })
+  await world.look()
+  expect([await world.runs(), await world.due()]).toEqual([[], [null, status]])
+  expect(world.warnings).toContainEqual(["auto-destroy-skipped", { workspace: world.id, status }])
+})
+
+test("several servers queue one run each time", { timeout: 60_000 }, async () => {
+  await using world = await dueWorld({ autoDestroyActivityDuration: "1h" })
+  world.clock.advance(hourMs)
+  await Promise.all([world.look(), world.look(), world.look()])
+  expect((await world.runs()).length).toBe(1)
+})

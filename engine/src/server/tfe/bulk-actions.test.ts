@@ -1,0 +1,321 @@
+// One action on many workspaces over HTTP: docs/bulk.md.
+import { describe, expect, test } from "vitest"
+import { dayMs, hourMs, secondMs } from "../../core/time.ts"
+import { systemRuntime } from "../../core/runtime.ts"
+import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { document, made, newMember, newTeam } from "../../../testing/users.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
+import { origin, type RequestOptions } from "../../../testing/test-engine.ts"
+import { workspacesPerPart } from "../../workspaces/bulk/bulk-service.ts"
+
+const path = "/organizations/acme/workspaces/actions/bulk"
+
+interface Result {
+  readonly id: string
+  readonly name: string | null
+  readonly outcome: string
+  readonly error?: { readonly status: string; readonly code: string; readonly detail: string; readonly meta?: object }
+}
+
+async function bulkWorld() {
+  const clock = manualClock()
+  const place = await usualSharedKind.place()
+  const world = await populatedEngine({ url: place.url, runtime: { ...systemRuntime(), clock }, jobs: false })
+  const bulk = (attributes: object, query = "", options: Omit<RequestOptions, "body"> = {}) =>
+    world.request("POST", `${path}${query}`, { ...options, body: document("bulk-actions", attributes) })
+  return Object.assign(world, {
+    clock,
+    bulk,
+    /** Outcomes by name, of a request that is answered with 200. */
+    async outcomes(attributes: object, query = "", options: Omit<RequestOptions, "body"> = {}) {
+      const { status, body } = await bulk(attributes, query, options)
+      expect([status, body?.errors]).toEqual([200, undefined])
+      const { results, ...told } = body.data.attributes as { readonly results: readonly Result[] }
+      const count = (outcome: string) => results.filter((result) => result.outcome === outcome).length
+      expect(told).toEqual({
+        action: (attributes as { readonly action: string }).action,
+        "dry-run": (attributes as { readonly "dry-run"?: boolean })["dry-run"] ?? false,
+        "total-count": results.length,
+        "done-count": count("done"),
+        "unchanged-count": count("unchanged"),
+        "refused-count": count("refused"),
+      })
+      return Object.fromEntries(results.map(({ name, outcome, error }) => [name, error?.status ?? outcome]))
+    },
+    shown: async (name: string) => made(world, "GET", `/organizations/acme/workspaces/${name}`),
+    names: async (query = "") =>
+      (await made(world, "GET", `/organizations/acme/workspaces${query}`)).map(
+        ({ attributes }: { attributes: { name: string } }) => attributes.name,
+      ),
+    async [Symbol.asyncDispose]() {
+      await world.engine[Symbol.asyncDispose]()
+      await place[Symbol.asyncDispose]()
+    },
+  })
+}
+
+describe("an action", () => {
+  test("locks and unlocks those that the filter finds, with the rules of the single action", async () => {
+    await using world = await bulkWorld()
+    const tags = [{ name: "net" }]
+    const held = await world.workspace("held", { tags })
+    for (const name of ["a", "b"]) await world.workspace(name, { tags })
+    await world.workspace("other")
+    await made(world, "POST", `/workspaces/${held}/actions/lock`, { reason: "mine" })
+    const lock = { action: "lock", reason: "freeze", ttl: "1h" }
+    expect(await world.outcomes(lock, "?search[tags]=net")).toEqual({ a: "done", b: "done", held: "409" })
+    expect((await world.shown("a")).attributes).toMatchObject({ "locked-reason": "freeze", "lock-ttl": 3_600 })
+    expect((await world.shown("held")).attributes).toMatchObject({ "locked-reason": "mine" })
+    expect((await world.shown("other")).attributes).toMatchObject({ locked: false })
+    const unlocked = { a: "done", b: "done", held: "done", other: "unchanged" }
+    expect(await world.outcomes({ action: "unlock", all: true })).toEqual(unlocked)
+    expect(await world.names("?search[tags]=net")).toEqual(["a", "b", "held"])
+    expect((await world.shown("a")).attributes.locked).toBe(false)
+  })
+
+  test("ends a lock with what an unlock brings, and waits for a state on its way", async () => {
+    await using world = await bulkWorld()
+    const [whole, pending] = [await world.workspace("whole"), await world.workspace("pending")]
+    const save = (id: string, options: object) =>
+      made(
+        world,
+        "POST",
+        `/workspaces/${id}/state-versions`,
+        stateVersionDocument(stateFile(), { intermediate: true, ...options }),
+      )
+    for (const id of [whole, pending]) await made(world, "POST", `/workspaces/${id}/actions/lock`)
+    const { id: state } = await save(whole, { inline: true })
+    await save(pending, {})
+    expect(await world.outcomes({ action: "unlock", all: true })).toEqual({ whole: "done", pending: "503" })
+    const shown = await world.shown("whole")
+    expect(shown.relationships["current-state-version"].data.id).toBe(state)
+  })
+
+  test("tags, untags and binds, in the name of an owner or of nobody", async () => {
+    await using world = await bulkWorld()
+    for (const name of ["a", "b", "c"]) await world.workspace(name)
+    await world.workspace("valued", { tagBindings: [{ key: "team", value: "net" }] })
+    const tag = { action: "tag", tags: ["team", "blue"] }
+    expect(await world.outcomes({ ...tag, all: true })).toEqual({ a: "done", b: "done", c: "done", valued: "422" })
+    expect((await world.shown("b")).attributes["tag-names"]).toEqual(["blue", "team"])
+    expect(await world.outcomes(tag, "?search[name]=a")).toEqual({ a: "unchanged", valued: "422" })
+    const bound = { action: "bind", bindings: [{ key: "env", value: "prod" }] }
+    expect(await world.outcomes(bound, "?search[tags]=blue")).toEqual({ a: "done", b: "done", c: "done" })
+    const asOps = { headers: { "x-chancery-owner": "ops" } }
+    const owned = { action: "tag", tags: ["owned"] }
+    expect(await world.outcomes(owned, "?search[wildcard-name]=a*", asOps)).toEqual({ a: "done" })
+    const untag = { action: "untag", tags: ["owned", "blue"] }
+    const asOther = { headers: { "x-chancery-owner": "other" } }
+    expect(await world.outcomes({ action: "untag", tags: ["owned"] }, "?search[wildcard-name]=a*", asOther)).toEqual({
+      a: "unchanged",
+    })
+    expect(await world.outcomes(untag, "?filter[tagged][0][key]=env")).toEqual({ a: "done", b: "done", c: "done" })
+    expect((await world.shown("a")).attributes["tag-names"]).toEqual(["team"])
+    expect(await made(world, "GET", "/organizations/acme/tags")).toHaveLength(1)
+  })
+
+  test("moves to a project, and deletes what may be deleted safely", async () => {
+    await using world = await bulkWorld()
+    const project = await made(world, "POST", "/organizations/acme/projects", document("projects", { name: "next" }))
+    for (const name of ["a", "b"]) await world.workspace(name)
+    await world.workspace("there", { projectId: project.id })
+    const move = { action: "move", project: project.id, all: true }
+    expect(await world.outcomes(move)).toEqual({ a: "done", b: "done", there: "unchanged" })
+    const locked = await world.workspace("locked", { projectId: project.id })
+    await made(world, "POST", `/workspaces/${locked}/actions/lock`)
+    await world.workspace("elsewhere")
+    const within = `?filter[project][id]=${project.id}`
+    const deletion = { action: "safe-delete" }
+    const outcomes = { a: "done", b: "done", there: "done", locked: "409" }
+    expect(await world.outcomes({ ...deletion, "dry-run": true }, within)).toEqual(outcomes)
+    expect(await world.names()).toEqual(["a", "b", "elsewhere", "locked", "there"])
+    expect(await world.outcomes(deletion, within)).toEqual(outcomes)
+    expect(await world.names()).toEqual(["elsewhere", "locked"])
+  })
+
+  test("with a key is done once, however often and by how many it is asked for", async () => {
+    await using world = await bulkWorld()
+    for (const name of ["a", "b", "c"]) await world.workspace(name)
+    const lock = { action: "lock", reason: "once", all: true }
+    const key = { headers: { "idempotency-key": "deploy-7" } }
+    const answers = await Promise.all(Array.from({ length: 6 }, () => world.bulk(lock, "", key)))
+    for (const { status, body } of answers) {
+      expect([status, body.data.attributes["done-count"]]).toEqual([200, 3])
+      expect(body).toEqual(answers[0]?.body)
+    }
+    // What has happened meanwhile is not done again.
+    for (const name of ["a", "d"])
+      await (name === "d" ? world.workspace(name) : world.bulk({ action: "unlock", all: true }))
+    expect(await world.outcomes(lock, "", key)).toEqual({ a: "done", b: "done", c: "done" })
+    expect((await world.shown("a")).attributes.locked).toBe(false)
+    const other = await world.bulk({ ...lock, reason: "another" }, "", key)
+    expect([other.status, other.body.errors[0].detail]).toEqual([
+      422,
+      "The Idempotency-Key has been used for another request.",
+    ])
+    expect((await world.bulk({ action: "lock", reason: "once" }, "?search[name]=a", key)).status).toBe(422)
+    world.clock.advance(dayMs)
+    expect(await world.outcomes(lock, "", key)).toEqual({ a: "done", b: "done", c: "done", d: "done" })
+  })
+})
+
+describe("rights", () => {
+  test("are those of the single action on each workspace, of those that the caller sees", async () => {
+    await using world = await bulkWorld()
+    const [mine, seen] = [await world.workspace("mine"), await world.workspace("seen")]
+    await world.workspace("hidden")
+    const token = await world.token({ on: { [mine]: "write", [seen]: "read" } })
+    const asTeam = { token }
+    const lock = { action: "lock", all: true }
+    expect(await world.outcomes(lock, "", asTeam)).toEqual({ mine: "done", seen: "404" })
+    for (const action of [
+      { action: "tag", tags: ["x"] },
+      { action: "bind", bindings: [{ key: "k", value: "v" }] },
+      { action: "safe-delete" },
+    ])
+      expect(await world.outcomes({ ...action, all: true }, "", asTeam)).toEqual({ mine: "404", seen: "404" })
+    const project = await made(world, "POST", "/organizations/acme/projects", document("projects", { name: "p" }))
+    expect((await world.bulk({ action: "move", project: project.id, all: true }, "", asTeam)).status).toBe(404)
+    expect((await world.bulk(lock, "", { token: null })).status).toBe(401)
+    const stranger = await newMember(world, "acme", "stranger")
+    await newTeam(world, "acme", "nothing", { members: [stranger] })
+    expect(await world.outcomes(lock, "", { token: stranger.token })).toEqual({})
+  })
+
+  test("of one key are its caller's", async () => {
+    await using world = await bulkWorld()
+    const id = await world.workspace("web")
+    const key = { "idempotency-key": "k" }
+    const tokens = [await world.token({ on: { [id]: "write" } }), await world.token({ on: { [id]: "write" } })]
+    const lock = { action: "lock", all: true }
+    expect(await world.outcomes(lock, "", { token: tokens[0] ?? "", headers: key })).toEqual({ web: "done" })
+    expect(await world.outcomes(lock, "", { token: tokens[1] ?? "", headers: key })).toEqual({ web: "409" })
+  })
+})
+
+describe("a refusal", () => {
+  test("of one workspace says what the single action would have said", async () => {
+    await using world = await bulkWorld()
+    const id = await world.workspace("web")
+    const single = () => world.request("POST", `/workspaces/${id}/actions/lock`, { body: { reason: "", ttl: 60 } })
+    await single()
+    world.clock.advance(10 * secondMs)
+    const { body } = await world.bulk({ action: "lock", all: true })
+    const [error] = (await single()).body.errors
+    expect(body.data.attributes.results).toEqual([
+      { id, type: "workspaces", name: "web", outcome: "refused", error: { ...error, code: "conflict" } },
+    ])
+  })
+
+  test.each([
+    { what: "no filter", sent: { action: "unlock" }, pointer: "/data/attributes/all" },
+    {
+      what: "all and a filter",
+      sent: { action: "unlock", all: true },
+      query: "?search[name]=a",
+      pointer: "/data/attributes/all",
+    },
+    { what: "a sort alone", sent: { action: "unlock" }, query: "?sort=name", pointer: "/data/attributes/all" },
+    { what: "no action", sent: { all: true }, pointer: "/data/attributes/action" },
+    { what: "an unknown action", sent: { action: "burn", all: true }, pointer: "/data/attributes/action" },
+    { what: "no tags", sent: { action: "tag", tags: [], all: true }, pointer: "/data/attributes/tags" },
+    {
+      what: "a bad tag",
+      sent: { action: "untag", tags: ["x", "hc:y"], all: true },
+      pointer: "/data/attributes/tags/1",
+    },
+    { what: "a tag of no text", sent: { action: "tag", tags: [7], all: true }, pointer: "/data/attributes/tags/0" },
+    {
+      what: "a bad binding",
+      sent: { action: "bind", bindings: [{ key: "a b", value: "v" }], all: true },
+      pointer: "/data/attributes/bindings/0/key",
+    },
+    { what: "a ttl too short", sent: { action: "lock", ttl: 0, all: true }, pointer: "/data/attributes/ttl" },
+    { what: "no project", sent: { action: "move", all: true }, pointer: "/data/attributes/project" },
+  ])("of the request, for $what, changes nothing and points at it", async ({ sent, query = "", pointer }) => {
+    await using world = await bulkWorld()
+    await world.workspace("a")
+    const { status, body } = await world.bulk(sent, query)
+    expect([status, body.errors.map((error: { source: unknown }) => error.source)]).toEqual([422, [{ pointer }]])
+  })
+
+  test("of the request names a bad key, a bad filter, and what is not there", async () => {
+    await using world = await bulkWorld()
+    const unlock = { action: "unlock", all: true }
+    for (const key of ["a b", "x".repeat(129)])
+      expect((await world.bulk(unlock, "", { headers: { "idempotency-key": key } })).body.errors[0].source).toEqual({
+        header: "Idempotency-Key",
+      })
+    expect((await world.bulk({ action: "unlock" }, "?search[name]=a&sort=size")).status).toBe(400)
+    expect((await world.bulk({ action: "move", project: "prj-none", all: true })).status).toBe(404)
+    const elsewhere = await world.request("POST", path.replace("acme", "nobody"), {
+      body: document("bulk-actions", unlock),
+    })
+    expect(elsewhere.status).toBe(404)
+  })
+})
+
+describe("progress", () => {
+  const lines = { accept: "application/x-ndjson" }
+
+  test("is told line by line, a part at a time", async () => {
+    await using world = await bulkWorld()
+    const count = workspacesPerPart + 7
+    for (let index = 0; index < count; index += 1) await world.workspace(`w-${String(index).padStart(4, "0")}`)
+    const { headers, bytes } = await world.bulk({ action: "tag", tags: ["x"], all: true }, "", { headers: lines })
+    expect(headers.get("content-type")).toBe("application/x-ndjson")
+    const told = Buffer.from(bytes)
+      .toString()
+      .trimEnd()
+      .split("\n")
+      .map((text) => JSON.parse(text))
+    expect(told).toMatchObject([
+      { "total-count": count },
+      { "completed-count": workspacesPerPart },
+      { "completed-count": count },
+      { "total-count": count, "done-count": count, "unchanged-count": 0, "refused-count": 0 },
+    ])
+    expect(told[1].results).toHaveLength(workspacesPerPart)
+    expect(told[2].results).toHaveLength(7)
+  })
+
+  test("ends where the client goes away, and the key goes on there", async () => {
+    await using world = await bulkWorld()
+    const count = 2 * workspacesPerPart + 1
+    for (let index = 0; index < count; index += 1) await world.workspace(`w-${String(index).padStart(4, "0")}`)
+    const tagged = async () =>
+      (await world.request("GET", "/organizations/acme/workspaces?search[tags]=x&page[size]=1")).body.meta.pagination[
+        "total-count"
+      ]
+    const response = await world.app.fetch(
+      new Request(`${origin}/api/v2${path}`, {
+        method: "POST",
+        headers: {
+          ...lines,
+          authorization: `Bearer ${world.rootToken}`,
+          "content-type": "application/vnd.api+json",
+          "idempotency-key": "go-on",
+        },
+        body: JSON.stringify(document("bulk-actions", { action: "tag", tags: ["x"], all: true })),
+      }),
+    )
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    const head = JSON.parse(Buffer.from((await reader.read()).value ?? []).toString())
+    expect(await tagged()).toBe(0)
+    await reader.read()
+    await reader.cancel()
+    // The second part was under way with the first, and may be done before the question or after it; the third is not begun.
+    expect([workspacesPerPart, 2 * workspacesPerPart]).toContain(await tagged())
+    world.clock.advance(hourMs)
+    await world.workspace("later")
+    const action = { kind: "tag", tags: ["x"] } as const
+    const again = await world.engine.bulkActions.run("acme", { action, all: true, idempotencyKey: "go-on" })
+    expect([again.id, again.totalCount]).toEqual([head.id, count])
+    const outcomes: string[] = []
+    for await (const part of again.results) outcomes.push(...part.map(({ outcome }) => outcome))
+    expect(outcomes).toEqual(Array.from({ length: count }, () => "done"))
+    expect(await tagged()).toBe(count)
+  })
+})

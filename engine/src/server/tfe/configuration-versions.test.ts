@@ -1,0 +1,495 @@
+import { describe, expect, test, vi } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { dayMs, minuteMs } from "../../core/time.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { manualTimers } from "../../../testing/manual-timers.ts"
+import { document, made } from "../../../testing/users.ts"
+import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
+import { tarball, type TarFiles } from "../../../testing/tar-archive.ts"
+import type { RequestOptions } from "../../../testing/test-engine.ts"
+
+const octets = { "content-type": "application/octet-stream" }
+
+async function configurationWorld() {
+  const clock = manualClock()
+  const timers = manualTimers(clock)
+  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock }, timers })
+  const id = await world.workspace("web")
+  const { request } = world
+  const addresses = new Map<string, string>()
+  /** As the answer to its creation named it. */
+  const addressOf = (version: string): string => addresses.get(version) ?? ""
+  const shown = async (version: string) => (await request("GET", `/configuration-versions/${version}`)).body.data
+  return Object.assign(world, {
+    id,
+    clock,
+    timers,
+    shown,
+    addressOf,
+    /** To the address that the version names, as clients send it. */
+    async upload(version: string, body: Uint8Array<ArrayBuffer>, options: RequestOptions = {}) {
+      return request("PUT", addressOf(version), { token: null, body, headers: octets, ...options })
+    },
+    async create(attributes: Record<string, unknown> = {}): Promise<string> {
+      clock.advance(1)
+      const body = { data: { type: "configuration-versions", attributes } }
+      const answer = await request("POST", `/workspaces/${id}/configuration-versions`, { body })
+      expect(answer.status).toBe(201)
+      const { id: version, attributes: made } = answer.body.data
+      addresses.set(version, made["upload-url"])
+      return version
+    },
+    get: (path: string) => request("GET", path),
+    current: async () =>
+      (await request("GET", `/workspaces/${id}`)).body.data.relationships["current-configuration-version"],
+    async apply(version: string) {
+      const relationships = {
+        workspace: { data: { type: "workspaces", id } },
+        "configuration-version": { data: { type: "configuration-versions", id: version } },
+      }
+      const run = (await request("POST", "/runs", { body: { data: { type: "runs", relationships } } })).body.data.id
+      for (const status of ["planning", "planned", "confirmed", "applying", "applied"])
+        await request("POST", `/runs/${run}/actions/transition`, { body: { status } })
+      return run as string
+    },
+  })
+}
+
+describe("a configuration version", () => {
+  test("shows what was said of it, and its origin beside it", async () => {
+    await using world = await configurationWorld()
+    const ingress = { branch: "main", "commit-sha": "abc", "is-pull-request": true, "pull-request-number": 7 }
+    const id = await world.create({ "auto-queue-runs": false, speculative: true, "ingress-attributes": ingress })
+    const { data } = (await world.get(`/configuration-versions/${id}`)).body
+    expect(data).toMatchObject({
+      id: expect.stringMatching(/^cv-\w{16}$/),
+      type: "configuration-versions",
+      attributes: {
+        source: "tfe-api",
+        status: "pending",
+        speculative: true,
+        provisional: false,
+        "auto-queue-runs": false,
+        "upload-url": null,
+      },
+    })
+    expect(world.addressOf(id)).toMatch(/^http:\/\/chancery\.test\/uploads\/configuration-versions\/cv-/)
+    const { "ingress-attributes": related } = data.relationships
+    const origin = await world.get(`/configuration-versions/${id}/ingress-attributes`)
+    expect(origin.body.data).toMatchObject({
+      id: related.data.id,
+      type: "ingress-attributes",
+      attributes: { ...ingress, tag: null, "on-default-branch": false },
+    })
+    const plain = await world.create()
+    expect((await world.get(`/configuration-versions/${plain}/ingress-attributes`)).status).toBe(404)
+  })
+
+  test("lists newest first, in pages", async () => {
+    await using world = await configurationWorld()
+    const ids = [await world.create(), await world.create(), await world.create()]
+    const { body } = await world.get(`/workspaces/${world.id}/configuration-versions?page[size]=2`)
+    expect(body.data.map(({ id }: { readonly id: string }) => id)).toEqual(ids.toReversed().slice(0, 2))
+    expect(body.meta.pagination["total-count"]).toBe(3)
+  })
+
+  test("[F-W13] is archived unless it is the current one", async () => {
+    await using world = await configurationWorld()
+    const [old, current] = [await world.create({ "auto-queue-runs": false }), await world.create()]
+    for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
+    const archive = (id: string) => world.request("POST", `/configuration-versions/${id}/actions/archive`)
+    const refused = await archive(current)
+    expect([(await archive(old)).status, refused.status, refused.body.errors[0].detail]).toEqual([
+      202,
+      409,
+      "transition not allowed: configuration could not be archived because it is current",
+    ])
+    expect((await world.shown(old)).attributes.status).toBe("archived")
+    expect((await world.get(`/configuration-versions/${old}/download`)).status).toBe(404)
+    expect((await world.get(`/configuration-versions/${current}/download`)).status).toBe(200)
+  })
+
+  test.each([
+    { what: "archived", method: "POST", path: "/actions/archive", status: 202 },
+    { what: "deleted", method: "DELETE", path: "", status: 204 },
+  ])("that a run is waiting with is not $what before that has ended", async ({ method, path, status }) => {
+    await using world = await configurationWorld()
+    const [old, current] = [await world.create(), await world.create({ "auto-queue-runs": false })]
+    for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
+    const give = () => world.request(method, `/configuration-versions/${old}${path}`)
+    const refused = await give()
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      409,
+      "A run that has not ended needs the configuration version; it cannot be given up before.",
+    ])
+    const run = (await world.get(`/workspaces/${world.id}/runs`)).body.data[0].id
+    expect((await world.get(`/runs/${run}/configuration-version/download`)).status).toBe(200)
+    expect((await world.request("POST", `/runs/${run}/actions/discard`)).status).toBe(202)
+    expect((await give()).status).toBe(status)
+  })
+
+  describe("gives up its archive, once nothing needs it", () => {
+    const act = (world: { readonly request: PopulatedEngine["request"] }, id: string, action: string) =>
+      world.request("POST", `/configuration-versions/${id}/actions/${action}_backing_data`)
+
+    async function twoVersions(attributes: Readonly<Record<string, unknown>> = { "auto-queue-runs": false }) {
+      const world = await configurationWorld()
+      const [old, current] = [await world.create(attributes), await world.create({ "auto-queue-runs": false })]
+      for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
+      const statusOf = async (id: string) => (await world.shown(id)).attributes.status as string
+      const downloaded = async (id: string) => (await world.get(`/configuration-versions/${id}/download`)).status
+      return Object.assign(world, { old, newest: current, statusOf, downloaded })
+    }
+
+    test("softly at first, and back, and for ever", async () => {
+      await using world = await twoVersions()
+      const { old } = world
+      expect((await act(world, old, "soft_delete")).status).toBe(204)
+      expect([await world.statusOf(old), await world.downloaded(old)]).toEqual(["backing_data_soft_deleted", 404])
+      expect((await act(world, old, "restore")).status).toBe(204)
+      expect([await world.statusOf(old), await world.downloaded(old)]).toEqual(["uploaded", 200])
+      await act(world, old, "soft_delete")
+      expect((await act(world, old, "permanently_delete")).status).toBe(204)
+      expect([await world.statusOf(old), await world.downloaded(old)]).toEqual([
+        "backing_data_permanently_deleted",
+        404,
+      ])
+      const relationships = {
+        workspace: { data: { type: "workspaces", id: world.id } },
+        "configuration-version": { data: { type: "configuration-versions", id: old } },
+      }
+      const run = await world.request("POST", "/runs", { body: { data: { type: "runs", relationships } } })
+      expect([run.status, run.body.errors[0].detail]).toEqual([422, "configuration-version has lost its data"])
+      const again = await world.upload(old, tarball({ "main.tf": old }))
+      expect(again.status).toBe(409)
+    })
+
+    test.each<{ what: string; before?: readonly string[]; action: string; on?: "newest"; queued?: true }>([
+      { what: "of the current one", action: "soft_delete", on: "newest" },
+      { what: "of a run that has not ended", action: "soft_delete", queued: true },
+      { what: "that is there", action: "restore" },
+      { what: "that is there", action: "permanently_delete" },
+      { what: "that is softly deleted", before: ["soft_delete"], action: "soft_delete" },
+      { what: "that is gone", before: ["soft_delete", "permanently_delete"], action: "restore" },
+      { what: "that is gone", before: ["soft_delete", "permanently_delete"], action: "permanently_delete" },
+    ])("but refuses to $action one $what", async ({ before = [], action, on = "old" as const, queued = false }) => {
+      await using world = await twoVersions({ "auto-queue-runs": queued })
+      const id = world[on]
+      for (const step of before) expect((await act(world, id, step)).status).toBe(204)
+      const status = await world.statusOf(id)
+      const { status: answered, body } = await act(world, id, action)
+      expect([answered, body.errors[0].detail]).toEqual([409, "transition not allowed"])
+      expect(await world.statusOf(id)).toBe(status)
+    })
+
+    test("and is not archived then: it can be restored", async () => {
+      await using world = await twoVersions()
+      await act(world, world.old, "soft_delete")
+      const answer = await world.request("POST", `/configuration-versions/${world.old}/actions/archive`)
+      expect(answer.status).toBe(409)
+      expect((await act(world, world.old, "restore")).status).toBe(204)
+      expect(await world.downloaded(world.old)).toBe(200)
+    })
+
+    test("by those who administer the workspace, in the self-hosted edition", async () => {
+      await using world = await twoVersions()
+      const statusFor = async (token: string) =>
+        (
+          await world.request("POST", `/configuration-versions/${world.old}/actions/soft_delete_backing_data`, {
+            token,
+          })
+        ).status
+      expect(await statusFor(await world.token({ on: { [world.id]: "write" } }))).toBe(404)
+      expect(await statusFor(await world.token({ on: { [world.id]: "admin" } }))).toBe(204)
+      await using hosted = await populatedEngine({ edition: "hosted" })
+      const id = await hosted.workspace("web")
+      const body = document("configuration-versions", {})
+      const version = (await hosted.request("POST", `/workspaces/${id}/configuration-versions`, { body })).body.data.id
+      expect((await act(hosted, version, "soft_delete")).status).toBe(404)
+    })
+
+    test.each<{ what: string; days: number | null; status: string }>([
+      { what: "as its retention policy says", days: 10, status: "backing_data_permanently_deleted" },
+      { what: "not before its retention policy says", days: 30, status: "uploaded" },
+      { what: "not without a policy", days: null, status: "uploaded" },
+    ])("by itself: $what", async ({ days, status }) => {
+      await using world = await twoVersions()
+      const waiting = await world.create()
+      await world.upload(waiting, tarball({ "main.tf": waiting }))
+      const last = await world.create({ "auto-queue-runs": false })
+      await world.upload(last, tarball({ "main.tf": last }))
+      if (days !== null) {
+        const body = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": days })
+        const path = `/workspaces/${world.id}/relationships/data-retention-policy`
+        await made(world, "POST", path, body)
+      }
+      world.clock.advance(11 * dayMs)
+      await world.timers.advance(10 * minuteMs, () => world.engine.ready())
+      const statuses = () => Promise.all([world.old, world.newest, waiting, last].map(world.statusOf))
+      // What a run waits with, and what is current, is kept for as long as that is so.
+      const expected = [status, status, "uploaded", "uploaded"]
+      await vi.waitFor(async () => expect(await statuses()).toEqual(expected), { timeout: 10_000 })
+      expect(await world.downloaded(last)).toBe(200)
+    })
+  })
+
+  test("that is deleted is forgotten by its workspace and its runs", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create({ readme: "# Web" })
+    const run = await world.apply(id)
+    expect((await world.request("DELETE", `/configuration-versions/${id}`)).status).toBe(204)
+    expect((await world.get(`/configuration-versions/${id}`)).status).toBe(404)
+    expect((await world.current()).data).toBeNull()
+    const { relationships } = (await world.get(`/runs/${run}`)).body.data
+    expect(relationships["configuration-version"].data).toBeNull()
+  })
+
+  test.each<{ attributes: Record<string, unknown>; pointer: string }>([
+    { attributes: { speculative: "yes" }, pointer: "/data/attributes/speculative" },
+    {
+      attributes: { "ingress-attributes": { "pull-request-number": "7" } },
+      pointer: "/data/attributes/ingress-attributes/pull-request-number",
+    },
+    { attributes: { readme: "x".repeat(1024 * 1024 + 1) }, pointer: "/data/attributes/readme" },
+  ])("is refused at $pointer where that is wrong", async ({ attributes, pointer }) => {
+    await using world = await configurationWorld()
+    const answer = await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
+      body: { data: { type: "configuration-versions", attributes } },
+    })
+    expect([answer.status, answer.body.errors[0].source]).toEqual([422, { pointer }])
+  })
+
+  test.each<{ who: "stranger" | "read" | "plan" | "write"; statuses: readonly number[] }>([
+    { who: "stranger", statuses: [404, 404, 404] },
+    { who: "read", statuses: [200, 404, 404] },
+    { who: "plan", statuses: [200, 201, 404] },
+    { who: "write", statuses: [200, 201, 204] },
+  ])("shows to, is made by and deleted by $who: $statuses", async ({ who, statuses }) => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const token = await world.token(who === "stranger" ? {} : { on: { [world.id]: who } })
+    const body = { data: { type: "configuration-versions" } }
+    const answers = [
+      await world.request("GET", `/configuration-versions/${id}`, { token }),
+      await world.request("POST", `/workspaces/${world.id}/configuration-versions`, { body, token }),
+      await world.request("DELETE", `/configuration-versions/${id}`, { token }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual(statuses)
+  })
+})
+
+describe("an upload", () => {
+  const archive = tarball({ "main.tf": "resource {}", "README.md": "# Web" })
+
+  test("makes the configuration the workspace's own, with its readme, and is downloaded as it was sent", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const answer = await world.upload(id, archive)
+    expect([answer.status, answer.body]).toEqual([204, undefined])
+    const { attributes, links } = await world.shown(id)
+    expect(attributes).toMatchObject({ status: "uploaded", "upload-url": null })
+    expect(links.download).toBe(`/api/v2/configuration-versions/${id}/download`)
+    expect((await world.current()).data.id).toBe(id)
+    const download = await world.get(`/configuration-versions/${id}/download`)
+    expect(download.headers.get("content-type")).toBe("application/octet-stream")
+    expect(Buffer.compare(download.bytes, archive)).toBe(0)
+    expect((await world.get(`/workspaces/${world.id}/readme`)).body.data.attributes).toEqual({
+      "raw-markdown": "# Web",
+    })
+    const run = await world.apply(id)
+    expect(Buffer.compare((await world.get(`/runs/${run}/configuration-version/download`)).bytes, archive)).toBe(0)
+  })
+
+  test("of an older configuration does not take the place of a newer one", async () => {
+    await using world = await configurationWorld()
+    const [older, newer] = [await world.create(), await world.create()]
+    await world.upload(newer, archive)
+    expect((await world.upload(older, archive)).status).toBe(204)
+    expect((await world.current()).data.id).toBe(newer)
+  })
+
+  test("[F-W13] of another archive takes the place of the first until a run uses the configuration", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create({ "auto-queue-runs": false })
+    const other = tarball({ "main.tf": "other", "README.md": "# Other" })
+    expect((await world.upload(id, archive)).status).toBe(204)
+    expect((await world.upload(id, other)).status).toBe(204)
+    const download = async () => (await world.get(`/configuration-versions/${id}/download`)).bytes
+    expect(Buffer.compare(await download(), other)).toBe(0)
+    expect((await world.get(`/workspaces/${world.id}/readme`)).body.data.attributes["raw-markdown"]).toBe("# Other")
+    expect((await world.current()).data.id).toBe(id)
+    await world.apply(id)
+    expect([(await world.upload(id, other)).status, (await world.upload(id, archive)).status]).toEqual([204, 409])
+    expect(Buffer.compare(await download(), other)).toBe(0)
+  })
+
+  test("[F-W13] is waited for by a run that took the current configuration before it came", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create({ "auto-queue-runs": false })
+    const run = await world.request("POST", "/runs", {
+      body: { data: { type: "runs", relationships: { workspace: { data: { type: "workspaces", id: world.id } } } } },
+    })
+    expect(run.body.data.relationships["configuration-version"].data.id).toBe(id)
+    const claim = () =>
+      world.request("POST", `/workspaces/${world.id}/run-claims`, { body: document("run-claims", {}) })
+    expect((await claim()).status).toBe(204)
+    expect((await world.upload(id, archive)).status).toBe(204)
+    expect((await claim()).status).toBe(201)
+  })
+
+  test("sent again changes nothing, and another one than its run has is a conflict", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    expect((await world.upload(id, archive)).status).toBe(204)
+    expect((await world.upload(id, archive)).status).toBe(204)
+    const other = await world.upload(id, tarball({ "main.tf": "other" }))
+    expect([other.status, other.body.errors[0].detail]).toEqual([
+      409,
+      "The configuration version is used by a run; nothing can be uploaded to it any more.",
+    ])
+    expect(Buffer.compare((await world.get(`/configuration-versions/${id}/download`)).bytes, archive)).toBe(0)
+  })
+
+  test("of one configuration by several at once is kept once", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const archives = Array.from({ length: 8 }, (_, index) => tarball({ "main.tf": String(index) }))
+    const address = world.addressOf(id)
+    const answers = await Promise.all(
+      archives.map((body) => world.request("PUT", address, { token: null, body, headers: octets })),
+    )
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, ...Array(7).fill(409)])
+    const kept = archives[answers.findIndex(({ status }) => status === 204)] ?? archive
+    expect(Buffer.compare((await world.get(`/configuration-versions/${id}/download`)).bytes, kept)).toBe(0)
+  })
+
+  test.each<{ what: string; body: Uint8Array<ArrayBuffer>; status: number }>([
+    { what: "that is no archive", body: Uint8Array.from(Buffer.from("resource {}")), status: 422 },
+    { what: "of nothing", body: new Uint8Array(), status: 422 },
+    { what: "that was cut off", body: archive.slice(0, -30), status: 422 },
+    { what: "beyond the limit", body: new Uint8Array(64 * 1024 * 1024 + 1), status: 413 },
+  ])("$what is refused: $status, and the configuration stays pending", async ({ body, status }) => {
+    await using world = await configurationWorld()
+    const before = await world.create()
+    await world.upload(before, archive)
+    const id = await world.create()
+    expect((await world.upload(id, body)).status).toBe(status)
+    expect((await world.shown(id)).attributes.status).toBe("pending")
+    expect((await world.current()).data.id).toBe(id)
+    expect((await world.get(`/configuration-versions/${id}/download`)).status).toBe(404)
+    expect((await world.get(`/configuration-versions/${before}/download`)).status).toBe(200)
+    expect((await world.upload(id, archive)).status).toBe(204)
+  })
+
+  test.each<{ what: string; change: (address: URL) => void; laterMs?: number }>([
+    { what: "of which the end was moved", change: ({ searchParams }) => moveEnd(searchParams) },
+    { what: "of another configuration", change: (url) => (url.pathname = url.pathname.replace(/.$/, "_")) },
+    { what: "without its credential", change: (url) => (url.search = "") },
+    { what: "that is over", change: () => {}, laterMs: 25 * 3_600_000 },
+  ])("to an address $what is not found", async ({ change, laterMs = 0 }) => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const address = new URL(world.addressOf(id))
+    change(address)
+    world.clock.advance(laterMs)
+    const answer = await world.request("PUT", address.href, { token: null, body: archive, headers: octets })
+    expect(answer.status).toBe(404)
+    expect((await world.shown(id)).attributes.status).toBe("pending")
+  })
+
+  test("with a token goes to the configuration itself, by who may queue runs", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const put = async (token: string | null) =>
+      (await world.request("PUT", `/configuration-versions/${id}/upload`, { token, body: archive, headers: octets }))
+        .status
+    const reader = await world.token({ on: { [world.id]: "read" } })
+    const planner = await world.token({ on: { [world.id]: "plan" } })
+    expect([await put(null), await put(reader), await put(planner)]).toEqual([401, 404, 204])
+  })
+
+  test("[F-W13] is addressed in the answer to the creation alone, and is kept from strangers", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const reader = await world.token({ on: { [world.id]: "read" } })
+    const stranger = await world.token()
+    const path = `/configuration-versions/${id}`
+    for (const token of [reader, world.rootToken])
+      expect((await world.request("GET", path, { token })).body.data.attributes["upload-url"]).toBeNull()
+    const list = await world.get(`/workspaces/${world.id}/configuration-versions`)
+    expect(list.body.data[0].attributes["upload-url"]).toBeNull()
+    await world.upload(id, archive)
+    const statuses = [reader, stranger, null].map(
+      async (token) => (await world.request("GET", `${path}/download`, { token })).status,
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 404, 401])
+  })
+
+  test.each<{ what: string; attributes: Record<string, unknown>; mode?: string; queued: number }>([
+    { what: "that says nothing", attributes: {}, queued: 1 },
+    { what: "that is to queue none", attributes: { "auto-queue-runs": false }, queued: 0 },
+    { what: "of a workspace that runs nothing", attributes: {}, mode: "local", queued: 0 },
+  ])("of a configuration $what queues so many runs: $queued", async ({ attributes, mode = "remote", queued }) => {
+    await using world = await configurationWorld()
+    await world.request("PATCH", `/workspaces/${world.id}`, {
+      body: document("workspaces", { "execution-mode": mode }),
+    })
+    const id = await world.create(attributes)
+    const runs = async () => (await world.get(`/workspaces/${world.id}/runs`)).body.data
+    expect(await runs()).toEqual([])
+    for (let count = 0; count < 2; count += 1) await world.upload(id, archive)
+    const found = await runs()
+    expect(found).toHaveLength(queued)
+    for (const { attributes: run, relationships } of found) {
+      expect(run).toMatchObject({ status: "pending", source: "tfe-configuration-version" })
+      expect(relationships["configuration-version"].data.id).toBe(id)
+      expect(relationships["created-by"].data).toEqual({ type: "users", id: expect.stringMatching(/^user-/) })
+    }
+  })
+
+  test("reads the readme of the working directory", async () => {
+    await using world = await configurationWorld()
+    const files: TarFiles = { "README.md": "# All", "envs/prod/README.md": "# Prod" }
+    const directory = { body: document("workspaces", { "working-directory": "envs/prod" }) }
+    await world.request("PATCH", `/workspaces/${world.id}`, directory)
+    await world.upload(await world.create(), tarball(files))
+    expect((await world.get(`/workspaces/${world.id}/readme`)).body.data.attributes["raw-markdown"]).toBe("# Prod")
+  })
+})
+
+function moveEnd(parameters: URLSearchParams): void {
+  parameters.set("credential", (parameters.get("credential") ?? "").replace(/^\d/, "9"))
+}
+
+describe("the workspace", () => {
+  test("[W-2.5-r2] [F-W13] points at its newest configuration that is neither speculative nor provisional", async () => {
+    await using world = await configurationWorld()
+    expect(await world.current()).toEqual({ data: null, links: { related: null } })
+    const id = await world.create()
+    // [F-W13] From its creation on.
+    expect((await world.current()).data.id).toBe(id)
+    const speculative = await world.create({ speculative: true })
+    const provisional = await world.create({ provisional: true })
+    for (const version of [id, speculative, provisional]) await world.upload(version, tarball({ "main.tf": "" }))
+    expect(await world.current()).toEqual({
+      data: { type: "configuration-versions", id },
+      links: { related: `/api/v2/configuration-versions/${id}` },
+    })
+    await world.apply(provisional)
+    expect((await world.current()).data.id).toBe(provisional)
+  })
+
+  test("[W-2.5-r12] has the readme of its current configuration", async () => {
+    await using world = await configurationWorld()
+    const shown = async () => (await world.get(`/workspaces/${world.id}`)).body.data.relationships.readme
+    expect([await shown(), (await world.get(`/workspaces/${world.id}/readme`)).status]).toEqual([{ data: null }, 404])
+    await world.create({ readme: "# Web\n" })
+    const { body } = await world.get(`/workspaces/${world.id}/readme`)
+    expect(body.data).toEqual({
+      id: expect.stringMatching(/^readme-\w{16}$/),
+      type: "workspace-readme",
+      attributes: { "raw-markdown": "# Web\n" },
+    })
+    expect(await shown()).toEqual({ data: { type: "workspace-readme", id: body.data.id } })
+  })
+})

@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { openTestEngine, origin, type TestEngine } from "../../../testing/test-engine.ts"
+
+let world: TestEngine
+beforeAll(async () => {
+  world = await openTestEngine()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test("a client finds the API without a token, in every version of the service that clients ask for", async () => {
+  const { status, headers, body } = await world.request("GET", `${origin}/.well-known/terraform.json`, { token: null })
+  expect([status, headers.get("content-type")]).toEqual([200, "application/json"])
+  expect(body).toEqual({ "state.v2": "/api/v2/", "tfe.v2": "/api/v2/", "tfe.v2.1": "/api/v2/", "tfe.v2.2": "/api/v2/" })
+})
+
+test("ping answers without a token, with a version of the API that clients accept", async () => {
+  const { status, headers, body } = await world.request("GET", "/ping", { token: null })
+  expect([status, body]).toEqual([204, undefined])
+  expect(Number(headers.get("tfp-api-version"))).toBeGreaterThanOrEqual(2.5)
+})

@@ -1,0 +1,111 @@
+import { encodeFeedItem, events, eventStreamType, streamBeginning } from "../../contracts/tfe/event.ts"
+import { decodePage } from "../../contracts/tfe/json-api/query.ts"
+import { webhooks } from "../../contracts/tfe/webhook.ts"
+import { badRequest } from "../../core/errors.ts"
+import { mapPage } from "../../core/page.ts"
+import type { EventQuery, EventView, FeedItem } from "../../events/feed/events.ts"
+import { decodeQuery, implement } from "./implement.ts"
+import { accepts, type ApiRequest, type ApiResponse, ok, param, type Route } from "./route.ts"
+
+const { method, path, query: parameters, answers } = events.list
+
+/** A page, or a stream, by what the client accepts. */
+export const eventRoutes: readonly Route[] = [
+  {
+    method,
+    path,
+    handle: async (request) => {
+      const organization = param(request, "organization_name")
+      const query: EventQuery = decodeQuery(parameters, request.query)
+      if (!accepts(request, eventStreamType)) {
+        const { number, size } = decodePage(request.query)
+        if (number !== 1)
+          throw badRequest("The page is not valid.", [
+            { detail: "Events have no page numbers; go on with since", parameter: "page[number]" },
+          ])
+        return ok(answers.encode(await request.engine.events.list(organization, query, size), request))
+      }
+      return streamed(await request.engine.eventStreams.open(organization, continued(request, query)))
+    },
+  },
+]
+
+/** A client that comes again says in a header where it was, and repeats the address it began with. */
+function continued({ headers }: ApiRequest, query: EventQuery): EventQuery {
+  const last = headers.get("last-event-id") ?? ""
+  return last === "" ? query : { ...query, since: last }
+}
+
+const streamed = (items: AsyncIterable<FeedItem>): ApiResponse => ({
+  status: 200,
+  stream: bytesOf(items),
+  headers: {
+    "content-type": eventStreamType,
+    "cache-control": "no-store",
+    // A proxy that gathers answers would hold events back.
+    "x-accel-buffering": "no",
+  },
+})
+
+const text = new TextEncoder()
+/** An event that goes to many is written once. */
+const written = new WeakMap<EventView, Uint8Array>()
+
+function bytesFor(item: FeedItem): Uint8Array {
+  if (!("event" in item)) return text.encode(encodeFeedItem(item))
+  const known = written.get(item.event)
+  if (known !== undefined) return known
+  const bytes = text.encode(encodeFeedItem(item))
+  written.set(item.event, bytes)
+  return bytes
+}
+
+/** An error cannot be told any more: the stream ends, and whoever comes again hears it. */
+function bytesOf(items: AsyncIterable<FeedItem>): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const source = items[Symbol.asyncIterator]()
+      let begun = false
+      return {
+        async next() {
+          if (!begun) {
+            begun = true
+            return { done: false, value: text.encode(streamBeginning) }
+          }
+          try {
+            const { done, value } = await source.next()
+            return done === true ? { done, value: undefined } : { done: false, value: bytesFor(value) }
+          } catch {
+            return { done: true, value: undefined }
+          }
+        },
+        async return() {
+          await source.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+export const webhookRoutes = implement(webhooks, {
+  create: async ({ engine }, organizationName, input) => ({
+    ...(await engine.webhooks.create(organizationName, input)),
+    organizationName,
+  }),
+  list: async ({ engine }, organizationName, page) =>
+    mapPage(await engine.webhooks.list(organizationName, page), (webhook) => ({ ...webhook, organizationName })),
+  get: async ({ engine }, organizationName, id) => ({
+    ...(await engine.webhooks.get(organizationName, id)),
+    organizationName,
+  }),
+  update: async ({ engine }, organizationName, id, patch) => ({
+    ...(await engine.webhooks.update(organizationName, id, patch)),
+    organizationName,
+  }),
+  delete: ({ engine }, organizationName, id) => engine.webhooks.delete(organizationName, id),
+  deadLetters: ({ engine }, organizationName, id, page) => engine.webhooks.deadLetters(organizationName, id, page),
+  redeliver: ({ engine }, organizationName, id, letterId) => engine.webhooks.redeliver(organizationName, id, letterId),
+  deleteDeadLetter: ({ engine }, organizationName, id, letterId) =>
+    engine.webhooks.deleteDeadLetter(organizationName, id, letterId),
+})

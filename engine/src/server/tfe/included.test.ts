@@ -1,0 +1,208 @@
+import { expect, test } from "vitest"
+import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
+import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
+
+async function shown() {
+  const world = await populatedEngine()
+  const workspace = await world.workspace("web", { tagBindings: [{ key: "team", value: "core" }] })
+  const version = (
+    await world.request("POST", `/workspaces/${workspace}/configuration-versions`, {
+      body: {
+        data: { type: "configuration-versions", attributes: { "ingress-attributes": { "commit-sha": "abc" } } },
+      },
+    })
+  ).body.data.id as string
+  const related = (type: string, id: string) => ({ data: { type, id } })
+  const run = (
+    await world.request("POST", "/runs", {
+      body: {
+        data: {
+          type: "runs",
+          relationships: {
+            workspace: related("workspaces", workspace),
+            "configuration-version": related("configuration-versions", version),
+          },
+        },
+      },
+    })
+  ).body.data.id as string
+  await world.request("POST", `/workspaces/${workspace}/actions/lock`)
+  const outputs = { url: { value: "https://shop.example", type: "string" } }
+  const document = stateVersionDocument(stateFile({ outputs }), { inline: true })
+  const { body } = await world.request("POST", `/workspaces/${workspace}/state-versions`, {
+    body: { data: { ...document.data, relationships: { run: related("runs", run) } } },
+  })
+  await world.request("POST", `/workspaces/${workspace}/actions/unlock`)
+  return Object.assign(world, { ids: { workspace, run, state: body.data.id as string } })
+}
+
+const brought = async (world: PopulatedEngine, path: string, options = {}) =>
+  (await world.request("GET", path, options)).body.included?.map(({ type }: { type: string }) => type).toSorted()
+
+test("what is asked for stands beside runs, shown and listed", async () => {
+  await using world = await shown()
+  const { run, workspace } = world.ids
+  for (const path of [`/runs/${run}`, `/workspaces/${workspace}/runs`]) {
+    expect(await brought(world, path)).toBeUndefined()
+    expect(await brought(world, `${path}?include=plan,apply`)).toEqual(["applies", "plans"])
+    expect(await brought(world, `${path}?include=created_by,workspace`)).toEqual(["users", "workspaces"])
+    expect(await brought(world, `${path}?include=configuration_version`)).toEqual(["configuration-versions"])
+    expect(await brought(world, `${path}?include=configuration_version.ingress_attributes`)).toEqual([
+      "configuration-versions",
+      "ingress-attributes",
+    ])
+    expect(await brought(world, `${path}?include=cost_estimate,task_stages`)).toEqual([])
+  }
+})
+
+test("what is asked for stands beside state versions, shown, listed and current", async () => {
+  await using world = await shown()
+  const { state, workspace } = world.ids
+  for (const path of [
+    `/state-versions/${state}`,
+    `/workspaces/${workspace}/state-versions`,
+    `/workspaces/${workspace}/current-state-version`,
+  ]) {
+    expect(await brought(world, path)).toBeUndefined()
+    expect(await brought(world, `${path}?include=outputs`)).toEqual(["state-version-outputs"])
+    expect(await brought(world, `${path}?include=created_by,run`)).toEqual(["runs", "users"])
+    expect(await brought(world, `${path}?include=run.created_by,run.configuration_version`)).toEqual([
+      "configuration-versions",
+      "runs",
+      "users",
+    ])
+  }
+})
+
+test("what the caller may not see does not come along", async () => {
+  await using world = await shown()
+  const { workspace } = world.ids
+  const [maker, reader] = await Promise.all(
+    ["write", "read"].map((access) => world.token({ on: { [workspace]: access as "write" | "read" } })),
+  )
+  const body = { data: { type: "runs", relationships: { workspace: { data: { type: "workspaces", id: workspace } } } } }
+  const made = await world.request("POST", "/runs", { token: maker ?? "", body })
+  const path = `/runs/${made.body.data.id}?include=created_by`
+  expect(await brought(world, path)).toEqual(["teams"])
+  // A team is secret to who is not in it.
+  expect(await brought(world, path, { token: reader })).toEqual([])
+})
+
+test("an organization brings its default project and its entitlements", async () => {
+  await using world = await shown()
+  const path = "/organizations/acme"
+  expect(await brought(world, path)).toBeUndefined()
+  expect(await brought(world, `${path}?include=default-project`)).toEqual(["projects"])
+  expect(await brought(world, `${path}?include=entitlement_set`)).toEqual(["entitlement-sets"])
+})
+
+test("an organization names its data retention policy while it has one", async () => {
+  await using world = await shown()
+  const policy = "/organizations/acme/relationships/data-retention-policy"
+  const named = async () =>
+    (await world.request("GET", "/organizations/acme")).body.data.relationships["data-retention-policy"]
+  expect(await named()).toBeUndefined()
+  const { body } = await world.request("POST", policy, {
+    body: { data: { type: "data-retention-policy-delete-olders", attributes: { "delete-older-than-n-days": 7 } } },
+  })
+  expect(await named()).toEqual({ data: { type: "data-retention-policy-delete-olders", id: body.data.id } })
+  await world.request("DELETE", policy)
+  expect(await named()).toBeUndefined()
+})
+
+test("a project brings its organization, and bindings that it names", async () => {
+  await using world = await shown()
+  const made = await world.request("POST", "/organizations/acme/projects", {
+    body: {
+      data: {
+        type: "projects",
+        attributes: { name: "east" },
+        relationships: {
+          "tag-bindings": { data: [{ type: "tag-bindings", attributes: { key: "region", value: "east" } }] },
+        },
+      },
+    },
+  })
+  const path = `/projects/${made.body.data.id}`
+  const { body } = await world.request("GET", `${path}?include=effective_tag_bindings,organization`)
+  expect(body.included).toMatchObject([
+    { type: "effective-tag-bindings", attributes: { key: "region", value: "east" } },
+    { type: "organizations", id: "acme" },
+  ])
+  expect(body.data.relationships["effective-tag-bindings"].data).toEqual([
+    { type: "effective-tag-bindings", id: body.included[0].id },
+  ])
+  const list = await world.request("GET", "/organizations/acme/projects?q=east&include=effective_tag_bindings")
+  expect(list.body.included).toEqual([body.included[0]])
+})
+
+test.each([
+  "/runs/RUN",
+  "/workspaces/WORKSPACE/runs",
+  "/state-versions/STATE",
+  "/organizations/acme",
+  "/organizations/acme/projects",
+])("%s refuses an unknown value of include", async (path) => {
+  await using world = await shown()
+  const { run, state, workspace } = world.ids
+  const own = path.replace("RUN", run).replace("STATE", state).replace("WORKSPACE", workspace)
+  const { status, body } = await world.request("GET", `${own}?include=nonsense`)
+  expect([status, body.errors[0].source]).toEqual([400, { parameter: "include" }])
+  expect(body.errors[0].detail).toContain("include parameter")
+})
+
+test("who may only read the state of a workspace, for a consumer, is brought nothing else of it", async () => {
+  await using world = await shown()
+  const { workspace } = world.ids
+  const consumer = await world.workspace("consumer")
+  await world.request("POST", `/workspaces/${workspace}/relationships/remote-state-consumers`, {
+    body: { data: [{ type: "workspaces", id: consumer }] },
+  })
+  const parts = [
+    "current_run.plan",
+    "current_configuration_version.ingress_attributes",
+    "current_state_version",
+    "effective_tag_bindings",
+    "outputs",
+    "vars",
+  ]
+  const path = `/workspaces/${workspace}?include=${parts.join(",")}`
+  const token = await world.token({ on: { [consumer]: "plan" } })
+  expect(await brought(world, path, { token })).toEqual(["state-versions", "workspace-outputs"])
+  expect(await brought(world, path)).toEqual(
+    expect.arrayContaining(["configuration-versions", "effective-tag-bindings", "plans"]),
+  )
+})
+
+test("a secret team that holds the lock is brought to those only who see the team", async () => {
+  await using world = await shown()
+  const { workspace } = world.ids
+  const [holder, reader] = await Promise.all(
+    ["write", "read"].map((access) => world.token({ on: { [workspace]: access as "write" | "read" } })),
+  )
+  await world.request("POST", `/workspaces/${workspace}/actions/lock`, { token: holder ?? "" })
+  const path = `/workspaces/${workspace}?include=locked_by`
+  expect(await brought(world, path, { token: holder })).toEqual(["teams"])
+  expect(await brought(world, path, { token: reader })).toEqual([])
+})
+
+test("a workspace brings the agent pool it uses, its own or the one it inherits, once", async () => {
+  await using world = await shown()
+  const { id } = (
+    await world.request("POST", "/organizations/acme/agent-pools", {
+      body: { data: { type: "agent-pools", attributes: { name: "linux" } } },
+    })
+  ).body.data
+  const own = await world.workspace("own", { executionMode: "agent", agentPoolId: id })
+  const list = "/organizations/acme/workspaces?include=agent_pool"
+  const poolsOf = async (path: string, options = {}) => (await world.request("GET", path, options)).body.included
+  expect(await poolsOf(`/workspaces/${own}?include=agent_pool`)).toMatchObject([
+    { id, type: "agent-pools", attributes: { name: "linux" }, relationships: { workspaces: { data: [{ id: own }] } } },
+  ])
+  expect(await poolsOf(`/workspaces/${world.ids.workspace}?include=agent_pool`)).toEqual([])
+  await world.engine.organizations.update("acme", { defaultExecutionMode: "agent", defaultAgentPoolId: id })
+  expect(await poolsOf(list)).toMatchObject([{ id, type: "agent-pools" }])
+  const [organization, pool] = await poolsOf(`/workspaces/${own}?include=agent_pool,organization`)
+  expect(organization.relationships).not.toHaveProperty("default-agent-pool")
+  expect(pool).toMatchObject({ id, relationships: { organization: { data: { id: "acme" } } } })
+})

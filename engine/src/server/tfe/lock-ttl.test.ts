@@ -1,0 +1,293 @@
+// Locks that end by themselves, on two servers with one store: docs/locks.md.
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { minuteMs, secondMs } from "../../core/time.ts"
+import { openDatabase } from "../../storage/sql/database.ts"
+import { keySealer, newKeyText, parseKeyRing } from "../../storage/sealing/key-sealing.ts"
+import { repositoriesOver } from "../../storage/repositories/repositories.ts"
+import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { made, newMember, newTeam } from "../../../testing/users.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
+import { openTestEngine } from "../../../testing/test-engine.ts"
+import { expireLocks } from "../../workspaces/lock/lock-expiry.ts"
+
+async function lockWorld() {
+  const clock = manualClock()
+  const logged: string[] = []
+  const log = { debug() {}, error() {}, warn() {}, info: (name: string) => void logged.push(name) }
+  const runtime = { ...systemRuntime(log), clock }
+  const keyText = newKeyText(runtime.random)
+  const place = await usualSharedKind.place()
+  const options = { url: place.url, runtime, sealKeys: { text: keyText }, jobs: false }
+  const world = await populatedEngine(options)
+  const replica = await openTestEngine(options)
+  const holder = await newMember(world, "acme", "holder")
+  const other = await newMember(world, "acme", "other")
+  await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [holder, other] })
+  const id = await world.workspace("web")
+  return Object.assign(world, {
+    id,
+    clock,
+    holder,
+    other,
+    replica,
+    logged,
+    act: (action: string, body?: unknown, { token } = holder, on: Pick<typeof world, "request"> = world) =>
+      on.request("POST", `/workspaces/${id}/actions/${action}`, { token, body }),
+    shown: async (on: Pick<typeof world, "request"> = world) =>
+      (await on.request("GET", `/workspaces/${id}`)).body.data,
+    save: (serial: number, attributes: object = {}) =>
+      world.request("POST", `/workspaces/${id}/state-versions`, {
+        token: holder.token,
+        body: stateVersionDocument(stateFile({ serial }), { intermediate: true, ...attributes }),
+      }),
+    /** What the job does when its turn comes, on a server of its own. */
+    async look(): Promise<void> {
+      await using database = await openDatabase(place.url)
+      const sealer = keySealer(parseKeyRing(keyText), runtime.random)
+      const storage = repositoriesOver(database, sealer, clock, { committed() {} })
+      await expireLocks({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
+    },
+    /** Whether the store still holds the lock, expired or not. */
+    async isStored(): Promise<boolean> {
+      await using database = await openDatabase(place.url)
+      const row = await database.read((session) =>
+        session.queryOne(session.db.selectFrom("workspaces").select("locked_at").where("id", "=", id)),
+      )
+      return row !== undefined && row.locked_at !== null
+    },
+    async [Symbol.asyncDispose]() {
+      await replica[Symbol.asyncDispose]()
+      await world.engine[Symbol.asyncDispose]()
+      await place[Symbol.asyncDispose]()
+    },
+  })
+}
+
+describe("a lock with a ttl", () => {
+  test("is there until its last millisecond, and then for nobody, on no server", async () => {
+    await using world = await lockWorld()
+    const { clock, replica } = world
+    expect((await world.act("lock", { reason: "deploy", ttl: "15m" })).status).toBe(200)
+    clock.advance(15 * minuteMs - 1)
+    for (const on of [world, replica])
+      expect((await world.shown(on)).attributes).toMatchObject({
+        locked: true,
+        "locked-until": "2026-01-01T00:15:00.000Z",
+        "lock-ttl": 900,
+      })
+    clock.advance(1)
+    for (const on of [replica, world]) {
+      const { attributes, relationships } = await world.shown(on)
+      expect(attributes).toMatchObject({ locked: false, "locked-reason": null, "locked-at": null })
+      expect(attributes).not.toHaveProperty("locked-until")
+      expect(relationships["locked-by"].data).toBeNull()
+    }
+    expect((await world.act("unlock")).body.errors[0].detail).toContain("already unlocked")
+  })
+
+  test("is somebody else's to take in the instant in which it ends, once", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { ttl: 60 })
+    world.clock.advance(minuteMs)
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, index) =>
+        world.act("lock", { reason: "next" }, world.other, index % 2 === 0 ? world : world.replica),
+      ),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 409)).toHaveLength(15)
+    for (const [action, status] of [
+      ["extend-lock", 409],
+      ["unlock", 409],
+    ] as const)
+      expect((await world.act(action)).status).toBe(status)
+    expect((await world.shown()).attributes).toMatchObject({ locked: true, "locked-reason": "next" })
+  })
+
+  test("leaves the last whole state behind, and none that was on its way", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { ttl: 60 })
+    const whole = await world.save(1, { inline: true })
+    const onItsWay = await world.save(2)
+    expect([whole.status, onItsWay.status]).toEqual([201, 201])
+    world.clock.advance(minuteMs)
+    await world.look()
+    const { relationships } = await world.shown(world.replica)
+    expect(relationships["current-state-version"].data.id).toBe(whole.body.data.id)
+    const { attributes } = await made(world, "GET", `/state-versions/${onItsWay.body.data.id}`)
+    expect(attributes.status).toBe("discarded")
+    expect((await world.save(3, { inline: true })).status).toBe(409)
+  })
+
+  test("is ended by the job once, whom nobody has come before", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { ttl: 60 })
+    await world.look()
+    expect(world.logged.filter((name) => name === "lock-ran-out")).toEqual([])
+    world.clock.advance(minuteMs)
+    await Promise.all([world.look(), world.look()])
+    await world.look()
+    expect(world.logged.filter((name) => name === "lock-ran-out")).toHaveLength(1)
+    expect((await world.shown()).attributes.locked).toBe(false)
+  })
+})
+
+describe("a read of a workspace whose lock has expired", () => {
+  test("[F-W19] shows it unlocked and writes nothing; the job writes the event once", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { ttl: 60 })
+    const whole = await world.save(1, { inline: true })
+    const events = async () => {
+      const { body } = await world.request("GET", "/organizations/acme/events?since=2026-01-01T00:00:00Z")
+      return body.data.filter(
+        ({ attributes }: { attributes: { kind: string } }) => attributes.kind === "workspace.lock-expired",
+      )
+    }
+    world.clock.advance(minuteMs)
+    const servers = [world, world.replica]
+    for (const on of servers) {
+      expect((await world.shown(on)).attributes.locked).toBe(false)
+      const list = await on.request("GET", "/organizations/acme/workspaces")
+      expect(list.body.data.map((one: { attributes: { locked: boolean } }) => one.attributes.locked)).toEqual([false])
+      expect(
+        (await on.request("GET", "/organizations/acme/workspaces/web", { token: world.other.token })).body.data
+          .attributes.locked,
+      ).toBe(false)
+    }
+    expect(await world.isStored()).toBe(true)
+    expect(await events()).toEqual([])
+    await world.look()
+    expect(await world.isStored()).toBe(false)
+    await world.look()
+    expect(await events()).toHaveLength(1)
+    expect((await world.shown()).relationships["current-state-version"].data.id).toBe(whole.body.data.id)
+  })
+
+  test("[F-W19] a write that comes before the job ends the lock first, and the event is written once", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { ttl: 60 })
+    const onItsWay = await world.save(1)
+    world.clock.advance(minuteMs)
+    expect((await world.act("lock", { reason: "next" }, world.other)).status).toBe(200)
+    await world.look()
+    expect((await made(world, "GET", `/state-versions/${onItsWay.body.data.id}`)).attributes.status).toBe("discarded")
+    expect(world.logged.filter((name) => name === "lock-ran-out")).toEqual([])
+  })
+
+  test("[F-W19] the next queued run is claimed", async () => {
+    await using world = await lockWorld()
+    await made(world, "PATCH", `/workspaces/${world.id}`, {
+      data: { type: "workspaces", attributes: { "execution-mode": "remote" } },
+    })
+    await world.act("lock", { ttl: 60 })
+    const workspace = { data: { type: "workspaces", id: world.id } }
+    const run = await made(world, "POST", "/runs", {
+      data: { type: "runs", attributes: {}, relationships: { workspace } },
+    })
+    const claim = () => world.request("POST", `/workspaces/${world.id}/run-claims`)
+    expect((await claim()).status).toBe(204)
+    world.clock.advance(minuteMs)
+    await world.look()
+    const claimed = await claim()
+    expect(claimed.status).toBe(201)
+    expect(claimed.body.data.relationships.run.data.id).toBe(run.id)
+  })
+})
+
+describe("many locks that end in one instant", () => {
+  test("are gone from a list", async () => {
+    await using world = await lockWorld()
+    const ids = await Promise.all(Array.from({ length: 120 }, (_, index) => world.workspace(`many-${index}`)))
+    for (const id of ids) await made(world, "POST", `/workspaces/${id}/actions/lock`, { ttl: 10 })
+    world.clock.advance(10 * secondMs)
+    const { body } = await world.request("GET", "/organizations/acme/workspaces?page[size]=100")
+    expect(body.data).toHaveLength(100)
+    expect(body.data.filter(({ attributes }: { attributes: { locked: boolean } }) => attributes.locked)).toEqual([])
+  })
+})
+
+describe("the holder", () => {
+  test("keeps a lock for as long as it is heard of", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { reason: "long work", ttl: "60s" })
+    for (let beat = 0; beat < 5; beat += 1) {
+      world.clock.advance(59 * secondMs)
+      expect((await world.act("extend-lock")).status).toBe(200)
+    }
+    expect((await world.shown()).attributes).toMatchObject({ locked: true, "locked-reason": "long work" })
+    const longer = await world.act("extend-lock", { data: { attributes: { ttl: "1h" } } })
+    expect(longer.body.data.attributes).toMatchObject({ "lock-ttl": 3_600 })
+    world.clock.advance(59 * minuteMs)
+    expect((await world.shown()).attributes.locked).toBe(true)
+    expect((await world.act("unlock")).status).toBe(200)
+  })
+
+  test("[F-W17] is named to whoever comes second, by id and name, with its reason and its time", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { reason: "deploy 7", ttl: 90 })
+    world.clock.advance(30 * secondMs + 1)
+    for (const action of ["lock", "extend-lock", "unlock"]) {
+      const { status, headers, body } = await world.act(action, undefined, world.other)
+      expect([status, headers.get("retry-after")]).toEqual([409, "60"])
+      expect(body.errors).toEqual([
+        {
+          status: "409",
+          title: "conflict",
+          detail: expect.stringContaining(`locked by User ${world.holder.id} (holder)`),
+          meta: {
+            "locked-by": { type: "users", id: world.holder.id, name: "holder" },
+            "locked-reason": "deploy 7",
+            "locked-at": "2026-01-01T00:00:00.000Z",
+            "locked-until": "2026-01-01T00:01:30.000Z",
+          },
+        },
+      ])
+    }
+  })
+
+  test("of a lock without an end is named without a time to come again at", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { reason: "for good" })
+    const { headers, body } = await world.act("lock", undefined, world.other)
+    expect(headers.has("retry-after")).toBe(false)
+    expect(body.errors[0].meta).toMatchObject({ "locked-reason": "for good", "locked-until": null })
+    expect((await world.shown()).attributes).not.toHaveProperty("locked-until")
+    world.clock.advance(365 * 24 * 60 * minuteMs)
+    expect((await world.shown()).attributes.locked).toBe(true)
+  })
+})
+
+describe("a ttl", () => {
+  test.each([
+    { ttl: 1, lasts: 1 },
+    { ttl: "90s", lasts: 90 },
+    { ttl: "1h30m", lasts: 5_400 },
+    { ttl: "30d", lasts: 2_592_000 },
+    { ttl: null, lasts: undefined },
+  ])("of $ttl lasts $lasts seconds", async ({ ttl, lasts }) => {
+    await using world = await lockWorld()
+    for (const body of [{ ttl }, { data: { type: "workspaces", attributes: { ttl } } }]) {
+      expect((await world.act("lock", body)).body.data.attributes["lock-ttl"]).toBe(lasts)
+      await world.act("unlock")
+    }
+  })
+
+  test.each([
+    { ttl: 0, pointer: "/data/attributes/ttl" },
+    { ttl: 1.5, pointer: "/data/attributes/ttl" },
+    { ttl: "31d", pointer: "/data/attributes/ttl" },
+    { ttl: "90", pointer: "/ttl" },
+    { ttl: "soon", pointer: "/ttl" },
+    { ttl: true, pointer: "/ttl" },
+    { ttl: [60], pointer: "/ttl" },
+  ])("of $ttl is refused with 422 and locks nothing", async ({ ttl, pointer }) => {
+    await using world = await lockWorld()
+    const { status, body } = await world.act("lock", { ttl })
+    expect([status, body.errors.map((error: { source: unknown }) => error.source)]).toEqual([422, [{ pointer }]])
+    expect((await world.shown()).attributes.locked).toBe(false)
+  })
+})

@@ -1,0 +1,76 @@
+import { apiDescription } from "../../contracts/tfe/api-description.ts"
+import { openAddresses } from "../../contracts/tfe/open-address.ts"
+import { tfeOpenApi } from "../../contracts/tfe/openapi.ts"
+import { apiVersion, workspaceServices } from "../../core/discovery.ts"
+import { escapeHtml, staticPage } from "../http/responses.ts"
+import { release } from "../release.ts"
+import { implement } from "./implement.ts"
+import { addressOf, ok, type OpenRoute } from "./route.ts"
+
+/** Made at the first request: it takes some 200 ms. */
+let document: object | undefined
+
+export const apiDescriptionRoutes = implement(apiDescription, { get: async () => (document ??= tfeOpenApi()) })
+
+// The page for browsers: at the root, at a workspace's `links.self-html`, and at the address of a run that `terraform` prints
+// (`/app/ORGANIZATION/WORKSPACE/runs/RUN`). It is the same for all of them and does not say whether such a workspace exists.
+
+const { home, app, workspaces, workspace, workspaceRun, run, signIn } = openAddresses
+
+export const homeRoutes: readonly OpenRoute[] = [home, app, workspaces, workspace, workspaceRun, run].map(
+  (address) => ({
+    ...addressOf(address),
+    handle: async ({ url }) => staticPage(`Chancery on ${url.host}`, homeBody(url)),
+  }),
+)
+
+/** A proxy may serve this server below a path. */
+function homeBody({ host, pathname }: URL): string {
+  const base = escapeHtml(pathname.replace(/\/(app(\/.*)?)?$/, ""))
+  return `<h1>Chancery ${escapeHtml(release)}</h1>
+<p>The control plane on ${escapeHtml(host)} serves workspaces below <code>/api/v2</code> and certificates below <code>/v1</code>.</p>
+<ul>
+<li><a href="${base}/readyz">Readiness</a> and <a href="${base}/healthz">liveness</a> of this server</li>
+<li><a href="${base}${signIn.path}">How to get an API token</a></li>
+<li><a href="${base}/.well-known/terraform.json">Services for Terraform and OpenTofu</a></li>
+</ul>
+<p>Documentation is in the folder <code>docs</code> of the release and in <code>chancery --help</code>. To show a workspace or a run, use
+the command line or the API, for example <code>terraform show</code> or <code>GET /api/v2/runs/ID</code>.</p>`
+}
+
+// The page that `terraform login` opens for a token (docs/compatibility.md, "Signing in with Terraform"). It is the same for all users:
+// it holds no secret, prompts for none, and loads nothing.
+
+export const signInRoutes: readonly OpenRoute[] = [
+  {
+    ...addressOf(openAddresses.signIn),
+    handle: async ({ url }) => staticPage(`An API token for ${url.host}`, signInBody(escapeHtml(url.host))),
+  },
+]
+
+/** `host` is whatever the request says it is, escaped. */
+const signInBody = (host: string): string => `<h1>An API token for ${host}</h1>
+<p>Tokens are made by whoever runs this server, with the command <code>chancery</code> on its store:</p>
+<pre><code>chancery token create --user NAME --description "terraform login" --expires 90d</code></pre>
+<p>It prints the token once. Paste it where <code>terraform login ${host}</code> asks for it; Terraform keeps it in
+<code>credentials.tfrc.json</code>.</p>
+<p>Whoever has a token of their own makes another one with <code>POST /api/v2/users/ID/authentication-tokens</code>; the ID is in
+the answer to <code>GET /api/v2/account/details</code>.</p>`
+
+// Requests of clients before they send a token: the API's paths and version (docs/compatibility.md, "Discovery").
+
+const { discovery, ping } = openAddresses
+
+export const discoveryRoutes: readonly OpenRoute[] = [
+  {
+    ...addressOf(discovery),
+    handle: async () => ({
+      ...ok(workspaceServices),
+      headers: { "content-type": "application/json" },
+    }),
+  },
+  {
+    ...addressOf(ping),
+    handle: async () => ({ status: 204, headers: { "tfp-api-version": apiVersion } }),
+  },
+]

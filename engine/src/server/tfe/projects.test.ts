@@ -1,0 +1,354 @@
+import { describe, expect, test } from "vitest"
+import { document, made, many, newMember, newOrganization, newTeam, newUser, one } from "../../../testing/users.ts"
+import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
+
+const projects = "/organizations/acme/projects"
+const names = (data: readonly { attributes: { name: string } }[]) => data.map(({ attributes }) => attributes.name)
+const newProject = async (world: TestEngine, name: string) =>
+  (await made(world, "POST", projects, document("projects", { name }))).id as string
+const newWorkspace = async (world: TestEngine, name: string, project?: string) =>
+  (
+    await made(
+      world,
+      "POST",
+      "/organizations/acme/workspaces",
+      document("workspaces", { name }, project === undefined ? {} : { project: one("projects", project) }),
+    )
+  ).id as string
+
+describe("projects", () => {
+  test("are made, shown, changed, listed and deleted", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const created = await world.request("POST", projects, {
+      body: document(
+        "projects",
+        { name: "Web shop", description: "front", "auto-destroy-activity-duration": "14d" },
+        { "tag-bindings": { data: [{ type: "tag-bindings", attributes: { key: "env", value: "prod" } }] } },
+      ),
+    })
+    expect(created.status).toBe(201)
+    const { id } = created.body.data
+    expect(created.body.data).toMatchObject({
+      id: expect.stringMatching(/^prj-[a-zA-Z0-9]{16}$/),
+      type: "projects",
+      attributes: {
+        name: "Web shop",
+        description: "front",
+        "workspace-count": 0,
+        "team-count": 0,
+        "auto-destroy-activity-duration": "14d",
+        "default-execution-mode": "remote",
+        "setting-overwrites": { "default-execution-mode": false, "default-agent-pool": false },
+        permissions: { "can-update": true, "can-destroy": true, "can-create-workspace": true },
+      },
+      relationships: { organization: one("organizations", "acme"), "default-agent-pool": { data: null } },
+    })
+    const bindings = async () =>
+      (await made(world, "GET", `/projects/${id}/tag-bindings`)).map(
+        (binding: { attributes: object }) => binding.attributes,
+      )
+    expect(await bindings()).toMatchObject([{ key: "env", value: "prod" }])
+    const patch = document(
+      "projects",
+      { name: "shop", "auto-destroy-activity-duration": null },
+      { "tag-bindings": { data: [{ type: "tag-bindings", attributes: { key: "region", value: "eu" } }] } },
+    )
+    expect((await made(world, "PATCH", `/projects/${id}`, patch)).attributes).toMatchObject({
+      name: "shop",
+      description: "front",
+      "auto-destroy-activity-duration": null,
+    })
+    expect(await bindings()).toMatchObject([{ key: "region", value: "eu" }])
+    await made(world, "PATCH", `/projects/${id}`, document("projects", { description: "back" }))
+    expect(await bindings()).toHaveLength(1)
+
+    await newProject(world, "api")
+    expect(names(await made(world, "GET", projects))).toEqual(["api", "Default Project", "shop"])
+    expect(names(await made(world, "GET", `${projects}?filter%5Bnames%5D=SHOP,Default%20Project`))).toEqual([
+      "Default Project",
+      "shop",
+    ])
+    expect(names(await made(world, "GET", `${projects}?q=OJE`))).toEqual(["Default Project"])
+    const page = await world.request("GET", `${projects}?page%5Bsize%5D=2&page%5Bnumber%5D=2`)
+    expect(names(page.body.data)).toEqual(["shop"])
+    expect(page.body.meta.pagination).toMatchObject({ "current-page": 2, "total-pages": 2, "total-count": 3 })
+    expect(await world.request("DELETE", `/projects/${id}`)).toMatchObject({ status: 204 })
+    expect(await world.request("GET", `/projects/${id}`)).toMatchObject({ status: 404 })
+  })
+
+  test("the default project stays, and so does one that holds workspaces", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const [standard] = await made(world, "GET", projects)
+    expect(await world.request("DELETE", `/projects/${standard.id}`)).toMatchObject({ status: 409 })
+    const project = await newProject(world, "web")
+    const workspace = await newWorkspace(world, "shop", project)
+    expect((await made(world, "GET", `/projects/${project}`)).attributes["workspace-count"]).toBe(1)
+    expect(await world.request("DELETE", `/projects/${project}`)).toMatchObject({
+      status: 409,
+      body: { errors: [{ status: "409", title: "conflict" }] },
+    })
+    await made(world, "DELETE", `/workspaces/${workspace}`)
+    expect(await world.request("DELETE", `/projects/${project}`)).toMatchObject({ status: 204 })
+  })
+
+  test("a project's own execution default goes before the organization's until it inherits again", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const project = await newProject(world, "web")
+    const path = `/projects/${project}`
+    const mode = async () => {
+      const { attributes } = await made(world, "GET", path)
+      return [attributes["default-execution-mode"], attributes["setting-overwrites"]["default-execution-mode"]]
+    }
+    await made(world, "PATCH", "/organizations/acme", document("organizations", { "default-execution-mode": "local" }))
+    expect(await mode()).toEqual(["local", false])
+    await made(world, "PATCH", path, document("projects", { "default-execution-mode": "remote" }))
+    expect(await mode()).toEqual(["remote", true])
+    const inherit = { "setting-overwrites": { "default-execution-mode": false } }
+    await made(world, "PATCH", path, document("projects", inherit))
+    expect(await mode()).toEqual(["local", false])
+  })
+
+  test("[F-W9] a pool without agents is refused in HCP Terraform's words when nothing else is wrong", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const attributes = { name: "web", "default-execution-mode": "remote", "default-agent-pool-id": "apool-1" }
+    const { status, body } = await world.request("POST", "/organizations/acme/projects", {
+      body: document("projects", attributes),
+    })
+    expect([status, body.errors]).toEqual([
+      422,
+      [
+        {
+          status: "422",
+          title: "unprocessable entity",
+          detail: "Agent pool must not be specified unless using 'agent' execution mode",
+          source: { pointer: "/data/relationships/default-agent-pool/data/id" },
+        },
+      ],
+    ])
+  })
+
+  test.each([
+    {
+      why: "texts that break their rules",
+      attributes: { name: " web", description: "x".repeat(257), "auto-destroy-activity-duration": "0d" },
+      faults: [
+        [
+          "/data/attributes/name",
+          "Name may only contain letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
+        ],
+        ["/data/attributes/description", "Description is too long (maximum is 256 characters)"],
+        [
+          "/data/attributes/auto-destroy-activity-duration",
+          "Auto destroy activity duration must be a number from 1 to 9999 followed by d or h",
+        ],
+      ],
+    },
+    {
+      why: "an agent pool without agents, and bindings that break their rules",
+      attributes: { name: "web" },
+      relationships: {
+        "default-agent-pool": one("agent-pools", "apool-1"),
+        "tag-bindings": { data: [{ type: "tag-bindings", attributes: { key: "", value: "a b" } }] },
+      },
+      faults: [
+        ["/data/relationships/tag-bindings/data/0/attributes/key", "Key can't be blank"],
+        [
+          "/data/relationships/tag-bindings/data/0/attributes/value",
+          "Value can only include letters, numbers, and _ . = + - @ :",
+        ],
+        [
+          "/data/relationships/default-agent-pool/data/id",
+          "Agent pool must not be specified unless using 'agent' execution mode",
+        ],
+      ],
+    },
+    {
+      why: "a pool of nobody",
+      attributes: { name: "web", "default-execution-mode": "agent" },
+      relationships: { "default-agent-pool": one("agent-pools", "apool-1") },
+      faults: [
+        ["/data/relationships/default-agent-pool/data/id", "Default agent pool does not exist in this organization"],
+      ],
+    },
+    {
+      why: "agents without a pool",
+      attributes: { name: "web", "default-execution-mode": "agent" },
+      faults: [
+        [
+          "/data/relationships/default-agent-pool/data",
+          "Default agent pool must be specified when using 'agent' execution mode",
+        ],
+      ],
+    },
+    {
+      why: "a name that is taken in another case",
+      attributes: { name: "default project" },
+      faults: [["/data/attributes/name", "Name has already been taken"]],
+    },
+  ])("422 with every fault: $why", async ({ attributes, relationships, faults }) => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const answer = await world.request("POST", projects, { body: document("projects", attributes, relationships) })
+    expect(answer.status).toBe(422)
+    expect(
+      answer.body.errors.map((error: { detail: string; source: { pointer: string } }) => [
+        error.source.pointer,
+        error.detail,
+      ]),
+    ).toEqual(faults)
+    expect(names(await made(world, "GET", projects))).toEqual(["Default Project"])
+  })
+})
+
+describe("team access to projects", () => {
+  test("reaches the workspaces inside, changes at once, and ends with its record", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const ada = await newMember(world, "acme", "ada")
+    const team = await newTeam(world, "acme", "devs", { members: [ada] })
+    const project = await newProject(world, "web")
+    const workspace = await newWorkspace(world, "shop", project)
+    const { token } = ada
+    const can = async () => {
+      const shown = await world.request("GET", `/workspaces/${workspace}`, { token })
+      const seen = await world.request("GET", `/projects/${project}`, { token })
+      const listed = names((await world.request("GET", projects, { token })).body.data)
+      const permissions = shown.body?.data?.attributes.permissions
+      return {
+        project: seen.status,
+        listed,
+        ...(permissions && { update: permissions["can-update"], lock: permissions["can-lock"] }),
+      }
+    }
+    expect(await can()).toEqual({ project: 404, listed: [] })
+    const grant = document(
+      "team-projects",
+      { access: "read" },
+      { team: one("teams", team), project: one("projects", project) },
+    )
+    const created = await world.request("POST", "/team-projects", { body: grant })
+    expect(created.status).toBe(201)
+    const path = `/team-projects/${created.body.data.id}`
+    expect(created.body.data).toMatchObject({
+      id: expect.stringMatching(/^tprj-/),
+      attributes: { access: "read" },
+      relationships: { team: one("teams", team), project: one("projects", project) },
+    })
+    expect(await can()).toEqual({ project: 200, listed: ["web"], update: false, lock: false })
+    await made(world, "PATCH", path, document("team-projects", { access: "write" }))
+    expect(await can()).toEqual({ project: 200, listed: ["web"], update: false, lock: true })
+    await made(world, "PATCH", path, document("team-projects", { access: "admin" }))
+    expect(await can()).toEqual({ project: 200, listed: ["web"], update: true, lock: true })
+    expect(
+      (await made(world, "GET", `/team-projects?filter%5Bproject%5D%5Bid%5D=${project}`)).map(
+        ({ id }: { id: string }) => id,
+      ),
+    ).toEqual([created.body.data.id])
+    expect(await world.request("POST", "/team-projects", { body: grant })).toMatchObject({
+      status: 422,
+      body: {
+        errors: [
+          {
+            detail: "Team has already been given access to the project",
+            source: { pointer: "/data/relationships/team/data/id" },
+          },
+        ],
+      },
+    })
+    expect(await world.request("GET", "/team-projects")).toMatchObject({
+      status: 400,
+      body: { errors: [{ source: { parameter: "filter[project][id]" } }] },
+    })
+    await made(world, "DELETE", path)
+    expect(await can()).toEqual({ project: 404, listed: [] })
+    expect(await world.request("GET", path)).toMatchObject({ status: 404 })
+  })
+
+  test("an access of another name is refused with what there is instead, and a team of elsewhere does not exist", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    await newOrganization(world, "other")
+    const project = await newProject(world, "web")
+    const foreign = await newTeam(world, "other", "devs")
+    const grant = (access: string) =>
+      document("team-projects", { access }, { team: one("teams", foreign), project: one("projects", project) })
+    expect(await world.request("POST", "/team-projects", { body: grant("everything") })).toMatchObject({
+      status: 422,
+      body: {
+        errors: [
+          {
+            detail: 'access must be one of "read", "write", "maintain", "admin", "custom"',
+            source: { pointer: "/data/attributes/access" },
+          },
+        ],
+      },
+    })
+    expect(await world.request("POST", "/team-projects", { body: grant("read") })).toMatchObject({
+      status: 422,
+      body: { errors: [{ detail: "Team does not exist in this organization" }] },
+    })
+  })
+})
+
+describe("moving workspaces into a project", () => {
+  test("takes the right to move at both ends, and moves all or none", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    await newOrganization(world, "other")
+    const mover = await newMember(world, "acme", "mover")
+    const team = await newTeam(world, "acme", "movers", { members: [mover] })
+    const [from, to] = [await newProject(world, "from"), await newProject(world, "to")]
+    const [one1, one2] = [await newWorkspace(world, "one", from), await newWorkspace(world, "two")]
+    const foreign = (
+      await made(world, "POST", "/organizations/other/workspaces", document("workspaces", { name: "x" }))
+    ).id
+    const path = `/projects/${to}/relationships/workspaces`
+    const projectOf = async (id: string) =>
+      (await made(world, "GET", `/workspaces/${id}`)).relationships.project.data.id
+    const move = async (ids: string[], token?: string) =>
+      (await world.request("POST", path, { body: many("workspaces", ids), ...(token !== undefined && { token }) }))
+        .status
+
+    for (const project of [from, to])
+      await made(
+        world,
+        "POST",
+        "/team-projects",
+        document(
+          "team-projects",
+          { access: project === to ? "admin" : "write" },
+          { team: one("teams", team), project: one("projects", project) },
+        ),
+      )
+    expect(await move([one1], mover.token)).toBe(404)
+    expect(await move([one1, foreign])).toBe(404)
+    expect(await projectOf(one1)).toBe(from)
+    expect(await move([one1, one2, one1])).toBe(204)
+    expect([await projectOf(one1), await projectOf(one2)]).toEqual([to, to])
+    expect(
+      await world.request("POST", path, { body: { data: [{ type: "tags", id: one1 }, { type: "workspaces" }] } }),
+    ).toMatchObject({
+      status: 422,
+      body: { errors: [{ source: { pointer: "/data/0/type" } }, { source: { pointer: "/data/1/id" } }] },
+    })
+  })
+})
+
+test("to a stranger no project exists", async () => {
+  await using world = await openTestEngine()
+  await newOrganization(world, "acme")
+  const { token } = await newUser(world, "stranger")
+  const project = await newProject(world, "web")
+  const answers = [
+    await world.request("GET", projects, { token }),
+    await world.request("POST", projects, { token, body: document("projects", { name: "x" }) }),
+    await world.request("GET", `/projects/${project}`, { token }),
+    await world.request("PATCH", `/projects/${project}`, { token, body: document("projects", {}) }),
+    await world.request("DELETE", `/projects/${project}`, { token }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+})

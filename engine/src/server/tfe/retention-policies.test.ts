@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest"
+import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
+import { openTestEngine } from "../../../testing/test-engine.ts"
+
+const older = (days: unknown) => ({
+  data: { type: "data-retention-policy-delete-olders", attributes: { "delete-older-than-n-days": days } },
+})
+const keep = { data: { type: "data-retention-policy-dont-deletes" } }
+const ofWorkspace = (id: string) => `/workspaces/${id}/relationships/data-retention-policy`
+const ofAcme = "/organizations/acme/relationships/data-retention-policy"
+const ofSite = "/admin/data-retention-policy-settings"
+
+const memberOf = async (world: PopulatedEngine, workspace: string) =>
+  (await world.request("GET", `/workspaces/${workspace}`)).body.data.relationships["data-retention-policy"]
+
+describe("the policy of a workspace", () => {
+  test("[W-4.11-r2] [W-4.11-p1] [W-1-n5] is created, then updated under the same id", async () => {
+    await using world = await populatedEngine()
+    const workspace = await world.workspace("one")
+    const made = await world.request("POST", ofWorkspace(workspace), { body: older(30) })
+    expect(made.status).toBe(200)
+    expect(made.body.data).toEqual({
+      id: expect.stringMatching(/^drp-[a-zA-Z0-9]{16}$/),
+      type: "data-retention-policy-delete-olders",
+      attributes: { "delete-older-than-n-days": 30 },
+      relationships: { target: { data: { id: workspace, type: "workspaces" } } },
+    })
+    const changed = await world.request("POST", ofWorkspace(workspace), { body: older(7) })
+    expect(changed.body.data).toEqual({ ...made.body.data, attributes: { "delete-older-than-n-days": 7 } })
+    expect((await world.request("GET", ofWorkspace(workspace))).body).toEqual(changed.body)
+  })
+
+  test("[W-4.11-r2] of another type replaces it under a new id", async () => {
+    await using world = await populatedEngine()
+    const workspace = await world.workspace("one")
+    const before = (await world.request("POST", ofWorkspace(workspace), { body: older(30) })).body.data
+    const after = (await world.request("POST", ofWorkspace(workspace), { body: keep })).body.data
+    expect(after).toMatchObject({ type: "data-retention-policy-dont-deletes", attributes: {} })
+    expect(after.id).not.toBe(before.id)
+    expect((await world.request("GET", ofWorkspace(workspace))).body.data).toEqual(after)
+  })
+
+  test("[W-4.11-r1] is the explicit one, else the organization's, else not found", async () => {
+    await using world = await populatedEngine()
+    const workspace = await world.workspace("one")
+    await world.request("POST", ofSite, { body: older(365) })
+    expect((await world.request("GET", ofWorkspace(workspace))).status).toBe(404)
+    await world.request("POST", ofAcme, { body: keep })
+    const inherited = await world.request("GET", ofWorkspace(workspace))
+    expect([inherited.status, inherited.body.data.type]).toEqual([200, "data-retention-policy-dont-deletes"])
+    expect(inherited.body.data.relationships.target.data).toEqual({ id: "acme", type: "organizations" })
+    await world.request("POST", ofWorkspace(workspace), { body: older(5) })
+    const own = await world.request("GET", ofWorkspace(workspace))
+    expect([own.status, own.body.data.attributes]).toEqual([200, { "delete-older-than-n-days": 5 }])
+  })
+
+  test("[W-4.11-r3] is removed, and only it", async () => {
+    await using world = await populatedEngine()
+    const workspace = await world.workspace("one")
+    await world.request("POST", ofAcme, { body: older(9) })
+    await world.request("POST", ofWorkspace(workspace), { body: older(5) })
+    const removed = await world.request("DELETE", ofWorkspace(workspace))
+    expect([removed.status, removed.body]).toEqual([204, undefined])
+    const left = await world.request("GET", ofWorkspace(workspace))
+    expect(left.body.data.attributes).toEqual({ "delete-older-than-n-days": 9 })
+    expect((await world.request("DELETE", ofWorkspace(workspace))).status).toBe(404)
+  })
+
+  test("[W-4.11-p1] stands in the workspace's document exactly while it is set there, with its type", async () => {
+    await using world = await populatedEngine()
+    const workspace = await world.workspace("one")
+    await world.request("POST", ofAcme, { body: keep })
+    expect(await memberOf(world, workspace)).toBeUndefined()
+    const { id } = (await world.request("POST", ofWorkspace(workspace), { body: older(5) })).body.data
+    expect(await memberOf(world, workspace)).toEqual({ data: { id, type: "data-retention-policy-delete-olders" } })
+    await world.request("DELETE", ofWorkspace(workspace))
+    expect(await memberOf(world, workspace)).toBeUndefined()
+  })
+
+  test.each(["POST", "PATCH"])("%s in the legacy type is answered in it", async (method) => {
+    await using world = await populatedEngine()
+    const workspace = await world.workspace("one")
+    const body = { data: { type: "data-retention-policies", attributes: { "delete-older-than-n-days": 12 } } }
+    const { status, body: answer } = await world.request(method, ofWorkspace(workspace), { body })
+    expect([status, answer.data.type, answer.data.attributes]).toEqual([
+      200,
+      "data-retention-policies",
+      { "delete-older-than-n-days": 12 },
+    ])
+    const read = (await world.request("GET", ofWorkspace(workspace))).body.data
+    expect([read.id, read.type]).toEqual([answer.data.id, "data-retention-policy-delete-olders"])
+  })
+
+  test("the attribute may be written in camel case", async () => {
+    await using world = await populatedEngine()
+    const body = { data: { type: "data-retention-policy-delete-olders", attributes: { deleteOlderThanNDays: 8 } } }
+    const answer = await world.request("POST", ofWorkspace(await world.workspace("one")), { body })
+    expect([answer.status, answer.body.data.attributes]).toEqual([200, { "delete-older-than-n-days": 8 }])
+  })
+
+  const days = "/data/attributes/delete-older-than-n-days"
+  test.each([
+    { body: older(0), pointer: days },
+    { body: older(-3), pointer: days },
+    { body: older(1.5), pointer: days },
+    { body: older("7"), pointer: days },
+    { body: older(null), pointer: days },
+    { body: { data: { type: "data-retention-policy-delete-olders" } }, pointer: days },
+    { body: { data: { type: "policies" } }, pointer: "/data/type" },
+  ])("a document is refused at $pointer, and nothing is set", async ({ body, pointer }) => {
+    await using world = await populatedEngine()
+    const workspace = await world.workspace("one")
+    const answer = await world.request("POST", ofWorkspace(workspace), { body })
+    expect([answer.status, answer.body.errors[0].source]).toEqual([422, { pointer }])
+    expect((await world.request("GET", ofWorkspace(workspace))).status).toBe(404)
+  })
+
+  test("[W-1-n5] is not shown after the edition was changed to the hosted one", async () => {
+    await using place = await usualSharedKind.place()
+    const { url } = place
+    await using before = await populatedEngine({ url })
+    const workspace = await before.workspace("one")
+    await before.request("POST", ofWorkspace(workspace), { body: older(5) })
+    await using hosted = await openTestEngine({ url, edition: "hosted" })
+    const { body } = await hosted.request("GET", `/workspaces/${workspace}`)
+    expect(body.data.relationships["data-retention-policy"]).toBeUndefined()
+  })
+})
+
+describe("who may", () => {
+  test("change a workspace's policy: its admins; see it: its readers", async () => {
+    await using world = await populatedEngine()
+    const workspace = await world.workspace("one")
+    await world.request("POST", ofAcme, { body: older(9) })
+    const statuses = async (token: string | null) => [
+      (await world.request("GET", ofWorkspace(workspace), { token })).status,
+      (await world.request("POST", ofWorkspace(workspace), { token, body: older(1) })).status,
+      (await world.request("DELETE", ofWorkspace(workspace), { token })).status,
+    ]
+    expect(await statuses(await world.token({ on: { [workspace]: "admin" } }))).toEqual([200, 200, 204])
+    expect(await statuses(await world.token({ on: { [workspace]: "write" } }))).toEqual([200, 404, 404])
+    expect(await statuses(await world.token())).toEqual([404, 404, 404])
+    expect(await statuses(null)).toEqual([401, 401, 401])
+  })
+
+  test("change an organization's policy: its owners; see it: its members", async () => {
+    await using world = await populatedEngine()
+    const member = await world.token()
+    expect((await world.request("GET", ofAcme)).status).toBe(404)
+    expect((await world.request("POST", ofAcme, { token: member, body: keep })).status).toBe(404)
+    expect((await world.request("POST", ofAcme, { body: keep })).status).toBe(200)
+    expect((await world.request("GET", ofAcme, { token: member })).status).toBe(200)
+    expect((await world.request("DELETE", ofAcme, { token: member })).status).toBe(404)
+    expect((await world.request("DELETE", ofAcme)).status).toBe(204)
+    expect((await world.request("POST", ofAcme.replace("acme", "none"), { body: keep })).status).toBe(404)
+  })
+
+  test("see and change the site's policy: site administrators, and only one that deletes", async () => {
+    await using world = await populatedEngine()
+    const manager = await world.token({ organization: { manageWorkspaces: true } })
+    const made = await world.request("POST", ofSite, { body: older(365) })
+    expect([made.status, made.body.data.relationships.target.data]).toEqual([200, null])
+    expect((await world.request("GET", ofSite)).body).toEqual(made.body)
+    const refused = await world.request("PATCH", ofSite, { body: keep })
+    expect([refused.status, refused.body.errors[0].source]).toEqual([422, { pointer: "/data/type" }])
+    expect((await world.request("GET", ofSite, { token: manager })).status).toBe(404)
+    expect((await world.request("POST", ofSite, { token: manager, body: older(1) })).status).toBe(404)
+    expect((await world.request("DELETE", ofSite, { token: manager })).status).toBe(404)
+    expect((await world.request("DELETE", ofSite)).status).toBe(204)
+    expect((await world.request("GET", ofSite)).status).toBe(404)
+  })
+})
+
+test.each(["GET", "POST", "PATCH", "DELETE"])("[W-1-n5] the hosted edition has no policies: %s", async (method) => {
+  await using world = await populatedEngine({ edition: "hosted" })
+  const workspace = await world.workspace("one")
+  for (const path of [ofWorkspace(workspace), ofAcme, ofSite]) {
+    const body = method === "GET" || method === "DELETE" ? {} : { body: older(1) }
+    expect((await world.request(method, path, body)).status).toBe(404)
+  }
+})

@@ -1,0 +1,49 @@
+import { type Route, withSmallBodies } from "./route.ts"
+import { agentPoolRoutes, projectRoutes } from "./projects.ts"
+import { apiDescriptionRoutes } from "./pages.ts"
+import { assessmentRoutes, remoteStateConsumerRoutes, retentionPolicyRoutes, workspaceRoutes } from "./workspaces.ts"
+import { bulkActionRoutes } from "./bulk-actions.ts"
+import { configurationVersionRoutes, terraformVersionRoutes } from "./configuration-versions.ts"
+import { eventRoutes, webhookRoutes } from "./events.ts"
+import { organizationMembershipRoutes, organizationRoutes, siteSettingsRoutes } from "./organizations.ts"
+import { runRoutes } from "./runs.ts"
+import { sshKeyRoutes, vcsConnectionRoutes } from "./vcs-connections.ts"
+import { runClaimRoutes } from "./run-claims.ts"
+import { stateVersionRoutes } from "./state-versions.ts"
+import { tagRoutes } from "./tags.ts"
+import { teamAccessRoutes, teamRoutes } from "./teams.ts"
+import { tokenRoutes, userRoutes } from "./users.ts"
+import { variableRoutes } from "./variables.ts"
+
+/** Every endpoint that needs a token, relative to `/api/v2`. */
+export const apiRoutes: readonly Route[] = [
+  ...withSmallBodies([
+    ...organizationMembershipRoutes,
+    ...userRoutes,
+    ...tokenRoutes,
+    ...siteSettingsRoutes,
+    ...terraformVersionRoutes,
+    ...webhookRoutes,
+    ...retentionPolicyRoutes,
+  ]),
+  // Keys and messages in these may have 64 KiB by themselves.
+  ...sshKeyRoutes,
+  ...assessmentRoutes,
+  ...vcsConnectionRoutes,
+  ...organizationRoutes,
+  ...projectRoutes,
+  ...teamRoutes,
+  ...teamAccessRoutes,
+  ...workspaceRoutes,
+  ...bulkActionRoutes,
+  ...runClaimRoutes,
+  ...stateVersionRoutes,
+  ...tagRoutes,
+  ...agentPoolRoutes,
+  ...runRoutes,
+  ...configurationVersionRoutes,
+  ...variableRoutes,
+  ...eventRoutes,
+  ...remoteStateConsumerRoutes,
+  ...apiDescriptionRoutes,
+]

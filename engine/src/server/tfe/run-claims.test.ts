@@ -1,0 +1,778 @@
+// Runs as executors see them: who gets which, what they may say of it, and what becomes of it when they fall silent.
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { secondMs } from "../../core/time.ts"
+import { openDatabase } from "../../storage/sql/database.ts"
+import { keySealer, newKeyText, parseKeyRing } from "../../storage/sealing/key-sealing.ts"
+import { repositoriesOver } from "../../storage/repositories/repositories.ts"
+import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { document, made, one } from "../../../testing/users.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
+import { tarball } from "../../../testing/tar-archive.ts"
+import { openTestEngine, type Answer, type RequestOptions, type TestEngine } from "../../../testing/test-engine.ts"
+import { endRunClaims } from "../../workspaces/runs/expire-run-claims.ts"
+
+const start = Date.UTC(2026, 0, 1)
+
+async function claimWorld() {
+  const clock = manualClock(start)
+  const runtime = { ...systemRuntime(), clock }
+  const keyText = newKeyText(runtime.random)
+  const place = await usualSharedKind.place()
+  const world = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
+  const id = await world.workspace("web")
+  const claim = (path: string, attributes: object = {}, options: RequestOptions = {}): Promise<Answer> =>
+    world.request("POST", `${path}/run-claims`, { body: document("run-claims", attributes), ...options })
+  return Object.assign(world, {
+    id,
+    clock,
+    claim,
+    /** What the job does when its turn comes. */
+    async endClaims(): Promise<void> {
+      await using database = await openDatabase(place.url)
+      const storage = repositoriesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
+      await endRunClaims({ storage, runtime }, { signal: AbortSignal.timeout(10_000) })
+    },
+    async [Symbol.asyncDispose]() {
+      await world.engine[Symbol.asyncDispose]()
+      await place[Symbol.asyncDispose]()
+    },
+    async queue(attributes: object = {}, on = id): Promise<string> {
+      clock.advance(1)
+      const body = document("runs", attributes, { workspace: one("workspaces", on) })
+      return (await made(world, "POST", "/runs", body)).id
+    },
+    /** The claim, and the run it is for. */
+    async claimed(path = "/organizations/acme", attributes: object = {}, options: RequestOptions = {}) {
+      const { status, body } = await claim(path, attributes, options)
+      expect([status, body?.errors]).toEqual([201, undefined])
+      return { claim: body.data.id as string, run: body.data.relationships.run.data.id as string, body }
+    },
+    report: (claimId: string, attributes: object, options: RequestOptions = {}) =>
+      world.request("POST", `/run-claims/${claimId}/actions/report`, {
+        body: document("runs", attributes),
+        ...options,
+      }),
+    heartbeat: (claimId: string, options: RequestOptions = {}) =>
+      world.request("POST", `/run-claims/${claimId}/actions/heartbeat`, options),
+    log: (claimId: string, stage: string, offset: number | string, text: string) =>
+      world.request("POST", `/run-claims/${claimId}/logs/${stage}?offset=${offset}`, { body: Buffer.from(text) }),
+    statusOf: async (run: string) => (await world.request("GET", `/runs/${run}`)).body.data.attributes.status,
+    locked: async () => (await world.request("GET", `/workspaces/${id}`)).body.data.attributes.locked,
+  })
+}
+
+const detailOf = ({ status, body }: Answer) => [status, body?.errors?.[0]?.detail]
+const runIn = (answer: Answer) => answer.body.included[0]
+
+async function newAgent(world: TestEngine, name: string): Promise<{ readonly pool: string; readonly token: string }> {
+  const pool = await made(world, "POST", "/organizations/acme/agent-pools", document("agent-pools", { name }))
+  const path = `/agent-pools/${pool.id}/authentication-tokens`
+  const token = await made(world, "POST", path, document("authentication-tokens", { description: name }))
+  return { pool: pool.id, token: token.attributes.token }
+}
+
+describe("an executor", () => {
+  test("gets the run that has waited longest, with all it needs to know of it", async () => {
+    await using world = await claimWorld()
+    const other = await world.workspace("other")
+    const first = await world.queue({ variables: [{ key: "region", value: '"eu"' }] })
+    const second = await world.queue({}, other)
+    const { run, body } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 30 })
+    expect(run).toBe(first)
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^claim-\w{16}$/),
+      type: "run-claims",
+      attributes: { name: "worker-1", "expires-at": new Date(world.clock.now() + 30 * secondMs).toISOString() },
+      relationships: { workspace: { data: { id: world.id } } },
+    })
+    expect(body.included[0]).toMatchObject({
+      id: first,
+      attributes: {
+        status: "plan_queued",
+        variables: [{ key: "region", value: '"eu"' }],
+        executor: { name: "worker-1" },
+      },
+    })
+    expect(await world.locked()).toBe(true)
+    expect((await world.claimed()).run).toBe(second)
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+  })
+
+  test("carries a run to its end, and is told what was decided meanwhile", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed()
+    expect((await world.report(claim, { status: "planning" })).status).toBe(200)
+    const planned = await world.report(claim, { status: "planned", "resource-additions": 3 })
+    expect(runIn(planned).attributes).toMatchObject({ status: "planned", "has-changes": true })
+    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("planned")
+    await world.request("POST", `/runs/${run}/actions/apply`)
+    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("confirmed")
+    await world.report(claim, { status: "applying" })
+    const applied = await world.report(claim, { status: "applied", "resource-additions": 3 })
+    expect(runIn(applied).attributes).toMatchObject({ status: "applied", executor: null })
+    expect(await world.locked()).toBe(false)
+  })
+
+  test("may report a step again whose answer was lost, and no other", async () => {
+    await using world = await claimWorld()
+    await world.queue({ "auto-apply": true })
+    const { claim } = await world.claimed()
+    await world.report(claim, { status: "planning" })
+    world.clock.advance(1)
+    for (let again = 0; again < 2; again += 1)
+      expect(runIn(await world.report(claim, { status: "planned" })).attributes.status).toBe("confirmed")
+    world.clock.advance(1)
+    expect(detailOf(await world.report(claim, { status: "planning" }))).toEqual([
+      409,
+      "The run is confirmed and cannot become planning.",
+    ])
+    await world.report(claim, { status: "applying" })
+    world.clock.advance(1)
+    for (let again = 0; again < 2; again += 1)
+      expect((await world.report(claim, { status: "applied" })).status).toBe(200)
+    expect((await world.report(claim, { status: "errored" })).status).toBe(409)
+  })
+
+  test("waits while the workspace is locked, and behind the runs before", async () => {
+    await using world = await claimWorld()
+    const [first, second] = [await world.queue(), await world.queue()]
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    const speculative = await world.queue({ "plan-only": true })
+    expect((await world.claimed()).run).toBe(speculative)
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
+    const { claim, run } = await world.claimed()
+    expect(run).toBe(first)
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    await world.report(claim, { status: "errored" })
+    expect((await world.claimed()).run).toBe(second)
+  })
+
+  test("waits for the configuration of a run to arrive", async () => {
+    await using world = await claimWorld()
+    const path = `/workspaces/${world.id}/configuration-versions`
+    const { id } = await made(world, "POST", path, document("configuration-versions", { "auto-queue-runs": false }))
+    const related = {
+      workspace: one("workspaces", world.id),
+      "configuration-version": one("configuration-versions", id),
+    }
+    await made(world, "POST", "/runs", document("runs", {}, related))
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+  })
+
+  test("is told at once when a run comes while it waits", async () => {
+    await using world = await claimWorld()
+    const waiting = world.claimed("/organizations/acme", { "wait-seconds": 30 })
+    const run = await world.queue()
+    expect((await waiting).run).toBe(run)
+  })
+
+  test("hands a confirmed run on to another executor", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const planner = await world.claimed()
+    await world.report(planner.claim, { status: "planning" })
+    const plan = Buffer.from([0, 1, 2, 255])
+    const documents = `/run-claims/${planner.claim}/documents`
+    expect((await world.request("PUT", `${documents}/plan-file`, { body: plan })).status).toBe(204)
+    await world.report(planner.claim, { status: "planned" })
+    expect((await world.request("DELETE", `/run-claims/${planner.claim}`)).status).toBe(204)
+    expect((await world.heartbeat(planner.claim)).status).toBe(404)
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    await world.request("POST", `/runs/${run}/actions/apply`)
+    const applier = await world.claimed()
+    expect([applier.run, applier.body.included[0].attributes.status]).toEqual([run, "apply_queued"])
+    const read = await world.request("GET", `/run-claims/${applier.claim}/documents/plan-file`)
+    expect(Buffer.from(read.bytes)).toEqual(plan)
+    expect((await world.request("GET", `/run-claims/${applier.claim}/documents/json-output`)).status).toBe(404)
+    const late = await world.request("PUT", `/run-claims/${applier.claim}/documents/plan-file`, { body: plan })
+    expect(detailOf(late)).toEqual([409, "The plan has ended, and its log with it."])
+  })
+
+  test.each([{ reports: "planned" }, { reports: "planned_and_saved" }])(
+    "[F-W3] has no claim any more once its plan is saved ($reports): whoever is next applies it at once",
+    async ({ reports }) => {
+      await using world = await claimWorld()
+      const run = await world.queue({ "save-plan": true })
+      const planner = await world.claimed()
+      await world.report(planner.claim, { status: "planning" })
+      const saved = await world.report(planner.claim, { status: reports, "resource-additions": 1 })
+      expect([saved.status, runIn(saved).attributes.status]).toEqual([200, "planned_and_saved"])
+      expect((await world.request("GET", `/runs/${run}`)).body.data.attributes.executor).toBeNull()
+      expect((await world.heartbeat(planner.claim)).status).toBe(404)
+      expect((await world.request("GET", `/run-claims/${planner.claim}/variables`)).status).toBe(404)
+      expect((await world.claim("/organizations/acme")).status).toBe(204)
+      expect((await world.request("POST", `/runs/${run}/actions/apply`)).status).toBe(202)
+      const applier = await world.claimed()
+      expect([applier.run, applier.body.included[0].attributes.status]).toEqual([run, "apply_queued"])
+      await world.report(applier.claim, { status: "applying" })
+      expect(runIn(await world.report(applier.claim, { status: "applied" })).attributes.status).toBe("applied")
+    },
+  )
+
+  test("renders its plan as JSON for those who administer the workspace, once the plan has ended", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed()
+    const { plan } = (await world.request("GET", `/runs/${run}`)).body.data.relationships
+    const addresses = [`/plans/${plan.data.id}/json-output`, `/runs/${run}/plan/json-output`]
+    const read = async (token: string) => {
+      const answers = await Promise.all(addresses.map((path) => world.request("GET", path, { token })))
+      expect(new Set(answers.map(({ status }) => status)).size).toBe(1)
+      return { status: answers[0]?.status, body: answers[0]?.body }
+    }
+    const rendered = { format_version: "1.2", resource_changes: [] }
+    await world.report(claim, { status: "planning" })
+    const path = `/run-claims/${claim}/documents/json-output`
+    await world.request("PUT", path, { body: Buffer.from(JSON.stringify(rendered)) })
+    expect(await read(world.rootToken)).toEqual({ status: 204, body: undefined })
+    await world.report(claim, { status: "planned" })
+    expect(await read(world.rootToken)).toEqual({ status: 200, body: rendered })
+    const organizationToken = (await world.engine.tokens.createForOrganization("acme", {})).secret
+    const statusFor = async (level: "read" | "plan" | "write" | "admin") =>
+      (await read(await world.token({ on: { [world.id]: level } }))).status
+    expect(await statusFor("admin")).toBe(200)
+    for (const level of ["read", "plan", "write"] as const) expect(await statusFor(level)).toBe(404)
+    expect((await read(organizationToken)).status).toBe(404)
+    // A plan that failed, or whose executor renders none, has none.
+    await world.request("POST", `/runs/${run}/actions/discard`)
+    const bare = await world.queue()
+    const again = await world.claimed()
+    await world.report(again.claim, { status: "planning" })
+    await world.report(again.claim, { status: "errored" })
+    expect((await world.request("GET", `/runs/${bare}/plan/json-output`)).status).toBe(404)
+  })
+
+  test("cannot give back what it has begun", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed()
+    await world.report(claim, { status: "planning" })
+    expect(detailOf(await world.request("DELETE", `/run-claims/${claim}`))).toEqual([
+      409,
+      "The run is planning and cannot be given back; report how it ended.",
+    ])
+    expect(await world.statusOf(run)).toBe("planning")
+  })
+
+  test("reads the values of variables, which people may not, while its run goes on", async () => {
+    await using world = await claimWorld()
+    const variable = { key: "password", value: "s3cret", category: "terraform", sensitive: true }
+    await made(world, "POST", `/workspaces/${world.id}/vars`, document("vars", variable))
+    await world.queue()
+    const { claim } = await world.claimed()
+    const { body } = await world.request("GET", `/run-claims/${claim}/variables`)
+    expect(body.data[0].attributes).toEqual({ ...variable, hcl: false })
+    await world.report(claim, { status: "errored" })
+    expect((await world.request("GET", `/run-claims/${claim}/variables`)).status).toBe(409)
+  })
+
+  test("alone reports on the run it has claimed", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1" })
+    const token = await world.token({ on: { [world.id]: "admin" } })
+    expect((await world.heartbeat(claim, { token })).status).toBe(404)
+    expect((await world.report(claim, { status: "planning" }, { token })).status).toBe(404)
+    const body = document("runs", { status: "planning" })
+    expect(detailOf(await world.request("POST", `/runs/${run}/actions/transition`, { body }))).toEqual([
+      409,
+      'The run is claimed by the executor "worker-1", who alone may report on it.',
+    ])
+    expect((await world.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
+    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("canceled")
+    expect((await world.report(claim, { status: "planning" })).status).toBe(409)
+  })
+
+  test("is refused with every fault of what it asks", async () => {
+    await using world = await claimWorld()
+    const answer = await world.claim("/organizations/acme", { name: "", "lease-seconds": 5, "wait-seconds": 31 })
+    expect([
+      answer.status,
+      ...answer.body.errors.map(({ source }: { readonly source: { pointer: string } }) => source.pointer),
+    ]).toEqual([422, "/data/attributes/name", "/data/attributes/lease-seconds", "/data/attributes/wait-seconds"])
+  })
+})
+
+describe("who may claim", () => {
+  test.each<{ access: "read" | "plan" | "write"; statuses: readonly number[] }>([
+    { access: "read", statuses: [204, 404] },
+    { access: "plan", statuses: [201, 204] },
+    { access: "write", statuses: [201, 201] },
+  ])(
+    "with the access $access, of an organization's and a workspace's runs: $statuses",
+    async ({ access, statuses }) => {
+      await using world = await claimWorld()
+      const token = await world.token({ on: { [world.id]: access } })
+      await world.queue()
+      await world.queue({ "plan-only": true })
+      const answers = [
+        await world.claim("/organizations/acme", {}, { token }),
+        await world.claim(`/workspaces/${world.id}`, {}, { token }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual(statuses)
+    },
+  )
+
+  test("an organization's token runs nothing", async () => {
+    await using world = await claimWorld()
+    await world.queue()
+    const path = "/organizations/acme/authentication-token"
+    const { token } = (await made(world, "POST", path, document("authentication-token", {}))).attributes
+    expect((await world.claim("/organizations/acme", {}, { token })).status).toBe(404)
+  })
+
+  test("an agent gets the runs of its pool, and sees nothing else at all", async () => {
+    await using world = await claimWorld()
+    const [edge, core] = [await newAgent(world, "edge"), await newAgent(world, "core")]
+    const inPool = await world.workspace("inside", { executionMode: "agent", agentPoolId: edge.pool })
+    await world.queue()
+    const run = await world.queue({}, inPool)
+    const poolPath = `/agent-pools/${edge.pool}`
+    expect((await world.claim(poolPath, {}, { token: core.token })).status).toBe(404)
+    expect((await world.claim(`/agent-pools/${core.pool}`, {}, { token: core.token })).status).toBe(204)
+    expect((await world.claim(`/workspaces/${inPool}`, {}, { token: core.token })).status).toBe(404)
+    const member = await world.token({ on: { [inPool]: "write" } })
+    expect((await world.claim(poolPath, {}, { token: member })).status).toBe(404)
+    expect((await world.claim(`/workspaces/${inPool}`)).status).toBe(409)
+    expect((await world.claim("/organizations/acme", {}, { token: edge.token })).status).toBe(404)
+    expect((await world.claim(`/workspaces/${world.id}`, {}, { token: edge.token })).status).toBe(404)
+    const { claim, run: got } = await world.claimed(poolPath, {}, { token: edge.token })
+    expect(got).toBe(run)
+    expect((await world.heartbeat(claim, { token: core.token })).status).toBe(404)
+    expect((await world.report(claim, { status: "planning" }, { token: edge.token })).status).toBe(200)
+    for (const path of [`/runs/${run}`, `/workspaces/${inPool}`, "/organizations/acme", poolPath, "/account/details"])
+      expect([path, (await world.request("GET", path, { token: edge.token })).status]).toEqual([path, 404])
+    expect((await world.request("GET", "/organizations", { token: edge.token })).body.data).toEqual([])
+    await world.engine.mounts.create({ path: "pki" })
+    expect((await world.pki("GET", "/pki/roles/any", { token: edge.token })).status).toBe(403)
+    // A workspace that leaves the pool takes its run along.
+    await world.request("PATCH", `/workspaces/${inPool}`, {
+      body: document("workspaces", { "execution-mode": "agent", "agent-pool-id": core.pool }),
+    })
+    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
+  })
+
+  test("[F-W7] an agent gets no run of a workspace outside the scope of its pool, and loses the one it has", async () => {
+    await using world = await claimWorld()
+    const edge = await newAgent(world, "edge")
+    const execution = { executionMode: "agent", agentPoolId: edge.pool } as const
+    const [inside, outside] = [await world.workspace("in", execution), await world.workspace("out", execution)]
+    const path = `/agent-pools/${edge.pool}`
+    const allow = (lists: Readonly<Record<string, readonly string[]>>) =>
+      world.request("PATCH", path, {
+        body: {
+          data: {
+            type: "agent-pools",
+            relationships: Object.fromEntries(
+              Object.entries(lists).map(([name, ids]) => [
+                name,
+                { data: ids.map((id) => ({ type: "workspaces", id })) },
+              ]),
+            ),
+          },
+        },
+      })
+    expect((await allow({ "allowed-workspaces": [inside] })).status).toBe(200)
+    await world.queue({}, outside)
+    expect((await world.claim(path, {}, { token: edge.token })).status).toBe(204)
+    expect((await world.claim(path)).status).toBe(204)
+    expect((await world.claim(`/workspaces/${outside}`, {}, { token: edge.token })).status).toBe(404)
+    const run = await world.queue({}, inside)
+    const { claim, run: got } = await world.claimed(path, {}, { token: edge.token })
+    expect(got).toBe(run)
+    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(200)
+    await allow({ "excluded-workspaces": [inside] })
+    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
+  })
+
+  test("an agent is nobody once its token is revoked, or its pool is gone", async () => {
+    await using world = await claimWorld()
+    const { pool, token } = await newAgent(world, "edge")
+    const tokens = (await world.request("GET", `/agent-pools/${pool}/authentication-tokens`)).body.data
+    expect(tokens).toMatchObject([
+      { attributes: { description: "edge", token: null }, relationships: { "agent-pool": { data: { id: pool } } } },
+    ])
+    const path = `/agent-pools/${pool}/authentication-tokens`
+    const second = await made(world, "POST", path, document("agent-tokens", { description: "second" }))
+    const claim = (of: string) => world.claim(`/agent-pools/${pool}`, {}, { token: of })
+    expect((await claim(token)).status).toBe(204)
+    await world.request("DELETE", `/authentication-tokens/${tokens[0].id}`)
+    expect((await claim(token)).status).toBe(401)
+    expect((await claim(second.attributes.token)).status).toBe(204)
+    await world.request("DELETE", `/agent-pools/${pool}`)
+    expect((await claim(second.attributes.token)).status).toBe(401)
+  })
+})
+
+describe("the state and the configuration of a run are for its executor alone", () => {
+  const configuration = tarball({ "main.tf": "# nothing" })
+  const before = stateFile({ serial: 1 })
+  const after = stateFile({ serial: 2, outputs: { done: { value: true, type: "bool" } } })
+
+  /** An agent of a pool with a claim on a run of a workspace that has a state and a configuration. */
+  async function workingAgent() {
+    const world = await claimWorld()
+    const [edge, core] = [await newAgent(world, "edge"), await newAgent(world, "core")]
+    const input = { executionMode: "agent", agentPoolId: edge.pool, workingDirectory: "stacks/web" } as const
+    const workspace = await world.workspace("inside", input)
+    const path = `/workspaces/${workspace}`
+    await world.request("POST", `${path}/actions/lock`)
+    const current = await made(world, "POST", `${path}/state-versions`, stateVersionDocument(before, { inline: true }))
+    await world.request("POST", `${path}/actions/unlock`)
+    const uploaded = document("configuration-versions", { "auto-queue-runs": false })
+    const version = await made(world, "POST", `${path}/configuration-versions`, uploaded)
+    await made(world, "PUT", `/configuration-versions/${version.id}/upload`, configuration)
+    const run = await world.queue({ "auto-apply": true }, workspace)
+    const { claim, body } = await world.claimed(`/agent-pools/${edge.pool}`, {}, { token: edge.token })
+    const report = async (status: string) => {
+      const answer = await world.report(claim, { status }, { token: edge.token })
+      expect(answer.status).toBe(200)
+    }
+    /** What each of the three is answered. */
+    const ask = async (token: string | null) => {
+      const read = (name: string) => world.request("GET", `/run-claims/${claim}/${name}`, { token })
+      const state = await read("state")
+      const archive = await read("configuration")
+      const sent = stateVersionDocument(after, { inline: true })
+      const made = await world.request("POST", `/run-claims/${claim}/state-versions`, { token, body: sent })
+      return { state, archive, made, statuses: [state.status, archive.status, made.status] }
+    }
+    return Object.assign(world, {
+      edge,
+      core,
+      workspace,
+      current,
+      version,
+      run,
+      claimId: claim,
+      claimBody: body,
+      reaches: report,
+      ask,
+    })
+  }
+  type Stage = Awaited<ReturnType<typeof workingAgent>>
+
+  test("an agent reads both, and saves what it has applied in the name of the run", async () => {
+    await using world = await workingAgent()
+    const { token } = world.edge
+    expect(world.claimBody.data.attributes).toMatchObject({
+      "workspace-name": "inside",
+      "organization-name": "acme",
+      "working-directory": "stacks/web",
+      "terraform-version": expect.any(String),
+    })
+    const planning = await world.ask(token)
+    expect(planning.statuses).toEqual([200, 200, 409])
+    expect(Buffer.from(planning.state.bytes).toString()).toBe(before.text)
+    expect(Buffer.from(planning.archive.bytes)).toEqual(Buffer.from(configuration))
+    expect(detailOf(planning.made)).toEqual([409, "The run is plan_queued; only a run that is applying makes states."])
+    for (const status of ["planning", "planned", "applying"]) await world.reaches(status)
+    const announced = await world.request("POST", `/run-claims/${world.claimId}/state-versions`, {
+      token,
+      body: stateVersionDocument(after, {}),
+    })
+    expect(announced.body.data).toMatchObject({
+      attributes: { status: "pending" },
+      relationships: { run: { data: { id: world.run } }, "created-by": { data: { type: "runs", id: world.run } } },
+    })
+    const upload = announced.body.data.attributes["hosted-state-upload-url"]
+    expect((await world.request("PUT", upload, { token: null, body: Buffer.from(after.text) })).status).toBe(204)
+    await world.reaches("applied")
+    const current = await world.request("GET", `/workspaces/${world.workspace}/current-state-version`)
+    expect(current.body.data).toMatchObject({ id: announced.body.data.id, attributes: { serial: 2 } })
+  })
+
+  test.each<{ who: string; token: (world: Stage) => string | null | Promise<string>; statuses: readonly number[] }>([
+    { who: "the agent", token: ({ edge }) => edge.token, statuses: [200, 200, 201] },
+    { who: "an agent of another pool", token: ({ core }) => core.token, statuses: [404, 404, 404] },
+    { who: "the site administrator", token: ({ rootToken }) => rootToken, statuses: [404, 404, 404] },
+    {
+      who: "an administrator of the workspace",
+      token: (world) => world.token({ on: { [world.workspace]: "admin" } }),
+      statuses: [404, 404, 404],
+    },
+    { who: "nobody", token: () => null, statuses: [401, 401, 401] },
+  ])("$who is answered $statuses while the run applies", async ({ token, statuses }) => {
+    await using world = await workingAgent()
+    for (const status of ["planning", "planned", "applying"]) await world.reaches(status)
+    expect((await world.ask(await token(world))).statuses).toEqual(statuses)
+  })
+
+  test.each<{ when: string; acts: (world: Stage) => Promise<unknown>; statuses: readonly number[] }>([
+    { when: "its plan has begun", acts: (world) => world.reaches("planning"), statuses: [200, 200, 409] },
+    { when: "the run has failed", acts: (world) => world.reaches("errored"), statuses: [409, 409, 409] },
+    {
+      when: "the run is canceled",
+      acts: (world) => world.request("POST", `/runs/${world.run}/actions/cancel`),
+      statuses: [409, 409, 409],
+    },
+    {
+      when: "it has given the run back",
+      acts: (world) => world.request("DELETE", `/run-claims/${world.claimId}`, { token: world.edge.token }),
+      statuses: [404, 404, 404],
+    },
+    {
+      when: "it was silent for too long",
+      acts: async (world) => world.clock.advance(61 * secondMs),
+      statuses: [409, 409, 409],
+    },
+    {
+      when: "the workspace has left its pool",
+      acts: (world) => {
+        const attributes = { "execution-mode": "agent", "agent-pool-id": world.core.pool }
+        return world.request("PATCH", `/workspaces/${world.workspace}`, { body: document("workspaces", attributes) })
+      },
+      statuses: [404, 404, 404],
+    },
+    {
+      when: "its token was revoked",
+      acts: async (world) => {
+        const [token] = (await world.request("GET", `/agent-pools/${world.edge.pool}/authentication-tokens`)).body.data
+        return world.request("DELETE", `/authentication-tokens/${token.id}`)
+      },
+      statuses: [401, 401, 401],
+    },
+  ])("the agent is answered $statuses once $when", async ({ acts, statuses }) => {
+    await using world = await workingAgent()
+    await acts(world)
+    expect((await world.ask(world.edge.token)).statuses).toEqual(statuses)
+  })
+
+  test("nothing of them is open to an agent anywhere else", async () => {
+    await using world = await workingAgent()
+    const { token } = world.edge
+    const reads = [
+      `/workspaces/${world.workspace}/current-state-version`,
+      `/workspaces/${world.workspace}/state-versions`,
+      `/state-versions/${world.current.id}`,
+      `/state-versions/${world.current.id}/download`,
+      `/configuration-versions/${world.version.id}`,
+      `/configuration-versions/${world.version.id}/download`,
+      `/runs/${world.run}/configuration-version/download`,
+      `/runs/${world.run}/plan/json-output`,
+    ]
+    for (const path of reads) expect([path, (await world.request("GET", path, { token })).status]).toEqual([path, 404])
+    const body = stateVersionDocument(after, { inline: true })
+    const created = await world.request("POST", `/workspaces/${world.workspace}/state-versions`, { token, body })
+    expect(created.status).toBe(404)
+  })
+
+  test("where there is no state and no configuration, neither is found", async () => {
+    await using world = await claimWorld()
+    await world.queue()
+    const { claim } = await world.claimed()
+    for (const name of ["state", "configuration"])
+      expect((await world.request("GET", `/run-claims/${claim}/${name}`)).status).toBe(404)
+  })
+})
+
+describe("a run that is canceled while its executor is at work", () => {
+  const minute = 60 * secondMs
+  const untilApplying = ["planning", "planned", "applying"]
+
+  async function canceledAt(steps: readonly string[]) {
+    const world = await claimWorld()
+    const run = await world.queue({ "auto-apply": true })
+    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
+    for (const status of steps) expect((await world.report(claim, { status })).status).toBe(200)
+    const acts = (action: string) => world.request("POST", `/runs/${run}/actions/${action}`)
+    return Object.assign(world, { run, claim, acts, answer: await acts("cancel") })
+  }
+
+  test("keeps its status and its lock until the executor says that it has stopped", async () => {
+    await using world = await canceledAt(untilApplying)
+    const { run, claim, answer } = world
+    expect(answer.status).toBe(202)
+    const now = world.clock.now()
+    const shown = (await world.request("GET", `/runs/${run}`)).body.data
+    expect(shown.attributes).toMatchObject({
+      status: "applying",
+      "canceled-at": new Date(now).toISOString(),
+      "force-cancel-available-at": new Date(now + minute).toISOString(),
+      actions: { "is-cancelable": false, "is-force-cancelable": true },
+    })
+    expect(runIn(await world.heartbeat(claim)).attributes).toMatchObject({
+      status: "applying",
+      "canceled-at": expect.any(String),
+    })
+    expect(await world.locked()).toBe(true)
+    expect(detailOf(await world.acts("cancel"))).toEqual([409, "The run is being canceled already."])
+    const state = stateVersionDocument(stateFile({ serial: 1, lineage: "stopped" }), { inline: true })
+    const saved = await world.request("POST", `/run-claims/${claim}/state-versions`, { body: state })
+    expect(saved.status).toBe(201)
+    expect(runIn(await world.report(claim, { status: "canceled" })).attributes).toMatchObject({
+      status: "canceled",
+      executor: null,
+    })
+    expect(await world.locked()).toBe(false)
+    const current = await world.request("GET", `/workspaces/${world.id}/current-state-version`)
+    expect(current.body.data.id).toBe(saved.body.data.id)
+  })
+
+  test.each<{ steps: readonly string[]; told: object; becomes: string }>([
+    { steps: untilApplying, told: { status: "applied" }, becomes: "applied" },
+    { steps: untilApplying, told: { status: "errored" }, becomes: "errored" },
+    {
+      steps: [...untilApplying.slice(0, 2), "pre_apply_running"],
+      told: { status: "pre_apply_completed" },
+      becomes: "canceled",
+    },
+    { steps: ["planning"], told: { status: "planned", "has-changes": true }, becomes: "canceled" },
+    { steps: ["planning"], told: { status: "planned", "checks-follow": true }, becomes: "canceled" },
+    { steps: ["planning"], told: { status: "planned_and_finished" }, becomes: "planned_and_finished" },
+  ])("at $steps, and is $becomes after $told", async ({ steps, told, becomes }) => {
+    await using world = await canceledAt(steps)
+    expect(await world.statusOf(world.run)).toBe(steps.at(-1))
+    world.clock.advance(1)
+    for (const _again of [1, 2]) expect(runIn(await world.report(world.claim, told)).attributes.status).toBe(becomes)
+    expect(await world.locked()).toBe(false)
+    expect((await world.report(world.claim, { status: "applying" })).status).toBe(409)
+  })
+
+  test("is ended by force a minute later, and not before it was asked to stop", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
+    await world.report(claim, { status: "planning" })
+    const acts = (action: string) => world.request("POST", `/runs/${run}/actions/${action}`)
+    const actions = async () => (await world.request("GET", `/runs/${run}`)).body.data.attributes.actions
+    expect(await actions()).toMatchObject({ "is-cancelable": true, "is-force-cancelable": false })
+    expect(detailOf(await acts("force-cancel"))).toEqual([
+      409,
+      'The run is at work at the executor "worker-1" and has to be canceled first.',
+    ])
+    expect((await acts("cancel")).status).toBe(202)
+    const available = new Date(world.clock.now() + minute).toISOString()
+    world.clock.advance(minute - 1)
+    expect(detailOf(await acts("force-cancel"))).toEqual([
+      409,
+      `The run is being canceled and can be canceled by force from ${available} on.`,
+    ])
+    expect([await world.statusOf(run), await world.locked()]).toEqual(["planning", true])
+    world.clock.advance(1)
+    expect((await acts("force-cancel")).status).toBe(202)
+    expect([await world.statusOf(run), await world.locked()]).toEqual(["force_canceled", false])
+    expect((await world.report(claim, { status: "planned" })).status).toBe(409)
+  })
+
+  test("is canceled once its executor was silent for its lease, and its log says so", async () => {
+    await using world = await canceledAt(["planning"])
+    world.clock.advance(90 * secondMs)
+    await world.endClaims()
+    expect([await world.statusOf(world.run), await world.locked()]).toEqual(["canceled", false])
+    const { attributes } = (await world.request("GET", `/runs/${world.run}/plan`)).body.data
+    const log = await world.request("GET", attributes["log-read-url"], { token: null })
+    expect(log.body).toContain('The executor "worker-1" was silent')
+  })
+
+  test("[F-W12] is asked to stop where another run is forced to execute, and then makes way for it", async () => {
+    await using world = await claimWorld()
+    const first = await world.queue()
+    const second = await world.queue()
+    const { claim } = await world.claimed()
+    await world.report(claim, { status: "planning" })
+    expect((await world.request("POST", `/runs/${second}/actions/force-execute`)).status).toBe(202)
+    expect(await world.statusOf(first)).toBe("planning")
+    expect(runIn(await world.heartbeat(claim)).attributes).toHaveProperty("canceled-at")
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    expect((await world.report(claim, { status: "canceled" })).status).toBe(200)
+    expect((await world.claimed()).run).toBe(second)
+  })
+
+  test("ends at once where its executor is gone already", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed("/organizations/acme", { "lease-seconds": 10 })
+    await world.report(claim, { status: "planning" })
+    world.clock.advance(10 * secondMs)
+    expect((await world.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
+    expect([await world.statusOf(run), await world.locked()]).toEqual(["canceled", false])
+  })
+})
+
+describe("an executor that falls silent", () => {
+  test.each<{ why: string; steps: readonly string[]; auto?: boolean; becomes: string; claimable: boolean }>([
+    { why: "its plan had not begun", steps: [], becomes: "plan_queued", claimable: true },
+    { why: "its plan was half done", steps: ["planning"], becomes: "errored", claimable: false },
+    { why: "it waits for a word", steps: ["planning", "planned"], becomes: "planned", claimable: false },
+    {
+      why: "its apply had not begun",
+      steps: ["planning", "planned"],
+      auto: true,
+      becomes: "confirmed",
+      claimable: true,
+    },
+    {
+      why: "its apply was half done",
+      steps: ["planning", "planned", "applying"],
+      auto: true,
+      becomes: "errored",
+      claimable: false,
+    },
+  ])("leaves the run $becomes where $why", async ({ steps, auto = false, becomes, claimable }) => {
+    await using world = await claimWorld()
+    const run = await world.queue({ "auto-apply": auto })
+    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
+    for (const status of steps) expect((await world.report(claim, { status })).status).toBe(200)
+    world.clock.advance(10 * secondMs - 1)
+    await world.endClaims()
+    expect((await world.heartbeat(claim)).status).toBe(200)
+    world.clock.advance(10 * secondMs)
+    expect(detailOf(await world.heartbeat(claim))).toEqual([409, expect.stringContaining("The claim has ended")])
+    await world.endClaims()
+    expect(await world.statusOf(run)).toBe(becomes)
+    const next = await world.claim("/organizations/acme")
+    expect([next.status, next.body?.data.relationships.run.data.id]).toEqual(claimable ? [201, run] : [204, undefined])
+    expect(await world.locked()).toBe(becomes !== "errored")
+  })
+})
+
+test("[F-P15] a claim of a time when the clock was ahead ends one lease after the clock is set back", async () => {
+  await using world = await claimWorld()
+  const run = await world.queue()
+  const now = world.clock.now()
+  world.clock.advance(400 * 24 * 60 * 60 * secondMs)
+  const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
+  world.clock.set(now)
+  await world.endClaims()
+  // An executor that is alive keeps its run.
+  expect((await world.heartbeat(claim)).status).toBe(200)
+  world.clock.advance(10 * secondMs)
+  await world.endClaims()
+  expect((await world.heartbeat(claim)).status).toBe(404)
+  const next = await world.claim("/organizations/acme")
+  expect([next.status, next.body?.data.relationships.run.data.id]).toEqual([201, run])
+})
+
+describe("many executors", () => {
+  test("get each run once, whichever server they ask", { timeout: 60_000 }, async () => {
+    await using place = await usualSharedKind.place()
+    await using first = await populatedEngine({ url: place.url, jobs: false })
+    await using second = await openTestEngine({ url: place.url, jobs: false })
+    const queued: string[] = []
+    for (let count = 0; count < 6; count += 1) {
+      const workspace = await first.workspace(`web-${count}`)
+      for (const attributes of [{}, { "plan-only": true }]) {
+        const body = document("runs", attributes, { workspace: one("workspaces", workspace) })
+        queued.push((await made(first, "POST", "/runs", body)).id)
+      }
+    }
+    const claimed: string[] = []
+    const executor = async (world: TestEngine) => {
+      for (let tries = 0; tries < 100; tries += 1) {
+        const { status, body } = await world.request("POST", "/organizations/acme/run-claims")
+        if (status === 204) return
+        if (status === 201) claimed.push(body.data.relationships.run.data.id)
+        // A store that is contended says so, and the executor asks again.
+        else if (status !== 503) throw new Error(`the claim was answered ${status}`)
+      }
+    }
+    await Promise.all([first, second, first, second, first, second].map(executor))
+    expect(claimed.toSorted()).toEqual(queued.toSorted())
+  })
+})

@@ -1,0 +1,360 @@
+// How runs are asked for, what decides itself while they move, and how they are found again.
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { document, made, one } from "../../../testing/users.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
+import type { Answer } from "../../../testing/test-engine.ts"
+
+async function queueWorld() {
+  const clock = manualClock(Date.UTC(2026, 0, 1))
+  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
+  const id = await world.workspace("web")
+  const create = (attributes: object = {}, on = id): Promise<Answer> =>
+    world.request("POST", "/runs", { body: document("runs", attributes, { workspace: one("workspaces", on) }) })
+  return Object.assign(world, {
+    id,
+    clock,
+    create,
+    async queue(attributes: object = {}, on = id): Promise<string> {
+      clock.advance(1)
+      const { status, body } = await create(attributes, on)
+      expect([status, body?.errors]).toEqual([201, undefined])
+      return body.data.id
+    },
+    step: (run: string, attributes: object) =>
+      world.request("POST", `/runs/${run}/actions/transition`, { body: document("runs", attributes) }),
+    statusOf: async (run: string) => (await world.request("GET", `/runs/${run}`)).body.data.attributes.status,
+    workspaceNow: async () => (await world.request("GET", `/workspaces/${id}`)).body.data,
+  })
+}
+
+const pointersOf = ({ status, body }: Answer) => [
+  status,
+  ...body.errors.map(({ source }: { readonly source: { pointer: string } }) => source.pointer),
+]
+
+describe("a run that is asked for", () => {
+  test("keeps everything that was asked, and shows it", async () => {
+    await using world = await queueWorld()
+    const asked = {
+      refresh: false,
+      "allow-empty-apply": true,
+      "allow-config-generation": true,
+      "target-addrs": ["terraform_data.a", 'module.m["x"].terraform_data.b'],
+      "replace-addrs": ["terraform_data.a"],
+      variables: [{ key: "region", value: '"eu"' }],
+    }
+    const run = await world.queue(asked)
+    const { attributes } = (await world.request("GET", `/runs/${run}`)).body.data
+    expect(attributes).toMatchObject({ ...asked, "save-plan": false, "terraform-version": null, executor: null })
+    const plain = await world.queue()
+    expect((await world.request("GET", `/runs/${plain}`)).body.data.attributes).toMatchObject({
+      refresh: true,
+      "allow-empty-apply": false,
+      "target-addrs": [],
+      "replace-addrs": [],
+      variables: [],
+    })
+  })
+
+  test("shows its variables only to those who may read the workspace's", async () => {
+    await using world = await queueWorld()
+    const run = await world.queue({ variables: [{ key: "password", value: '"secret"' }] })
+    const team = await made(world, "POST", "/organizations/acme/teams", document("teams", { name: "planners" }))
+    await made(
+      world,
+      "POST",
+      "/team-workspaces",
+      document(
+        "team-workspaces",
+        { access: "custom", runs: "plan", variables: "none" },
+        { team: one("teams", team.id), workspace: one("workspaces", world.id) },
+      ),
+    )
+    const token = (await made(world, "POST", `/teams/${team.id}/authentication-token`)).attributes.token
+    const { body, status } = await world.request("GET", `/runs/${run}`, { token })
+    expect([status, body.data.attributes.variables]).toEqual([200, []])
+  })
+
+  test.each<{ why: string; attributes: object; pointers: readonly string[] }>([
+    {
+      why: "no address, a key that is none, and one twice",
+      attributes: {
+        "target-addrs": [""],
+        variables: [
+          { key: "1st", value: "1" },
+          { key: "a", value: "1" },
+          { key: "a", value: "2" },
+        ],
+      },
+      pointers: [
+        "/data/attributes/target-addrs/0",
+        "/data/attributes/variables/0/key",
+        "/data/attributes/variables/2/key",
+      ],
+    },
+    {
+      why: "refreshing only, and destroying",
+      attributes: { "refresh-only": true, "is-destroy": true },
+      pointers: ["/data/attributes/refresh-only"],
+    },
+    {
+      why: "refreshing only, and not refreshing or replacing",
+      attributes: { "refresh-only": true, refresh: false, "replace-addrs": ["a.b"] },
+      pointers: ["/data/attributes/refresh", "/data/attributes/replace-addrs"],
+    },
+    {
+      why: "a saved plan that nobody keeps",
+      attributes: { "save-plan": true, "plan-only": true },
+      pointers: ["/data/attributes/save-plan"],
+    },
+    {
+      why: "a saved plan that is applied at once",
+      attributes: { "save-plan": true, "auto-apply": true },
+      pointers: ["/data/attributes/auto-apply"],
+    },
+    {
+      why: "a version of its own for an apply",
+      attributes: { "terraform-version": "1.11.4" },
+      pointers: ["/data/attributes/terraform-version"],
+    },
+  ])("is refused where it asks for $why", async ({ attributes, pointers }) => {
+    await using world = await queueWorld()
+    expect(pointersOf(await world.create(attributes))).toEqual([422, ...pointers])
+    expect((await world.request("GET", `/workspaces/${world.id}/runs`)).body.data).toEqual([])
+  })
+
+  test("is refused in a workspace that executes locally, which has no queue", async () => {
+    await using world = await queueWorld()
+    const local = await world.workspace("local", { executionMode: "local" })
+    const answer = await world.create({}, local)
+    expect([answer.status, answer.body.errors[0].detail]).toEqual([
+      422,
+      "Runs cannot be queued in a workspace whose execution mode is local",
+    ])
+    expect((await world.create({ "plan-only": true }, local)).status).toBe(422)
+  })
+})
+
+describe("what is decided by itself", () => {
+  test.each<{ asked: object; planned: object; becomes: string; why: string }>([
+    { asked: {}, planned: {}, becomes: "planned", why: "somebody has to confirm it" },
+    { asked: { "auto-apply": true }, planned: {}, becomes: "confirmed", why: "nobody has to" },
+    { asked: {}, planned: { "has-changes": false }, becomes: "planned_and_finished", why: "there is nothing to do" },
+    {
+      asked: { "auto-apply": true },
+      planned: { "resource-additions": 0 },
+      becomes: "planned_and_finished",
+      why: "the counts say that there is nothing to do",
+    },
+    {
+      asked: { "auto-apply": true, "allow-empty-apply": true },
+      planned: { "has-changes": false },
+      becomes: "confirmed",
+      why: "an empty apply was asked for",
+    },
+    { asked: { "save-plan": true }, planned: {}, becomes: "planned_and_saved", why: "its plan is kept" },
+    { asked: { "plan-only": true }, planned: {}, becomes: "planned_and_finished", why: "it never applies" },
+    { asked: { "auto-apply": true }, planned: { "checks-follow": true }, becomes: "planned", why: "checks follow" },
+  ])("$asked that is planned with $planned is $becomes: $why", async ({ asked, planned, becomes }) => {
+    await using world = await queueWorld()
+    const run = await world.queue(asked)
+    await world.step(run, { status: "planning" })
+    const { body } = await world.step(run, { status: "planned", ...planned })
+    expect(body.data.attributes.status).toBe(becomes)
+    expect(body.data.attributes["status-timestamps"]).toHaveProperty("planned-at")
+  })
+
+  test("waits for checks, and follows from the last of them", async () => {
+    await using world = await queueWorld()
+    const run = await world.queue({ "auto-apply": true })
+    const steps = [
+      { status: "planning" },
+      { status: "planned", "checks-follow": true, "resource-additions": 2, "resource-imports": 1 },
+      { status: "policy_checking" },
+    ]
+    for (const attributes of steps) expect((await world.step(run, attributes)).status).toBe(200)
+    const { body } = await world.step(run, { status: "policy_checked" })
+    expect(body.data.attributes).toMatchObject({ status: "confirmed", "has-changes": true })
+    const plan = await world.request("GET", `/runs/${run}/plan`)
+    expect(plan.body.data.attributes).toMatchObject({
+      "resource-additions": 2,
+      "resource-changes": 0,
+      "resource-destructions": 0,
+      "resource-imports": 1,
+    })
+  })
+
+  test("an apply keeps what it has done beside what the plan wanted", async () => {
+    await using world = await queueWorld()
+    const run = await world.queue({ "auto-apply": true })
+    await world.step(run, { status: "planning" })
+    await world.step(run, { status: "planned", "resource-additions": 2 })
+    await world.step(run, { status: "applying" })
+    await world.step(run, { status: "applied", "resource-additions": 1 })
+    const counted = async (stage: string) =>
+      (await world.request("GET", `/runs/${run}/${stage}`)).body.data.attributes["resource-additions"]
+    expect([await counted("plan"), await counted("apply")]).toEqual([2, 1])
+  })
+
+  test.each([-1, 1.5, 1e10])("counts like %d are refused", async (count) => {
+    await using world = await queueWorld()
+    const run = await world.queue()
+    await world.step(run, { status: "planning" })
+    const answer = await world.step(run, { status: "planned", "resource-additions": count })
+    expect(pointersOf(answer)).toEqual([422, "/data/attributes/resource-additions"])
+    expect(await world.statusOf(run)).toBe("planning")
+  })
+})
+
+describe("a saved plan", () => {
+  test("is made beside the lock, and is the workspace's business once it is confirmed", async () => {
+    await using world = await queueWorld()
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    const run = await world.queue({ "save-plan": true })
+    await world.step(run, { status: "planning" })
+    await world.step(run, { status: "planned" })
+    expect((await world.workspaceNow()).relationships["current-run"].data).toBeNull()
+    expect((await world.request("POST", `/runs/${run}/actions/apply`)).status).toBe(409)
+    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
+    expect((await world.request("POST", `/runs/${run}/actions/apply`)).status).toBe(202)
+    const { attributes, relationships } = await world.workspaceNow()
+    expect([attributes.locked, relationships["current-run"].data.id]).toEqual([true, run])
+    await world.step(run, { status: "applying" })
+    await world.step(run, { status: "applied" })
+    expect((await world.workspaceNow()).attributes.locked).toBe(false)
+  })
+
+  test("is stale once the state it was made from has changed", async () => {
+    await using world = await queueWorld()
+    const run = await world.queue({ "save-plan": true })
+    await world.step(run, { status: "planning" })
+    await world.step(run, { status: "planned" })
+    world.clock.advance(1)
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    await world.request("POST", `/workspaces/${world.id}/state-versions`, {
+      body: stateVersionDocument(stateFile(), { inline: true }),
+    })
+    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
+    const answer = await world.request("POST", `/runs/${run}/actions/apply`)
+    expect([answer.status, answer.body.errors[0].detail]).toEqual([409, expect.stringContaining("stale")])
+    expect((await world.request("POST", `/runs/${run}/actions/discard`)).status).toBe(202)
+  })
+})
+
+describe("lists of runs", () => {
+  test("are filtered by source, operation, group and search", async () => {
+    await using world = await queueWorld()
+    const configuration = document("configuration-versions", {
+      "ingress-attributes": { "commit-sha": "c0ffee", "sender-username": "octo" },
+    })
+    await made(world, "POST", `/workspaces/${world.id}/configuration-versions`, configuration)
+    const runs = {
+      plain: await world.queue({ message: "Widen the Network" }),
+      speculative: await world.queue({ "plan-only": true }),
+      saved: await world.queue({ "save-plan": true }),
+      destroying: await world.queue({ "is-destroy": true }),
+      refreshing: await world.queue({ "refresh-only": true }),
+      empty: await world.queue({ "allow-empty-apply": true }),
+    }
+    await world.request("POST", `/runs/${runs.plain}/actions/discard`)
+    const found = async (query: string) => {
+      const { body } = await world.request("GET", `/workspaces/${world.id}/runs?${query}`)
+      return body.data.map(({ id }: { readonly id: string }) => id).toReversed()
+    }
+    const all = Object.values(runs)
+    expect(await found("filter[operation]=destroy,refresh_only")).toEqual([runs.destroying, runs.refreshing])
+    expect(await found("filter[operation]=plan_only,save_plan,empty_apply")).toEqual([
+      runs.speculative,
+      runs.saved,
+      runs.empty,
+    ])
+    expect(await found("filter[source]=tfe-api")).toEqual(all)
+    expect(await found("filter[source]=tfe-ui")).toEqual([])
+    expect(await found("filter[status_group]=final")).toEqual([runs.plain])
+    expect(await found("filter[status_group]=non_final")).toEqual(all.slice(1))
+    expect(await found("filter[status_group]=discardable")).toEqual(all.slice(1))
+    expect(await found("search[basic]=network")).toEqual([runs.plain])
+    expect(await found(`search[basic]=${runs.saved}`)).toEqual([runs.saved])
+    expect(await found("search[basic]=octo")).toEqual(all)
+    expect(await found("search[user]=octo")).toEqual(all)
+    expect(await found("search[user]=nobody&search[basic]=network")).toEqual([])
+    expect(await found("search[commit]=c0ffee")).toEqual(all)
+    expect(await found("search[commit]=c0ffe")).toEqual([])
+    for (const query of ["filter[operation]=all", "filter[status_group]=mine"])
+      expect((await world.request("GET", `/workspaces/${world.id}/runs?${query}`)).status).toBe(400)
+  })
+
+  test("of an organization hold those of the workspaces that the caller sees", async () => {
+    await using world = await queueWorld()
+    const pool = await world.engine.agentPools.create("acme", { name: "edge" })
+    const other = await world.workspace("Other", { executionMode: "agent", agentPoolId: pool.id })
+    const [here, there] = [await world.queue(), await world.queue({}, other)]
+    const found = async (query: string, token = world.rootToken) => {
+      const { body } = await world.request("GET", `/organizations/acme/runs?${query}`, { token })
+      return body.data.map(({ id }: { readonly id: string }) => id)
+    }
+    expect(await found("")).toEqual([there, here])
+    expect(await found("filter[workspace_names]=other")).toEqual([there])
+    expect(await found("filter[agent_pool_names]=edge")).toEqual([there])
+    expect(await found("", await world.token({ on: { [world.id]: "read" } }))).toEqual([here])
+    const stranger = await world.engine.organizations.create({ name: "elsewhere", email: "e@example.com" })
+    expect((await world.request("GET", `/organizations/${stranger.name}/runs`)).body.data).toEqual([])
+    expect((await world.request("GET", "/organizations/nowhere/runs")).status).toBe(404)
+  })
+})
+
+describe("the queue of an organization", () => {
+  const queueOf = async (world: Awaited<ReturnType<typeof queueWorld>>, token = world.rootToken) => {
+    const { status, body } = await world.request("GET", "/organizations/acme/runs/queue", { token })
+    const capacity = await world.request("GET", "/organizations/acme/capacity", { token })
+    expect([status, capacity.status]).toEqual([200, 200])
+    expect(capacity.body.data).toMatchObject({ id: "acme", type: "organization-capacity" })
+    return {
+      runs: body.data.map(
+        ({ id, attributes }: { readonly id: string; readonly attributes: Record<string, unknown> }) => [
+          id,
+          attributes["position-in-queue"],
+        ],
+      ),
+      capacity: capacity.body.data.attributes,
+    }
+  }
+
+  test("has what is at work or waits for an executor, the longest waiting first", async () => {
+    await using world = await queueWorld()
+    expect(await queueOf(world)).toEqual({ runs: [], capacity: { pending: 0, running: 0 } })
+    const others = [await world.workspace("second"), await world.workspace("third"), await world.workspace("fourth")]
+    const [atWork, waits, forWord, ended] = [
+      await world.queue(),
+      await world.queue({}, others[0]),
+      await world.queue({}, others[1]),
+      await world.queue({}, others[2]),
+    ]
+    await world.step(atWork, { status: "planning" })
+    for (const status of ["planning", "planned"]) await world.step(forWord, { status })
+    await world.step(ended, { status: "errored" })
+    expect(await queueOf(world)).toEqual({
+      runs: [
+        [atWork, 0],
+        [waits, 1],
+      ],
+      capacity: { pending: 1, running: 1 },
+    })
+    // Once somebody has said the word it waits again.
+    await world.request("POST", `/runs/${forWord}/actions/apply`)
+    expect((await queueOf(world)).capacity).toEqual({ pending: 2, running: 1 })
+    expect((await world.request("GET", `/runs/${waits}`)).body.data.attributes).not.toHaveProperty("position-in-queue")
+  })
+
+  test("shows everybody the runs of the workspaces that they see", async () => {
+    await using world = await queueWorld()
+    const other = await world.workspace("other")
+    await world.queue()
+    const seen = await world.queue({}, other)
+    const token = await world.token({ on: { [other]: "read" } })
+    expect(await queueOf(world, token)).toEqual({ runs: [[seen, 0]], capacity: { pending: 1, running: 0 } })
+  })
+})

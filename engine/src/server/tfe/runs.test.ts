@@ -1,0 +1,550 @@
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { secondMs } from "../../core/time.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
+import type { Answer, RequestOptions } from "../../../testing/test-engine.ts"
+import type { RunStatus } from "../../workspaces/runs/run-status.ts"
+
+async function runWorld() {
+  const clock = manualClock(Date.UTC(2026, 0, 1))
+  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
+  const id = await world.workspace("web")
+  const { request } = world
+  const advance = (run: string, status: RunStatus, more: RequestOptions = {}) =>
+    request("POST", `/runs/${run}/actions/transition`, { body: { status }, ...more })
+  return Object.assign(world, {
+    id,
+    clock,
+    advance,
+    create: (attributes: Record<string, unknown> = {}, { on = id, ...more }: RequestOptions & { on?: string } = {}) =>
+      request("POST", "/runs", { body: runDocument(on, attributes), ...more }),
+    async queue(attributes: Record<string, unknown> = {}): Promise<string> {
+      return (await request("POST", "/runs", { body: runDocument(id, attributes) })).body.data.id
+    },
+    /** Each status, with the milliseconds spent in it. */
+    async walk(run: string, ...steps: readonly (readonly [RunStatus, number])[]) {
+      for (const [status, durationMs] of steps) {
+        const answer = await advance(run, status)
+        expect([status, answer.status]).toEqual([status, 200])
+        clock.advance(durationMs)
+      }
+    },
+    show: async () => (await request("GET", `/workspaces/${id}`)).body.data,
+    run: async (run: string) => (await request("GET", `/runs/${run}`)).body.data,
+    act: (run: string, action: string, more: RequestOptions = {}) =>
+      request("POST", `/runs/${run}/actions/${action}`, more),
+  })
+}
+
+const runDocument = (workspace: string, attributes: Record<string, unknown>, relationships = {}) => ({
+  data: {
+    type: "runs",
+    attributes,
+    relationships: { workspace: { data: { type: "workspaces", id: workspace } }, ...relationships },
+  },
+})
+
+const detailOf = ({ status, body }: Answer) => [status, body?.errors?.[0]?.detail]
+const applying: readonly RunStatus[] = ["planning", "planned", "confirmed", "applying", "applied"]
+const inNoTime = (...statuses: readonly RunStatus[]) => statuses.map((status) => [status, 0] as const)
+
+describe("a run", () => {
+  test("is pending when it is made, and shows what was asked for", async () => {
+    await using world = await runWorld()
+    const { status, body } = await world.create({ message: "Try", "is-destroy": true, "auto-apply": true })
+    expect(status).toBe(201)
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^run-\w{16}$/),
+      type: "runs",
+      attributes: {
+        status: "pending",
+        message: "Try",
+        "is-destroy": true,
+        "auto-apply": true,
+        "plan-only": false,
+        "created-at": "2026-01-01T00:00:00.000Z",
+        "status-timestamps": { "pending-at": "2026-01-01T00:00:00.000Z" },
+        actions: {
+          "is-cancelable": true,
+          "is-confirmable": false,
+          "is-discardable": true,
+          "is-force-cancelable": false,
+        },
+      },
+      relationships: {
+        workspace: { data: { id: world.id } },
+        plan: { data: { id: expect.stringMatching(/^plan-\w{16}$/), type: "plans" } },
+        apply: { data: { id: expect.stringMatching(/^apply-\w{16}$/), type: "applies" } },
+      },
+    })
+    expect(await world.run(body.data.id)).toEqual(body.data)
+  })
+
+  test("is moved along the public statuses, and never back", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ["planning", 3 * secondMs], ["planned", secondMs], ["confirmed", 0], ["applying", 0])
+    expect(detailOf(await world.advance(run, "planned"))).toEqual([
+      409,
+      "The run is applying and cannot become planned.",
+    ])
+    expect((await world.advance(run, "nonsense" as RunStatus)).status).toBe(422)
+    expect((await world.run(run)).attributes["status-timestamps"]).toEqual({
+      "pending-at": "2026-01-01T00:00:00.000Z",
+      "planning-at": "2026-01-01T00:00:00.000Z",
+      "planned-at": "2026-01-01T00:00:03.000Z",
+      "confirmed-at": "2026-01-01T00:00:04.000Z",
+      "plan-queueable-at": "2026-01-01T00:00:00.000Z",
+      "applying-at": "2026-01-01T00:00:04.000Z",
+    })
+  })
+
+  test("has a plan and an apply with ids and statuses of their own", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ["planning", 1], ["planned", 1], ["confirmed", 1], ["applying", 1])
+    const plan = await world.request("GET", `/runs/${run}/plan`)
+    expect(plan.body.data).toMatchObject({
+      type: "plans",
+      attributes: { status: "finished", "has-changes": true },
+      relationships: { run: { data: { id: run } } },
+    })
+    expect((await world.request("GET", `/plans/${plan.body.data.id}`)).body).toEqual(plan.body)
+    const apply = await world.request("GET", `/runs/${run}/apply`)
+    expect(apply.body.data).toMatchObject({ type: "applies", attributes: { status: "running" } })
+    expect((await world.request("GET", `/applies/${apply.body.data.id}`)).body).toEqual(apply.body)
+    expect((await world.request("GET", "/plans/plan-1111111111111111")).status).toBe(404)
+  })
+
+  test.each<{ action: string; at: readonly RunStatus[]; becomes: RunStatus | 409 }>([
+    { action: "apply", at: ["planning", "planned"], becomes: "confirmed" },
+    { action: "apply", at: ["planning"], becomes: 409 },
+    { action: "apply", at: applying, becomes: 409 },
+    { action: "discard", at: [], becomes: "discarded" },
+    { action: "discard", at: ["planning", "planned"], becomes: "discarded" },
+    { action: "discard", at: ["planning"], becomes: 409 },
+    { action: "cancel", at: [], becomes: "canceled" },
+    { action: "cancel", at: ["planning"], becomes: "canceled" },
+    { action: "cancel", at: ["planning", "planned"], becomes: 409 },
+    { action: "cancel", at: applying, becomes: 409 },
+    { action: "force-cancel", at: ["planning", "planned", "confirmed", "applying"], becomes: "force_canceled" },
+    { action: "force-cancel", at: [], becomes: 409 },
+  ])("$action after $at: $becomes", async ({ action, at, becomes }) => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ...inNoTime(...at))
+    const { status } = await world.act(run, action)
+    const { attributes } = await world.run(run)
+    expect([status, attributes.status]).toEqual(becomes === 409 ? [409, at.at(-1) ?? "pending"] : [202, becomes])
+  })
+
+  test.each<{ how: string; at: readonly RunStatus[]; action: string }>([
+    { how: "while it waits", at: [], action: "cancel" },
+    { how: "at work without an executor", at: ["planning"], action: "cancel" },
+    { how: "by force", at: ["planning"], action: "force-cancel" },
+  ])("[F-W12] shows when it was canceled $how, also once it is", async ({ at, action }) => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ...inNoTime(...at))
+    world.clock.advance(7 * secondMs)
+    expect((await world.run(run)).attributes).not.toHaveProperty("canceled-at")
+    expect((await world.act(run, action)).status).toBe(202)
+    const { attributes } = await world.run(run)
+    expect(attributes["canceled-at"]).toBe("2026-01-01T00:00:07.000Z")
+    expect(attributes["force-cancel-available-at"]).toBe("2026-01-01T00:01:07.000Z")
+    expect(attributes.actions).toMatchObject({ "is-cancelable": false, "is-force-cancelable": false })
+  })
+
+  test("[F-W12] shows from when its plan could be queued", async () => {
+    await using world = await runWorld()
+    const { body } = await world.create()
+    expect(body.data.attributes["status-timestamps"]).toEqual({
+      "pending-at": "2026-01-01T00:00:00.000Z",
+      "plan-queueable-at": "2026-01-01T00:00:00.000Z",
+    })
+  })
+
+  test("[F-W12] shows the state that it plans from", async () => {
+    await using world = await runWorld()
+    const before = await world.queue()
+    expect((await world.run(before)).relationships["input-state-version"]).toEqual({ data: null })
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    const state = await world.request("POST", `/workspaces/${world.id}/state-versions`, {
+      body: stateVersionDocument(stateFile({}), { inline: true }),
+    })
+    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
+    const linkage = { data: { type: "state-versions", id: state.body.data.id } }
+    await world.walk(before, ["planning", 1])
+    expect((await world.run(before)).relationships["input-state-version"]).toEqual(linkage)
+    const after = await world.queue()
+    expect((await world.run(after)).relationships["input-state-version"]).toEqual(linkage)
+  })
+
+  test.each([
+    { action: "apply", at: ["planning", "planned"] },
+    { action: "discard", at: [] },
+    { action: "cancel", at: [] },
+    { action: "force-cancel", at: ["planning"] },
+  ] as const)("[F-W12] keeps the comment of $action", async ({ action, at }) => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ...inNoTime(...at))
+    const comment = "Hello, Earl"
+    expect((await world.act(run, action, { body: { comment } })).status).toBe(202)
+    const { relationships } = await world.run(run)
+    const [{ id }] = relationships.comments.data
+    expect(relationships.comments).toEqual({
+      data: [{ type: "comments", id }],
+      links: { related: `/api/v2/runs/${run}/comments` },
+    })
+    expect((await world.request("GET", `/comments/${id}`)).body.data).toMatchObject({
+      id: expect.stringMatching(/^wsc-\w{16}$/),
+      type: "comments",
+      attributes: { body: comment },
+      relationships: { run: { data: { type: "runs", id: run } }, "created-by": { data: { type: "users" } } },
+    })
+  })
+
+  test("[F-W12] is left as it is where the comment of an action is refused", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    for (const comment of ["x".repeat(10_001), 7]) {
+      const answer = await world.act(run, "cancel", { body: { comment } })
+      expect([answer.status, answer.body.errors[0].source]).toEqual([422, { pointer: "/comment" }])
+    }
+    expect((await world.run(run)).attributes.status).toBe("pending")
+    expect((await world.act(run, "cancel", { body: { comment: "" } })).status).toBe(202)
+    expect((await world.run(run)).relationships.comments.data).toEqual([])
+  })
+
+  test("[F-W12] takes comments at any time, and lists them in pages, oldest first", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    const comment = (body: unknown, more: RequestOptions = {}) => {
+      world.clock.advance(1)
+      const sent = { data: { type: "comments", attributes: { body } } }
+      return world.request("POST", `/runs/${run}/comments`, { body: sent, ...more })
+    }
+    expect([(await comment("first")).status, (await comment("second")).status]).toEqual([201, 201])
+    await world.act(run, "cancel")
+    expect((await comment("third")).body.data.attributes.body).toBe("third")
+    const list = await world.request("GET", `/runs/${run}/comments?page[size]=2`)
+    expect(list.body.data.map(({ attributes }: { attributes: { body: string } }) => attributes.body)).toEqual([
+      "first",
+      "second",
+    ])
+    expect(list.body.meta.pagination["total-count"]).toBe(3)
+    expect((await comment(" ")).body.errors[0]).toMatchObject({
+      detail: "Body can't be blank",
+      source: { pointer: "/data/attributes/body" },
+    })
+    const [{ id }] = list.body.data
+    const statuses = async (token: string) => [
+      (await comment("theirs", { token })).status,
+      (await world.request("GET", `/runs/${run}/comments`, { token })).status,
+      (await world.request("GET", `/comments/${id}`, { token })).status,
+    ]
+    expect(await statuses(await world.token())).toEqual([404, 404, 404])
+    expect(await statuses(await world.token({ on: { [world.id]: "read" } }))).toEqual([404, 200, 200])
+    expect(await statuses(await world.token({ on: { [world.id]: "plan" } }))).toEqual([201, 200, 200])
+  })
+
+  test("[F-W12] is forced to execute: what keeps it waiting is discarded, or canceled where it is at work", async () => {
+    await using world = await runWorld()
+    const queue = () => {
+      world.clock.advance(1)
+      return world.queue()
+    }
+    const [planned, pending, forced, later] = [await queue(), await queue(), await queue(), await queue()]
+    const statuses = async () =>
+      Promise.all([planned, pending, forced, later].map(async (run) => (await world.run(run)).attributes.status))
+    await world.walk(planned, ...inNoTime("planning", "planned"))
+    expect((await world.run(forced)).attributes.permissions["can-force-execute"]).toBe(true)
+    expect((await world.act(forced, "force-execute")).status).toBe(202)
+    expect(await statuses()).toEqual(["discarded", "discarded", "pending", "pending"])
+    // Nothing keeps it waiting any more.
+    expect((await world.act(forced, "force-execute")).status).toBe(403)
+    await world.walk(forced, ["planning", 1])
+    expect(detailOf(await world.act(forced, "force-execute"))).toEqual([
+      403,
+      "The run is planning; only a pending run can be forced to execute.",
+    ])
+    expect((await world.act(later, "force-execute")).status).toBe(202)
+    expect(await statuses()).toEqual(["discarded", "discarded", "canceled", "pending"])
+    const token = await world.token({ on: { [world.id]: "plan" } })
+    expect((await world.act(later, "force-execute", { token })).status).toBe(404)
+  })
+
+  test("[F-W12] is not forced to execute while a user holds the lock", async () => {
+    await using world = await runWorld()
+    const first = await world.queue()
+    const second = await world.queue()
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    expect(detailOf(await world.act(second, "force-execute"))).toEqual([
+      409,
+      expect.stringContaining("is locked by User"),
+    ])
+    expect((await world.run(first)).attributes.status).toBe("pending")
+  })
+
+  test.each<{ how: string; attributes: Record<string, unknown>; confirm: readonly [string, object?] | undefined }>([
+    { how: "with the word for it", attributes: {}, confirm: ["apply"] },
+    { how: "by whoever moves it along", attributes: {}, confirm: ["transition", { status: "confirmed" }] },
+    { how: "by itself", attributes: { "auto-apply": true }, confirm: undefined },
+  ])("names who has confirmed it: $how", async ({ attributes, confirm }) => {
+    await using world = await runWorld()
+    const run = await world.queue(attributes)
+    expect((await world.run(run)).relationships["confirmed-by"]).toEqual({ data: null })
+    await world.walk(run, ...inNoTime("planning", "planned"))
+    const { id: teamId } = await world.engine.teams.create("acme", { name: "writers" })
+    await world.engine.teamWorkspaces.create({ teamId, workspaceId: world.id, access: "write" })
+    const { secret: token } = await world.engine.tokens.createForTeam(teamId, {})
+    if (confirm !== undefined) {
+      const [action, body] = confirm
+      await world.request("POST", `/runs/${run}/actions/${action}`, { token, ...(body && { body }) })
+    }
+    const shown = await world.run(run)
+    expect(shown.attributes.status).toBe("confirmed")
+    expect(shown.relationships["confirmed-by"].data).toEqual(
+      confirm === undefined ? null : { type: "teams", id: teamId },
+    )
+  })
+
+  test("that only plans is never applied, takes no lock and is never the current run", async () => {
+    await using world = await runWorld()
+    const run = await world.queue({ "plan-only": true })
+    await world.walk(run, ["planning", 0], ["planned", 0])
+    expect((await world.act(run, "apply")).status).toBe(409)
+    const { attributes, relationships } = await world.show()
+    expect([attributes.locked, relationships["current-run"].data]).toEqual([false, null])
+  })
+
+  test("is refused with every fault at once where its document is wrong", async () => {
+    await using world = await runWorld()
+    const body = { data: { type: "run", attributes: { message: 3, "is-destroy": "yes" }, relationships: {} } }
+    const answer = await world.request("POST", "/runs", { body })
+    expect(answer.status).toBe(422)
+    expect(answer.body.errors.map(({ source }: { readonly source: { pointer: string } }) => source.pointer)).toEqual([
+      "/data/type",
+      "/data/attributes/message",
+      "/data/attributes/is-destroy",
+      "/data/relationships/workspace",
+    ])
+  })
+
+  test("brings along what include asks for, and nothing else", async () => {
+    await using world = await runWorld()
+    const attributes = { "ingress-attributes": { branch: "main" } }
+    await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
+      body: { data: { type: "configuration-versions", attributes } },
+    })
+    const run = await world.queue()
+    const types = async (parts: string) =>
+      (await world.request("GET", `/runs/${run}?include=${parts}`)).body.included?.map(
+        ({ type }: { readonly type: string }) => type,
+      )
+    expect(await types("plan,apply,created_by,workspace")).toEqual(["plans", "applies", "users", "workspaces"])
+    expect(await types("configuration_version")).toEqual(["configuration-versions"])
+    expect(await types("configuration_version.ingress_attributes")).toEqual([
+      "configuration-versions",
+      "ingress-attributes",
+    ])
+    expect(await types("")).toBeUndefined()
+    expect((await world.request("GET", `/runs/${run}?include=logs`)).status).toBe(400)
+  })
+
+  test("uses a configuration version of its own workspace only", async () => {
+    await using world = await runWorld()
+    const other = await world.workspace("other")
+    const made = await world.request("POST", `/workspaces/${other}/configuration-versions`, {
+      body: { data: { type: "configuration-versions" } },
+    })
+    const named = { "configuration-version": { data: { type: "configuration-versions", id: made.body.data.id } } }
+    const answer = await world.request("POST", "/runs", { body: runDocument(world.id, {}, named) })
+    expect([answer.status, answer.body.errors[0].source]).toEqual([
+      422,
+      { pointer: "/data/relationships/configuration-version/data/id" },
+    ])
+    expect((await world.request("POST", "/runs", { body: runDocument(other, {}, named) })).status).toBe(201)
+  })
+
+  test("lists newest first, in pages, by status", async () => {
+    await using world = await runWorld()
+    const runs = []
+    for (let index = 0; index < 3; index += 1) {
+      runs.push(await world.queue())
+      world.clock.advance(1)
+    }
+    await world.act(runs[0] as string, "discard")
+    const path = `/workspaces/${world.id}/runs`
+    const listed = async (query: string) =>
+      (await world.request("GET", `${path}${query}`)).body.data.map(({ id }: { readonly id: string }) => id)
+    expect(await listed("")).toEqual(runs.toReversed())
+    expect(await listed("?filter[status]=discarded,applied")).toEqual([runs[0]])
+    expect(await listed("?page[size]=1&page[number]=2")).toEqual([runs[1]])
+    expect((await world.request("GET", `${path}?filter[status]=gone`)).status).toBe(400)
+  })
+})
+
+describe("the workspace", () => {
+  test("[W-2.5-r3] [W-2.5-r4] [W-9-n2] points at its newest run that may apply, under both names", async () => {
+    await using world = await runWorld()
+    expect((await world.show()).relationships["current-run"].data).toBeNull()
+    await world.queue()
+    const newest = await world.queue()
+    await world.queue({ "plan-only": true })
+    const { relationships } = await world.show()
+    expect(relationships["current-run"]).toEqual({
+      data: { type: "runs", id: newest },
+      links: { related: `/api/v2/runs/${newest}` },
+    })
+    expect(relationships["latest-run"]).toEqual(relationships["current-run"])
+  })
+
+  test("[W-2.5-r15] is locked by a run at work, until it ends", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    expect((await world.show()).relationships["locked-by"].data).toBeNull()
+    await world.walk(run, ["planning", 0])
+    const { attributes, relationships } = await world.show()
+    expect(attributes.locked).toBe(true)
+    expect(relationships["locked-by"]).toEqual({
+      data: { type: "runs", id: run },
+      links: { related: `/api/v2/runs/${run}` },
+    })
+    expect(detailOf(await world.request("POST", `/workspaces/${world.id}/actions/lock`))).toEqual([
+      409,
+      expect.stringContaining(`locked by Run ${run}`),
+    ])
+    expect(detailOf(await world.request("POST", `/workspaces/${world.id}/actions/unlock`))).toEqual([
+      409,
+      `Unable to unlock workspace. The workspace is locked by Run ${run} and may not be unlocked except by them.`,
+    ])
+    await world.walk(run, ["errored", 0])
+    expect((await world.show()).attributes.locked).toBe(false)
+  })
+
+  test("locked by a user keeps a run waiting", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    expect(detailOf(await world.advance(run, "planning"))).toEqual([
+      409,
+      expect.stringContaining("The run has to wait in pending. The workspace is locked by User user-"),
+    ])
+    expect((await world.run(run)).attributes.status).toBe("pending")
+    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
+    expect((await world.advance(run, "planning")).status).toBe(200)
+  })
+
+  test("gets the states of a run when the run ends, and loses what had not arrived", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ["planning", 0], ["planned", 0], ["confirmed", 0], ["applying", 0])
+    const put = (serial: number, inline: boolean, named: Record<string, unknown>) => {
+      const document = stateVersionDocument(stateFile({ serial, instances: serial }), { inline, intermediate: true })
+      const body = { data: { ...document.data, relationships: named } }
+      return world.request("POST", `/workspaces/${world.id}/state-versions`, { body })
+    }
+    const ofRun = { run: { data: { type: "runs", id: run } } }
+    expect((await put(1, true, {})).status).toBe(409)
+    expect((await put(2, true, ofRun)).status).toBe(201)
+    const lost = await put(3, false, ofRun)
+    await world.walk(run, ["applied", 0])
+    expect((await world.show()).attributes["resource-count"]).toBe(2)
+    const { data } = (await world.request("GET", `/state-versions/${lost.body.data.id}`)).body
+    expect([data.attributes.status, data.relationships.run.data.id]).toEqual(["discarded", run])
+  })
+
+  test("[W-2.3-p3] [W-2.3-r24] [W-2.3-r25] [W-2.3-r26] [W-2.3-r27] [W-2.3-r28] computes its metrics over runs that errored or were applied", async () => {
+    await using world = await runWorld()
+    const metrics = async () => {
+      const { attributes } = await world.show()
+      return [
+        attributes["apply-duration-average"],
+        attributes["plan-duration-average"],
+        attributes["policy-check-failures"],
+        attributes["run-failures"],
+        attributes["workspace-kpis-runs-count"],
+        attributes["workspace-kpis-run-count"],
+      ]
+    }
+    expect(await metrics()).toEqual([null, null, null, null, null, null])
+    await world.walk(await world.queue(), ["planning", 100], ["planned", 5], ["discarded", 0])
+    expect(await metrics()).toEqual([null, null, null, null, null, null])
+    await world.walk(
+      await world.queue(),
+      ["planning", 100],
+      ["planned", 5],
+      ["policy_checking", 5],
+      ["policy_override", 5],
+      ["policy_checked", 5],
+      ["confirmed", 5],
+      ["applying", 3_000],
+      ["applied", 0],
+    )
+    expect(await metrics()).toEqual([3_000, 100, 1, 0, 1, 1])
+    await world.walk(await world.queue(), ["planning", 300], ["errored", 0])
+    expect(await metrics()).toEqual([3_000, 200, 1, 1, 2, 2])
+  })
+
+  test("[W-8-r4] forgets in its metrics all but the past 30 finished runs", async () => {
+    await using world = await runWorld()
+    for (let index = 0; index < 31; index += 1) {
+      const planMs = index === 0 ? 1_000_000 : 10
+      await world.walk(await world.queue(), ["planning", planMs], ["errored", 1])
+    }
+    const { attributes } = await world.show()
+    expect([attributes["workspace-kpis-runs-count"], attributes["plan-duration-average"]]).toEqual([30, 10])
+  })
+
+  test("is found by the status of its current run", async () => {
+    await using world = await runWorld()
+    await world.workspace("idle")
+    const run = await world.queue()
+    const found = async (status: string) =>
+      (
+        await world.request("GET", `/organizations/acme/workspaces?filter[current-run][status]=${status}`)
+      ).body.data.map(({ attributes }: { readonly attributes: { name: string } }) => attributes.name)
+    expect([await found("pending"), await found("planning")]).toEqual([["web"], []])
+    await world.walk(run, ["planning", 0])
+    expect([await found("pending"), await found("planning")]).toEqual([[], ["web"]])
+  })
+})
+
+describe("who may", () => {
+  test.each<{ who: "stranger" | "read" | "plan" | "write" | "admin"; statuses: readonly number[] }>([
+    { who: "stranger", statuses: [404, 404, 404, 404, 404, 404] },
+    { who: "read", statuses: [200, 404, 404, 404, 404, 404] },
+    { who: "plan", statuses: [200, 201, 404, 201, 200, 404] },
+    { who: "write", statuses: [200, 201, 404, 201, 200, 202] },
+    { who: "admin", statuses: [200, 201, 201, 201, 200, 202] },
+  ])(
+    "$who: show, queue, queue a destroy, plan only, move that along, discard: $statuses",
+    async ({ who, statuses }) => {
+      await using world = await runWorld()
+      const [run, speculative] = [await world.queue(), await world.queue({ "plan-only": true })]
+      const token = await world.token(who === "stranger" ? {} : { on: { [world.id]: who } })
+      const answers = [
+        await world.request("GET", `/runs/${run}`, { token }),
+        await world.create({}, { token }),
+        await world.create({ "is-destroy": true }, { token }),
+        await world.create({ "plan-only": true }, { token }),
+        await world.advance(speculative, "planning", { token }),
+        await world.act(run, "discard", { token }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual(statuses)
+    },
+  )
+
+  test("queue no destroy where the workspace allows none", async () => {
+    await using world = await runWorld()
+    await world.request("PATCH", `/workspaces/${world.id}`, {
+      body: { data: { type: "workspaces", attributes: { "allow-destroy-plan": false } } },
+    })
+    const answer = await world.create({ "is-destroy": true })
+    expect([answer.status, answer.body.errors[0].source]).toEqual([422, { pointer: "/data/attributes/is-destroy" }])
+  })
+})

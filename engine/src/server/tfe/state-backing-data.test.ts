@@ -1,0 +1,149 @@
+// What becomes of the data of states: deleted, restored, and kept as long as policies say.
+import { describe, expect, test, vi } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { hourMs, minuteMs } from "../../core/time.ts"
+import { manualTimers } from "../../../testing/manual-timers.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { detailOf, stateEngine } from "../../../testing/state-engine.ts"
+import type { RequestOptions, TestEngine } from "../../../testing/test-engine.ts"
+
+describe("backing data", () => {
+  const act = async (world: TestEngine, id: string, action: string, more: RequestOptions = {}) =>
+    detailOf(await world.request("POST", `/state-versions/${id}/actions/${action}_backing_data`, more))
+  const refused = [409, "transition not allowed"]
+  const done = [204, undefined]
+
+  test("is deleted softly, restored, and deleted for ever", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const version = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
+    await world.put({ serial: 2 })
+    const show = async () => (await world.request("GET", `/state-versions/${version}`)).body.data
+    const before = await show()
+    const address = before.attributes["hosted-state-download-url"]
+    const output = before.relationships.outputs.data[0].id
+    const statuses = () =>
+      Promise.all(
+        [address, `/state-versions/${version}/outputs`, `/state-version-outputs/${output}`].map(
+          async (path) => (await world.request("GET", path)).status,
+        ),
+      )
+    expect(await act(world, version, "restore")).toEqual(refused)
+    expect(await act(world, version, "permanently_delete")).toEqual(refused)
+    expect(await act(world, version, "soft_delete")).toEqual(done)
+    expect((await show()).attributes).toMatchObject({
+      status: "backing_data_soft_deleted",
+      "hosted-state-download-url": null,
+    })
+    expect(await statuses()).toEqual([404, 404, 404])
+    expect((await world.request("GET", address, { token: null })).status).toBe(404)
+    expect(await act(world, version, "soft_delete")).toEqual(refused)
+    expect(await act(world, version, "restore")).toEqual(done)
+    expect(await statuses()).toEqual([200, 200, 200])
+    expect(await act(world, version, "soft_delete")).toEqual(done)
+    expect(await act(world, version, "permanently_delete")).toEqual(done)
+    expect((await show()).attributes.status).toBe("backing_data_permanently_deleted")
+    expect(await statuses()).toEqual([404, 404, 404])
+    for (const action of ["soft_delete", "restore", "permanently_delete"])
+      expect(await act(world, version, action)).toEqual(refused)
+    expect(
+      (
+        await world.request(
+          "GET",
+          `/state-versions?filter[organization][name]=acme&filter[workspace][name]=web&filter[status]=backing_data_permanently_deleted`,
+        )
+      ).body.data.length,
+    ).toBe(1)
+  })
+
+  test("of the current version, and of what may become it, stays", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const current = await world.put({ serial: 1 })
+    const next = await world.put({ serial: 2 }, { intermediate: true })
+    expect(await act(world, current, "soft_delete")).toEqual(refused)
+    expect(await act(world, next, "soft_delete")).toEqual(refused)
+  })
+
+  test("is there for administrators of the workspace only, and not where the edition is hosted", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const version = await world.put({ serial: 1 })
+    await world.put({ serial: 2 })
+    const token = await world.token({ on: { [world.id]: "write" } })
+    expect((await act(world, version, "soft_delete", { token }))[0]).toBe(404)
+    await using hosted = await stateEngine({ edition: "hosted" })
+    await hosted.lock()
+    const other = await hosted.put({ serial: 1 })
+    await hosted.put({ serial: 2 })
+    expect((await act(hosted, other, "soft_delete"))[0]).toBe(404)
+  })
+})
+
+describe("without a request", () => {
+  /** Everything on a store, and a server that does what falls due when the clock is moved. */
+  async function timedWorld() {
+    const clock = manualClock(systemRuntime().clock.now())
+    const timers = manualTimers(clock)
+    const world = await stateEngine({ timers, runtime: { ...systemRuntime(), clock } })
+    const settled = () => world.engine.ready()
+    return Object.assign(world, {
+      /** Long enough for whatever is done now and then. */
+      pass: async (milliseconds: number) => {
+        clock.advance(milliseconds)
+        await timers.advance(10 * minuteMs, settled)
+      },
+    })
+  }
+
+  test("an upload that never came is given up, and its workspace unlocks", async () => {
+    await using world = await timedWorld()
+    await world.lock()
+    await world.put({ serial: 1 })
+    await world.announce({ serial: 2 })
+    expect((await world.unlock()).status).toBe(503)
+    await world.pass(27 * hourMs)
+    await vi.waitFor(async () => expect(await world.statuses()).toEqual(["2 discarded", "1 finalized"]), {
+      timeout: 10_000,
+    })
+    expect((await world.unlock()).status).toBe(200)
+    expect((await world.current()).body.data.attributes.serial).toBe(1)
+  })
+
+  test.each<{ what: string; policies: readonly [string, string, number?][]; kept: boolean }>([
+    { what: "the workspace's own policy", policies: [["workspaces", "delete-olders", 10]], kept: false },
+    { what: "the organization's", policies: [["organizations", "delete-olders", 10]], kept: false },
+    { what: "the site's", policies: [["admin", "delete-olders", 10]], kept: false },
+    { what: "none that is so short", policies: [["workspaces", "delete-olders", 30]], kept: true },
+    {
+      what: "none where the workspace's own says so",
+      policies: [
+        ["organizations", "delete-olders", 10],
+        ["workspaces", "dont-deletes"],
+      ],
+      kept: true,
+    },
+    { what: "none", policies: [], kept: true },
+  ])("old states, and never the current one, are given up by $what", async ({ policies, kept }) => {
+    await using world = await timedWorld()
+    await world.lock()
+    const old = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
+    await world.put({ serial: 2 })
+    await world.unlock()
+    const places: Readonly<Record<string, string>> = {
+      workspaces: `/workspaces/${world.id}/relationships/data-retention-policy`,
+      organizations: "/organizations/acme/relationships/data-retention-policy",
+      admin: "/admin/data-retention-policy-settings",
+    }
+    for (const [at, kind, days] of policies) {
+      const attributes = days === undefined ? {} : { "delete-older-than-n-days": days }
+      const body = { data: { type: `data-retention-policy-${kind}`, attributes } }
+      expect((await world.request("POST", places[at] ?? "", { body })).status).toBe(200)
+    }
+    await world.pass(11 * 24 * hourMs)
+    const expected = `1 ${kept ? "finalized" : "backing_data_permanently_deleted"}`
+    await vi.waitFor(async () => expect(await world.statuses()).toEqual(["2 finalized", expected]), { timeout: 10_000 })
+    expect((await world.request("GET", `/state-versions/${old}/download`)).status).toBe(kept ? 200 : 404)
+    expect((await world.request("GET", `/workspaces/${world.id}/current-state-version`)).status).toBe(200)
+  })
+})

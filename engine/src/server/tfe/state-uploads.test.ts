@@ -1,0 +1,262 @@
+// States that come after their version: to an address of their own, small and large.
+import { describe, expect, test, vi } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { hourMs, minuteMs } from "../../core/time.ts"
+import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { manualTimers } from "../../../testing/manual-timers.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { stateFile, type StateOptions } from "../../../testing/state-file.ts"
+import { detailOf, faultsOf, stateEngine, stepsOf } from "../../../testing/state-engine.ts"
+import { openTestEngine } from "../../../testing/test-engine.ts"
+
+describe("a state version in two steps", () => {
+  test("is pending until its state arrives at the upload address, and current from then on", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const state = stateFile({ serial: 3, instances: 2 })
+    const announced = await world.announce({ serial: 3, instances: 2 }, { "json-state-outputs": "e30=" })
+    expect(announced.status).toBe(201)
+    const { attributes, id } = announced.body.data
+    expect(attributes).toMatchObject({
+      status: "pending",
+      serial: 3,
+      md5: state.md5,
+      "hosted-state-download-url": null,
+      "hosted-state-upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\//),
+      "hosted-json-state-upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\//),
+    })
+    expect((await world.current()).status).toBe(404)
+    // Clients send both at once, in any order.
+    const answers = await Promise.all([
+      world.upload(attributes["hosted-json-state-upload-url"], '{"format_version":"1.0"}'),
+      world.upload(attributes["hosted-state-upload-url"], state.text),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([204, 204])
+    const current = await world.current()
+    expect(current.body.data).toMatchObject({
+      id,
+      type: "state-versions",
+      attributes: {
+        status: "finalized",
+        serial: 3,
+        size: state.text.length,
+        "state-version": 4,
+        "terraform-version": "1.11.4",
+        intermediate: false,
+        "resources-processed": true,
+        resources: [{ name: "web", type: "null_resource", count: 2, module: "root" }],
+        modules: { root: { "null-resource": 2 } },
+        "hosted-state-upload-url": null,
+        "hosted-json-state-upload-url": null,
+      },
+      relationships: { workspace: { data: { type: "workspaces", id: world.id } } },
+    })
+    const { "hosted-state-download-url": raw, "hosted-json-state-download-url": json } = current.body.data.attributes
+    expect((await world.request("GET", raw)).body).toEqual(JSON.parse(state.text))
+    expect((await world.request("GET", json)).body).toEqual({ format_version: "1.0" })
+    expect((await world.request("GET", raw.replace(/\?.*/, ""), { token: null })).status).toBe(401)
+  })
+
+  test("asks for snapshots during long applies", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe("60")
+  })
+
+  test.each([
+    { seconds: 300, header: "300" },
+    { seconds: 0, header: null },
+  ])("asks for snapshots as it is told to: $seconds", async ({ seconds, header }) => {
+    await using world = await stateEngine({ snapshotIntervalSeconds: seconds })
+    await world.lock()
+    expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe(header)
+  })
+
+  test("takes the same upload again, and no other", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const { attributes } = (await world.announce()).body.data
+    const address = attributes["hosted-state-upload-url"]
+    expect((await world.upload(address, stateFile({ instances: 1 }).text)).status).toBe(422)
+    expect((await world.upload(address, stateFile().text)).status).toBe(204)
+    expect((await world.upload(address, stateFile().text)).status).toBe(204)
+    expect(detailOf(await world.upload(address, stateFile({ instances: 1 }).text))).toEqual([
+      409,
+      "The state of this state version has already been uploaded.",
+    ])
+  })
+
+  test("its upload address stays good across restarts, ends after 25 hours, and cannot be changed", async () => {
+    await using place = await usualSharedKind.place()
+    const options = { url: place.url }
+    const clock = manualClock()
+    const runtime = { ...systemRuntime(), clock }
+    let address = ""
+    {
+      await using world = await openTestEngine({ ...options, runtime })
+      await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+      const { id } = await world.engine.workspaces.create("acme", { name: "web" })
+      const steps = stepsOf(world, id)
+      await steps.lock()
+      address = (await steps.announce()).body.data.attributes["hosted-state-upload-url"]
+    }
+    await using world = await openTestEngine({ ...options, runtime })
+    const { upload } = stepsOf(world, "")
+    expect((await upload(address.replace("/state?", "/json-state?"), "{}")).status).toBe(404)
+    expect((await upload(`${address}0`, stateFile().text)).status).toBe(404)
+    expect((await upload(address.replace(/\?.*/, ""), stateFile().text)).status).toBe(404)
+    clock.advance(25 * hourMs)
+    expect((await upload(address, stateFile().text)).status).toBe(404)
+    clock.advance(-1)
+    expect((await upload(address, stateFile().text)).status).toBe(204)
+  })
+
+  test("what is uploaded must be a state of format 4 that was announced", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const { attributes } = (await world.announce()).body.data
+    const address = attributes["hosted-state-upload-url"]
+    expect(faultsOf(await world.upload(address, "{"))).toEqual([
+      ["/data/attributes/state", "State is not a JSON document"],
+    ])
+    expect(detailOf(await world.upload(address, '{"version":3}'))).toEqual([
+      422,
+      "State has format version 3; only version 4 is supported. Write it again with a newer release of the tool.",
+    ])
+    expect(detailOf(await world.upload(attributes["hosted-json-state-upload-url"], "no"))[0]).toBe(422)
+    expect(await world.statuses()).toEqual(["1 pending"])
+  })
+})
+
+describe("a large state", () => {
+  /** Longer than what is held whole. */
+  const more = { filling: { value: "x".repeat(300_000), type: "string" } }
+
+  test("is read after the answer; until then its outputs answer 503 and a safe delete 409", async () => {
+    await using world = await stateEngine({ jobs: false })
+    await world.lock()
+    const version = await world.put({ instances: 2, outputs: more })
+    const shown = (await world.current()).body.data
+    expect(shown).toMatchObject({
+      id: version,
+      attributes: {
+        status: "finalized",
+        "resources-processed": false,
+        "terraform-version": "1.11.4",
+        "state-version": 4,
+      },
+    })
+    await world.unlock()
+    for (const path of [
+      `/workspaces/${world.id}/current-state-version-outputs`,
+      `/state-versions/${version}/outputs`,
+    ]) {
+      const { status, body } = await world.request("GET", path)
+      expect([status, body.errors[0].title]).toEqual([503, "service unavailable"])
+    }
+    expect(detailOf(await world.request("POST", `/workspaces/${world.id}/actions/safe-delete`))).toEqual([
+      409,
+      "Latest workspace state is being processed to discover resources, please try again later",
+    ])
+  })
+
+  test("is read by whichever server comes by, also where the one that took it has ended", async () => {
+    await using place = await usualSharedKind.place()
+    const { url } = place
+    let id = ""
+    {
+      await using world = await stateEngine({ url, jobs: false })
+      id = world.id
+      await world.lock()
+      await world.put({ instances: 2, outputs: more })
+    }
+    {
+      const clock = manualClock(systemRuntime().clock.now())
+      const timers = manualTimers(clock)
+      await using world = await openTestEngine({ url, timers, runtime: { ...systemRuntime(), clock } })
+      await timers.advance(minuteMs)
+      const show = async () => (await world.request("GET", `/workspaces/${id}`)).body.data.attributes["resource-count"]
+      await vi.waitFor(async () => expect(await show()).toBe(2), { timeout: 20_000 })
+      const { body } = await world.request("GET", `/workspaces/${id}/current-state-version?include=outputs`)
+      expect(body.data.attributes).toMatchObject({
+        "resources-processed": true,
+        resources: [{ name: "web", type: "null_resource", count: 2 }],
+      })
+      expect(body.included[0].attributes.value).toBe(more.filling.value)
+    }
+  })
+
+  test.each<{ what: string; change: (text: string) => string; detail: string }>([
+    {
+      what: "with other bytes",
+      change: (text) => text.replace("xx", "xy"),
+      detail: "MD5 does not match the state that was uploaded",
+    },
+    { what: "cut off", change: (text) => text.slice(0, -1), detail: "State is not a JSON document" },
+    {
+      what: "that is no JSON",
+      change: (text) => text.replace("null_resource", "null\n"),
+      detail: "State is not a JSON document",
+    },
+    {
+      what: "of another format",
+      change: (text) => text.replace('"version":4', '"version":5'),
+      detail: "State has format version 5; only version 4 is supported.",
+    },
+    {
+      what: "of another lineage",
+      change: (text) => text.replace("lineage-1", "lineage-2"),
+      detail: "MD5 does not match the state that was uploaded",
+    },
+  ])(
+    "$what is refused, leaves the version pending, and takes nothing from the right one",
+    async ({ change, detail }) => {
+      await using world = await stateEngine()
+      await world.lock()
+      const state: StateOptions = { instances: 2, outputs: more }
+      const address = (await world.announce(state)).body.data.attributes["hosted-state-upload-url"]
+      expect(detailOf(await world.upload(address, change(stateFile(state).text)))).toEqual([422, detail])
+      expect(await world.statuses()).toEqual(["1 pending"])
+      expect((await world.upload(address, stateFile(state).text)).status).toBe(204)
+      expect(await world.statuses()).toEqual(["1 finalized"])
+    },
+  )
+
+  test("above the limit answers 413, announced or not", async () => {
+    await using world = await stateEngine({ stateLimitBytes: 400_000 })
+    await world.lock()
+    const within = { outputs: more }
+    const beyond = { outputs: { filling: { value: "x".repeat(400_000), type: "string" } } }
+    const address = (await world.announce(beyond)).body.data.attributes["hosted-state-upload-url"]
+    const sent = Buffer.from(stateFile(beyond).text)
+    const announced = await world.request("PUT", address, {
+      token: null,
+      body: new Uint8Array(0),
+      headers: { "content-type": "application/octet-stream", "content-length": String(sent.length) },
+    })
+    const text = "The state is larger than 400000 bytes."
+    expect(detailOf(announced)).toEqual([413, text])
+    expect(detailOf(await world.upload(address, sent.toString()))).toEqual([413, text])
+    expect(await world.statuses()).toEqual(["1 pending"])
+    await world.put(within)
+    expect(await world.statuses()).toEqual(["1 finalized", "1 discarded"])
+  })
+
+  test("comes in 32 at once, and each as it was sent", async () => {
+    await using world = await stateEngine()
+    const ids = await Promise.all(Array.from({ length: 32 }, (_, index) => world.workspace(`large-${index}`)))
+    const texts = await Promise.all(
+      ids.map(async (id, index) => {
+        const { lock, put } = stepsOf(world, id)
+        const state: StateOptions = {
+          lineage: id,
+          outputs: { filling: { value: `${index}`.repeat(300_000), type: "string" } },
+        }
+        await lock()
+        const address = `/state-versions/${await put(state)}/download`
+        return [stateFile(state).text, Buffer.from((await world.request("GET", address)).bytes).toString()] as const
+      }),
+    )
+    for (const [sent, back] of texts) expect(back === sent).toBe(true)
+  })
+})

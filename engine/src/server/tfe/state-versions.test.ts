@@ -1,0 +1,323 @@
+// State versions as they are made, shown and listed, and who may.
+import { describe, expect, test } from "vitest"
+import { stateFile, type StateOptions, stateVersionDocument } from "../../../testing/state-file.ts"
+import { detailOf, faultsOf, stateEngine } from "../../../testing/state-engine.ts"
+
+describe("a state version in one step", () => {
+  test("is finalized and current at once", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const { status, body } = await world.announce({ instances: 1 }, { inline: true })
+    expect([status, body.data.attributes.status]).toEqual([201, "finalized"])
+    expect((await world.current()).body.data.id).toBe(body.data.id)
+  })
+
+  test("is refused with every fault of its document at once, and leaves nothing", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const body = { data: { type: "states", attributes: { md5: "x", state: "%%%", force: "yes" } } }
+    const answer = await world.request("POST", `/workspaces/${world.id}/state-versions`, { body })
+    expect([answer.status, faultsOf(answer)]).toEqual([
+      422,
+      [
+        ["/data/type", 'type must be "state-versions"'],
+        ["/data/attributes/serial", "serial can't be blank"],
+        ["/data/attributes/md5", "MD5 must be that of the state, in hex"],
+        ["/data/attributes/force", "force must be a boolean"],
+        ["/data/attributes/state", "state: must be base64"],
+      ],
+    ])
+    expect(await world.statuses()).toEqual([])
+  })
+
+  test("must be the state that its MD5 says", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    expect(faultsOf(await world.announce({}, { inline: true, md5: "0".repeat(32), lineage: "another" }))).toEqual([
+      ["/data/attributes/md5", "MD5 does not match the state that was uploaded"],
+    ])
+  })
+
+  test.each([{ inline: true }, { inline: false }])(
+    "[F-W4] has the serial and lineage of the request when the file has others (inline: $inline)",
+    async ({ inline }) => {
+      await using world = await stateEngine()
+      await world.lock()
+      const state = { serial: 5, lineage: "of-the-file" }
+      const requested = { serial: 1, lineage: "of-the-request" }
+      const made = await world.announce(state, { inline, ...requested })
+      expect(made.status).toBe(201)
+      const url = made.body.data.attributes["hosted-state-upload-url"]
+      const uploaded = inline ? undefined : (await world.upload(url, stateFile(state).text)).status
+      expect(uploaded).toBe(inline ? undefined : 204)
+      const current = (await world.current()).body.data.attributes
+      expect(current).toMatchObject({ status: "finalized", serial: 1 })
+      expect((await world.request("GET", current["hosted-state-download-url"])).body).toMatchObject(state)
+      // Conflicts are judged by what was requested, not by what the file says.
+      expect((await world.announce({ serial: 1, instances: 1 }, requested)).status).toBe(409)
+      expect((await world.announce({ serial: 9, lineage: "of-the-file" })).status).toBe(409)
+      expect((await world.announce({ serial: 9, lineage: "of-the-request" })).status).toBe(201)
+    },
+  )
+})
+
+describe("conflicts", () => {
+  test.each<{ what: string; next: StateOptions; attributes?: Record<string, unknown>; text: string }>([
+    { what: "the same serial with other bytes", next: { serial: 5, instances: 1 }, text: "different MD5 hash" },
+    { what: "another lineage", next: { serial: 6, lineage: "lineage-2" }, text: "does not match the lineage" },
+    { what: "a lower serial without lineage", next: { serial: 4 }, attributes: { lineage: null }, text: "not greater" },
+  ])("$what is refused, and taken by force", async ({ next, attributes = {}, text }) => {
+    await using world = await stateEngine()
+    await world.lock()
+    await world.announce({ serial: 5 }, { inline: true })
+    expect(detailOf(await world.announce(next, attributes))).toEqual([409, expect.stringContaining(text)])
+    expect((await world.announce(next, { ...attributes, force: true })).status).toBe(201)
+  })
+
+  test("a lower serial of the same lineage is taken from the holder of the lock", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    await world.announce({ serial: 5 }, { inline: true })
+    expect((await world.announce({ serial: 2 }, { inline: true })).status).toBe(201)
+    expect((await world.current()).body.data.attributes.serial).toBe(2)
+  })
+
+  test("a newer pending version discards the older one, whose address then takes nothing", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    const first = (await world.announce({ serial: 1 })).body.data.attributes
+    await world.announce({ serial: 2 })
+    expect(await world.statuses()).toEqual(["2 pending", "1 discarded"])
+    expect(detailOf(await world.upload(first["hosted-state-upload-url"], stateFile({ serial: 1 }).text))).toEqual([
+      409,
+      "This state version was discarded and takes no upload.",
+    ])
+  })
+
+  test("a state is taken only under a lock, and only from its holder", async () => {
+    await using world = await stateEngine()
+    expect(detailOf(await world.announce())).toEqual([
+      409,
+      expect.stringContaining("will only accept state uploads when locked"),
+    ])
+    await world.lock({ token: await world.token({ on: { [world.id]: "write" } }) })
+    expect(detailOf(await world.announce())).toEqual([409, expect.stringContaining("is locked by Team team-")])
+  })
+})
+
+describe("include", () => {
+  test("brings outputs, whoever made the state, and the run with its maker and configuration", async () => {
+    await using world = await stateEngine()
+    const configuration = await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
+      body: { data: { type: "configuration-versions", attributes: { readme: "# Web" } } },
+    })
+    const run = await world.request("POST", "/runs", {
+      body: {
+        data: { type: "runs", relationships: { workspace: { data: { type: "workspaces", id: world.id } } } },
+      },
+    })
+    await world.lock()
+    const outputs = Object.fromEntries(
+      Array.from({ length: 101 }, (_, index) => [`output-${index}`, { value: index, type: "number" }]),
+    )
+    const document = stateVersionDocument(stateFile({ outputs }), { inline: true })
+    const relationships = { run: { data: { type: "runs", id: run.body.data.id } } }
+    const made = await world.request("POST", `/workspaces/${world.id}/state-versions`, {
+      body: { data: { ...document.data, relationships } },
+    })
+    const path = `/state-versions/${made.body.data.id}`
+    const included = async (at: string, parts: string) =>
+      (await world.request("GET", `${at}?include=${parts}`)).body.included.map(
+        ({ type, id }: { readonly type: string; readonly id: string }) => `${type} ${id}`,
+      )
+    const creator = `users ${made.body.data.relationships["created-by"].data.id}`
+    const runs = `runs ${run.body.data.id}`
+    const configurations = `configuration-versions ${configuration.body.data.id}`
+    expect(await included(path, "created_by")).toEqual([creator])
+    expect(await included(path, "run")).toEqual([runs])
+    expect(await included(path, "created_by,run.created_by,run.configuration_version")).toEqual([
+      creator,
+      runs,
+      configurations,
+    ])
+    expect(await included(path, "run.created_by")).toEqual([runs, creator])
+    const current = `/workspaces/${world.id}/current-state-version`
+    expect(await included(current, "outputs")).toEqual(
+      made.body.data.relationships.outputs.data.map(({ id }: { readonly id: string }) => `state-version-outputs ${id}`),
+    )
+  })
+
+  test("of something else is refused", async () => {
+    await using world = await stateEngine()
+    const answer = await world.request("GET", `/workspaces/${world.id}/current-state-version?include=secrets`)
+    expect([answer.status, faultsOf(answer)]).toEqual([
+      400,
+      [["include", expect.stringContaining("include parameter")]],
+    ])
+  })
+})
+
+describe("who may", () => {
+  test.each<{ who: "stranger" | "read" | "plan" | "write"; read: number; create: number; unlocks: number }>([
+    { who: "stranger", read: 404, create: 404, unlocks: 404 },
+    { who: "read", read: 200, create: 404, unlocks: 404 },
+    { who: "plan", read: 200, create: 404, unlocks: 404 },
+    { who: "write", read: 200, create: 201, unlocks: 200 },
+  ])("$who: read $read, create $create", async ({ who, read, create, unlocks }) => {
+    await using world = await stateEngine()
+    await world.lock()
+    const version = await world.put({ outputs: { a: { value: 1, type: "number" } } })
+    await world.unlock()
+    const output = (await world.show()).relationships.outputs.data[0].id
+    const token = await world.token(who === "stranger" ? {} : { on: { [world.id]: who } })
+    const paths = [
+      `/workspaces/${world.id}/current-state-version`,
+      `/workspaces/${world.id}/current-state-version-outputs`,
+      `/workspaces/${world.id}/state-versions`,
+      "/state-versions?filter[organization][name]=acme&filter[workspace][name]=web",
+      `/state-versions/${version}`,
+      `/state-versions/${version}/download`,
+      `/state-versions/${version}/outputs`,
+      `/state-version-outputs/${output}`,
+    ]
+    for (const path of paths) expect([path, (await world.request("GET", path, { token })).status]).toEqual([path, read])
+    await world.lock({ token })
+    expect((await world.announce({ serial: 2 }, { inline: true }, { token })).status).toBe(create)
+    expect((await world.unlock({ token })).status).toBe(unlocks)
+  })
+
+  test.each<{ access: "read" | "plan" | "write"; address: unknown }>([
+    { access: "read", address: null },
+    { access: "plan", address: null },
+    { access: "write", address: expect.stringContaining("/uploads/state-versions/") },
+  ])("an address to upload to is shown with $access access: $address", async ({ access, address }) => {
+    await using world = await stateEngine()
+    await world.lock()
+    const version = (await world.announce()).body.data.id
+    const token = await world.token({ on: { [world.id]: access } })
+    const shown = await world.request("GET", `/state-versions/${version}`, { token })
+    const listed = await world.request("GET", `/workspaces/${world.id}/state-versions`, { token })
+    for (const { attributes } of [shown.body.data, listed.body.data[0]]) {
+      expect(attributes).toMatchObject({ status: "pending", "hosted-state-upload-url": address })
+      expect(attributes).toMatchObject({ "hosted-json-state-upload-url": address })
+    }
+  })
+
+  test("an organization token creates none", async () => {
+    await using world = await stateEngine()
+    const token = (await world.engine.tokens.createForOrganization("acme", {})).secret
+    expect((await world.announce({}, { inline: true }, { token })).status).toBe(404)
+  })
+})
+
+describe("whoever may run in another workspace", () => {
+  test.each<{ access: "read" | "plan" | "write"; consumer: "listed" | "another" | "global"; status: number }>([
+    { access: "plan", consumer: "listed", status: 200 },
+    { access: "write", consumer: "listed", status: 200 },
+    { access: "read", consumer: "listed", status: 404 },
+    { access: "plan", consumer: "another", status: 404 },
+    { access: "plan", consumer: "global", status: 200 },
+    { access: "read", consumer: "global", status: 404 },
+  ])("and has $access access there ($consumer) reads the current state: $status", async (row) => {
+    await using world = await stateEngine()
+    await world.lock()
+    const earlier = await world.put({ serial: 1 })
+    const version = await world.put({ serial: 2, outputs: { a: { value: 1, type: "number" } } })
+    const output = (await world.show()).relationships.outputs.data[0].id
+    const consumer = await world.workspace("consumer")
+    if (row.consumer === "listed")
+      await world.request("POST", `/workspaces/${world.id}/relationships/remote-state-consumers`, {
+        body: { data: [{ type: "workspaces", id: consumer }] },
+      })
+    if (row.consumer === "global")
+      await world.request("PATCH", `/workspaces/${world.id}`, {
+        body: { data: { type: "workspaces", attributes: { "global-remote-state": true } } },
+      })
+    const token = await world.token({ on: { [consumer]: row.access } })
+    const statusOf = async (path: string) => [path, (await world.request("GET", path, { token })).status]
+    const open = [
+      `/workspaces/${world.id}`,
+      "/organizations/acme/workspaces/web",
+      `/workspaces/${world.id}/current-state-version`,
+      `/workspaces/${world.id}/current-state-version-outputs`,
+      `/state-versions/${version}`,
+      `/state-versions/${version}/download`,
+      `/state-versions/${version}/outputs`,
+      `/state-version-outputs/${output}`,
+    ]
+    const closed = [
+      `/state-versions/${earlier}`,
+      `/workspaces/${world.id}/state-versions`,
+      `/workspaces/${world.id}/runs`,
+      `/workspaces/${world.id}/vars`,
+      `/workspaces/${world.id}/relationships/tags`,
+      `/workspaces/${world.id}/readme`,
+    ]
+    for (const path of open) expect(await statusOf(path)).toEqual([path, row.status])
+    for (const path of closed) expect(await statusOf(path)).toEqual([path, 404])
+    expect((await world.unlock({ token })).status).toBe(404)
+  })
+
+  test("reads it no longer once that workspace is taken off the list", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    await world.put({})
+    const consumer = await world.workspace("consumer")
+    const token = await world.token({ on: { [consumer]: "plan" } })
+    const body = { data: [{ type: "workspaces", id: consumer }] }
+    const list = `/workspaces/${world.id}/relationships/remote-state-consumers`
+    const read = async () =>
+      (await world.request("GET", `/workspaces/${world.id}/current-state-version`, { token })).status
+    await world.request("POST", list, { body })
+    expect(await read()).toBe(200)
+    await world.request("DELETE", list, { body })
+    expect(await read()).toBe(404)
+  })
+
+  test("reads it through a project as well, and never across organizations", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    await world.put({})
+    await world.request("PATCH", `/workspaces/${world.id}`, {
+      body: { data: { type: "workspaces", attributes: { "global-remote-state": true } } },
+    })
+    const project = await world.engine.projects.create("acme", { name: "other" })
+    await world.workspace("consumer", { projectId: project.id })
+    const team = await world.engine.teams.create("acme", { name: "inside" })
+    await world.engine.teamProjects.create({ teamId: team.id, projectId: project.id, access: "write" })
+    await world.organization("elsewhere")
+    const strangers = await world.engine.teams.create("elsewhere", { name: "outside" })
+    const foreign = await world.workspace("foreign", { organization: "elsewhere" })
+    await world.engine.teamWorkspaces.create({ teamId: strangers.id, workspaceId: foreign, access: "admin" })
+    const statusFor = async (teamId: string) => {
+      const token = (await world.engine.tokens.createForTeam(teamId, {})).secret
+      return (await world.request("GET", `/workspaces/${world.id}/current-state-version`, { token })).status
+    }
+    expect([await statusFor(team.id), await statusFor(strangers.id)]).toEqual([200, 404])
+  })
+})
+
+describe("the list", () => {
+  test("is newest first, in pages, by status", async () => {
+    await using world = await stateEngine()
+    await world.lock()
+    for (const serial of [1, 2, 3]) await world.announce({ serial }, { inline: serial !== 2 })
+    expect(await world.statuses()).toEqual(["3 finalized", "2 discarded", "1 finalized"])
+    const path = `/workspaces/${world.id}/state-versions`
+    const finalized = await world.request("GET", `${path}?filter[status]=finalized&page[size]=1`)
+    expect(finalized.body.data).toHaveLength(1)
+    expect(finalized.body.meta.pagination).toMatchObject({ "total-count": 2, "total-pages": 2 })
+    expect(finalized.body.links.next).toContain("filter%5Bstatus%5D=finalized")
+  })
+
+  test("needs both names, known statuses and a valid page", async () => {
+    await using world = await stateEngine()
+    expect(faultsOf(await world.request("GET", "/state-versions"))).toEqual([
+      ["filter[organization][name]", "filter[organization][name] is required"],
+      ["filter[workspace][name]", "filter[workspace][name] is required"],
+    ])
+    const path = `/workspaces/${world.id}/state-versions`
+    expect((await world.request("GET", `${path}?filter[status]=gone`)).status).toBe(400)
+    expect((await world.request("GET", `${path}?page[size]=0`)).status).toBe(400)
+  })
+})

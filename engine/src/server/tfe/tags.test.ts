@@ -1,0 +1,490 @@
+import { describe, expect, test } from "vitest"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { systemRuntime } from "../../core/runtime.ts"
+import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
+import type { RequestOptions } from "../../../testing/test-engine.ts"
+
+const pool = "/organizations/acme/tags"
+const named = (...names: string[]) => ({ data: names.map((name) => ({ type: "tags", attributes: { name } })) })
+const identified = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) })
+const bindings = (pairs: Readonly<Record<string, string>>) => ({
+  data: Object.entries(pairs).map(([key, value]) => ({ type: "tag-bindings", attributes: { key, value } })),
+})
+
+async function tagWorld() {
+  const world = await populatedEngine()
+  const { request } = world
+  return Object.assign(world, {
+    add: async (workspace: string, ...names: string[]) =>
+      (await request("POST", `/workspaces/${workspace}/relationships/tags`, { body: named(...names) })).status,
+    pool: async (query = "", options: RequestOptions = {}) =>
+      namesOf((await request("GET", `${pool}${query}`, options)).body),
+    carried: async (workspace: string) =>
+      namesOf((await request("GET", `/workspaces/${workspace}/relationships/tags`)).body),
+    bound: async (workspace: string) => pairsOf((await request("GET", `/workspaces/${workspace}/tag-bindings`)).body),
+    idOf: async (name: string) => {
+      const { body } = await request("GET", `${pool}?q=${name}`)
+      return body.data.find((tag: Named) => tag.attributes.name === name).id as string
+    },
+  })
+}
+
+interface Named {
+  readonly attributes: { readonly name: string; readonly key: string; readonly value: string }
+}
+const namesOf = (body: { readonly data: readonly Named[] }) => body.data.map(({ attributes }) => attributes.name)
+const pairsOf = (body: { readonly data: readonly Named[] }) =>
+  Object.fromEntries(body.data.map(({ attributes }) => [attributes.key, attributes.value]))
+const faultsOf = (body: { readonly errors: readonly { detail: string; source?: { pointer?: string } }[] }) =>
+  body.errors.map(({ detail, source }) => [source?.pointer, detail])
+
+const nowhere = ["ws-none", "tag-1111111111111111"] as const
+
+describe("the pool of an organization", () => {
+  test("[W-2.1-r1] [W-2.1-r2] [W-2.1-r4] [W-2.1-r5] [W-2.1-r6] a tag has an id, a type, a name, when it was made, its users and its organization", async () => {
+    const clock = manualClock(Date.UTC(2026, 1, 3, 4, 5, 6, 78))
+    await using world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
+    const [first, second] = [await world.workspace("one"), await world.workspace("two")]
+    for (const id of [first, second])
+      await world.request("POST", `/workspaces/${id}/relationships/tags`, { body: named("prod") })
+    const { status, body } = await world.request("GET", pool)
+    expect(status).toBe(200)
+    expect(body.data).toEqual([
+      {
+        id: expect.stringMatching(/^tag-[a-zA-Z0-9]{16}$/),
+        type: "tags",
+        attributes: { name: "prod", "created-at": "2026-02-03T04:05:06.078Z", "instance-count": 2 },
+        relationships: { organization: { data: { id: "acme", type: "organizations" } } },
+      },
+    ])
+  })
+
+  test("[W-4.1-r1] comes in pages, with links and counts", async () => {
+    await using world = await tagWorld()
+    const names = Array.from({ length: 25 }, (_, index) => `t${index + 10}`)
+    await world.add(await world.workspace("one"), ...names)
+    const { body } = await world.request("GET", pool)
+    expect(namesOf(body)).toEqual(names.slice(0, 20))
+    expect(body.meta.pagination).toMatchObject({ "total-count": 25, "total-pages": 2, "next-page": 2 })
+    expect(body.links.next).toContain("http://chancery.test/api/v2/organizations/acme/tags?page")
+    expect(await world.pool("?page[number]=3&page[size]=10")).toEqual(names.slice(20))
+  })
+
+  test("[W-4.1-r1] [W-2.1-r3] is searched by a part of the name, and without what a workspace carries", async () => {
+    await using world = await tagWorld()
+    const [first, second] = [await world.workspace("one"), await world.workspace("two")]
+    await world.add(first, "Prod-eu", "dev")
+    await world.add(second, "prod-us")
+    expect(await world.pool("?q=PROD")).toEqual(["Prod-eu", "prod-us"])
+    expect(await world.pool("?q=d-")).toEqual(["Prod-eu", "prod-us"])
+    expect(await world.pool("?q=%25")).toEqual([])
+    expect(await world.pool(`?filter[exclude][taggable][id]=${first}`)).toEqual(["prod-us"])
+    expect(await world.pool(`?filter%5Bexclude%5D%5Btaggable%5D%5Bid%5D=${second}&q=prod`)).toEqual(["Prod-eu"])
+  })
+
+  test("the exclusion does not tell the tags of a workspace that the caller does not see", async () => {
+    await using world = await tagWorld()
+    const hidden = await world.workspace("hidden")
+    await world.add(hidden, "secret")
+    const token = await world.token()
+    expect(await world.pool(`?filter[exclude][taggable][id]=${hidden}`, { token })).toEqual(["secret"])
+  })
+
+  test.each([
+    { query: "page[number]=0", parameter: "page[number]" },
+    { query: "page[size]=x", parameter: "page[size]" },
+  ])("refuses $query", async ({ query, parameter }) => {
+    await using world = await tagWorld()
+    const { status, body } = await world.request("GET", `${pool}?${query}`)
+    expect([status, body.errors[0].source]).toEqual([400, { parameter }])
+  })
+
+  test("[W-1-n2] takes one tag or many at once, answers them, and keeps those it has", async () => {
+    await using world = await tagWorld()
+    const one = await world.request("POST", pool, { body: { data: { type: "tags", attributes: { name: "Prod" } } } })
+    expect(one.status).toBe(201)
+    expect(one.body.data).toMatchObject({ type: "tags", attributes: { name: "Prod", "instance-count": 0 } })
+    const many = await world.request("POST", pool, { body: named("dev", "prod", "DEV") })
+    expect([many.status, namesOf(many.body)]).toEqual([201, ["dev", "Prod"]])
+    expect(many.body.data[1].id).toBe(one.body.data.id)
+    expect(await world.pool()).toEqual(["dev", "Prod"])
+  })
+
+  test("a direct tag stays until it leaves its last workspace", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    await world.request("POST", pool, { body: named("direct") })
+    await world.add(workspace, "direct")
+    await world.request("DELETE", `/workspaces/${workspace}/relationships/tags`, { body: named("direct") })
+    expect(await world.pool()).toEqual([])
+  })
+
+  test("names that are no tags are refused together, each where it stands", async () => {
+    await using world = await tagWorld()
+    const many = await world.request("POST", pool, { body: named("ok", "-", "hc:x") })
+    expect([many.status, faultsOf(many.body).map(([pointer]) => pointer)]).toEqual([
+      422,
+      ["/data/1/attributes/name", "/data/2/attributes/name"],
+    ])
+    const one = await world.request("POST", pool, { body: { data: { type: "tags", attributes: { name: "" } } } })
+    expect([one.status, faultsOf(one.body)]).toEqual([422, [["/data/attributes/name", "Name can't be blank"]]])
+    expect(await world.pool()).toEqual([])
+  })
+
+  test("[W-4.1-r2] [W-4.1-p1] [W-3-p3] [W-1-n2] deleting tags in bulk removes them from every workspace", async () => {
+    await using world = await tagWorld()
+    const [first, second] = [await world.workspace("one"), await world.workspace("two")]
+    await world.add(first, "a", "b", "c")
+    await world.add(second, "a")
+    const body = identified("tags", await world.idOf("a"), await world.idOf("b"))
+    const answer = await world.request("DELETE", pool, { body })
+    expect([answer.status, answer.body]).toEqual([204, undefined])
+    expect([await world.pool(), await world.carried(first), await world.carried(second)]).toEqual([["c"], ["c"], []])
+  })
+
+  test("[W-4.1-p1] a deletion that names one missing tag deletes none", async () => {
+    await using world = await tagWorld()
+    await world.organization("other")
+    await world.add(await world.workspace("one"), "a")
+    await world.request("POST", "/organizations/other/tags", { body: named("theirs") })
+    const theirs = (await world.request("GET", "/organizations/other/tags")).body.data[0].id
+    for (const missing of [nowhere[1], theirs]) {
+      const body = identified("tags", await world.idOf("a"), missing)
+      expect((await world.request("DELETE", pool, { body })).status).toBe(404)
+    }
+    expect(await world.pool()).toEqual(["a"])
+  })
+
+  test.each([
+    { body: { data: [{ type: "tags" }] }, pointer: "/data/0/id" },
+    { body: { data: [{ id: "tag-1" }] }, pointer: "/data/0/type" },
+    { body: { data: [{ type: "workspaces", id: "tag-1" }] }, pointer: "/data/0/type" },
+  ])("[W-4.1-r2] both type and id are needed: $pointer", async ({ body, pointer }) => {
+    await using world = await tagWorld()
+    const answer = await world.request("DELETE", pool, { body })
+    expect([answer.status, faultsOf(answer.body).map(([at]) => at)]).toEqual([422, [pointer]])
+  })
+
+  test("[W-4.1-r2] is changed by those who manage workspaces everywhere; for others, and elsewhere, it is not found", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    await world.add(workspace, "a")
+    const manager = await world.token({ organization: { manageWorkspaces: true } })
+    const admin = await world.token({ on: { [workspace]: "admin" } })
+    const remove = async (path: string, options: RequestOptions) =>
+      (await world.request("DELETE", path, { ...options, body: identified("tags", await world.idOf("a")) })).status
+    expect(await remove(pool, { token: null })).toBe(401)
+    expect(await remove(pool, { token: admin })).toBe(404)
+    expect(await remove("/organizations/none/tags", {})).toBe(404)
+    expect((await world.request("GET", "/organizations/none/tags")).status).toBe(404)
+    expect((await world.request("POST", pool, { token: admin, body: named("x") })).status).toBe(404)
+    expect(await world.pool("", { token: admin })).toEqual(["a"])
+    expect(await remove(pool, { token: manager })).toBe(204)
+  })
+})
+
+describe("giving one tag to many workspaces", () => {
+  const path = (tag: string) => `/tags/${tag}/relationships/workspaces`
+
+  test("[W-4.1-r3] [W-1-n2] all of them carry it, those that did already included", async () => {
+    await using world = await tagWorld()
+    const ids = [await world.workspace("one"), await world.workspace("two"), await world.workspace("three")]
+    await world.add(ids[0] as string, "a")
+    const answer = await world.request("POST", path(await world.idOf("a")), { body: identified("workspaces", ...ids) })
+    expect([answer.status, answer.body]).toEqual([204, undefined])
+    expect(await Promise.all(ids.map((id) => world.carried(id)))).toEqual([["a"], ["a"], ["a"]])
+    expect((await world.request("GET", pool)).body.data[0].attributes["instance-count"]).toBe(3)
+  })
+
+  test("[W-4.1-r3] is not found when the tag, or one workspace, is not there or not the caller's; then none changes", async () => {
+    await using world = await tagWorld()
+    await world.organization("other")
+    const [mine, foreign] = [await world.workspace("one"), await world.workspace("two", { organization: "other" })]
+    const [own, readable] = [await world.workspace("three"), await world.workspace("four")]
+    await world.add(mine, "a")
+    const tag = await world.idOf("a")
+    const token = await world.token({ on: { [own]: "admin", [readable]: "read" } })
+    const give = async (to: string, ids: readonly string[], options: RequestOptions = {}) =>
+      (await world.request("POST", path(to), { ...options, body: identified("workspaces", ...ids) })).status
+    expect(await give(nowhere[1], [own])).toBe(404)
+    expect(await give(tag, [own, nowhere[0]])).toBe(404)
+    expect(await give(tag, [own, foreign])).toBe(404)
+    expect(await give(tag, [own, readable], { token })).toBe(404)
+    expect(await world.carried(own)).toEqual([])
+    expect(await give(tag, [own], { token })).toBe(204)
+    expect(await world.carried(own)).toEqual(["a"])
+  })
+
+  test("a workspace that binds the key with a value is named, and none changes", async () => {
+    await using world = await tagWorld()
+    const ids = [await world.workspace("one"), await world.workspace("two")] as const
+    await world.request("POST", pool, { body: named("env") })
+    await world.request("PATCH", `/workspaces/${ids[1]}/tag-bindings`, { body: bindings({ ENV: "prod" }) })
+    const { status, body } = await world.request("POST", path(await world.idOf("env")), {
+      body: identified("workspaces", ...ids),
+    })
+    expect([status, faultsOf(body)]).toEqual([422, [["/data/1/id", expect.stringContaining(`${ids[1]}: Tag "env"`)]]])
+    expect(await world.carried(ids[0])).toEqual([])
+  })
+})
+
+describe("flat tags of a workspace", () => {
+  const path = (workspace: string) => `/workspaces/${workspace}/relationships/tags`
+
+  test("[W-4.10-r1] [W-4.10-p1] come in pages, bindings with a value not among them", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    const names = Array.from({ length: 22 }, (_, index) => `t${index + 10}`)
+    await world.add(workspace, ...names)
+    await world.request("PATCH", `/workspaces/${workspace}/tag-bindings`, { body: bindings({ a: "1" }) })
+    const { status, body } = await world.request("GET", path(workspace))
+    expect([status, namesOf(body)]).toEqual([200, names.slice(0, 20)])
+    expect(body.meta.pagination).toMatchObject({ "page-size": 20, "total-count": 22 })
+    expect(body.data[0]).toMatchObject({ type: "tags", attributes: { "instance-count": 1 } })
+    const second = await world.request("GET", `${path(workspace)}?page[number]=2`)
+    expect(namesOf(second.body)).toEqual(names.slice(20))
+    const all = await world.request("GET", `/workspaces/${workspace}/tag-bindings?page[size]=2`)
+    expect([all.body.data.length, all.body.meta]).toEqual([1, undefined])
+  })
+
+  test("are searched by a part of the name, whatever its case", async () => {
+    await using world = await tagWorld()
+    const id = await world.workspace("one")
+    await world.add(id, "env:Prod", "env:test", "web")
+    const found = async (name: string) =>
+      namesOf((await world.request("GET", `/workspaces/${id}/relationships/tags?name=${name}`)).body)
+    expect(await found("pROD")).toEqual(["env:Prod"])
+    expect(await found("env")).toEqual(["env:Prod", "env:test"])
+    expect(await found("nothing")).toEqual([])
+    expect(await found("")).toHaveLength(3)
+  })
+
+  test("[W-4.10-r4] are added by name or id; those carried already are passed over", async () => {
+    await using world = await tagWorld()
+    const [workspace, other] = [await world.workspace("one"), await world.workspace("two")]
+    await world.add(other, "Shared")
+    const data = [...named("new", "shared").data, { type: "tags", id: await world.idOf("Shared") }]
+    const answer = await world.request("POST", path(workspace), { body: { data } })
+    expect([answer.status, answer.body]).toEqual([204, undefined])
+    expect(await world.add(workspace, "NEW")).toBe(204)
+    expect(await world.carried(workspace)).toEqual(["new", "Shared"])
+    expect((await world.request("GET", pool)).body.data.map((tag: Named) => tag.attributes)).toEqual([
+      expect.objectContaining({ name: "new", "instance-count": 1 }),
+      expect.objectContaining({ name: "Shared", "instance-count": 2 }),
+    ])
+  })
+
+  test("[F-W6] stand among tag-names of the workspace's document, and among bindings only where that is asked for", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    await world.add(workspace, "Prod")
+    const { body } = await world.request("GET", `/workspaces/${workspace}`)
+    expect(body.data.attributes["tag-names"]).toEqual(["Prod"])
+    expect(await world.bound(workspace)).toEqual({})
+    const pairs = bindings({ env: "a", empty: "" })
+    await world.request("PATCH", `/workspaces/${workspace}/tag-bindings`, { body: pairs })
+    for (const view of ["tag-bindings", "effective-tag-bindings"]) {
+      const entries = (await world.request("GET", `/workspaces/${workspace}/${view}?show[tags]=true`)).body.data
+      expect(
+        entries
+          .map(({ attributes }: Named & { readonly attributes: object }) => attributes)
+          .toSorted((one: Named["attributes"], other: Named["attributes"]) => (one.key < other.key ? -1 : 1)),
+      ).toMatchObject([
+        { key: "Prod", value: "", "is-tag": true, "is-binding": false },
+        { key: "empty", value: "", "is-tag": false, "is-binding": true },
+        { key: "env", value: "a", "is-tag": false, "is-binding": true },
+      ])
+    }
+  })
+
+  test("[W-4.10-r5] [W-3-p3] leave by name or id, and the pool with their last workspace", async () => {
+    await using world = await tagWorld()
+    const [workspace, other] = [await world.workspace("one"), await world.workspace("two")]
+    await world.add(workspace, "a", "b", "c")
+    await world.add(other, "b")
+    const data = [...named("A").data, { type: "tags", id: await world.idOf("b") }]
+    const answer = await world.request("DELETE", path(workspace), { body: { data } })
+    expect([answer.status, answer.body]).toEqual([204, undefined])
+    expect([await world.carried(workspace), await world.pool()]).toEqual([["c"], ["b", "c"]])
+  })
+
+  test("[W-4.10-p1] [W-4.10-r5] a missing id refuses the whole removal, a name without a tag does nothing", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    await world.add(workspace, "a", "b")
+    const remove = async (data: readonly unknown[]) =>
+      (await world.request("DELETE", path(workspace), { body: { data } })).status
+    expect(await remove([...named("a").data, { type: "tags", id: nowhere[1] }])).toBe(404)
+    expect(await world.carried(workspace)).toEqual(["a", "b"])
+    expect(await remove(named("none", "a").data)).toBe(204)
+    expect(await world.carried(workspace)).toEqual(["b"])
+  })
+
+  test("a name whose key is bound with a value is refused by name, and nothing is added", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    await world.request("PATCH", `/workspaces/${workspace}/tag-bindings`, { body: bindings({ env: "prod" }) })
+    const { status, body } = await world.request("POST", path(workspace), { body: named("new", "Env") })
+    expect([status, faultsOf(body)]).toEqual([
+      422,
+      [["/data/1/attributes/name", 'Tag "Env" cannot be added: the key "env" is bound with a value']],
+    ])
+    expect(await world.bound(workspace)).toEqual({ env: "prod" })
+  })
+
+  test.each([
+    { body: { data: [{ type: "tags" }, { type: "x", id: "tag-1" }] }, status: 422, pointers: ["/data/1/type"] },
+    { body: { data: [{ type: "tags" }] }, status: 422, pointers: ["/data/0"] },
+    { body: { data: [{ type: "tags", attributes: { name: 7 } }] }, status: 422, pointers: ["/data/0/attributes/name"] },
+    { body: { data: { type: "tags" } }, status: 400, pointers: ["/data"] },
+    { body: named("a b", "-"), status: 422, pointers: ["/data/0/attributes/name", "/data/1/attributes/name"] },
+  ])("a list that cannot be read is refused at $pointers", async ({ body, status, pointers }) => {
+    await using world = await tagWorld()
+    const answer = await world.request("POST", path(await world.workspace("one")), { body })
+    expect([answer.status, faultsOf(answer.body).map(([pointer]) => pointer)]).toEqual([status, pointers])
+  })
+
+  test("[W-4.10-r4] [W-4.10-r5] are changed by workspace admins, seen by readers, and for strangers not found", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    const [admin, writer, stranger] = [
+      await world.token({ on: { [workspace]: "admin" } }),
+      await world.token({ on: { [workspace]: "write" } }),
+      await world.token(),
+    ]
+    const statuses = async (token: string | null) => [
+      (await world.request("GET", path(workspace), { token })).status,
+      (await world.request("POST", path(workspace), { token, body: named("a") })).status,
+      (await world.request("DELETE", path(workspace), { token, body: named("a") })).status,
+    ]
+    expect(await statuses(admin)).toEqual([200, 204, 204])
+    expect(await statuses(writer)).toEqual([200, 404, 404])
+    expect(await statuses(stranger)).toEqual([404, 404, 404])
+    expect(await statuses(null)).toEqual([401, 401, 401])
+  })
+
+  test("50 workspaces given the same new tag at once make one tag", async () => {
+    await using world = await tagWorld()
+    const ids = []
+    for (let index = 0; index < 50; index += 1) ids.push(await world.workspace(`w${index}`))
+    expect(new Set(await Promise.all(ids.map((id) => world.add(id, "new"))))).toEqual(new Set([204]))
+    const { body } = await world.request("GET", pool)
+    expect(body.data.map((tag: Named) => tag.attributes)).toEqual([
+      expect.objectContaining({ name: "new", "instance-count": 50 }),
+    ])
+  })
+})
+
+describe("key-value tags of a workspace", () => {
+  const path = (workspace: string) => `/workspaces/${workspace}/tag-bindings`
+  const patch = (world: PopulatedEngine, workspace: string, pairs: Readonly<Record<string, string>>) =>
+    world.request("PATCH", path(workspace), { body: bindings(pairs) })
+
+  test("[W-2.2-r1] [W-4.10-r2] have an id, a key and a value", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    const answer = await patch(world, workspace, { env: "prod", team: "" })
+    const listed = await world.request("GET", path(workspace))
+    expect([answer.status, listed.status]).toEqual([200, 200])
+    expect(listed.body.data).toEqual([
+      {
+        id: expect.stringMatching(/^tb-[a-zA-Z0-9]{16}$/),
+        type: "tag-bindings",
+        attributes: { key: "env", value: "prod", "created-at": expect.stringMatching(/Z$/) },
+      },
+      expect.objectContaining({ attributes: expect.objectContaining({ key: "team", value: "" }) }),
+    ])
+    expect(answer.body).toEqual(listed.body)
+  })
+
+  test("are added and changed, keep their ids, and a flat tag that gets a value is one of them", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    await world.add(workspace, "flat")
+    await patch(world, workspace, { env: "a", other: "1" })
+    const before = (await world.request("GET", path(workspace))).body.data
+    const after = (await patch(world, workspace, { env: "b", FLAT: "v", other: "" })).body.data
+    expect(pairsOf({ data: after })).toEqual({ env: "b", FLAT: "v", other: "" })
+    const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id)
+    expect(idsOf(after)).toEqual(expect.arrayContaining(idsOf(before)))
+    expect([await world.carried(workspace), await world.pool()]).toEqual([[], []])
+  })
+
+  test.each(["POST", "PATCH"])("%s on the relationship does the same and answers nothing", async (method) => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    const answer = await world.request(method, `/workspaces/${workspace}/relationships/tag-bindings`, {
+      body: { data: [{ type: "tag-bindings", attributes: { key: "env", value: "prod" } }, flatBinding("flat")] },
+    })
+    expect([answer.status, answer.body]).toEqual([204, undefined])
+    expect(await world.bound(workspace)).toEqual({ env: "prod", flat: "" })
+  })
+
+  const flatBinding = (key: string) => ({ type: "tag-bindings", attributes: { key } })
+
+  test("more than ten with a value are refused in the words that clients look for", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    const numbered = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, "v"]))
+    expect((await patch(world, workspace, { ...numbered(10), flat: "" })).status).toBe(200)
+    const { status, body } = await patch(world, workspace, { one: "more" })
+    expect([status, faultsOf(body)]).toEqual([
+      422,
+      [["/data", expect.stringContaining("cannot exceed 10 bindings per resource")]],
+    ])
+    expect(Object.keys(await world.bound(workspace))).toHaveLength(11)
+  })
+
+  test("what is wrong is told at once, each fault where it stands", async () => {
+    await using world = await tagWorld()
+    const { status, body } = await patch(world, await world.workspace("one"), { "a b": "c d", "hcp:x": "v", "": "v" })
+    expect([status, faultsOf(body).map(([pointer]) => pointer)]).toEqual([
+      422,
+      ["/data/0/attributes/key", "/data/0/attributes/value", "/data/1/attributes/key", "/data/2/attributes/key"],
+    ])
+  })
+
+  test("[W-2.2-r2] [W-4.10-r3] the effective ones are its own and those of its project, without ids", async () => {
+    await using world = await tagWorld()
+    const project = (await world.engine.projects.create("acme", { name: "platform" })).id
+    const workspace = await world.workspace("one", { projectId: project })
+    const given = await world.request("PATCH", `/projects/${project}/tag-bindings`, {
+      body: bindings({ env: "project", region: "eu" }),
+    })
+    expect([given.status, pairsOf(given.body)]).toEqual([200, { env: "project", region: "eu" }])
+    await patch(world, workspace, { ENV: "own" })
+    await world.add(workspace, "flat")
+    const { status, body } = await world.request("GET", `/workspaces/${workspace}/effective-tag-bindings`)
+    expect(status).toBe(200)
+    expect(body.data).toEqual([
+      { type: "effective-tag-bindings", attributes: { key: "ENV", value: "own" } },
+      {
+        type: "effective-tag-bindings",
+        attributes: { key: "region", value: "eu" },
+        links: { "inherited-from": `/api/v2/projects/${project}` },
+      },
+    ])
+    expect(await world.bound(workspace)).toEqual({ ENV: "own" })
+    const ofProject = await world.request("GET", `/projects/${project}/tag-bindings`)
+    expect(pairsOf(ofProject.body)).toEqual({ env: "project", region: "eu" })
+    const effective = await world.request("GET", `/projects/${project}/effective-tag-bindings`)
+    expect(effective.body.data[1]).toEqual({
+      type: "effective-tag-bindings",
+      attributes: { key: "region", value: "eu" },
+    })
+  })
+
+  test("are changed by workspace admins, seen by readers, and for strangers not found", async () => {
+    await using world = await tagWorld()
+    const workspace = await world.workspace("one")
+    const statuses = async (token: string | null) => [
+      (await world.request("GET", path(workspace), { token })).status,
+      (await world.request("GET", `/workspaces/${workspace}/effective-tag-bindings`, { token })).status,
+      (await world.request("PATCH", path(workspace), { token, body: bindings({ a: "1" }) })).status,
+    ]
+    expect(await statuses(await world.token({ on: { [workspace]: "admin" } }))).toEqual([200, 200, 200])
+    expect(await statuses(await world.token({ on: { [workspace]: "plan" } }))).toEqual([200, 200, 404])
+    expect(await statuses(await world.token())).toEqual([404, 404, 404])
+    expect(await statuses(null)).toEqual([401, 401, 401])
+  })
+})

@@ -1,0 +1,285 @@
+import { describe, expect, test } from "vitest"
+import { document, made, many, newMember, newOrganization, newTeam, newUser, one } from "../../../testing/users.ts"
+import { openTestEngine } from "../../../testing/test-engine.ts"
+
+const teams = "/organizations/acme/teams"
+const names = (data: readonly { attributes: { name: string } }[]) => data.map(({ attributes }) => attributes.name)
+
+describe("teams", () => {
+  test("carry their visibility, their members and the rights they give, each changed by itself", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const created = await world.request("POST", teams, { body: document("teams", { name: "devs" }) })
+    expect(created.status).toBe(201)
+    const { id } = created.body.data
+    expect(created.body.data).toMatchObject({
+      id: expect.stringMatching(/^team-[a-zA-Z0-9]{16}$/),
+      type: "teams",
+      attributes: {
+        name: "devs",
+        visibility: "secret",
+        "users-count": 0,
+        "organization-access": { "manage-workspaces": false, "read-projects": false, "manage-membership": false },
+        permissions: { "can-destroy": true, "can-update-membership": true, "can-update-api-token": true },
+      },
+      relationships: { organization: { data: { type: "organizations", id: "acme" } }, users: { data: [] } },
+    })
+    const access = { "organization-access": { "manage-workspaces": true, "manage-everything": true } }
+    await made(world, "PATCH", `/teams/${id}`, document("teams", access))
+    const changed = await made(
+      world,
+      "PATCH",
+      `/teams/${id}`,
+      document("teams", { name: "builders", visibility: "organization" }),
+    )
+    expect(changed.attributes).toMatchObject({
+      name: "builders",
+      visibility: "organization",
+      "organization-access": { "manage-workspaces": true, "manage-teams": false },
+    })
+    expect(changed.attributes["organization-access"]).not.toHaveProperty("manage-everything")
+    expect(names(await made(world, "GET", `${teams}?filter%5Bnames%5D=BUILDERS,nobody`))).toEqual(["builders"])
+    expect(names(await made(world, "GET", `${teams}?q=own`))).toEqual(["owners"])
+    await made(world, "DELETE", `/teams/${id}`)
+    expect(await world.request("GET", `/teams/${id}`)).toMatchObject({ status: 404 })
+  })
+
+  test("[F-W8] a secret team exists for its members and for those with access to secret teams; the others see open teams only", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const [insider, outsider, manager, stranger] = [
+      await newMember(world, "acme", "insider"),
+      await newMember(world, "acme", "outsider"),
+      await newMember(world, "acme", "manager"),
+      await newUser(world, "stranger"),
+    ]
+    const secret = await newTeam(world, "acme", "secret", { members: [insider] })
+    await newTeam(world, "acme", "open", { visibility: "organization" })
+    const managers = await newTeam(world, "acme", "managers", { access: { "manage-teams": true }, members: [manager] })
+    const seen = async (token: string) => {
+      const list = await world.request("GET", teams, { token })
+      const show = await world.request("GET", `/teams/${secret}`, { token })
+      return { list: list.status === 200 ? names(list.body.data) : list.status, show: show.status }
+    }
+    expect(await seen(insider.token)).toEqual({ list: ["open", "owners", "secret"], show: 200 })
+    expect(await seen(outsider.token)).toEqual({ list: ["open", "owners"], show: 404 })
+    expect(await seen(manager.token)).toEqual({ list: ["managers", "open", "owners"], show: 404 })
+    const secrets = document("teams", { "organization-access": { "manage-teams": true, "access-secret-teams": true } })
+    await made(world, "PATCH", `/teams/${managers}`, secrets)
+    expect(await seen(manager.token)).toEqual({ list: ["managers", "open", "owners", "secret"], show: 200 })
+    expect(await seen(stranger.token)).toEqual({ list: 404, show: 404 })
+  })
+
+  test.each([
+    { why: "no name", attributes: {}, faults: { name: "name can't be blank" } },
+    {
+      why: "wrong types and a bad name",
+      attributes: { name: "a!b", visibility: "hidden", "organization-access": { "manage-teams": "yes" } },
+      faults: {
+        name: "Name can only include letters, numbers, spaces, -, _, and /, and can neither begin nor end with a space.",
+        visibility: 'visibility must be one of "secret", "organization"',
+        "organization-access/manage-teams": "manage-teams must be a boolean",
+      },
+    },
+    { why: "a name that is taken", attributes: { name: "Owners" }, faults: { name: "Name has already been taken" } },
+  ])("422 with every fault: $why", async ({ attributes, faults }) => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const answer = await world.request("POST", teams, { body: document("teams", attributes) })
+    expect(answer.status).toBe(422)
+    const found = answer.body.errors.map((error: { detail: string; source: { pointer: string } }) => [
+      error.source.pointer.replace("/data/attributes/", ""),
+      error.detail,
+    ])
+    expect(Object.fromEntries(found)).toEqual(faults)
+  })
+})
+
+describe("members", () => {
+  test("come and go by username or by membership; those already there or already gone are passed over", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const ada = await newMember(world, "acme", "ada")
+    await newMember(world, "acme", "bob")
+    const team = await newTeam(world, "acme", "devs")
+    const memberships = await made(world, "GET", "/organizations/acme/organization-memberships?q=bob")
+    const members = async () => {
+      const answer = await world.request("GET", `/teams/${team}?include=users,organization-memberships`)
+      const users = answer.body.included.filter((resource: { type: string }) => resource.type === "users")
+      return users.map((user: { attributes: { username: string } }) => user.attributes.username)
+    }
+    const users = `/teams/${team}/relationships/users`
+    const byMembership = `/teams/${team}/relationships/organization-memberships`
+    expect(await world.request("POST", users, { body: many("users", ["ada", "ADA"]) })).toMatchObject({ status: 204 })
+    await made(world, "POST", users, many("users", ["ada"]))
+    await made(world, "POST", byMembership, many("organization-memberships", [memberships[0].id]))
+    expect(await members()).toEqual(["ada", "bob"])
+    expect((await made(world, "GET", `/teams/${team}`)).attributes["users-count"]).toBe(2)
+    await made(world, "DELETE", users, many("users", ["bob", "root"]))
+    expect(await members()).toEqual(["ada"])
+    const [membership] = await made(world, "GET", "/organizations/acme/organization-memberships?q=ada")
+    expect(membership.relationships).toMatchObject({ teams: many("teams", [team]), user: one("users", ada.id) })
+    await made(world, "DELETE", byMembership, many("organization-memberships", [membership.id]))
+    expect(await members()).toEqual([])
+    expect(await world.request("GET", `/teams/${team}?include=everything`)).toMatchObject({
+      status: 400,
+      body: { errors: [{ source: { parameter: "include" } }] },
+    })
+  })
+
+  test("every unknown name is a fault of its own, and nobody joins", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    await newOrganization(world, "other")
+    const stranger = await newMember(world, "other", "stranger")
+    const [foreign] = await made(world, "GET", "/organizations/other/organization-memberships?q=stranger")
+    await newMember(world, "acme", "ada")
+    const manager = await newMember(world, "acme", "manager")
+    const access = { "manage-teams": true, "access-secret-teams": true }
+    await newTeam(world, "acme", "managers", { access, members: [manager] })
+    const team = await newTeam(world, "acme", "devs")
+    const pointers = (answer: { body: { errors: { source: { pointer: string } }[] } }) =>
+      answer.body.errors.map(({ source }) => source.pointer)
+
+    const byName = await world.request("POST", `/teams/${team}/relationships/users`, {
+      // A manager of teams who does not manage membership can neither invite nor learn who else has an account.
+      token: manager.token,
+      body: many("users", ["ada", stranger.username]),
+    })
+    expect(byName.status).toBe(422)
+    expect(pointers(byName)).toEqual(["/data/1/id"])
+    const unknown = await world.request("POST", `/teams/${team}/relationships/users`, {
+      body: many("users", ["nobody", "ada", "nothing"]),
+    })
+    expect(pointers(unknown)).toEqual(["/data/0/id", "/data/2/id"])
+    const byMembership = await world.request("POST", `/teams/${team}/relationships/organization-memberships`, {
+      body: many("organization-memberships", [foreign.id]),
+    })
+    expect(pointers(byMembership)).toEqual(["/data/0/id"])
+    expect((await made(world, "GET", `/teams/${team}`)).attributes["users-count"]).toBe(0)
+  })
+})
+
+describe("the team of owners", () => {
+  test("is neither deleted, renamed nor curtailed, and never without a member", async () => {
+    await using world = await openTestEngine()
+    const owner = await newUser(world, "owner")
+    await newOrganization(world, "acme", owner)
+    const second = await newMember(world, "acme", "second")
+    const { token } = owner
+    const [owners] = await made(world, "GET", `${teams}?filter%5Bnames%5D=owners`, undefined, token)
+    const path = `/teams/${owners.id}`
+    expect(owners.attributes["organization-access"]["manage-workspaces"]).toBe(true)
+    const refusals = [
+      await world.request("DELETE", path, { token }),
+      await world.request("PATCH", path, { token, body: document("teams", { name: "bosses" }) }),
+      await world.request("PATCH", path, {
+        token,
+        body: document("teams", { "organization-access": { "manage-teams": false } }),
+      }),
+      await world.request("DELETE", `${path}/relationships/users`, { token, body: many("users", ["owner"]) }),
+      await world.request("DELETE", `/admin/users/${owner.id}`),
+    ]
+    expect(refusals.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422])
+    const [membership] = await made(
+      world,
+      "GET",
+      "/organizations/acme/organization-memberships?q=owner",
+      undefined,
+      token,
+    )
+    expect(await world.request("DELETE", `/organization-memberships/${membership.id}`, { token })).toMatchObject({
+      status: 422,
+    })
+
+    await made(world, "POST", `${path}/relationships/users`, many("users", [second.username]), token)
+    expect(await world.request("DELETE", `/organization-memberships/${membership.id}`, { token })).toMatchObject({
+      status: 204,
+    })
+    expect(await world.request("GET", "/organizations/acme", { token })).toMatchObject({ status: 404 })
+    expect(await world.request("GET", "/organizations/acme", { token: second.token })).toMatchObject({ status: 200 })
+  })
+
+  test("only an owner lets others in; no manager and no organization token does", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const manager = await newMember(world, "acme", "manager")
+    const everything = Object.fromEntries(
+      ["manage-teams", "manage-membership", "manage-organization-access", "manage-workspaces", "manage-projects"].map(
+        (name) => [name, true],
+      ),
+    )
+    await newTeam(world, "acme", "managers", { access: everything, members: [manager] })
+    const [owners] = await made(world, "GET", `${teams}?filter%5Bnames%5D=owners`)
+    const organization = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes.token
+    for (const token of [manager.token, organization]) {
+      const body = many("users", ["manager"])
+      expect(await world.request("POST", `/teams/${owners.id}/relationships/users`, { token, body })).toMatchObject({
+        status: 404,
+      })
+      expect(await world.request("POST", `/teams/${owners.id}/authentication-token`, { token })).toMatchObject({
+        status: 404,
+      })
+      expect(await world.request("DELETE", `/teams/${owners.id}`, { token })).toMatchObject({ status: 404 })
+      const invitation = document(
+        "organization-memberships",
+        { username: "mole" },
+        { teams: many("teams", [owners.id]) },
+      )
+      expect(
+        await world.request("POST", "/organizations/acme/organization-memberships", { token, body: invitation }),
+      ).toMatchObject({
+        status: 422,
+        body: { errors: [{ source: { pointer: "/data/relationships/teams/data/0/id" } }] },
+      })
+    }
+  })
+})
+
+describe("nobody hands out more than they hold", () => {
+  test.each([
+    {
+      who: "a manager of teams",
+      access: { "manage-teams": true },
+      plain: 201,
+      granting: 404,
+      joining: 404,
+      token: 404,
+    },
+    {
+      who: "a manager of teams and of access",
+      access: { "manage-teams": true, "manage-organization-access": true },
+      plain: 201,
+      granting: 404,
+      joining: 404,
+      token: 404,
+    },
+    {
+      who: "one who manages both and holds the right",
+      access: { "manage-teams": true, "manage-organization-access": true, "manage-projects": true },
+      plain: 201,
+      granting: 201,
+      joining: 204,
+      token: 201,
+    },
+    { who: "a member without rights", access: {}, plain: 404, granting: 404, joining: 404, token: 404 },
+  ])("$who", async ({ access, plain, granting, joining, token }) => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const person = await newMember(world, "acme", "person")
+    await newTeam(world, "acme", "theirs", { access, members: [person] })
+    const strong = await newTeam(world, "acme", "strong", {
+      access: { "manage-projects": true },
+      visibility: "organization",
+    })
+    const as = async (path: string, body?: unknown) =>
+      (await world.request("POST", path, { token: person.token, body })).status
+    const withAccess = { name: "b", "organization-access": { "manage-projects": true } }
+    expect({
+      plain: await as(teams, document("teams", { name: "a" })),
+      granting: await as(teams, document("teams", withAccess)),
+      joining: await as(`/teams/${strong}/relationships/users`, many("users", ["person"])),
+      token: await as(`/teams/${strong}/authentication-token`),
+    }).toEqual({ plain, granting, joining, token })
+  })
+})

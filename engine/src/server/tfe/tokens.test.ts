@@ -1,0 +1,422 @@
+import { describe, expect, test } from "vitest"
+import { type Log, systemRuntime } from "../../core/runtime.ts"
+import { formatInstant, hourMs, minuteMs } from "../../core/time.ts"
+import { openDatabase } from "../../storage/sql/database.ts"
+import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import {
+  document,
+  made,
+  many,
+  newMember,
+  newOrganization,
+  newTeam,
+  newUser,
+  newUserToken,
+} from "../../../testing/users.ts"
+import { openTestEngine } from "../../../testing/test-engine.ts"
+
+const tokenDocument = (attributes: object = {}) => document("authentication-token", attributes)
+
+describe("what a request must carry", () => {
+  test.each([
+    { why: "no header", headers: {} },
+    { why: "an empty header", headers: { authorization: "" } },
+    { why: "another scheme", headers: { authorization: "Basic cm9vdDpyb290" } },
+    { why: "no token after the scheme", headers: { authorization: "Bearer " } },
+    { why: "a token nobody has", headers: { authorization: "Bearer chy_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" } },
+    { why: "an endless token", headers: { authorization: `Bearer ${"a".repeat(10_000)}` } },
+  ])("[W-5-n1] 401 for $why", async ({ headers }) => {
+    await using world = await openTestEngine()
+    const answer = await world.request("GET", "/organizations", { token: null, headers })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer")
+    expect(answer.body.errors).toEqual([
+      { status: "401", title: "unauthorized", detail: "A valid API token is required." },
+    ])
+  })
+
+  test("[W-5-n1] a token in an Authorization header of the scheme Bearer, in any case, is let in", async () => {
+    await using world = await openTestEngine()
+    for (const scheme of ["Bearer", "bearer"]) {
+      const headers = { authorization: `${scheme} ${world.rootToken}` }
+      expect(await world.request("GET", "/organizations", { token: null, headers })).toMatchObject({ status: 200 })
+    }
+  })
+
+  test("a service token has no rights here", async () => {
+    await using place = await usualSharedKind.place()
+    await using world = await openTestEngine({ url: place.url })
+    const secret = "chy_service"
+    await using database = await openDatabase(place.url)
+    await database.transact((session) =>
+      session.execute(
+        session.db.insertInto("tokens").values({
+          id: "at-1",
+          hash: systemRuntime().digest(secret),
+          kind: "service",
+          user_id: null,
+          team_id: null,
+          organization_id: null,
+          description: "",
+          created_by: null,
+          created_at: 0,
+          last_used_at: null,
+          expires_at: null,
+        }),
+      ),
+    )
+    expect(await world.request("GET", "/organizations", { token: secret })).toMatchObject({ status: 401 })
+    expect(await world.request("GET", "/authentication-tokens/at-1")).toMatchObject({ status: 404 })
+  })
+})
+
+describe("the secret of a token", () => {
+  test("is in the answer that made it and nowhere else: no later answer, no row, no log line", async () => {
+    const lines: string[] = []
+    const record = (event: string, fields?: object) => void lines.push(JSON.stringify({ event, fields }))
+    const log: Log = { debug: record, info: record, warn: record, error: record }
+    await using place = await usualSharedKind.place()
+    await using world = await openTestEngine({ url: place.url, runtime: systemRuntime(log) })
+    const { id } = await newUser(world, "ada")
+    const created = await world.request("POST", `/users/${id}/authentication-tokens`, {
+      body: tokenDocument({ description: "laptop" }),
+    })
+    expect(created.status).toBe(201)
+    const secret: string = created.body.data.attributes.token
+    expect(secret).toMatch(/^chy_[A-Za-z0-9_-]{43}$/)
+    expect(created.body.data).toMatchObject({
+      id: expect.stringMatching(/^at-[a-zA-Z0-9]{16}$/),
+      type: "authentication-tokens",
+      attributes: { description: "laptop", "expired-at": null, "last-used-at": null },
+    })
+
+    const list = await world.request("GET", `/users/${id}/authentication-tokens`, { token: secret })
+    const shown = await world.request("GET", `/authentication-tokens/${created.body.data.id}`, { token: secret })
+    expect(list.body.data.map((token: { attributes: { token: unknown } }) => token.attributes.token)).toEqual([
+      null,
+      null,
+    ])
+    expect(shown.body.data.attributes).toMatchObject({ description: "laptop", token: null })
+    expect(await world.request("GET", "/organizations/nothing", { token: secret })).toMatchObject({ status: 404 })
+    expect(await world.request("POST", "/organizations", { token: secret, body: "{" })).toMatchObject({ status: 400 })
+
+    await using database = await openDatabase(place.url)
+    const rows = await database.read((session) => session.queryMany(session.db.selectFrom("tokens").selectAll()))
+    expect(rows.map(({ hash }) => hash)).toContain(systemRuntime().digest(secret))
+    for (const text of [JSON.stringify(rows), JSON.stringify([list.body, shown.body]), lines.join("\n")]) {
+      expect(text).not.toContain(secret)
+      expect(text).not.toContain(secret.slice(4))
+    }
+  })
+
+  test("is of another draw each time", async () => {
+    await using world = await openTestEngine()
+    const { id, token } = await newUser(world, "ada")
+    const others = await Promise.all([newUserToken(world, id), newUserToken(world, id)])
+    expect(new Set([token, ...others]).size).toBe(3)
+  })
+})
+
+describe("the end of a token", () => {
+  test("an expired token is refused from that very instant on, even though its caller was remembered", async () => {
+    const clock = manualClock()
+    await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
+    const { id } = await newUser(world, "ada")
+    const token = await newUserToken(world, id, { "expired-at": formatInstant(clock.now() + hourMs) })
+    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
+    clock.advance(hourMs - 1)
+    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
+    clock.advance(1)
+    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
+  })
+
+  test("a revoked token is refused at once, on every engine over the same store", async () => {
+    await using place = await usualSharedKind.place()
+    await using world = await openTestEngine({ url: place.url })
+    await using other = await openTestEngine({ url: place.url })
+    const { id, token } = await newUser(world, "ada")
+    for (const at of [world, other])
+      expect(await at.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
+    const [listed] = await made(world, "GET", `/users/${id}/authentication-tokens`)
+    await made(world, "DELETE", `/authentication-tokens/${listed.id}`)
+    for (const at of [world, other])
+      expect(await at.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
+    expect(await world.request("GET", `/authentication-tokens/${listed.id}`)).toMatchObject({ status: 404 })
+  })
+
+  test("a deleted user's tokens end with the user", async () => {
+    await using world = await openTestEngine()
+    const { id, token } = await newUser(world, "ada")
+    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
+    await made(world, "DELETE", `/admin/users/${id}`)
+    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
+  })
+})
+
+test("a token's last use is written down behind the answer, at most once an hour", async () => {
+  const clock = manualClock()
+  await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
+  const { id, token } = await newUser(world, "ada")
+  const lastUse = async () => {
+    const [listed] = await made(world, "GET", `/users/${id}/authentication-tokens`)
+    return listed.attributes["last-used-at"]
+  }
+  const first = clock.now()
+  expect(await lastUse()).toBeNull()
+  await world.request("GET", "/account/details", { token })
+  await expect.poll(lastUse).toBe(formatInstant(first))
+  clock.advance(59 * minuteMs)
+  await world.request("GET", "/account/details", { token })
+  expect(await lastUse()).toBe(formatInstant(first))
+  clock.advance(minuteMs)
+  await world.request("GET", "/account/details", { token })
+  await expect.poll(lastUse).toBe(formatInstant(first + hourMs))
+})
+
+describe("whose tokens one may make, see and revoke", () => {
+  test("a user's own, and an administrator anybody's; nobody else's, owner or organization token or not", async () => {
+    await using world = await openTestEngine()
+    const owner = await newUser(world, "owner")
+    await newOrganization(world, "acme", owner)
+    const ada = await newMember(world, "acme", "ada")
+    const organizationToken = (
+      await made(world, "POST", "/organizations/acme/authentication-token", undefined, owner.token)
+    ).attributes.token
+    const [adasToken] = await made(world, "GET", `/users/${ada.id}/authentication-tokens`, undefined, ada.token)
+    const path = `/users/${ada.id}/authentication-tokens`
+    for (const token of [owner.token, organizationToken]) {
+      expect(await world.request("GET", path, { token })).toMatchObject({ status: 404 })
+      expect(await world.request("POST", path, { token, body: tokenDocument() })).toMatchObject({ status: 404 })
+      for (const method of ["GET", "DELETE"])
+        expect(await world.request(method, `/authentication-tokens/${adasToken.id}`, { token })).toMatchObject({
+          status: 404,
+        })
+    }
+    expect(await world.request("POST", path, { token: ada.token, body: tokenDocument() })).toMatchObject({
+      status: 201,
+    })
+    expect(await world.request("POST", path, { body: tokenDocument() })).toMatchObject({ status: 201 })
+  })
+
+  test("an organization has one token; making it anew revokes the one before, and only owners make it", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const manager = await newUser(world, "manager")
+    await newTeam(world, "acme", "managers", {
+      access: { "manage-teams": true, "manage-workspaces": true, "manage-projects": true },
+      members: [manager],
+    })
+    const path = "/organizations/acme/authentication-token"
+    expect(await world.request("POST", path, { token: manager.token })).toMatchObject({ status: 404 })
+    expect(await world.request("GET", path)).toMatchObject({ status: 404 })
+    for (const method of ["POST", "GET", "DELETE"])
+      expect(await world.request(method, `${path}?token=something-else`)).toMatchObject({
+        status: 400,
+        body: { errors: [{ source: { parameter: "token" } }] },
+      })
+    const first = await made(world, "POST", path)
+    const second = await made(world, "POST", path, tokenDocument({ "expired-at": "2999-01-01T00:00:00.000Z" }))
+    expect(second.attributes["expired-at"]).toBe("2999-01-01T00:00:00.000Z")
+    expect((await made(world, "GET", path)).id).toBe(second.id)
+    // [F-W15] A token for audit trails is another one, beside it, and opens nothing.
+    const audit = `${path}?token=audit-trails`
+    expect(await world.request("GET", audit)).toMatchObject({ status: 404 })
+    const trails = await made(world, "POST", audit)
+    expect((await made(world, "GET", audit)).id).toBe(trails.id)
+    expect((await made(world, "GET", path)).id).toBe(second.id)
+    const asTrails = { token: trails.attributes.token }
+    for (const place of ["/organizations", "/organizations/acme", "/account/details", path])
+      expect([place, (await world.request("GET", place, asTrails)).status]).toEqual([place, 401])
+    expect((await world.pki("GET", "/auth/token/lookup-self", asTrails)).status).toBeLessThan(500)
+    expect((await world.request("DELETE", audit)).status).toBe(204)
+    expect(await world.request("GET", audit)).toMatchObject({ status: 404 })
+    const as = (token: { attributes: { token: string } }) =>
+      world.request("GET", "/organizations/acme", { token: token.attributes.token })
+    expect(await as(first)).toMatchObject({ status: 401 })
+    expect(await as(second)).toMatchObject({ status: 200 })
+    // It administers, but makes neither its own successor nor an end of the organization.
+    const token = second.attributes.token
+    expect(await world.request("POST", path, { token })).toMatchObject({ status: 404 })
+    expect(await world.request("DELETE", "/organizations/acme", { token })).toMatchObject({ status: 404 })
+    expect(
+      await world.request("POST", "/organizations", {
+        token,
+        body: document("organizations", { name: "x", email: "a@b" }),
+      }),
+    ).toMatchObject({ status: 404 })
+    expect(
+      await world.request("POST", "/organizations/acme/projects", {
+        token,
+        body: document("projects", { name: "web" }),
+      }),
+    ).toMatchObject({ status: 201 })
+    await made(world, "DELETE", path)
+    expect(await as(second)).toMatchObject({ status: 401 })
+  })
+
+  test("those of an organization's teams are listed for who manages teams, searched and sorted", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    await newOrganization(world, "other")
+    const [devs, ops] = [await newTeam(world, "acme", "devs"), await newTeam(world, "acme", "ops")]
+    const create = async (team: string, end?: string) =>
+      (
+        await made(
+          world,
+          "POST",
+          `/teams/${team}/authentication-token`,
+          tokenDocument(end === undefined ? {} : { "expired-at": end }),
+        )
+      ).id
+    const late = await create(devs, "2099-01-02T00:00:00Z")
+    const early = await create(ops, "2099-01-01T00:00:00Z")
+    await create(await newTeam(world, "other", "devs"))
+    const path = "/organizations/acme/team-tokens"
+    const ids = async (query = "", token = world.rootToken) =>
+      (await world.request("GET", `${path}${query}`, { token })).body.data.map(({ id }: { id: string }) => id)
+    expect(await ids()).toEqual([late, early])
+    expect([await ids("?q=OP"), await ids("?sort=expired-at"), await ids("?sort=-expired-at")]).toEqual([
+      [early],
+      [early, late],
+      [late, early],
+    ])
+    const managers = await newTeam(world, "acme", "managers", { access: { "manage-teams": true } })
+    const manager = (await made(world, "POST", `/teams/${managers}/authentication-token`)).attributes.token
+    const teams = await made(world, "GET", "/organizations/acme/teams")
+    const owners = teams.find(({ attributes }: { attributes: { name: string } }) => attributes.name === "owners").id
+    const ofOwners = await create(owners)
+    expect([await ids("?sort=last-used-at"), (await ids("", manager)).includes(ofOwners)]).toEqual([
+      expect.arrayContaining([early, late, ofOwners]),
+      false,
+    ])
+    const member = (
+      await made(world, "POST", `/teams/${devs}/authentication-tokens`, tokenDocument({ description: "x" }))
+    ).attributes.token
+    expect((await world.request("GET", path, { token: member })).status).toBe(404)
+    const refused = await world.request("GET", `${path}?sort=name`)
+    expect([refused.status, refused.body.errors[0].source]).toEqual([400, { parameter: "sort" }])
+  })
+
+  test("a team has one token without a description and any number with one", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const team = await newTeam(world, "acme", "devs", { access: { "manage-projects": true } })
+    const first = await made(world, "POST", `/teams/${team}/authentication-token`)
+    const second = await made(world, "POST", `/teams/${team}/authentication-token`)
+    const named = await made(
+      world,
+      "POST",
+      `/teams/${team}/authentication-tokens`,
+      tokenDocument({ description: "ci" }),
+    )
+    const reads = async (token: { attributes: { token: string } }) =>
+      (await world.request("GET", `/teams/${team}`, { token: token.attributes.token })).status
+    expect([await reads(first), await reads(second), await reads(named)]).toEqual([401, 200, 200])
+    expect((await made(world, "GET", `/teams/${team}/authentication-token`)).id).toBe(second.id)
+    const list = await made(world, "GET", `/teams/${team}/authentication-tokens`)
+    expect(
+      list.map((token: { attributes: { description: string } }) => token.attributes.description).toSorted(),
+    ).toEqual(["ci", null])
+    for (const [attributes, detail] of [
+      [{ description: "ci" }, "Description has already been taken"],
+      [{}, "Description can't be blank"],
+    ] as const) {
+      const refused = await world.request("POST", `/teams/${team}/authentication-tokens`, {
+        body: tokenDocument(attributes),
+      })
+      expect(refused).toMatchObject({
+        status: 422,
+        body: { errors: [{ detail, source: { pointer: "/data/attributes/description" } }] },
+      })
+    }
+    await made(world, "DELETE", `/teams/${team}/authentication-token`)
+    expect([await reads(second), await reads(named)]).toEqual([401, 200])
+    // The token acts with the team's rights, and ends with the team.
+    const token = named.attributes.token
+    expect(
+      await world.request("POST", "/organizations/acme/projects", {
+        token,
+        body: document("projects", { name: "web" }),
+      }),
+    ).toMatchObject({ status: 201 })
+    expect((await world.request("GET", "/account/details", { token })).body.data.attributes).toMatchObject({
+      username: "api-acme-devs",
+      "is-service-account": true,
+    })
+    await made(world, "DELETE", `/teams/${team}`)
+    expect(await reads(named)).toBe(401)
+  })
+
+  test.each([
+    {
+      why: "expires before it begins",
+      attributes: { "expired-at": "2001-01-01T00:00:00Z" },
+      faults: { "expired-at": "Expired at must be in the future" },
+    },
+    {
+      why: "no instant",
+      attributes: { "expired-at": "tomorrow", description: 5 },
+      faults: {
+        "expired-at": "expired-at: must be an ISO 8601 timestamp with a time zone",
+        description: "description must be a string",
+      },
+    },
+  ])("422 with every fault for a token that is wrong: $why", async ({ attributes, faults }) => {
+    await using world = await openTestEngine()
+    const { id } = await newUser(world, "ada")
+    const answer = await world.request("POST", `/users/${id}/authentication-tokens`, {
+      body: tokenDocument(attributes),
+    })
+    expect(answer.status).toBe(422)
+    const found = answer.body.errors.map((error: { detail: string; source: { pointer: string } }) => [
+      error.source.pointer.replace("/data/attributes/", ""),
+      error.detail,
+    ])
+    expect(Object.fromEntries(found)).toEqual(faults)
+  })
+})
+
+describe("what a remembered caller may do follows its teams at once", () => {
+  test("joining, losing a right and leaving a team each count for the very next request", async () => {
+    await using place = await usualSharedKind.place()
+    await using world = await openTestEngine({ url: place.url })
+    await using other = await openTestEngine({ url: place.url })
+    await newOrganization(world, "acme")
+    const ada = await newMember(world, "acme", "ada")
+    const team = await newTeam(world, "acme", "builders", { access: { "manage-projects": true } })
+    let number = 0
+    const build = async (at: typeof world) => {
+      number += 1
+      const body = document("projects", { name: `p${number}` })
+      return (await at.request("POST", "/organizations/acme/projects", { token: ada.token, body })).status
+    }
+    const everywhere = async () => [await build(world), await build(other)]
+    expect(await everywhere()).toEqual([404, 404])
+    await made(world, "POST", `/teams/${team}/relationships/users`, many("users", ["ada"]))
+    expect(await everywhere()).toEqual([201, 201])
+    await made(
+      other,
+      "PATCH",
+      `/teams/${team}`,
+      document("teams", { "organization-access": { "manage-projects": false } }),
+    )
+    expect(await everywhere()).toEqual([404, 404])
+    await made(
+      world,
+      "PATCH",
+      `/teams/${team}`,
+      document("teams", { "organization-access": { "manage-projects": true } }),
+    )
+    expect(await everywhere()).toEqual([201, 201])
+    await made(other, "DELETE", `/teams/${team}/relationships/users`, many("users", ["ada"]))
+    expect(await everywhere()).toEqual([404, 404])
+    const [owners] = await made(world, "GET", "/organizations/acme/teams?q=owners")
+    await made(world, "POST", `/teams/${owners.id}/relationships/users`, many("users", ["ada"]))
+    expect(await everywhere()).toEqual([201, 201])
+    const memberships = await made(other, "GET", "/organizations/acme/organization-memberships?q=ada")
+    await made(other, "DELETE", `/organization-memberships/${memberships[0].id}`)
+    expect(await everywhere()).toEqual([404, 404])
+    expect(await world.request("GET", "/organizations/acme", { token: ada.token })).toMatchObject({ status: 404 })
+  })
+})

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest"
+import { document, made, newMember, newOrganization, newUser, rootId } from "../../../testing/users.ts"
+import { openTestEngine } from "../../../testing/test-engine.ts"
+
+describe("one's own account", () => {
+  test("is shown with what only its owner sees, and changed", async () => {
+    await using world = await openTestEngine()
+    const { id, token } = await newUser(world, "ada")
+    const shown = await world.request("GET", "/account/details", { token })
+    expect(shown.body.data).toMatchObject({
+      id,
+      type: "users",
+      attributes: {
+        username: "ada",
+        email: "",
+        "is-service-account": false,
+        "is-site-admin": false,
+        "two-factor": { enabled: false, verified: false },
+        "v2-only": true,
+        permissions: { "can-create-organizations": true },
+      },
+    })
+    for (const path of ["/account/details", "/account/update"]) {
+      const changed = await world.request("PATCH", path, {
+        token,
+        body: document("users", { username: "ada2", email: "ada@example.com" }),
+      })
+      expect(changed).toMatchObject({
+        status: 200,
+        body: { data: { id, attributes: { username: "ada2", email: "ada@example.com" } } },
+      })
+    }
+    expect((await world.request("GET", "/account/details")).body.data.attributes).toMatchObject({
+      username: "root",
+      "is-site-admin": true,
+    })
+  })
+
+  test.each([
+    { attributes: { username: "ROOT" }, faults: { username: "Username has already been taken" } },
+    { attributes: { email: "Bob@example.com" }, faults: { email: "Email has already been taken" } },
+    {
+      attributes: { username: "", email: "a b@c" },
+      faults: { username: "Username can't be blank", email: "Email is invalid" },
+    },
+  ])("refuses $attributes, every fault named", async ({ attributes, faults }) => {
+    await using world = await openTestEngine()
+    const { token } = await newUser(world, "ada")
+    await made(world, "POST", "/admin/users", document("users", { username: "bob", email: "bob@example.com" }))
+    const answer = await world.request("PATCH", "/account/details", { token, body: document("users", attributes) })
+    expect(answer.status).toBe(422)
+    const found = answer.body.errors.map((error: { detail: string; source: { pointer: string } }) => [
+      error.source.pointer.replace("/data/attributes/", ""),
+      error.detail,
+    ])
+    expect(Object.fromEntries(found)).toEqual(faults)
+  })
+
+  test("of a token of an organization is a service account that nobody can change", async () => {
+    await using world = await openTestEngine()
+    await newOrganization(world, "acme")
+    const { token } = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes
+    expect((await world.request("GET", "/account/details", { token })).body.data).toMatchObject({
+      id: expect.stringMatching(/^org-/),
+      attributes: { username: "api-acme", "is-service-account": true, "is-site-admin": false },
+    })
+    const body = document("users", { username: "x" })
+    expect(await world.request("PATCH", "/account/details", { token, body })).toMatchObject({ status: 404 })
+  })
+})
+
+test("others are seen by those who share an organization, without their email, and by nobody else", async () => {
+  await using world = await openTestEngine()
+  await newOrganization(world, "acme")
+  const ada = await newMember(world, "acme", "ada")
+  const bob = await newMember(world, "acme", "bob")
+  const stranger = await newUser(world, "stranger")
+  await made(world, "PATCH", "/account/details", document("users", { email: "ada@example.com" }), ada.token)
+  const see = (token: string) => world.request("GET", `/users/${ada.id}`, { token })
+  const seen = await see(bob.token)
+  expect(seen).toMatchObject({ status: 200, body: { data: { id: ada.id, attributes: { username: "ada" } } } })
+  expect(seen.body.data.attributes).not.toHaveProperty("email")
+  expect((await see(ada.token)).body.data.attributes.email).toBe("ada@example.com")
+  expect(await see(stranger.token)).toMatchObject({ status: 404 })
+  const { token } = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes
+  expect(await see(token)).toMatchObject({ status: 200 })
+})
+
+describe("administration", () => {
+  test("of users: made, found, listed, promoted, demoted and deleted", async () => {
+    await using world = await openTestEngine()
+    const created = await world.request("POST", "/admin/users", {
+      body: document("users", { username: "ada", email: "ada@example.com" }),
+    })
+    expect(created).toMatchObject({
+      status: 201,
+      body: { data: { type: "users", attributes: { username: "ada", email: "ada@example.com", "is-admin": false } } },
+    })
+    const { id } = created.body.data
+    const list = await made(world, "GET", "/admin/users?q=EXAMPLE.COM")
+    expect(list.map((user: { id: string }) => user.id)).toEqual([id])
+    const promoted = await made(world, "POST", `/admin/users/${id}/actions/grant_admin`)
+    expect(promoted.attributes["is-admin"]).toBe(true)
+    await made(world, "POST", `/admin/users/${id}/actions/revoke_admin`)
+    expect((await made(world, "GET", `/admin/users/${id}`)).attributes["is-admin"]).toBe(false)
+    expect(await world.request("DELETE", `/admin/users/${id}`)).toMatchObject({ status: 204 })
+    expect(await world.request("GET", `/admin/users/${id}`)).toMatchObject({ status: 404 })
+  })
+
+  test("root stays an administrator, keeps its name and cannot be deleted", async () => {
+    await using world = await openTestEngine()
+    const id = await rootId(world)
+    const answers = [
+      await world.request("POST", `/admin/users/${id}/actions/revoke_admin`),
+      await world.request("DELETE", `/admin/users/${id}`),
+      await world.request("PATCH", "/account/details", { body: document("users", { username: "boss" }) }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([422, 422, 422])
+  })
+
+  test("takes effect at once, and does not exist for anybody else", async () => {
+    await using world = await openTestEngine()
+    const { id, token } = await newUser(world, "ada")
+    const settings = document("general-settings", { "default-remote-state-access": true })
+    const attempts = async () => {
+      const answers = [
+        await world.request("GET", "/admin/users", { token }),
+        await world.request("GET", `/admin/users/${id}`, { token }),
+        await world.request("POST", "/admin/users", { token, body: document("users", { username: "x" }) }),
+        await world.request("GET", "/admin/general-settings", { token }),
+        await world.request("PATCH", "/admin/general-settings", { token, body: settings }),
+      ]
+      return answers.map(({ status }) => status)
+    }
+    expect(await attempts()).toEqual([404, 404, 404, 404, 404])
+    await made(world, "POST", `/admin/users/${id}/actions/grant_admin`)
+    expect(await attempts()).toEqual([200, 200, 201, 200, 200])
+    await made(world, "POST", `/admin/users/${id}/actions/revoke_admin`)
+    expect(await attempts()).toEqual([404, 404, 404, 404, 404])
+  })
+
+  test("of the default for global remote state is kept, and wrong types change nothing", async () => {
+    await using world = await openTestEngine()
+    const setting = async () =>
+      (await made(world, "GET", "/admin/general-settings")).attributes["default-remote-state-access"]
+    expect(await setting()).toBe(false)
+    await made(
+      world,
+      "PATCH",
+      "/admin/general-settings",
+      document("general-settings", { "default-remote-state-access": true }),
+    )
+    const wrong = document("general-settings", { "default-remote-state-access": "no" })
+    expect(await world.request("PATCH", "/admin/general-settings", { body: wrong })).toMatchObject({
+      status: 422,
+      body: { errors: [{ source: { pointer: "/data/attributes/default-remote-state-access" } }] },
+    })
+    expect(await setting()).toBe(true)
+  })
+})
+
+test("a user's avatar is an image within the address itself", async () => {
+  await using world = await openTestEngine()
+  const { attributes } = (await world.request("GET", "/account/details")).body.data
+  expect(attributes["avatar-url"]).toMatch(/^data:image\/svg\+xml,%3Csvg.*%3ER%3C%2Ftext%3E%3C%2Fsvg%3E$/)
+})

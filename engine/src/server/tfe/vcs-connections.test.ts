@@ -1,0 +1,415 @@
+import { describe, expect, test } from "vitest"
+import type { OrganizationAccess } from "../../core/caller.ts"
+import { systemRuntime } from "../../core/runtime.ts"
+import { document, many, one } from "../../../testing/users.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+import type { RequestOptions, TestEngineOptions } from "../../../testing/test-engine.ts"
+
+const github = {
+  name: "GitHub of acme",
+  "service-provider": "github",
+  "http-url": "https://github.com",
+  "api-url": "https://api.github.com",
+  "oauth-token-string": "ghp-very-secret",
+}
+
+async function vcsWorld(options: TestEngineOptions = {}) {
+  const world = await populatedEngine(options)
+  const { request } = world
+  const post = (path: string, type: string, attributes: Record<string, unknown>, more: RequestOptions = {}) =>
+    request("POST", `/organizations/acme/${path}`, { body: { data: { type, attributes } }, ...more })
+  return Object.assign(world, {
+    client: (attributes: Record<string, unknown> = github, more: RequestOptions = {}) =>
+      post("oauth-clients", "oauth-clients", attributes, more),
+    installation: (attributes: Record<string, unknown> = { name: "acme", "installation-id": 42 }, more = {}) =>
+      post("github-app/installations", "github-app-installations", attributes, more),
+    /** A workspace bound to a repository through this connection. */
+    async bound(connection: Record<string, string>): Promise<string> {
+      const attributes = { name: "web", "vcs-repo": { identifier: "acme/web", ...connection } }
+      const answer = await post("workspaces", "workspaces", attributes)
+      expect(answer.status).toBe(201)
+      return answer.body.data.id
+    },
+    repo: async (workspace: string) =>
+      (await request("GET", `/workspaces/${workspace}`)).body.data.attributes["vcs-repo"],
+  })
+}
+
+const pointersOf = (body: { readonly errors: readonly { readonly source: { readonly pointer: string } }[] }) =>
+  body.errors.map(({ source }) => source.pointer)
+
+describe("an OAuth client", () => {
+  test("is made with a token, whose secret is never shown", async () => {
+    await using world = await vcsWorld()
+    const { status, body } = await world.client()
+    expect(status).toBe(201)
+    const { "oauth-token-string": _secret, ...shown } = github
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^oc-\w{16}$/),
+      type: "oauth-clients",
+      attributes: { ...shown, "service-provider-display-name": "GitHub" },
+      relationships: {
+        organization: { data: { type: "organizations", id: "acme" } },
+        "oauth-tokens": { data: [{ type: "oauth-tokens", id: expect.stringMatching(/^ot-\w{16}$/) }] },
+      },
+    })
+    const tokenId = body.data.relationships["oauth-tokens"].data[0].id
+    const answers = [
+      body,
+      (await world.request("GET", `/oauth-clients/${body.data.id}`)).body,
+      (await world.request("GET", "/organizations/acme/oauth-clients")).body,
+      (await world.request("GET", "/organizations/acme/oauth-tokens")).body,
+      (await world.request("GET", `/oauth-tokens/${tokenId}`)).body,
+    ]
+    expect(JSON.stringify(answers)).not.toContain("very-secret")
+    expect(answers[1]).toEqual(body)
+    expect(answers[2].data).toEqual([body.data])
+    expect(answers[3].data).toEqual([answers[4].data])
+    expect(answers[4].data.relationships["oauth-client"].data.id).toBe(body.data.id)
+  })
+
+  test("[F-W15] is made with a key pair alone, whose private part is not shown", async () => {
+    await using world = await vcsWorld()
+    const link = { key: "consumer", "rsa-public-key": "public-part" }
+    const attributes = {
+      ...link,
+      "service-provider": "bitbucket_data_center",
+      "http-url": "https://git.example.com",
+      "api-url": "https://git.example.com",
+      secret: "private-part",
+    }
+    const path = "/organizations/acme/oauth-clients"
+    const post = (changes: object) =>
+      world.request("POST", path, {
+        body: { data: { type: "oauth-clients", attributes: { ...attributes, ...changes } } },
+      })
+    const { status, body } = await post({})
+    expect(status).toBe(201)
+    expect(body.data.attributes).toMatchObject({ ...link, secret: null })
+    expect(body.data.relationships["oauth-tokens"].data).toEqual([])
+    expect(JSON.stringify(body)).not.toContain("private-part")
+    expect((await world.request("GET", `/oauth-clients/${body.data.id}`)).body).toEqual(body)
+    const unlinked = await world.request("PATCH", `/oauth-clients/${body.data.id}`, {
+      body: { data: { type: "oauth-clients", attributes: { key: "", "rsa-public-key": "" } } },
+    })
+    expect([unlinked.status, pointersOf(unlinked.body)]).toEqual([
+      422,
+      ["/data/attributes/key", "/data/attributes/rsa-public-key"],
+    ])
+    expect((await world.request("GET", `/oauth-clients/${body.data.id}`)).body).toEqual(body)
+    const without = await post({ "rsa-public-key": "" })
+    expect([without.status, pointersOf(without.body)]).toEqual([422, ["/data/attributes/oauth-token-string"]])
+  })
+
+  test("is renamed and gets another secret, which is not shown either", async () => {
+    await using world = await vcsWorld()
+    const { id, attributes } = (await world.client()).body.data
+    const patch = (attributes: Record<string, unknown>) =>
+      world.request("PATCH", `/oauth-clients/${id}`, { body: { data: { type: "oauth-clients", attributes } } })
+    const { status, body } = await patch({ name: "Forge", "oauth-token-string": "ghp-other-secret" })
+    expect([status, body.data.attributes]).toEqual([200, { ...attributes, name: "Forge" }])
+    expect(JSON.stringify(body)).not.toContain("ghp-other-secret")
+    expect((await patch({})).body).toEqual(body)
+    const wrong = await patch({ name: "x".repeat(256), "oauth-token-string": "" })
+    expect([wrong.status, pointersOf(wrong.body)]).toEqual([
+      422,
+      ["/data/attributes/name", "/data/attributes/oauth-token-string"],
+    ])
+    const token = await world.token({ organization: { manageWorkspaces: true } })
+    const refused = await world.request("PATCH", `/oauth-clients/${id}`, {
+      token,
+      body: { data: { type: "oauth-clients", attributes: { name: "mine" } } },
+    })
+    expect(refused.status).toBe(404)
+    expect((await world.request("GET", `/oauth-clients/${id}`)).body).toEqual(body)
+  })
+
+  test("[F-W5] has a token that takes a value of any kind as its key", async () => {
+    await using world = await vcsWorld()
+    const id = (await world.client()).body.data.relationships["oauth-tokens"].data[0].id as string
+    const body = { data: { type: "oauth-tokens", attributes: { "ssh-key": "no key" } } }
+    const made = await world.request("PATCH", `/oauth-tokens/${id}`, { body })
+    expect([made.status, made.body.data.attributes["has-ssh-key"]]).toEqual([200, true])
+    expect(JSON.stringify(made.body)).not.toContain("no key")
+  })
+
+  test("has a token that takes a key for cloning, and shows only that there is one", async () => {
+    await using world = await vcsWorld()
+    const id = (await world.client()).body.data.relationships["oauth-tokens"].data[0].id as string
+    const patch = (attributes: Record<string, unknown>, token = world.rootToken) =>
+      world.request("PATCH", `/oauth-tokens/${id}`, { token, body: { data: { type: "oauth-tokens", attributes } } })
+    const has = async () => (await world.request("GET", `/oauth-tokens/${id}`)).body.data.attributes["has-ssh-key"]
+    expect(await has()).toBe(false)
+    const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n"
+    const made = await patch({ "ssh-key": key })
+    expect([made.status, made.body.data.attributes["has-ssh-key"], await has()]).toEqual([200, true, true])
+    expect(JSON.stringify(made.body)).not.toContain("c2VjcmV0")
+    const blank = await patch({ "ssh-key": " " })
+    expect([blank.status, pointersOf(blank.body)]).toEqual([422, ["/data/attributes/ssh-key"]])
+    const tooLong = await patch({ "ssh-key": "secret".repeat(20_000) })
+    expect([tooLong.status, pointersOf(tooLong.body)]).toEqual([422, ["/data/attributes/ssh-key"]])
+    expect(JSON.stringify(tooLong.body)).not.toContain("secret")
+    expect((await patch({})).status).toBe(200)
+    expect(await has()).toBe(true)
+    const manager = await world.token({ organization: { manageWorkspaces: true } })
+    expect((await patch({ "ssh-key": null }, manager)).status).toBe(404)
+    expect((await patch({ "ssh-key": "" })).status).toBe(200)
+    expect(await has()).toBe(false)
+  })
+
+  test("is refused with every fault at once", async () => {
+    await using world = await vcsWorld()
+    const { status, body } = await world.client({ "service-provider": "cvs", name: 3 })
+    expect([status, pointersOf(body)]).toEqual([
+      422,
+      [
+        "/data/attributes/name",
+        "/data/attributes/service-provider",
+        "/data/attributes/http-url",
+        "/data/attributes/api-url",
+        "/data/attributes/oauth-token-string",
+      ],
+    ])
+    const wrong = await world.client({ ...github, "http-url": "ftp://x", "api-url": "x", "oauth-token-string": "" })
+    expect([wrong.status, pointersOf(wrong.body)]).toEqual([
+      422,
+      ["/data/attributes/http-url", "/data/attributes/api-url", "/data/attributes/oauth-token-string"],
+    ])
+  })
+
+  test.each(["client", "token"])("takes the repository from its workspaces when the %s is deleted", async (what) => {
+    await using world = await vcsWorld()
+    const client = (await world.client()).body.data
+    const tokenId = client.relationships["oauth-tokens"].data[0].id
+    const workspace = await world.bound({ "oauth-token-id": tokenId })
+    expect(await world.repo(workspace)).toMatchObject({ identifier: "acme/web", "oauth-token-id": tokenId })
+    const path = what === "client" ? `/oauth-clients/${client.id}` : `/oauth-tokens/${tokenId}`
+    expect((await world.request("DELETE", path)).status).toBe(204)
+    expect(await world.repo(workspace)).toBeNull()
+    expect((await world.request("GET", path)).status).toBe(404)
+    expect((await world.request("GET", `/oauth-tokens/${tokenId}`)).status).toBe(404)
+  })
+})
+
+describe("[F-W15] an OAuth client for chosen projects", () => {
+  async function scopedWorld() {
+    const world = await vcsWorld()
+    const { request } = world
+    const create = async (type: string, name: string) =>
+      (await request("POST", `/organizations/acme/${type}`, { body: document(type, { name }) })).body.data.id as string
+    const [first, second] = [await create("projects", "first"), await create("projects", "second")]
+    const pool = await create("agent-pools", "pool")
+    const post = (more: object, related: object) =>
+      request("POST", "/organizations/acme/oauth-clients", {
+        body: document("oauth-clients", { ...github, ...more }, related),
+      })
+    const client = (await post({}, { projects: many("projects", [first]) })).body.data
+    const tokenId = client.relationships["oauth-tokens"].data[0].id as string
+    const path = `/oauth-clients/${client.id}`
+    const repo = { identifier: "acme/web", "oauth-token-id": tokenId }
+    return Object.assign(world, {
+      first,
+      second,
+      pool,
+      post,
+      client,
+      path,
+      repo,
+      patch: (more: object, related?: object) =>
+        request("PATCH", path, { body: document("oauth-clients", more, related) }),
+      projects: (method: string, ids: readonly string[], options: RequestOptions = {}) =>
+        request(method, `${path}/relationships/projects`, { body: many("projects", ids), ...options }),
+      shown: async () => {
+        const { attributes: own, relationships } = (await request("GET", path)).body.data
+        const ids = relationships.projects.data.map(({ id }: { readonly id: string }) => id)
+        return [own["organization-scoped"], ids, relationships["agent-pool"].data?.id ?? null]
+      },
+      workspace: (name: string, project: string, more: object = { "vcs-repo": repo }) =>
+        request("POST", "/organizations/acme/workspaces", {
+          body: document("workspaces", { name, ...more }, { project: one("projects", project) }),
+        }),
+    })
+  }
+
+  test("is for the whole organization unless it says otherwise or names projects", async () => {
+    await using world = await scopedWorld()
+    expect(await world.shown()).toEqual([false, [world.first], null])
+    const named = await world.post({ "organization-scoped": true }, { projects: many("projects", [world.first]) })
+    expect([named.status, named.body.data.attributes["organization-scoped"]]).toEqual([201, true])
+    const usual = await world.post({}, {})
+    expect(usual.body.data).toMatchObject({
+      attributes: { "organization-scoped": true },
+      relationships: { projects: { data: [] }, "agent-pool": { data: null } },
+    })
+    expect((await world.request("GET", "/organizations/acme/oauth-clients")).body.data).toHaveLength(3)
+  })
+
+  test("takes other projects, and a scope and an agent pool of the organization", async () => {
+    await using world = await scopedWorld()
+    const { first, second, pool } = world
+    expect((await world.projects("POST", [first, second])).status).toBe(204)
+    expect(await world.shown()).toEqual([false, [first, second], null])
+    expect((await world.projects("DELETE", [first])).status).toBe(204)
+    expect((await world.projects("DELETE", [first])).status).toBe(204)
+    expect(await world.shown()).toEqual([false, [second], null])
+    const related = { projects: many("projects", [first]), "agent-pool": one("agent-pools", pool) }
+    const changed = await world.patch({ "organization-scoped": true }, related)
+    expect([changed.status, await world.shown()]).toEqual([200, [true, [first], pool]])
+    expect((await world.request("DELETE", `/agent-pools/${pool}`)).status).toBe(409)
+    expect((await world.patch({}, { "agent-pool": { data: null } })).status).toBe(200)
+    expect(await world.shown()).toEqual([true, [first], null])
+    expect((await world.request("DELETE", `/agent-pools/${pool}`)).status).toBe(204)
+    expect((await world.request("DELETE", `/projects/${first}`)).status).toBe(204)
+    expect(await world.shown()).toEqual([true, [], null])
+  })
+
+  test("is refused with projects and agent pools that are not there, and nothing changes", async () => {
+    await using world = await scopedWorld()
+    await world.engine.organizations.create({ name: "other", email: "a@example.com" })
+    const foreign = (
+      await world.request("POST", "/organizations/other/projects", { body: document("projects", { name: "foreign" }) })
+    ).body.data.id as string
+    const before = await world.shown()
+    const related = { projects: many("projects", [world.first, foreign]), "agent-pool": one("agent-pools", "apool-x") }
+    for (const answer of [await world.post({}, related), await world.patch({ "organization-scoped": true }, related)])
+      expect([answer.status, pointersOf(answer.body)]).toEqual([
+        422,
+        ["/data/relationships/projects/data/1/id", "/data/relationships/agent-pool/data"],
+      ])
+    for (const method of ["POST", "DELETE"])
+      expect((await world.projects(method, [world.second, foreign])).status).toBe(404)
+    const member = await world.token({ organization: { manageWorkspaces: true } })
+    expect((await world.projects("POST", [world.second], { token: member })).status).toBe(404)
+    expect(await world.shown()).toEqual(before)
+  })
+
+  test("has tokens for workspaces of its projects alone", async () => {
+    await using world = await scopedWorld()
+    const { first, second, repo } = world
+    const inside = await world.workspace("inside", first)
+    expect(inside.status).toBe(201)
+    const refusal = [422, ["/data/attributes/vcs-repo/oauth-token-id"]]
+    const outside = await world.workspace("outside", second)
+    expect([outside.status, pointersOf(outside.body)]).toEqual(refusal)
+    const bare = (await world.workspace("bare", second, {})).body.data.id as string
+    const update = (id: string, attributes: object, related?: object) =>
+      world.request("PATCH", `/workspaces/${id}`, { body: document("workspaces", attributes, related) })
+    const bound = await update(bare, { "vcs-repo": repo })
+    expect([bound.status, pointersOf(bound.body)]).toEqual(refusal)
+    const [id, toSecond] = [inside.body.data.id as string, { project: one("projects", second) }]
+    const moves = [
+      await update(id, {}, toSecond),
+      await world.request("POST", `/projects/${second}/relationships/workspaces`, { body: many("workspaces", [id]) }),
+    ]
+    expect(moves.map(({ status }) => status)).toEqual([422, 422])
+    expect((await world.request("GET", `/workspaces/${id}`)).body.data.relationships.project.data.id).toBe(first)
+    const { results } = await world.engine.bulkActions.run("acme", {
+      action: { kind: "move", projectId: second },
+      query: { name: "inside" },
+    })
+    const outcomes: unknown[] = []
+    for await (const part of results) outcomes.push(...part.map(({ outcome, refusal }) => [outcome, refusal?.code]))
+    expect(outcomes).toEqual([["refused", "unprocessable"]])
+    await world.projects("POST", [second])
+    expect([(await update(bare, { "vcs-repo": repo })).status, (await update(id, {}, toSecond)).status]).toEqual([
+      200, 200,
+    ])
+    // A connection that is there stays when its project is no longer chosen.
+    await world.projects("DELETE", [second])
+    expect((await update(id, { "vcs-repo": { branch: "next" } })).status).toBe(200)
+    await world.patch({ "organization-scoped": true })
+    expect((await world.workspace("outside", second)).status).toBe(201)
+  })
+
+  test("waits without a token and a key pair for the application link of its provider", async () => {
+    await using world = await vcsWorld()
+    const attributes = { "http-url": "https://git.example.com", "api-url": "https://git.example.com" }
+    const made = await world.client({ ...attributes, "service-provider": "bitbucket_data_center" })
+    const refused = await world.client({ ...attributes, "service-provider": "gitlab_hosted" })
+    expect([made.status, made.body.data.relationships["oauth-tokens"].data]).toEqual([201, []])
+    expect([refused.status, pointersOf(refused.body)]).toEqual([422, ["/data/attributes/oauth-token-string"]])
+  })
+})
+
+describe("an app installation", () => {
+  test("is made, shown, listed and deleted, and takes the repository from its workspaces", async () => {
+    await using world = await vcsWorld()
+    const { status, body } = await world.installation()
+    expect(status).toBe(201)
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^ghain-\w{16}$/),
+      type: "github-app-installations",
+      attributes: { name: "acme", "installation-id": 42 },
+    })
+    const path = `/github-app/installations/${body.data.id}`
+    expect((await world.request("GET", path)).body).toEqual(body)
+    expect((await world.request("GET", "/organizations/acme/github-app/installations")).body.data).toEqual([body.data])
+    const workspace = await world.bound({ "github-app-installation-id": body.data.id })
+    expect((await world.request("DELETE", path)).status).toBe(204)
+    expect([await world.repo(workspace), (await world.request("GET", path)).status]).toEqual([null, 404])
+  })
+
+  test("is listed to whoever manages the VCS settings of its organization, by name and number", async () => {
+    // Lists are in the order of making, and two may be made within a millisecond.
+    let now = systemRuntime().clock.now()
+    await using world = await vcsWorld({ runtime: { ...systemRuntime(), clock: { now: () => (now += 1) } } })
+    const first = (await world.installation()).body.data
+    const second = (await world.installation({ name: "other", "installation-id": 43 })).body.data
+    const listed = async (query: string, token?: string) => {
+      const { status, body } = await world.request("GET", `/github-app/installations${query}`, token ? { token } : {})
+      return [
+        status,
+        ...(body.data ?? body.errors).map(
+          (one: { readonly id?: string; readonly detail?: string }) => one.id ?? one.detail,
+        ),
+      ]
+    }
+    expect(await listed("")).toEqual([200, first.id, second.id])
+    expect(await listed("?filter[name]=OTHER")).toEqual([200, second.id])
+    expect(await listed("?filter[installation_id]=42")).toEqual([200, first.id])
+    expect(await listed("?filter[name]=other&filter[installation_id]=42")).toEqual([200])
+    expect(await listed("?filter[installation_id]=x")).toEqual([
+      400,
+      "filter[installation_id] must be a positive integer",
+    ])
+    expect(await listed("", await world.token({ organization: { manageVcsSettings: true } }))).toEqual([
+      200,
+      first.id,
+      second.id,
+    ])
+    expect(await listed("", await world.token({ organization: { manageWorkspaces: true } }))).toEqual([200])
+  })
+
+  test("is refused with every fault at once", async () => {
+    await using world = await vcsWorld()
+    const { status, body } = await world.installation({ name: " ", "installation-id": 0 })
+    expect([status, pointersOf(body)]).toEqual([422, ["/data/attributes/name", "/data/attributes/installation-id"]])
+  })
+})
+
+test.each<{ who: string; organization: Partial<OrganizationAccess>; statuses: readonly number[] }>([
+  { who: "a member", organization: {}, statuses: [404, 404, 404, 404, 404, 404] },
+  {
+    who: "a manager of workspaces",
+    organization: { manageWorkspaces: true },
+    statuses: [404, 404, 404, 404, 404, 404],
+  },
+  {
+    who: "a manager of VCS settings",
+    organization: { manageVcsSettings: true },
+    statuses: [201, 200, 200, 201, 200, 204],
+  },
+])("$who creates, lists, shows and deletes VCS connections: $statuses", async ({ organization, statuses }) => {
+  await using world = await vcsWorld()
+  const { id } = (await world.client()).body.data
+  const token = await world.token({ organization })
+  const answers = [
+    await world.client(github, { token }),
+    await world.request("GET", "/organizations/acme/oauth-clients", { token }),
+    await world.request("GET", `/oauth-clients/${id}`, { token }),
+    await world.installation(undefined, { token }),
+    await world.request("GET", "/organizations/acme/github-app/installations", { token }),
+    await world.request("DELETE", `/oauth-clients/${id}`, { token }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual(statuses)
+})

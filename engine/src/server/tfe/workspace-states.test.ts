@@ -1,0 +1,208 @@
+// Locks and states of a workspace as a tool uses them (W-3 of docs/conformance.md): state versions are created and uploaded, and
+// users, teams and runs hold and end locks. Nothing is written to the store in another way.
+import { describe, expect, test } from "vitest"
+import { document, made, many, newMember, newTeam, type Person } from "../../../testing/users.ts"
+import { populatedEngine } from "../../../testing/populated-engine.ts"
+import { stateFile, type StateOptions, stateVersionDocument } from "../../../testing/state-file.ts"
+import type { Answer } from "../../../testing/test-engine.ts"
+
+async function lifeWorld() {
+  const world = await populatedEngine()
+  const [holder, other] = [await newMember(world, "acme", "holder"), await newMember(world, "acme", "other")]
+  await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [holder, other] })
+  const id = await world.workspace("web")
+  const path = `/workspaces/${id}`
+  const act = (action: string, { token }: { readonly token: string }, body?: unknown): Promise<Answer> =>
+    world.request("POST", `${path}/actions/${action}`, { token, body })
+  /** Announced, not yet uploaded. */
+  const announce = async (by: Person, state: StateOptions, attributes: Record<string, unknown> = {}) => {
+    const body = stateVersionDocument(stateFile(state), attributes)
+    const version = await made(world, "POST", `${path}/state-versions`, body, by.token)
+    const address = version.attributes["hosted-state-upload-url"] as string
+    return { id: version.id as string, upload: () => upload(address, stateFile(state).text) }
+  }
+  const upload = async (address: string, body: string) => {
+    const headers = { "content-type": "application/octet-stream" }
+    expect((await world.request("PUT", address, { token: null, body, headers })).status).toBe(204)
+  }
+  return Object.assign(world, {
+    id,
+    path,
+    holder,
+    other,
+    act,
+    announce,
+    async put(by: Person, state: StateOptions, attributes: Record<string, unknown> = {}) {
+      const version = await announce(by, state, attributes)
+      await version.upload()
+      return version.id
+    },
+    shown: async () => made(world, "GET", path),
+    current: async () => (await world.request("GET", `${path}/current-state-version`)).body.data?.id,
+    /** The bytes of the current state, as every reader downloads them. */
+    async state() {
+      const { attributes } = await made(world, "GET", `${path}/current-state-version`)
+      return JSON.parse(
+        Buffer.from((await world.request("GET", attributes["hosted-state-download-url"])).bytes).toString(),
+      )
+    },
+  })
+}
+
+const intermediate = { intermediate: true }
+
+describe("unlocked", () => {
+  test("[W-3-r1] a lock locks it, keeps the reason, and lets its holder alone write states", async () => {
+    await using world = await lifeWorld()
+    const body = stateVersionDocument(stateFile({ serial: 1 }))
+    const write = async (by: Person) =>
+      (await world.request("POST", `${world.path}/state-versions`, { token: by.token, body })).status
+    expect([await write(world.holder), await write(world.other)]).toEqual([409, 409])
+    const { status, body: answer } = await world.act("lock", world.holder, { reason: "apply" })
+    expect([status, answer.data.id]).toEqual([200, world.id])
+    expect(answer.data.attributes).toMatchObject({ locked: true, "locked-reason": "apply" })
+    expect(answer.data.relationships["locked-by"].data).toEqual({ type: "users", id: world.holder.id })
+    expect([await write(world.other), await write(world.holder)]).toEqual([409, 201])
+  })
+
+  test("[W-3-r6] [W-3-r8] there is nothing to unlock, by force neither, and its state stays", async () => {
+    await using world = await lifeWorld()
+    await world.act("lock", world.holder)
+    const version = await world.put(world.holder, { serial: 1 })
+    await world.act("unlock", world.holder)
+    for (const action of ["unlock", "force-unlock"]) {
+      const { status, body } = await world.act(action, world.holder)
+      expect([status, body.errors[0].detail]).toEqual([409, expect.stringContaining("already unlocked")])
+    }
+    expect(await world.current()).toBe(version)
+  })
+})
+
+describe("locked", () => {
+  test("[W-3-r2] another lock is refused while states go in, whoever asks, and the first one holds", async () => {
+    await using world = await lifeWorld()
+    await world.act("lock", world.holder, { reason: "first" })
+    const pending = await world.announce(world.holder, { serial: 1 })
+    for (const by of [world.other, world.holder])
+      expect((await world.act("lock", by, { reason: "second" })).status).toBe(409)
+    await pending.upload()
+    expect((await world.shown()).attributes).toMatchObject({ locked: true, "locked-reason": "first" })
+    expect(await world.current()).toBe(pending.id)
+  })
+
+  test("[W-3-r3] its holder unlocks it, and the latest of the intermediate states becomes the current one", async () => {
+    await using world = await lifeWorld()
+    await world.act("lock", world.holder)
+    const before = await world.put(world.holder, { serial: 1 })
+    await world.put(world.holder, { serial: 2, instances: 1 }, intermediate)
+    const latest = await world.put(world.holder, { serial: 3, instances: 2 }, intermediate)
+    expect(await world.current()).toBe(before)
+    const { status, body } = await world.act("unlock", world.holder)
+    expect(status).toBe(200)
+    expect(body.data.attributes).toMatchObject({ locked: false, "locked-reason": null, "resource-count": 2 })
+    expect(body.data.relationships["locked-by"].data).toBeNull()
+    expect(await world.current()).toBe(latest)
+    expect((await world.state()).serial).toBe(3)
+  })
+
+  test("[W-3-r4] while the latest intermediate state is on its way its holder waits; the retry after it unlocks", async () => {
+    await using world = await lifeWorld()
+    await world.act("lock", world.holder)
+    const before = await world.put(world.holder, { serial: 1 })
+    const late = await world.announce(world.holder, { serial: 2 }, intermediate)
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const { status, headers } = await world.act("unlock", world.holder)
+      expect([status, Number(headers.get("retry-after")) > 0]).toEqual([503, true])
+      expect((await world.shown()).attributes.locked).toBe(true)
+    }
+    expect(await world.current()).toBe(before)
+    await late.upload()
+    expect((await world.act("unlock", world.holder)).status).toBe(200)
+    expect(await world.current()).toBe(late.id)
+  })
+
+  test("[W-3-r5] nobody else unlocks it, whether a user, a team or a run holds it", async () => {
+    await using world = await lifeWorld()
+    await world.act("lock", world.holder)
+    await world.put(world.holder, { serial: 1 }, intermediate)
+    const refusal = async () => {
+      const { status, body } = await world.act("unlock", world.other)
+      expect(status).toBe(409)
+      return body.errors[0].detail
+    }
+    expect(await refusal()).toContain(`is locked by User ${world.holder.id}`)
+    expect((await world.shown()).attributes.locked).toBe(true)
+    await world.act("unlock", world.holder)
+    const team = await world.token({ on: { [world.id]: "write" } })
+    await world.act("lock", { token: team })
+    expect(await refusal()).toContain("is locked by Team team-")
+    await world.act("unlock", { token: team })
+    const related = { workspace: { data: { type: "workspaces", id: world.id } } }
+    const run = await made(world, "POST", "/runs", document("runs", {}, related))
+    await made(world, "POST", `/runs/${run.id}/actions/transition`, { status: "planning" })
+    expect(await refusal()).toContain(`is locked by Run ${run.id}`)
+  })
+
+  test("[W-3-r7] [W-3-p2] who may administer it unlocks it by force, and the list says what became of the states", async () => {
+    await using world = await lifeWorld()
+    await world.act("lock", world.holder)
+    const saved = await world.put(world.holder, { serial: 1 }, intermediate)
+    const lost = await world.announce(world.holder, { serial: 2 }, intermediate)
+    const writer = { token: await world.token({ on: { [world.id]: "write" } }) }
+    expect((await world.act("force-unlock", writer)).status).toBe(404)
+    const { status, body } = await world.act("force-unlock", world.other)
+    expect([status, body.data.attributes.locked]).toEqual([200, false])
+    const list = await made(world, "GET", `${world.path}/state-versions`)
+    expect(list.map(({ id, attributes }: Answer["body"]) => [id, attributes.status])).toEqual([
+      [lost.id, "discarded"],
+      [saved, "finalized"],
+    ])
+    expect((await world.act("lock", world.other)).status).toBe(200)
+  })
+})
+
+describe("existing", () => {
+  test("[W-3-r9] [W-3-r10] it is deleted safely once its state holds no resources any more, and not before", async () => {
+    await using world = await lifeWorld()
+    const safelyDeleted = async () => (await world.act("safe-delete", world.holder)).status
+    await world.act("lock", world.holder)
+    await world.put(world.holder, { serial: 1, instances: 1 })
+    expect(await safelyDeleted()).toBe(409)
+    await world.act("unlock", world.holder)
+    expect(await safelyDeleted()).toBe(409)
+    await world.act("lock", world.holder)
+    await world.put(world.holder, { serial: 2, instances: 0 })
+    await world.act("unlock", world.holder)
+    expect(await safelyDeleted()).toBe(204)
+    expect((await world.request("GET", world.path)).status).toBe(404)
+  })
+
+  test("[W-3-r11] by force it is deleted with its resources, its states and its lock, by who may", async () => {
+    await using world = await lifeWorld()
+    await world.act("lock", world.holder)
+    const version = await world.put(world.holder, { serial: 1, instances: 1 })
+    expect((await world.request("DELETE", world.path, { token: world.holder.token })).status).toBe(403)
+    expect((await world.request("DELETE", world.path)).status).toBe(204)
+    for (const path of [world.path, `/state-versions/${version}`, `/state-versions/${version}/download`])
+      expect((await world.request("GET", path)).status).toBe(404)
+  })
+})
+
+test("[W-3-p3] a tag that is deleted leaves every workspace, and one that leaves its last workspace leaves the organization", async () => {
+  await using world = await lifeWorld()
+  const second = await world.workspace("second")
+  const tags = (workspace: string, method: string, ...names: string[]) =>
+    world.request(method, `/workspaces/${workspace}/relationships/tags`, {
+      body: { data: names.map((name) => ({ type: "tags", attributes: { name } })) },
+    })
+  await tags(world.id, "POST", "shared", "single")
+  await tags(second, "POST", "shared")
+  const pool = async () => made(world, "GET", "/organizations/acme/tags")
+  const names = async () => (await pool()).map(({ attributes }: Answer["body"]) => attributes.name).toSorted()
+  await tags(world.id, "DELETE", "single", "shared")
+  expect(await names()).toEqual(["shared"])
+  const [shared] = await pool()
+  const body = many("tags", [shared.id])
+  expect((await world.request("DELETE", "/organizations/acme/tags", { body })).status).toBe(204)
+  expect([await names(), (await made(world, "GET", `/workspaces/${second}`)).attributes["tag-names"]]).toEqual([[], []])
+})

@@ -1,0 +1,42 @@
+import {
+  encodeHealth,
+  encodeInitialization,
+  encodeLeader,
+  encodeSealStatus,
+  health,
+} from "../../contracts/vault/health.ts"
+import { vaultOpenApi } from "../../contracts/vault/openapi.ts"
+import { badRequest } from "../../core/errors.ts"
+import { implement } from "./implement.ts"
+import { bare, type SystemRequest } from "./vault-route.ts"
+import { rawBytes } from "./conditional.ts"
+import { release } from "../release.ts"
+
+/** Made at the first request: it takes some 200 ms. */
+let openApi: string | undefined
+
+/** Health of the server, for any caller. */
+export const healthRoutes = implement(health, {
+  health: async ({ server, query }: SystemRequest) => {
+    const [up, down] = [healthStatus(query, "activecode", 200), healthStatus(query, "sealedcode", 503)]
+    const isReady = await server.ready().then(
+      () => true,
+      () => false,
+    )
+    return bare(encodeHealth(server, release, server.now()), isReady ? up : down)
+  },
+  sealStatus: async ({ server }) => bare(encodeSealStatus(server, release)),
+  initialization: async () => bare(encodeInitialization()),
+  leader: async () => bare(encodeLeader()),
+  openApi: async () => rawBytes((openApi ??= JSON.stringify(vaultOpenApi())), "application/json"),
+})
+
+/** A balancer may name the status that it takes for good or bad. */
+export function healthStatus(query: URLSearchParams, name: "activecode" | "sealedcode", usual: number): number {
+  const text = query.get(name)
+  if (text === null) return usual
+  const status = Number(text)
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw badRequest(`"${name}" must be a status between 200 and 599`)
+  return status
+}

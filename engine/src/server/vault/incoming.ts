@@ -1,0 +1,117 @@
+// A request of the certificate API for its endpoint. It records which members were read; the answer warns about all others
+// (docs/compatibility.md, "Requests to the certificate API").
+import { invalid } from "../../core/errors.ts"
+import type { ServingEngine } from "../../engine.ts"
+import type { Dialect } from "../../contracts/vault/format/dialect.ts"
+import {
+  decodeDocument,
+  type Decoded,
+  type Document,
+  type Parameters,
+} from "../../contracts/vault/format/parameters.ts"
+import { boundedList, ignoredWarnings } from "../../contracts/vault/format/ignored-parameters.ts"
+import { rawMembers } from "../../contracts/vault/format/raw-members.ts"
+import type { Operation, ServerFacts, SystemRequest } from "./vault-route.ts"
+import type { RequestHeaders } from "../http/message.ts"
+
+interface Said {
+  readonly method: string
+  readonly engine: ServingEngine
+  readonly server: ServerFacts
+  readonly requestId: string
+  readonly remoteAddress: string | undefined
+  readonly dialect: Dialect
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: RequestHeaders
+  readonly operation: Operation
+  readonly document: Document
+  readonly json: string | undefined
+  readonly bytes: () => Promise<Uint8Array>
+}
+
+export class IncomingRequest implements SystemRequest {
+  readonly method: string
+  readonly engine: ServingEngine
+  readonly server: ServerFacts
+  readonly requestId: string
+  readonly remoteAddress: string | undefined
+  readonly dialect: Dialect
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: RequestHeaders
+  readonly bytes: () => Promise<Uint8Array>
+  readonly #operation: Operation
+  readonly #sent: Document
+  /** Without those that the path has said already. */
+  readonly #members: Document
+  readonly #json: string | undefined
+  readonly #replaced: readonly string[]
+  #known: Set<string> | undefined
+  #everythingKnown = false
+  #goesOnUntouched = false
+
+  constructor({ document, ...said }: Said) {
+    this.method = said.method
+    this.engine = said.engine
+    this.server = said.server
+    this.requestId = said.requestId
+    this.remoteAddress = said.remoteAddress
+    this.dialect = said.dialect
+    this.params = said.params
+    this.query = said.query
+    this.headers = said.headers
+    this.bytes = said.bytes
+    this.#operation = said.operation
+    this.#json = said.json
+    this.#replaced = Object.keys(said.params).filter((name) => Object.hasOwn(document, name))
+    this.#sent = document
+    this.#members =
+      this.#replaced.length === 0
+        ? document
+        : Object.fromEntries(Object.entries(document).filter(([name]) => !this.#replaced.includes(name)))
+  }
+
+  get document(): Document {
+    this.#everythingKnown = true
+    return this.#members
+  }
+
+  rawMembers(): ReadonlyMap<string, string> {
+    this.#goesOnUntouched = true
+    const texts = this.#json === undefined ? undefined : rawMembers(this.#json)
+    return texts ?? new Map(Object.entries(this.#sent).map(([name, value]) => [name, JSON.stringify(value)]))
+  }
+
+  decode<T extends object>(parameters: Parameters<T>): Partial<T> {
+    const { value, faults, removed } = this.read(parameters)
+    // Elsewhere null is as good as nothing.
+    const nulls = this.#operation === "patch" ? removed : []
+    const wireName = (name: string) => parameters.members.find((member) => member.name === name)?.wireName ?? name
+    const all = [...faults, ...nulls.map((name) => ({ field: [name], detail: `"${wireName(name)}" must not be null` }))]
+    if (all.length > 0) throw invalid(all)
+    return value
+  }
+
+  read<T extends object>(parameters: Parameters<T>): Omit<Decoded<T>, "ignored"> {
+    const known = (this.#known ??= new Set())
+    for (const wireName of parameters.byWireName.keys()) known.add(wireName)
+    return decodeDocument(parameters, this.#members)
+  }
+
+  /** In the words that existing clients know. */
+  warnings(): string[] {
+    if (this.#goesOnUntouched) return []
+    const ignored = this.#everythingKnown
+      ? []
+      : Object.keys(this.#members).filter((name) => this.#known?.has(name) !== true)
+    return [
+      ...ignoredWarnings(ignored),
+      ...(this.#replaced.length === 0
+        ? []
+        : [
+            `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: ${boundedList(this.#replaced)}`,
+          ]),
+    ]
+  }
+}

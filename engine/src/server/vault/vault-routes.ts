@@ -1,0 +1,55 @@
+import type { AuthMethodType } from "../../access/logins/auth-method.ts"
+import { acmeRoutes } from "../acme/acme.ts"
+import { accountBindingRoutes, acmeManagementRoutes } from "./acme-management.ts"
+import { blockedKeyRoutes } from "./blocked-keys.ts"
+import { certificateRoutes, inventoryRoutes, revocationRoutes, storedCertificateRoutes } from "./certificates.ts"
+import { crlRoutes } from "./crls.ts"
+import { externalPolicyRoutes } from "./external-policy.ts"
+import { healthRoutes } from "./health.ts"
+import { issuerRoutes } from "./issuers.ts"
+import { keyRoutes } from "./keys.ts"
+import { leaseRoutes } from "./leases.ts"
+import { appRoleRoutes, authMethodRoutes, kubernetesRoutes } from "./logins.ts"
+import { mountRoutes, mountSettingsRoutes } from "./mounts.ts"
+import { ocspRoutes } from "./ocsp.ts"
+import { policyRoutes } from "./policies.ts"
+import { roleRoutes, tidyRoutes } from "./roles.ts"
+import { tokenRoleRoutes, tokenRoutes } from "./tokens.ts"
+import type { AuthRoute, PkiRoute, SystemRoute } from "./vault-route.ts"
+
+/** Every endpoint of a mount. */
+export const pkiRoutes: readonly PkiRoute[] = [
+  ...issuerRoutes,
+  ...keyRoutes,
+  ...mountSettingsRoutes,
+  ...roleRoutes,
+  ...certificateRoutes,
+  ...storedCertificateRoutes,
+  ...revocationRoutes,
+  ...crlRoutes,
+  ...tidyRoutes,
+  ...ocspRoutes,
+  ...externalPolicyRoutes,
+  ...acmeRoutes,
+  ...accountBindingRoutes,
+  ...acmeManagementRoutes,
+]
+
+/** Every endpoint of the server itself, from `/v1`. */
+export const systemRoutes: readonly SystemRoute[] = [
+  ...healthRoutes,
+  ...mountRoutes,
+  ...authMethodRoutes,
+  ...policyRoutes,
+  ...blockedKeyRoutes,
+  ...inventoryRoutes,
+  ...tokenRoutes,
+  ...tokenRoleRoutes,
+  ...leaseRoutes,
+]
+
+/** Every endpoint of an auth method, by its type. */
+export const authRoutes: Readonly<Record<AuthMethodType, readonly AuthRoute[]>> = {
+  approle: appRoleRoutes,
+  kubernetes: kubernetesRoutes,
+}

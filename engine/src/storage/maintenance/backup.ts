@@ -1,0 +1,204 @@
+// Backup and restore of the embedded store. A backup is one self-contained SQLite file, taken beside a running server
+// from one snapshot, checked before it gets its name. Secrets in it stay sealed: without the seal key it does not
+// give them away, and with the key lost it cannot give them back.
+import { closeSync, existsSync, openSync, statSync } from "node:fs"
+import { copyFile, readFile, rm } from "node:fs/promises"
+import { backup, DatabaseSync } from "node:sqlite"
+import { moveDurably, writeDurably } from "../sqlite/durable-file.ts"
+import { rejectNewer } from "../schema/migrate.ts"
+import { migrations } from "../schema/migrations/index.ts"
+
+export interface BackupContent {
+  readonly bytes: number
+  /** Name of the newest migration. */
+  readonly schema: string
+  readonly rows: Readonly<Record<string, number>>
+}
+
+export interface BackupReport extends BackupContent {
+  readonly file: string
+  /** Where the copy of the seal key lies, if one was asked for. */
+  readonly sealKeyFile: string | undefined
+}
+
+export type BackupProgress = (progress: { readonly donePages: number; readonly totalPages: number }) => void
+
+export interface BackupOptions {
+  /** The database file of a server, running or not. */
+  readonly file: string
+  /** The file to make; it must not exist. */
+  readonly target: string
+  /** Copies this file to `TARGET.seal-key`, but over no other key. Kept apart, the backup alone reveals no secret. */
+  readonly sealKeyFile?: string | undefined
+  readonly progress?: BackupProgress | undefined
+}
+
+export async function backUp({ file, target, sealKeyFile, progress }: BackupOptions): Promise<BackupReport> {
+  if (!existsSync(file)) throw new BackupRefused(`There is no database at ${file}.`)
+  if (existsSync(target)) throw new BackupRefused(`${target} exists already; choose another name or remove it.`)
+  const sealKey = sealKeyFile === undefined ? undefined : await readFile(sealKeyFile)
+  const sealKeyCopy = `${target}.seal-key`
+  // It may be the last copy of another store's, without which that is lost.
+  if (sealKey !== undefined && existsSync(sealKeyCopy) && !sealKey.equals(await readFile(sealKeyCopy))) {
+    throw new BackupRefused(`${sealKeyCopy} holds another key already; choose another name, or move it away.`)
+  }
+  const partial = `${target}.partial`
+  try {
+    const expected = await copySnapshot(file, partial, progress)
+    const content = verifyBackup(partial)
+    const differing = Object.keys(expected).find((table) => expected[table] !== content.rows[table])
+    if (differing !== undefined) throw new BackupRefused(`The copy of the table ${differing} is not complete.`)
+    await moveDurably(partial, target)
+    if (sealKey !== undefined) await writeDurably(sealKeyCopy, sealKey, 0o600)
+    return { ...content, file: target, sealKeyFile: sealKey === undefined ? undefined : sealKeyCopy }
+  } finally {
+    await removeDatabase(partial)
+  }
+}
+
+export interface RestoreOptions {
+  readonly backup: string
+  /** The database file to put in place. */
+  readonly file: string
+  /** Replaces a database that is there; a running server's never. */
+  readonly overwrite?: boolean | undefined
+  readonly progress?: BackupProgress | undefined
+}
+
+/** The seal key is not restored: it is put back by hand, where the server looks for it. */
+export async function restore({ backup: source, file, overwrite, progress }: RestoreOptions): Promise<BackupContent> {
+  if (!existsSync(source)) throw new BackupRefused(`There is no backup at ${source}.`)
+  const occupied = existsSync(file) && statSync(file).size > 0
+  if (occupied && overwrite !== true) {
+    throw new BackupRefused(`There is a database at ${file} already; say that it may be overwritten, or move it away.`)
+  }
+  if (occupied) rejectLive(file)
+  const partial = `${file}.restoring`
+  try {
+    // The copy is checked, not the backup: checking a database may write beside it, and the medium may be read-only.
+    closeSync(openSync(partial, "w", 0o600))
+    await copyFile(source, partial)
+    const content = verifyBackup(partial, source)
+    // Asked again, as late as can be: the copy took time.
+    if (occupied) rejectLive(file)
+    // The log of the database that leaves must not be replayed over the one that comes.
+    await removeLogs(file)
+    await moveDurably(partial, file)
+    const pages = Math.ceil(content.bytes / pageBytes)
+    progress?.({ donePages: pages, totalPages: pages })
+    return content
+  } finally {
+    await removeDatabase(partial)
+  }
+}
+
+/** `named` is what the person calls the file. Throws `BackupRefused` unless the file is whole, and of this release or an older one. */
+export function verifyBackup(file: string, named = file): BackupContent {
+  const database = openBackup(file, named)
+  try {
+    const problems = texts(database, "pragma integrity_check").filter((text) => text !== "ok")
+    if (problems.length > 0) throw new BackupRefused(`${named} is damaged: ${problems.slice(0, 3).join("; ")}`)
+    if (database.prepare("pragma foreign_key_check").get() !== undefined) {
+      throw new BackupRefused(`${named} is damaged: rows refer to rows that are not there.`)
+    }
+    const applied = texts(database, "select name from migrations order by position")
+    rejectNewer(applied, migrations)
+    return { bytes: statSync(file).size, schema: applied.at(-1) ?? "", rows: countRows(database) }
+  } catch (error) {
+    if (error instanceof BackupRefused || !isSqliteError(error)) throw error
+    throw new BackupRefused(`${named} is not a whole Chancery database: ${error.message}`)
+  } finally {
+    database.close()
+  }
+}
+
+export class BackupRefused extends Error {
+  override readonly name = "BackupRefused"
+}
+
+const pageBytes = 4096
+/** Pages between two reports of progress: 1 MiB. */
+const pagesAtOnce = 256
+
+async function copySnapshot(file: string, partial: string, progress: BackupProgress | undefined) {
+  await removeDatabase(partial)
+  closeSync(openSync(partial, "w", 0o600))
+  const source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  try {
+    // An open snapshot: without it every commit of the server would start the copy anew.
+    source.exec("begin")
+    const rows = countRows(source)
+    await backup(source, partial, {
+      rate: pagesAtOnce,
+      progress: ({ totalPages, remainingPages }) => progress?.({ donePages: totalPages - remainingPages, totalPages }),
+    })
+    const pages = numbers(source, "pragma page_count")
+    progress?.({ donePages: pages, totalPages: pages })
+    return rows
+  } finally {
+    source.close()
+  }
+}
+
+/** Opened for writing once, to leave write-ahead mode: a backup is one file. */
+function openBackup(file: string, named: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 5_000 })
+  try {
+    database.exec("pragma journal_mode = delete")
+    return database
+  } catch (error) {
+    database.close()
+    if (!isSqliteError(error)) throw error
+    throw new BackupRefused(`${named} is not a whole SQLite database: ${error.message}`)
+  }
+}
+
+/** Leaving write-ahead mode takes the file alone: whoever else has it open refuses that. */
+function rejectLive(file: string): void {
+  const database = new DatabaseSync(file, { timeout: 0 })
+  try {
+    database.exec("pragma journal_mode = delete")
+  } catch (error) {
+    if (isSqliteError(error) && (error.errcode & primaryCodeMask) === busyCode) {
+      throw new BackupRefused(`A running server uses ${file}; stop it first.`)
+    }
+    // Damaged, which may be why it is restored.
+  } finally {
+    database.close()
+  }
+}
+
+const primaryCodeMask = 0xff
+const busyCode = 5
+
+const isSqliteError = (error: unknown): error is Error & { errcode: number } =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number"
+
+function countRows(database: DatabaseSync): Record<string, number> {
+  // A virtual table's own tables are counted by `integrity_check`, not by us.
+  const tables = texts(
+    database,
+    `select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'
+      order by name`,
+  )
+  return Object.fromEntries(tables.map((table) => [table, numbers(database, `select count(*) from "${table}"`)]))
+}
+
+function texts(database: DatabaseSync, query: string): string[] {
+  return database
+    .prepare(query)
+    .all()
+    .map((row) => String(Object.values(row)[0]))
+}
+
+const numbers = (database: DatabaseSync, query: string): number =>
+  Number(Object.values(database.prepare(query).get() ?? {})[0])
+
+async function removeDatabase(file: string): Promise<void> {
+  await rm(file, { force: true })
+  await removeLogs(file)
+}
+
+async function removeLogs(file: string): Promise<void> {
+  for (const suffix of ["-wal", "-shm", "-journal"]) await rm(`${file}${suffix}`, { force: true })
+}

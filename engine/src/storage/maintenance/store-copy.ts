@@ -1,0 +1,274 @@
+// A copy of one store into another, from either database to either. The source is held for as long as it is read, so that the
+// copy is of one moment. The target is brought to the schema of the source, and carries a migration that no release knows
+// until every table is compared, so that nobody serves half a copy; what an interrupted copy has written stays, and the next
+// one goes on behind it, since every table is written in the order of its key. Values stay as they are: what is sealed is
+// bound to its record and not to its database.
+import { existsSync, realpathSync } from "node:fs"
+import { systemRuntime } from "../../core/runtime.ts"
+import { missingRanges } from "../../pki/issuance/certificate-partitions.ts"
+import {
+  copiedColumns,
+  type CopiedTable,
+  copiedTable,
+  describeDifference,
+  ownTables,
+  type Row,
+  RowDigest,
+  type TableShape,
+} from "./copied-table.ts"
+import { type CopyEnd, CopyRefused, type CopySource, type CopyTarget } from "./copy-end.ts"
+import { appliedInSqlite, beginSqliteCopy, openSqliteSource, openSqliteTarget } from "./copy-sqlite.ts"
+import { type Database, openDatabase, sqliteFile } from "../sql/database.ts"
+import { filingRangesOver } from "../partitions/certificate-partitions.ts"
+import { rejectNewer, unfinishedCopy } from "../schema/migrate.ts"
+import { migrations } from "../schema/migrations/index.ts"
+import { rememberedKeyIds } from "../sealing/seal-keys.ts"
+
+export interface StoreCopyOptions {
+  /** `sqlite:PATH` or `postgres://…`, of a store that no server uses. */
+  readonly from: string
+  /** Where nothing is yet, or a copy that was interrupted. */
+  readonly to: string
+  readonly progress?: StoreCopyProgress | undefined
+}
+
+export type StoreCopyProgress = (step: {
+  readonly name: "copy" | "compare"
+  readonly doneRows: number
+  readonly totalRows: number
+}) => void
+
+export interface CopiedRows {
+  readonly rows: number
+  /** SHA-256 of all values in the order of the key, the same in both stores. */
+  readonly digest: string
+}
+
+export interface StoreCopyReport {
+  readonly tables: Readonly<Record<string, CopiedRows>>
+  /** Rows that an earlier copy had written already. */
+  readonly resumedRows: number
+  /** Of the keys that the secrets in the store are sealed under. */
+  readonly sealKeyIds: readonly string[]
+}
+
+/** Which of the two stores failed; the cause says how. */
+export class CopyEndFailed extends Error {
+  override readonly name = "CopyEndFailed"
+  readonly url: string
+  /** While rows were copied: what was written stays, and the next copy goes on behind it. */
+  readonly isInFlight: boolean
+
+  constructor(url: string, { cause, isInFlight = false }: { readonly cause: unknown; readonly isInFlight?: boolean }) {
+    super("a store cannot be copied", { cause })
+    this.url = url
+    this.isInFlight = isInFlight
+  }
+}
+
+/** Throws `CopyRefused`, or `CopyEndFailed` for a store that cannot be used. */
+export async function copyStore({ from, to, progress }: StoreCopyOptions): Promise<StoreCopyReport> {
+  rejectSame(from, to)
+  const schema = await about(from, () => sourceSchema(from))
+  await using source = await about(from, () => openSource(from))
+  await about(to, () => begin(to, schema))
+  const copied = await copyRows(source, { from, to, progress })
+  // What came after the schema of the source, as at the start of a server.
+  await using target = await about(to, () => openDatabase(to))
+  await about(to, () => target.migrate())
+  return { ...copied, sealKeyIds: await rememberedKeyIds(target) }
+}
+
+async function about<T>(url: string, work: () => T | Promise<T>, isInFlight = false): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw cause instanceof CopyRefused ? cause : new CopyEndFailed(url, { cause, isInFlight })
+  }
+}
+
+function rejectSame(from: string, to: string): void {
+  if (placeOf(from) !== placeOf(to)) return
+  throw new CopyRefused("Both stores are the same; name another one to copy into.")
+}
+
+function placeOf(url: string): string {
+  const file = sqliteFile(url)
+  if (file !== undefined) return existsSync(file) ? realpathSync(file) : file
+  const { hostname, port, pathname } = new URL(url)
+  return `${hostname}:${port === "" ? "5432" : port}${pathname}`
+}
+
+const appliedIn = async (url: string): Promise<readonly string[]> => {
+  const file = sqliteFile(url)
+  if (file !== undefined) return appliedInSqlite(file)
+  return (await postgres()).appliedInPostgres(url)
+}
+
+// With its driver, which SQLite does without.
+const postgres = () => import("./copy-postgres.ts")
+
+async function sourceSchema(url: string): Promise<readonly string[]> {
+  const applied = await appliedIn(url)
+  if (applied.length === 0) throw new CopyRefused("There is no store to copy; nothing was ever stored there.")
+  if (applied.includes(unfinishedCopy))
+    throw new CopyRefused("The store to copy is itself an unfinished copy; copy from where that one came from.")
+  rejectNewer(applied, migrations)
+  return applied
+}
+
+async function openSource(url: string): Promise<CopySource> {
+  const file = sqliteFile(url)
+  return file === undefined ? (await postgres()).openPostgresSource(url) : openSqliteSource(file)
+}
+
+async function openTarget(url: string): Promise<CopyTarget> {
+  const file = sqliteFile(url)
+  return file === undefined ? (await postgres()).openPostgresTarget(url) : openSqliteTarget(file)
+}
+
+/** Gives an empty target the schema of the source, and finds that of an unfinished copy as it should be. */
+async function begin(url: string, schema: readonly string[]): Promise<void> {
+  const applied = await appliedIn(url)
+  const isUnfinished = applied.at(-1) === unfinishedCopy
+  if (applied.length > 0 && !isUnfinished)
+    throw new CopyRefused("There is a store already where the copy should be; name an empty database or a new file.")
+  if (isUnfinished && applied.slice(0, -1).join() !== schema.join())
+    throw new CopyRefused(
+      "The store has been upgraded since its copy began; remove the unfinished copy, or name another place, and begin anew.",
+    )
+  const beginning = sqliteFile(url) === undefined ? (await postgres()).beginPostgresCopy : beginSqliteCopy
+  await using database = await openDatabase(url, { migrations: [...migrations.slice(0, schema.length), beginning] })
+  await database.migrate()
+  await makeRanges(database)
+}
+
+/** So that rows come where a server would file them, and none has to be moved afterwards. */
+async function makeRanges(database: Database): Promise<void> {
+  const ranges = filingRangesOver(database)
+  const known = await ranges.list()
+  if (known === undefined) return
+  for (const range of missingRanges(systemRuntime().clock.now(), known)) await ranges.make(range)
+}
+
+/** A table in one of the two stores. */
+interface Side<End extends CopyEnd = CopyEnd> {
+  readonly url: string
+  readonly end: End
+  readonly table: CopiedTable
+}
+
+interface Pair {
+  readonly source: Side
+  readonly target: Side<CopyTarget>
+}
+
+interface Sides {
+  readonly from: string
+  readonly to: string
+  readonly progress: StoreCopyProgress | undefined
+}
+
+async function copyRows(
+  source: CopySource,
+  { from, to, progress }: Sides,
+): Promise<Omit<StoreCopyReport, "sealKeyIds">> {
+  await using target = await about(to, () => openTarget(to))
+  const shapes = await about(from, () => source.shapes())
+  const pairs = pairsOf(shapes, await about(to, () => target.shapes())).map((tables) => ({
+    source: { url: from, end: source, table: tables.source },
+    target: { url: to, end: target, table: tables.target },
+  }))
+  let totalRows = 0
+  for (const pair of pairs) totalRows += await countOf(pair.source)
+
+  let resumedRows = 0
+  let doneRows = 0
+  for (const pair of pairs) {
+    const written = await countOf(pair.target)
+    resumedRows += written
+    doneRows += written
+    progress?.({ name: "copy", doneRows, totalRows })
+    for await (const rows of pagesOf(pair.source, written === 0 ? undefined : await lastRowOf(pair.target))) {
+      await about(to, () => target.write(pair.target.table, rows), true)
+      doneRows += rows.length
+      progress?.({ name: "copy", doneRows, totalRows })
+    }
+  }
+
+  const tables = await compare(pairs, totalRows, progress)
+  const lastNumbers = await about(from, () => source.lastNumbers(), true)
+  await about(to, () => target.finish(lastNumbers), true)
+  return { tables, resumedRows }
+}
+
+async function compare(
+  pairs: readonly Pair[],
+  totalRows: number,
+  progress: StoreCopyProgress | undefined,
+): Promise<Record<string, CopiedRows>> {
+  const tables: Record<string, CopiedRows> = {}
+  let doneRows = 0
+  for (const { source, target } of pairs) {
+    const [expected, found] = [await contentOf(source), await contentOf(target)]
+    const { name } = source.table
+    if (expected.rows !== found.rows || expected.digest !== found.digest)
+      throw new CopyRefused(
+        `The table ${name} of the copy (${found.rows} rows) is not that of the store (${expected.rows} rows): ` +
+          "the store has changed since the copy began. Remove the unfinished copy, or name another place, and begin anew.",
+      )
+    tables[name] = expected
+    doneRows += expected.rows
+    progress?.({ name: "compare", doneRows, totalRows })
+  }
+  return tables
+}
+
+const countOf = ({ url, end, table }: Side): Promise<number> => about(url, () => end.count(table), true)
+
+const lastRowOf = ({ url, end, table }: Side<CopyTarget>): Promise<Row | undefined> =>
+  about(url, () => end.lastRow(table), true)
+
+async function contentOf(side: Side): Promise<CopiedRows> {
+  const digest = new RowDigest()
+  let count = 0
+  for await (const rows of pagesOf(side, undefined)) {
+    digest.add(rows)
+    count += rows.length
+  }
+  return { rows: count, digest: digest.hex() }
+}
+
+async function* pagesOf({ url, end, table }: Side, after: Row | undefined): AsyncGenerator<readonly Row[]> {
+  let last = after
+  for (;;) {
+    const rows = await about(url, () => end.page(table, last), true)
+    if (rows.length === 0) return
+    yield rows
+    last = rows.at(-1)
+  }
+}
+
+interface TablePair {
+  readonly source: CopiedTable
+  readonly target: CopiedTable
+}
+
+function pairsOf(from: readonly TableShape[], to: readonly TableShape[]): readonly TablePair[] {
+  const targets = new Map(to.map((shape) => [shape.name, shape]))
+  return from
+    .filter(({ name }) => !ownTables.has(name))
+    .map((shape) => {
+      const other = targets.get(shape.name)
+      const difference = describeDifference(shape, other)
+      if (other === undefined || difference !== undefined) throw new CopyRefused(difference ?? "")
+      const columns = copiedColumns(shape)
+      // Each store says what may be missing where; both must order by the same.
+      const nullable = new Set(other.columns.flatMap(({ name, isNullable }) => (isNullable ? [name] : [])))
+      const shared = columns.map((column) => ({
+        ...column,
+        isNullable: column.isNullable || nullable.has(column.name),
+      }))
+      return { source: copiedTable(shape, shared), target: copiedTable(other, shared) }
+    })
+}

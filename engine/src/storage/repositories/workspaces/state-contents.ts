@@ -1,0 +1,119 @@
+// What stands in a large state is read by a thread of its own: whatever others have asked for goes on meanwhile, the garbage that
+// reading makes is no burden of theirs, and outputs that are larger than memory end the thread and not the server.
+import { extname } from "node:path"
+import { Worker } from "node:worker_threads"
+import { secondMs } from "../../../core/time.ts"
+import type { Timers } from "../../../core/timers.ts"
+import type { FoundContents } from "../../../workspaces/state/state-parser.ts"
+
+/** Of a compressed state. */
+export type ContentsPiece = Uint8Array | "end"
+/** To the end of a state its contents, to every other piece that the next may come. */
+export type ContentsAnswer = "taken" | FoundContents
+
+/** A thread takes about 10 MB and starts within 50 ms; large states seldom come alone. */
+const idleMs = 30 * secondMs
+/** Room for outputs of 16 MiB each, and for what is made of them on their way. */
+const heapMaximumMiB = 512
+/** Left alone it grows until it is most of what reading takes. */
+const youngHeapMaximumMiB = 2
+
+interface Thread {
+  readonly worker: Worker
+  answer: PromiseWithResolvers<ContentsAnswer> | undefined
+  /** Why it ended, once it has. */
+  failure: Error | undefined
+  /** Takes back that it ends for want of work. */
+  keep: () => void
+}
+
+export class StateContents implements Disposable {
+  readonly #timers: Timers
+  readonly #threads = new Set<Thread>()
+  #idle: Thread | undefined
+
+  constructor(timers: Timers) {
+    this.#timers = timers
+  }
+
+  /** Fails as its source does, and when the signal is given, with whatever reason. */
+  async read(compressed: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<FoundContents> {
+    signal.throwIfAborted()
+    const thread = this.#taken()
+    const end = () => void thread.worker.terminate()
+    signal.addEventListener("abort", end)
+    try {
+      for await (const piece of compressed) await ask(thread, piece)
+      const contents = await ask(thread, "end")
+      if (contents === "taken") throw new Error("The thread has answered something else.")
+      this.#putBack(thread)
+      return contents
+    } catch (error) {
+      end()
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      signal.removeEventListener("abort", end)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { worker } of this.#threads) void worker.terminate()
+  }
+
+  #taken(): Thread {
+    const thread = this.#idle ?? this.#start()
+    this.#idle = undefined
+    thread.keep()
+    thread.worker.ref()
+    return thread
+  }
+
+  #putBack(thread: Thread): void {
+    if (this.#idle !== undefined) {
+      void thread.worker.terminate()
+      return
+    }
+    // While nobody waits for it, it keeps no process alive.
+    thread.worker.unref()
+    this.#idle = thread
+    thread.keep = this.#timers.after(idleMs, () => {
+      this.#idle = undefined
+      void thread.worker.terminate()
+    })
+  }
+
+  #start(): Thread {
+    const worker = new Worker(new URL(`./state-contents-thread${extname(import.meta.url)}`, import.meta.url), {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMaximumMiB, maxYoungGenerationSizeMb: youngHeapMaximumMiB },
+    })
+    const thread: Thread = { worker, answer: undefined, failure: undefined, keep: () => {} }
+    worker.on("message", (answer: ContentsAnswer) => thread.answer?.resolve(answer))
+    worker.on("error", (error) => {
+      thread.failure = error instanceof Error ? error : new Error("The thread has failed.", { cause: error })
+    })
+    worker.on("exit", () => {
+      thread.keep()
+      this.#threads.delete(thread)
+      if (this.#idle === thread) this.#idle = undefined
+      thread.failure ??= new Error("The thread ended before the state was read.")
+      thread.answer?.reject(thread.failure)
+    })
+    this.#threads.add(thread)
+    return thread
+  }
+}
+
+function ask(thread: Thread, piece: ContentsPiece): Promise<ContentsAnswer> {
+  if (thread.failure !== undefined) throw thread.failure
+  thread.answer = Promise.withResolvers()
+  thread.worker.postMessage(piece, givenAway(piece))
+  return thread.answer.promise
+}
+
+/** A piece that is alone in its memory goes with it, and the rest is copied. */
+function givenAway(piece: ContentsPiece): ArrayBuffer[] {
+  if (piece === "end" || piece.byteLength !== piece.buffer.byteLength) return []
+  return piece.buffer instanceof ArrayBuffer ? [piece.buffer] : []
+}

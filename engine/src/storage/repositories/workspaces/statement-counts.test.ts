@@ -1,0 +1,155 @@
+// What PostgreSQL is asked for the two things that are done most, besides the beginning and the end of a transaction. A request
+// is alone here: of those that come together, many share the first query.
+import { type RawBuilder, sql } from "kysely"
+import { Client } from "pg"
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
+import { document, made, newOrganization, newTeam, newUser, one } from "../../../../testing/users.ts"
+import { recordedMetrics } from "../../../../testing/recorded-metrics.ts"
+import { openTestEngine, type TestEngine } from "../../../../testing/test-engine.ts"
+import { openDatabase } from "../../sql/database.ts"
+import { databaseKinds } from "../../../../testing/temporary-database.ts"
+
+const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
+
+afterEach(() => vi.restoreAllMocks())
+
+/** The statements that a piece of work sends to a server, in their order. */
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const sent: string[] = []
+  const query = Client.prototype.query as (this: Client, ...given: unknown[]) => unknown
+  vi.spyOn(Client.prototype, "query").mockImplementation(function recorded(this: Client, ...given: unknown[]) {
+    const [asked] = given as [string | { readonly text: string }]
+    sent.push(typeof asked === "string" ? asked : asked.text)
+    return query.apply(this, given) as never
+  })
+  await work()
+  return sent
+}
+
+const isFrame = (text: string): boolean => /^(begin|commit)\b/i.test(text)
+
+describe.runIf(postgres.available)("PostgreSQL is asked", () => {
+  const closing = new AsyncDisposableStack()
+  const metrics = recordedMetrics()
+  const replicaMetrics = recordedMetrics()
+  let url: string
+  let world: TestEngine
+  let replica: TestEngine
+  let workspace: string
+  let member: string
+
+  beforeAll(async () => {
+    url = closing.use(await postgres.place()).url
+    world = closing.use(await openTestEngine({ url, jobs: false, metrics }))
+    replica = closing.use(await openTestEngine({ url, jobs: false, metrics: replicaMetrics }))
+    await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
+    await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
+    const role = { allow_any_name: true, key_type: "ec", ttl: "1h" }
+    await world.pki("POST", "/pki/roles/web", { body: role })
+    await newOrganization(world, "acme")
+    workspace = (await made(world, "POST", "/organizations/acme/workspaces", document("workspaces", { name: "net" })))
+      .id
+    const ada = await newUser(world, "ada")
+    const team = await newTeam(world, "acme", "platform", { members: [ada] })
+    const grant = document(
+      "team-workspaces",
+      { access: "admin" },
+      { team: one("teams", team), workspace: one("workspaces", workspace) },
+    )
+    await made(world, "POST", "/team-workspaces", grant)
+    member = ada.token
+  })
+  afterAll(() => closing.disposeAsync())
+
+  const issue = async (by = world) => {
+    const body = { common_name: "www.example.com", alt_names: "api.example.com,web.example.com" }
+    const answer = await by.pki("POST", "/pki/issue/web", { token: world.rootToken, body })
+    expect(answer.status).toBe(200)
+    return answer.body.data.serial_number as string
+  }
+
+  test("two statements for a certificate that is stored with its names", async () => {
+    await issue()
+    let serial = ""
+    const sent = await statementsOf(async () => (serial = await issue()))
+    expect(sent.filter(isFrame)).toHaveLength(2)
+    expect(sent.filter((text) => !isFrame(text))).toEqual([
+      expect.stringContaining('from "generations"'),
+      expect.stringContaining("insert into certificates"),
+    ])
+    const read = await world.pki("GET", `/pki/cert/${serial}`)
+    expect(read.status).toBe(200)
+  })
+
+  for (const [who, path] of [
+    ["an administrator", ""],
+    ["a member of a team that was let in", "member"],
+  ])
+    test(`three statements for a lock of ${who}`, async () => {
+      const token = path === "" ? world.rootToken : member
+      const act = async (deed: string) => {
+        const answer = await world.request("POST", `/workspaces/${workspace}/actions/${deed}`, { token, body: {} })
+        expect(answer.status).toBe(200)
+        expect(answer.body.data.attributes.locked).toBe(deed === "lock")
+      }
+      await act("lock")
+      await act("unlock")
+      const sent = await statementsOf(() => act("lock"))
+      expect(sent.filter(isFrame)).toHaveLength(2)
+      expect(sent.filter((text) => !isFrame(text))).toHaveLength(3)
+      const seen = await world.request("GET", `/workspaces/${workspace}`)
+      expect(seen.body.data.attributes.locked).toBe(true)
+      const lockings = "/organizations/acme/events?filter[kind]=workspace.locked&page[size]=100"
+      // The feed ends before the first transaction under way, whosesoever it is.
+      await expect.poll(async () => (await world.request("GET", lockings)).body.data).toHaveLength(path === "" ? 2 : 4)
+      await act("unlock")
+    })
+
+  test("once more where another replica has changed the role, which counts at once", async () => {
+    await issue(replica)
+    const narrower = { allowed_domains: "other.example", allow_any_name: false, key_type: "ec", ttl: "1h" }
+    expect((await world.pki("POST", "/pki/roles/web", { body: narrower })).status).toBe(200)
+    const body = { common_name: "www.example.com" }
+    const refused = await replica.pki("POST", "/pki/issue/web", { token: world.rootToken, body })
+    expect(refused.status).toBe(400)
+    const wider = { allow_any_name: true, key_type: "ec", ttl: "1h" }
+    expect((await world.pki("POST", "/pki/roles/web", { body: wider })).status).toBe(200)
+    // What refuses here is what this replica holds: it finds out that another rule stands by now.
+    await issue(replica)
+  })
+
+  test("for nothing that a revoked token asks of any replica", async () => {
+    const { secret } = await world.engine.serviceTokens.create({ policies: ["root"] })
+    const issueBy = (token: string) =>
+      replica.pki("POST", "/pki/issue/web", { token, body: { common_name: "www.example.com" } })
+    expect((await issueBy(secret)).status).toBe(200)
+    expect((await world.pki("POST", "/auth/token/revoke", { body: { token: secret } })).status).toBe(204)
+    expect((await issueBy(secret)).status).toBe(403)
+  })
+
+  test("for nothing twice, though both replicas store many certificates at once", async () => {
+    await issue()
+    await issue(replica)
+    const retries = () => [metrics, replicaMetrics].map((counted) => counted.value("chancery_storage_retries_total"))
+    const before = retries()
+    await Promise.all(Array.from({ length: 200 }, (_, index) => issue(index % 2 === 0 ? world : replica)))
+    expect(retries()).toEqual(before)
+  })
+
+  test("for no names of certificates that have gone", async () => {
+    await issue()
+    await using database = await openDatabase(url)
+    const count = async (query: RawBuilder<{ count: number }>) =>
+      (await database.read((session) => session.queryOne(query)))?.count
+    const all = sql<{ count: number }>`select count(*) as count from certificate_names`
+    const orphans = sql<{ count: number }>`select count(*) as count from certificate_names
+      where certificate_number not in (select number from certificates)`
+    const before = (await count(all)) ?? 0
+    await database.transact((session) =>
+      session.execute(sql`delete from certificates where number = (select max(number) from certificates)`),
+    )
+    expect([await count(all), await count(orphans)]).toEqual([before - 3, 0])
+    await world.engine.mounts.delete("pki")
+    expect(await count(all)).toBe(0)
+  })
+})

@@ -1,0 +1,70 @@
+// Migrations are numbered, forward-only and named in one static array. The caller holds the database exclusively, so
+// that of two replicas that start together one applies them and the other finds them applied. Where servers of the release before
+// may be at work meanwhile, each is committed by itself: what it locks is free again before the next one begins.
+import { sql } from "kysely"
+import type { QueryRunner } from "../sql/query-runner.ts"
+import { UnusableStore } from "../sql/unusable-store.ts"
+
+export interface Migration {
+  readonly name: string
+  up(session: QueryRunner): Promise<void>
+}
+
+/**
+ * Applies what is missing, or of a database that others use the next that is missing, and names it: nothing where nothing is.
+ * Throws `NewerDatabase` when the database is ahead of this code.
+ */
+export async function migrate(session: QueryRunner, migrations: readonly Migration[]): Promise<readonly string[]> {
+  await session.execute(sql.raw(createTable[session.dialect]))
+  const applied = await appliedMigrations(session)
+  rejectNewer(applied, migrations)
+  const isShared = session.dialect === "postgres" && applied.length > 0
+  const next = migrations.slice(applied.length, isShared ? applied.length + 1 : undefined)
+  for (const [index, migration] of next.entries()) {
+    await migration.up(session)
+    await session.execute(
+      sql`insert into migrations (position, name) values (${applied.length + index + 1}, ${migration.name})`,
+    )
+  }
+  return next.map(({ name }) => name)
+}
+
+export async function appliedMigrations(session: QueryRunner): Promise<readonly string[]> {
+  const rows = await session.queryMany(sql<{ name: string }>`select name from migrations order by position`)
+  return rows.map(({ name }) => name)
+}
+
+export function rejectNewer(applied: readonly string[], migrations: readonly Migration[]): void {
+  const unknown = applied.find((name, index) => migrations[index]?.name !== name)
+  if (unknown === undefined) return
+  throw applied.includes(unfinishedCopy) ? new UnfinishedCopy() : new NewerDatabase(unknown)
+}
+
+/** Stands in a store for as long as another is copied into it, as a migration that no release knows: none serves it. */
+export const unfinishedCopy = "unfinished-copy"
+
+class UnfinishedCopy extends UnusableStore {
+  override readonly name = "UnfinishedCopy"
+
+  constructor() {
+    super(
+      "It is a copy that was not finished. `chancery storage copy` with the same stores goes on with it; or remove it.",
+    )
+  }
+}
+
+export class NewerDatabase extends UnusableStore {
+  override readonly name = "NewerDatabase"
+
+  constructor(migration: string) {
+    super(
+      `The database was written by a newer release of Chancery (it has the migration "${migration}", ` +
+        "which this release does not know). Start that release or a later one, or restore a backup.",
+    )
+  }
+}
+
+const createTable = {
+  sqlite: "create table if not exists migrations (position integer not null primary key, name text not null) strict",
+  postgres: "create table if not exists migrations (position bigint not null primary key, name text not null)",
+} as const

@@ -1,0 +1,223 @@
+// Where the seal keys come from: the environment, a file that was named, or the file `seal-key` beside the embedded
+// database, which the first start makes. The database remembers the ids of the keys that may have sealed something in
+// it, so that a start without one of them is refused before anything is sealed under another.
+import { chmod, mkdir, readFile, stat } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import type { RandomSource } from "../../core/random.ts"
+import { type Database, sqliteFile } from "../sql/database.ts"
+import { type QueryRunner, statement } from "../sql/query-runner.ts"
+import { UnusableStore } from "../sql/unusable-store.ts"
+import { writeDurably } from "../sqlite/durable-file.ts"
+import { type KeyRing, newKeyText, parseKeyRing } from "./key-sealing.ts"
+
+export interface SealKeySources {
+  /** Key text from the environment; used alone when present. */
+  readonly text?: string | undefined
+  /** A file that must exist. */
+  readonly file?: string | undefined
+  /** A file that is made where it is missing and nothing was sealed yet. */
+  readonly defaultFile?: string | undefined
+}
+
+/** Beside an embedded database the file `seal-key`; a key of the moment for one in memory; elsewhere none. */
+export function defaultSealKeySources(url: string, random: RandomSource): SealKeySources {
+  if (url === "sqlite::memory:") return { text: newKeyText(random) }
+  const file = sqliteFile(url)
+  return file === undefined ? {} : { defaultFile: join(dirname(file), "seal-key") }
+}
+
+export interface FoundSealKeys {
+  readonly ring: KeyRing
+  /** Set when the file was made just now: say so, because whoever loses it loses what it seals. */
+  readonly createdFile: string | undefined
+}
+
+export async function findSealKeys(
+  database: Database,
+  sources: SealKeySources,
+  random: RandomSource,
+): Promise<FoundSealKeys> {
+  const used = await database.read(usedKeyIds)
+  const found = await load(sources, used, random)
+  rejectMissing(used, found.ring)
+  if (!used.includes(found.ring.current.id)) await remember(database, found.ring)
+  return found
+}
+
+/** What a start would find, without making a key, changing a file or remembering anything. */
+export interface SealKeysAtHand {
+  readonly used: readonly string[]
+  readonly ring: KeyRing | undefined
+  /** Why a start would be refused, or be sealed. */
+  readonly problem: UnusableStore | undefined
+  /** Where the keys come from, or would; undefined where that is no file. */
+  readonly file: string | undefined
+}
+
+/** `session` is undefined where there is no store yet. */
+export async function sealKeysAtHand(
+  session: QueryRunner | undefined,
+  { text, file, defaultFile }: SealKeySources,
+): Promise<SealKeysAtHand> {
+  const used = session === undefined ? [] : await usedKeyIds(session)
+  const place = text === undefined ? (file ?? defaultFile) : undefined
+  try {
+    const given = text ?? (place === undefined ? undefined : await readIfPresent(place))
+    if (given === undefined) {
+      const isMade = file === undefined && place !== undefined && used.length === 0
+      return { used, ring: undefined, problem: isMade ? undefined : noKey(place, used), file: place }
+    }
+    const ring = parseKeyRing(given)
+    rejectMissing(used, ring)
+    return { used, ring, problem: undefined, file: place }
+  } catch (error) {
+    if (!(error instanceof UnusableStore)) throw error
+    return { used, ring: undefined, problem: error, file: place }
+  }
+}
+
+/** Values are sealed in the store, and no key is there to open them with; one may come. */
+export class SealedStore extends UnusableStore {
+  override readonly name = "SealedStore"
+}
+
+/** Puts a new key first. What was sealed before opens under the old ones, which stay. */
+export async function rotateKeyFile(file: string, random: RandomSource): Promise<KeyRing> {
+  const before = await readFile(file, "utf8")
+  const text = `${newKeyText(random)}\n${before}`
+  const ring = parseKeyRing(text)
+  await writeDurably(file, text, 0o600)
+  return ring
+}
+
+/** Takes a key out of its file, where it is one of several. */
+export async function removeFromKeyFile(file: string, keyId: string): Promise<void> {
+  const isOther = (word: string) => word.trim() === "" || parseKeyRing(word).current.id !== keyId
+  const lines = (await readFile(file, "utf8")).split("\n").flatMap((line) => {
+    const [keys = "", ...comment] = line.split("#")
+    const words = keys.split(",")
+    const kept = words.filter(isOther)
+    if (kept.length === words.length) return [line]
+    return kept.length === 0 ? [] : [[kept.join(","), ...comment].join("#")]
+  })
+  const text = lines.join("\n")
+  parseKeyRing(text)
+  await writeDurably(file, text, 0o600)
+}
+
+/** The keys that may have sealed something in the store, by id; a start without one of them is refused. */
+export const rememberedKeyIds = (database: Database): Promise<readonly string[]> => database.read(usedKeyIds)
+
+/** From here on the store opens without this key. See first that nothing is sealed under it. */
+export async function forgetKeyId(database: Database, keyId: string): Promise<void> {
+  await database.transact(async (session) => {
+    const ids = (await usedKeyIds(session)).filter((id) => id !== keyId)
+    await session.execute(saveUsed, { name: settingName, value: JSON.stringify(ids) })
+  })
+}
+
+const fileComment =
+  "# Seals the secrets in the database: keep a copy elsewhere. The first key seals, all of them open.\n"
+
+async function load(
+  { text, file, defaultFile }: SealKeySources,
+  used: readonly string[],
+  random: RandomSource,
+): Promise<FoundSealKeys> {
+  if (text !== undefined) return { ring: parseKeyRing(text), createdFile: undefined }
+  if (file !== undefined) {
+    const given = await readIfPresent(file)
+    if (given !== undefined) return { ring: parseKeyRing(given), createdFile: undefined }
+    throw noKey(file, used)
+  }
+  if (defaultFile === undefined) throw noKey(undefined, used)
+  const existing = await readIfPresent(defaultFile)
+  if (existing !== undefined) {
+    await chmod(defaultFile, 0o600)
+    return { ring: parseKeyRing(existing), createdFile: undefined }
+  }
+  if (used.length > 0) throw noKey(defaultFile, used)
+  const created = `${fileComment}${newKeyText(random)}\n`
+  await mkdir(dirname(defaultFile), { recursive: true, mode: 0o700 })
+  await writeDurably(defaultFile, created, 0o600)
+  return { ring: parseKeyRing(created), createdFile: defaultFile }
+}
+
+/** Some may come where values are sealed, and the server waits for it. */
+function noKey(file: string | undefined, used: readonly string[]): UnusableStore {
+  const advice = "name its file with --seal-key-file, or put it into CHANCERY_SEAL_KEY."
+  if (used.length === 0) {
+    return new UnusableStore(
+      file === undefined
+        ? `No seal key was given: ${advice}`
+        : `The seal key file ${file} is missing: write the base64 of 32 random bytes into it, or name another with --seal-key-file.`,
+    )
+  }
+  const held = `The database holds values sealed under key ${used.join(", ")}, but`
+  return new SealedStore(
+    file === undefined
+      ? `${held} no seal key was given: ${advice}`
+      : `${held} ${file} is missing: put it back; without it those values cannot be opened.`,
+  )
+}
+
+function rejectMissing(used: readonly string[], ring: KeyRing): void {
+  const missing = used.filter((id) => !ring.keys.has(id))
+  if (missing.length === 0) return
+  throw new UnusableStore(
+    `The database holds values sealed under key ${missing.join(", ")}, which is not among the seal keys given. ` +
+      "Add it after the current one.",
+  )
+}
+
+const settingName = "seal-key-ids"
+
+const findUsed = statement<{ name: string }, { value: string }>((db, { name }) =>
+  db.selectFrom("settings").select("value").where("name", "=", name),
+)
+const saveUsed = statement<{ name: string; value: string }, unknown>((db, { name, value }) =>
+  db
+    .insertInto("settings")
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value })),
+)
+
+async function usedKeyIds(session: QueryRunner): Promise<readonly string[]> {
+  const row = await session.queryOne(findUsed, { name: settingName })
+  return row === undefined ? [] : (JSON.parse(row.value) as string[])
+}
+
+async function remember(database: Database, ring: KeyRing): Promise<void> {
+  await database.transact(async (session) => {
+    const used = await usedKeyIds(session)
+    rejectMissing(used, ring)
+    const ids = [...new Set([...used, ring.current.id])]
+    await session.execute(saveUsed, { name: settingName, value: JSON.stringify(ids) })
+  })
+}
+
+async function readIfPresent(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8")
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT") return undefined
+    throw new UnusableStore(
+      `The seal key file ${file} cannot be read (${code}); see that it is a file that whoever runs this may read.`,
+    )
+  }
+}
+
+/**
+ * Changes with every way to replace what a path leads to: by writing over it, by renaming, or, as Kubernetes does with
+ * secrets, by turning a symbolic link in the path. A watch follows the file and not its name, and hears nothing from a
+ * network file system. A pipe has been read once and for all.
+ */
+export async function fileVersion(path: string): Promise<string> {
+  try {
+    const found = await stat(path, { bigint: true })
+    return found.isFile() ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(":") : "no file"
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? "unknown"
+  }
+}

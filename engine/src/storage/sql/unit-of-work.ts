@@ -1,0 +1,78 @@
+import { bind, bindBatch, type Bound, coldKysely } from "./dialect.ts"
+import type { Batch, Compilable, DialectName, QueryRunner, Statement } from "./query-runner.ts"
+
+export type Fetch = "all" | "first" | "run"
+
+/**
+ * The session of one unit of work. It answers until the work settles; after the first failed statement it answers no
+ * more, because PostgreSQL would not either, and a work that swallows the failure still fails.
+ */
+export abstract class UnitOfWork implements QueryRunner {
+  readonly dialect: DialectName
+  abstract readonly hasWritten: boolean
+  #settled = false
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(dialect: DialectName) {
+    this.dialect = dialect
+  }
+
+  get db() {
+    return coldKysely[this.dialect]
+  }
+
+  queryMany<Row>(query: Compilable<Row> | Statement<never, Row>, parameters?: unknown): Promise<Row[]> {
+    return this.#answer("all", query, parameters) as Promise<Row[]>
+  }
+
+  queryOne<Row>(query: Compilable<Row> | Statement<never, Row>, parameters?: unknown): Promise<Row | undefined> {
+    return this.#answer("first", query, parameters) as Promise<Row | undefined>
+  }
+
+  async executeBatch<Row>(batch: Batch<Row>): Promise<Row[]> {
+    if (this.dialect === "postgres") return this.#executed("all", () => bindBatch(batch)) as Promise<Row[]>
+    for (const { statement, parameters } of batch.changes) await this.execute(statement, parameters)
+    return this.queryMany(batch.query.statement, batch.query.parameters)
+  }
+
+  execute(query: Compilable<unknown> | Statement<never, unknown>, parameters?: unknown): Promise<number> {
+    return this.#answer("run", query, parameters) as Promise<number>
+  }
+
+  /** The error of the first statement that failed, however the work took it. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure
+  }
+
+  settle(): void {
+    this.#settled = true
+  }
+
+  /** Runs one statement; driver errors come back translated. */
+  protected abstract fetchBound(fetch: Fetch, bound: Bound): unknown
+
+  // Not async: on SQLite the answer is there already, and each needless promise costs a tenth of the query.
+  #answer(fetch: Fetch, query: Compilable<unknown> | Statement<never, unknown>, parameters: unknown): Promise<unknown> {
+    return this.#executed(fetch, () => bind(this.dialect, query, parameters))
+  }
+
+  #executed(fetch: Fetch, bound: () => Bound): Promise<unknown> {
+    if (this.#settled) return Promise.reject(new Error("the unit of work is over; its stores cannot be used any more"))
+    if (this.#failure !== undefined) {
+      return Promise.reject(
+        new Error("the unit of work has failed and must be given up", { cause: this.#failure.error }),
+      )
+    }
+    try {
+      const answer = this.fetchBound(fetch, bound())
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#fail(error)) : Promise.resolve(answer)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  async #fail(error: unknown): Promise<never> {
+    this.#failure ??= { error }
+    throw error
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest"
+import { noAccess } from "../../core/access.ts"
+import { workspacePermissions } from "./workspace-permissions.ts"
+import { changeAccess, customOf } from "./team-workspace-access.ts"
+import { type Caller, noOrganizationAccess } from "../../core/caller.ts"
+import type { OrganizationId, TeamId, UserId } from "../../core/ids.ts"
+
+const least = {
+  runs: "read",
+  variables: "none",
+  stateVersions: "none",
+  sentinelMocks: "none",
+  workspaceLocking: false,
+  runTasks: false,
+} as const
+
+describe("changing an access", () => {
+  test.each([
+    { why: "a level is taken as it is", before: undefined, patch: { access: "plan" }, after: { access: "plan" } },
+    {
+      why: "parts beside a level count for nothing",
+      before: undefined,
+      patch: { access: "read", custom: { runs: "apply" } },
+      after: { access: "read" },
+    },
+    {
+      why: "custom begins with the least",
+      before: { access: "admin" },
+      patch: { access: "custom", custom: { variables: "write" } },
+      after: { access: "custom", custom: { ...least, variables: "write" } },
+    },
+    {
+      why: "custom keeps the parts that are not named",
+      before: { access: "custom", custom: { ...least, variables: "write" } },
+      patch: { custom: { workspaceLocking: true } },
+      after: { access: "custom", custom: { ...least, variables: "write", workspaceLocking: true } },
+    },
+    {
+      why: "leaving custom forgets them",
+      before: { access: "custom", custom: { ...least, variables: "write" } },
+      patch: { access: "write" },
+      after: { access: "write" },
+    },
+  ] as const)("$why", ({ before, patch, after }) => {
+    expect(changeAccess(before, patch)).toEqual(after)
+  })
+})
+
+test.each(["read", "plan", "write"] as const)(
+  "the parts shown for the level %s give the permissions of that level",
+  (access) => {
+    const teamId = "team-1" as TeamId
+    const organizationId = "org-1" as OrganizationId
+    const membership = { owner: false, teams: [teamId], access: noOrganizationAccess }
+    const memberships = new Map([[organizationId, membership]])
+    const caller: Caller = {
+      kind: "user",
+      tokenId: undefined,
+      userId: "user-1" as UserId,
+      siteAdmin: false,
+      memberships,
+      acl: noAccess,
+    }
+    const organization = { id: organizationId, allowForceDeleteWorkspaces: false }
+    const custom = customOf({ access })
+    expect(workspacePermissions(caller, organization, [{ teamId, access: "custom", custom }])).toEqual(
+      workspacePermissions(caller, organization, [{ teamId, access }]),
+    )
+  },
+)

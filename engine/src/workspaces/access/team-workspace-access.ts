@@ -1,0 +1,115 @@
+import type { Fault } from "../../core/errors.ts"
+import type { TeamId, WorkspaceId } from "../../core/ids.ts"
+import type { Page, PageRequest } from "../../core/page.ts"
+import type { CustomAccess, WorkspaceAccessLevel } from "./workspace-permissions.ts"
+
+/** What one team was given on one workspace; `custom` says what that access is made of. */
+export type TeamWorkspace = TeamWorkspaceSubject & TeamWorkspaceAccess
+
+interface TeamWorkspaceSubject {
+  readonly id: string
+  readonly teamId: TeamId
+  readonly workspaceId: WorkspaceId
+}
+
+export type TeamWorkspaceAccess =
+  | { readonly access: Exclude<WorkspaceAccessLevel, "custom"> }
+  | { readonly access: "custom"; readonly custom: CustomAccess }
+
+export interface TeamWorkspacePatch {
+  readonly access?: WorkspaceAccessLevel
+  readonly custom?: Partial<CustomAccess>
+}
+export interface TeamWorkspaceInput extends TeamWorkspacePatch {
+  readonly access: WorkspaceAccessLevel
+  readonly teamId: string
+  readonly workspaceId: string
+}
+
+/** Team access to workspaces (docs/permissions.md). For administrators of the workspace. */
+export interface TeamWorkspaces {
+  /** Refused with `invalid` for a team that has access already; change that. */
+  create(input: TeamWorkspaceInput): Promise<TeamWorkspace>
+  list(workspaceId: string, page: PageRequest): Promise<Page<TeamWorkspace>>
+  get(id: string): Promise<TeamWorkspace>
+  update(id: string, patch: TeamWorkspacePatch): Promise<TeamWorkspace>
+  delete(id: string): Promise<void>
+}
+
+export interface TeamWorkspaceRepository {
+  find(id: string): Promise<TeamWorkspace | undefined>
+  list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<TeamWorkspace>>
+  /** Throws `EngineError("invalid")` on `team` when the team has access already. */
+  insert(access: TeamWorkspace): Promise<void>
+  save(access: TeamWorkspace): Promise<void>
+  remove(id: string): Promise<void>
+}
+
+/** A custom access begins with the least and is given what the document names. */
+const leastCustom: CustomAccess = {
+  runs: "read",
+  variables: "none",
+  stateVersions: "none",
+  sentinelMocks: "none",
+  workspaceLocking: false,
+  runTasks: false,
+}
+
+/** Parts are kept only while the access is custom; the named levels say their own. */
+export function changeAccess(before: TeamWorkspaceAccess | undefined, patch: TeamWorkspacePatch): TeamWorkspaceAccess {
+  const access = patch.access ?? before?.access ?? "read"
+  if (access !== "custom") return { access }
+  const kept = before?.access === "custom" ? before.custom : leastCustom
+  return { access, custom: { ...kept, ...patch.custom } }
+}
+
+/** A part beside a named level may repeat what the level says, not differ from it: nobody shall believe it was given. */
+export function accessFaults(after: TeamWorkspaceAccess, { custom = {} }: TeamWorkspacePatch): Fault[] {
+  const parts = customOf(after)
+  const differing = (Object.keys(custom) as (keyof CustomAccess)[]).filter((part) => custom[part] !== parts[part])
+  return differing.map((part) => ({
+    field: [part],
+    detail: `${partNames[part]} is read-only when access level is '${after.access}'; use the 'custom' access level to set this attribute.`,
+  }))
+}
+
+const partNames: Record<keyof CustomAccess, string> = {
+  runs: "Runs",
+  variables: "Variables",
+  stateVersions: "State versions",
+  sentinelMocks: "Sentinel mocks",
+  workspaceLocking: "Workspace locking",
+  runTasks: "Run tasks",
+}
+
+/** The parts as clients read them, whatever the level. */
+export function customOf(subject: TeamWorkspaceAccess): CustomAccess {
+  switch (subject.access) {
+    case "custom":
+      return subject.custom
+    case "read":
+      return { ...leastCustom, variables: "read", stateVersions: "read" }
+    case "plan":
+      return { ...leastCustom, runs: "plan", variables: "read", stateVersions: "read" }
+    case "write":
+      return {
+        runs: "apply",
+        variables: "write",
+        stateVersions: "write",
+        sentinelMocks: "read",
+        workspaceLocking: true,
+        runTasks: false,
+      }
+    case "admin":
+      return {
+        runs: "apply",
+        variables: "write",
+        stateVersions: "write",
+        sentinelMocks: "read",
+        workspaceLocking: true,
+        runTasks: true,
+      }
+    default:
+      return subject satisfies never
+  }
+}

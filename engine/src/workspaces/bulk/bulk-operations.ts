@@ -1,0 +1,255 @@
+// What one part of a bulk action does: the verdict on every workspace by the rules of the single action, and the writes of all of
+// them together. A dry run stops after the verdicts.
+import type { Caller } from "../../core/caller.ts"
+import { type EngineError, isEngineError, notFound } from "../../core/errors.ts"
+import type { WorkspaceId } from "../../core/ids.ts"
+import type { RandomSource } from "../../core/random.ts"
+import type { Instant } from "../../core/time.ts"
+import { authorizeProject } from "../../organizations/authorization.ts"
+import type { Change, EventRepository } from "../../events/feed/event.ts"
+import type { ProjectRepository } from "../../organizations/project.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import type { VcsConnectionRepository } from "../../organizations/vcs-connection.ts"
+import { bind, type TaggableChange } from "../tags/bind-tags.ts"
+import { addFlatAs, bindAs, type OwnershipPlan, rejectPlan, removeFlatAs } from "../tags/tag-owners.ts"
+import { changesBetween, type TagBinding } from "../tags/tag-binding.ts"
+import type { TagRepository } from "../tags/tag-repository.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import { actorOf, withPermissions } from "../access/workspace-authorization.ts"
+import type { BulkAction, BulkRefusal, BulkResult } from "./bulk-action.ts"
+import { rejectUnsafeDelete, removeWorkspace } from "../workspace/workspace-deletion.ts"
+import { lock, nameHolders, unlock } from "../lock/lock.ts"
+import { isVisible, require, type WorkspacePermission } from "../access/workspace-permissions.ts"
+import { assertTokenAdmitted } from "../workspace/project-move.ts"
+import { promote } from "../state/state-version-rules.ts"
+import type { StateVersionRepository } from "../state/state-version-repository.ts"
+import { tagChanges } from "../tags/tag-events.ts"
+import { taggableOf } from "../tags/tag-service.ts"
+import type { SituatedWorkspace } from "../workspace/workspace.ts"
+import type { WorkspaceOutline, WorkspaceRepository } from "../workspace/workspace-repository.ts"
+
+interface UsedRepositories {
+  readonly events: EventRepository
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly projects: ProjectRepository
+  readonly tags: TagRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+  readonly vcsConnections: VcsConnectionRepository
+}
+
+export interface BulkContext {
+  readonly caller: Caller
+  /** In whose name tags are written. */
+  readonly owner: string | undefined
+  readonly now: Instant
+  readonly random: RandomSource
+}
+
+/** What is to be written for one workspace, and told of it; tags are written together, events told together. */
+interface Deed {
+  readonly write?: () => Promise<void>
+  readonly tags?: TaggableChange
+  readonly events: readonly Change[]
+}
+/** Undefined where the workspace is as it shall be already; throws what the single action would have been refused with. */
+type Judge<Found extends WorkspaceOutline> = (workspace: Found) => Promise<Deed | undefined>
+type TagAction = Extract<BulkAction, { readonly kind: "tag" | "untag" | "bind" }>
+
+const neededFor: Record<BulkAction["kind"], readonly WorkspacePermission[]> = {
+  lock: ["canLock"],
+  unlock: ["canUnlock"],
+  tag: ["canManageTags"],
+  untag: ["canManageTags"],
+  bind: ["canManageTags"],
+  // Of the projects at both ends of the move, not of the workspace.
+  move: [],
+  "safe-delete": ["canDestroy"],
+}
+
+interface PartContext extends BulkContext {
+  readonly dryRun: boolean
+}
+
+export async function doPart(
+  stores: UsedRepositories,
+  action: BulkAction,
+  ids: readonly WorkspaceId[],
+  context: PartContext,
+): Promise<readonly BulkResult[]> {
+  switch (action.kind) {
+    case "tag":
+    case "untag":
+    case "bind": {
+      const found = await stores.workspaces.outlines(ids)
+      return judgeAndWrite(stores, action, ids, found, (seen) => taggingAs(stores, action, seen, context), context)
+    }
+    default: {
+      const present = await stores.workspaces.findMany(ids)
+      // A lock refuses its own holder as well.
+      const named = action.kind === "lock" ? await nameHolders(stores, present) : present
+      const found = action.kind === "unlock" ? await nameHolders(stores, present, actorOf(context.caller)) : named
+      return judgeAndWrite(stores, action, ids, found, (seen) => judgeOf(stores, action, seen, context), context)
+    }
+  }
+}
+
+async function judgeAndWrite<Found extends WorkspaceOutline>(
+  stores: UsedRepositories,
+  action: BulkAction,
+  ids: readonly WorkspaceId[],
+  found: readonly Found[],
+  judgeOf: (seen: readonly Found[]) => Promise<Judge<Found>>,
+  context: PartContext,
+): Promise<readonly BulkResult[]> {
+  const authorized = await withPermissions(stores, context.caller, found)
+  const seen = new Map(
+    authorized
+      .filter(({ permissions }) => isVisible(permissions))
+      .map(({ workspace, permissions }) => [workspace.id, { workspace, permissions }]),
+  )
+  const judge = await judgeOf([...seen.values()].map(({ workspace }) => workspace))
+  const deeds: Deed[] = []
+  const changed: WorkspaceId[] = []
+  const results: BulkResult[] = []
+  for (const workspaceId of ids) {
+    const place = seen.get(workspaceId)
+    if (place === undefined) {
+      results.push({ workspaceId, name: null, outcome: "refused", refusal: refusalOf(notFound(workspaceId)) })
+      continue
+    }
+    const { workspace, permissions } = place
+    const { name } = workspace
+    try {
+      for (const permission of neededFor[action.kind]) require(permissions, permission, workspaceId)
+      const deed = await judge(workspace)
+      if (deed !== undefined) {
+        deeds.push(deed)
+        changed.push(workspaceId)
+      }
+      results.push({ workspaceId, name, outcome: deed === undefined ? "unchanged" : "done" })
+    } catch (error) {
+      // What the store says of itself is no verdict on a workspace.
+      if (!isEngineError(error) || error.code === "busy") throw error
+      results.push({ workspaceId, name, outcome: "refused", refusal: refusalOf(error) })
+    }
+  }
+  if (context.dryRun) return results
+  stores.workspaces.guard(changed)
+  await bind(
+    stores.tags,
+    deeds.flatMap(({ tags }) => tags ?? []),
+    context,
+  )
+  for (const { write } of deeds) await write?.()
+  await stores.events.append(...deeds.flatMap(({ events }) => events))
+  return results
+}
+
+const refusalOf = ({ code, message, facts }: EngineError): BulkRefusal => ({
+  code,
+  detail: message,
+  ...(facts === undefined ? {} : { facts }),
+})
+
+async function judgeOf(
+  stores: UsedRepositories,
+  action: Exclude<BulkAction, TagAction>,
+  workspaces: readonly SituatedWorkspace[],
+  { caller, now }: BulkContext,
+): Promise<Judge<SituatedWorkspace>> {
+  const by = actorOf(caller)
+  switch (action.kind) {
+    case "lock":
+      return async (workspace) => {
+        const change = lock(workspace, by, action, now)
+        return {
+          write: () => stores.workspaces.saveLock(workspace.id, change),
+          events: [{ kind: "workspace.locked", workspace, changed: ["locked"] }],
+        }
+      }
+    case "unlock":
+      return async (workspace) => {
+        if (!workspace.lock.held) return undefined
+        const newest = await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
+        const change = unlock(workspace, by, newest?.status === "pending", now)
+        return {
+          async write() {
+            await promote(stores, workspace, newest)
+            await stores.workspaces.saveLock(workspace.id, change)
+          },
+          events: [{ kind: "workspace.unlocked", workspace, changed: ["locked"] }],
+        }
+      }
+    case "move":
+      return moving(stores, caller, action.projectId, workspaces, now)
+    case "safe-delete":
+      return async (workspace) => {
+        rejectUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
+        // It tells of itself, before it is gone.
+        return { write: () => removeWorkspace(stores, workspace), events: [] }
+      }
+    default:
+      return action satisfies never
+  }
+}
+
+async function taggingAs(
+  { tags }: UsedRepositories,
+  action: TagAction,
+  workspaces: readonly WorkspaceOutline[],
+  { owner }: BulkContext,
+): Promise<Judge<WorkspaceOutline>> {
+  const present = await tags.bindingsOf(workspaces.map(taggableOf))
+  return async (workspace) => {
+    const before = present.get(workspace.id) ?? []
+    const planned = planOf(action, owner, before)
+    rejectPlan(planned)
+    const change = changesBetween(before, planned.bindings)
+    if (change.put.length === 0 && change.remove.length === 0) return undefined
+    return { tags: { bearer: taggableOf(workspace), change }, events: tagChanges(workspace, change) }
+  }
+}
+
+function planOf(action: TagAction, owner: string | undefined, present: readonly TagBinding[]): OwnershipPlan {
+  switch (action.kind) {
+    case "tag":
+      return addFlatAs(owner, present, action.tags, ["tags"])
+    case "untag":
+      return removeFlatAs(owner, present, action.tags)
+    case "bind":
+      return bindAs(owner, present, action.bindings, ["bindings"])
+    default:
+      return action satisfies never
+  }
+}
+
+async function moving(
+  stores: UsedRepositories,
+  caller: Caller,
+  projectId: string,
+  workspaces: readonly SituatedWorkspace[],
+  now: Instant,
+): Promise<Judge<SituatedWorkspace>> {
+  const { project } = await authorizeProject(stores, caller, projectId, "canMoveWorkspaces")
+  const refusals = new Map<string, EngineError>()
+  for (const source of new Set(workspaces.map((workspace) => workspace.projectId)))
+    await authorizeProject(stores, caller, source, "canMoveWorkspaces").catch((error: unknown) => {
+      if (!isEngineError(error, "not-found")) throw error
+      refusals.set(source, error)
+    })
+  return async (workspace) => {
+    if (workspace.projectId === project.id) return undefined
+    const refusal = refusals.get(workspace.projectId)
+    if (refusal !== undefined) throw refusal
+    const after = { ...workspace, projectId: project.id, updatedAt: now }
+    await assertTokenAdmitted(stores, after, { from: workspace.projectId })
+    return {
+      write: () => stores.workspaces.save(workspace, after),
+      events: [{ kind: "workspace.moved", workspace, changed: ["project"] }],
+    }
+  }
+}

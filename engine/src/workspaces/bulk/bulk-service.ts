@@ -1,0 +1,199 @@
+// Bulk actions: the workspaces are found once, and then acted on part by part, each in a transaction of its own. With a key the
+// list of them is kept, and every part writes its results down in the transaction that does it: so whoever goes on, and however
+// often, no workspace is acted on twice and none is told otherwise than it was.
+import type { Caller } from "../../core/caller.ts"
+import { notFound, unprocessable } from "../../core/errors.ts"
+import { newId, type OrganizationId, type WorkspaceId } from "../../core/ids.ts"
+import { ownerOf } from "../../core/owner.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import { dayMs } from "../../core/time.ts"
+import { nextTurn } from "../../core/timers.ts"
+import type { EventRepository } from "../../events/feed/event.ts"
+import { authorizeOrganization, authorizeProject } from "../../organizations/authorization.ts"
+import type { OrganizationRepository } from "../../organizations/organization.ts"
+import type { ProjectRepository } from "../../organizations/project.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import type { VcsConnectionRepository } from "../../organizations/vcs-connection.ts"
+import type { TagRepository } from "../tags/tag-repository.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import { actorOf, visibilityIn } from "../access/workspace-authorization.ts"
+import {
+  type BulkActions,
+  type BulkKey,
+  type BulkRepository,
+  type BulkRequest,
+  type BulkResult,
+  type BulkRun,
+  bulkWorkspacesMaximum,
+  rejectBulkRequest,
+} from "./bulk-action.ts"
+import { doPart } from "./bulk-operations.ts"
+import type { StateVersionRepository } from "../state/state-version-repository.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+
+interface UsedRepositories {
+  readonly bulkActions: BulkRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly projects: ProjectRepository
+  readonly tags: TagRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+  readonly vcsConnections: VcsConnectionRepository
+}
+
+/** In one transaction: few enough for others not to wait long, many enough for the transaction not to count. */
+export const workspacesPerPart = 1000
+const partsAtOnce = 2
+/** For so long a key goes on with what it began. */
+export const bulkKeptMs = dayMs
+
+interface Begun {
+  readonly id: string
+  readonly totalCount: number
+  readonly partCount: number
+  /** Undefined where they are kept under the id. */
+  readonly ids?: readonly WorkspaceId[]
+}
+
+export class BulkActionService implements BulkActions {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  async run(organizationName: string, request: BulkRequest): Promise<BulkRun> {
+    rejectBulkRequest(request)
+    const owner = ownerOf(request)
+    const { idempotencyKey: key, dryRun = false } = request
+    const begun =
+      key === undefined || dryRun
+        ? await this.#storage.read((stores) => this.#begin(stores, organizationName, request))
+        : await this.#beginKept(organizationName, request, key)
+    return { id: begun.id, totalCount: begun.totalCount, results: this.#results(begun, request, owner) }
+  }
+
+  async *#results(
+    begun: Begun,
+    request: BulkRequest,
+    owner: string | undefined,
+  ): AsyncGenerator<readonly BulkResult[]> {
+    const { partCount } = begun
+    const begin = async (position: number) => {
+      if (position > 0) await nextTurn()
+      return this.#part(begun, position, request, owner)
+    }
+    const inFlight: Promise<readonly BulkResult[]>[] = []
+    for (let position = 0; position < partCount; position += 1) {
+      // The next is worked on while this one is on its way to the disk; it ends also where nobody asks for it any more.
+      while (inFlight.length < partsAtOnce && position + inFlight.length < partCount) {
+        const part = begin(position + inFlight.length)
+        part.catch(() => {})
+        inFlight.push(part)
+      }
+      const part = inFlight.shift()
+      if (part !== undefined) yield await part
+    }
+  }
+
+  #part(
+    { id, ids }: Begun,
+    position: number,
+    { action, dryRun = false }: BulkRequest,
+    owner: string | undefined,
+  ): Promise<readonly BulkResult[]> {
+    const { clock, random } = this.#runtime
+    const context = () => ({ caller: this.#caller, owner, now: clock.now(), random, dryRun })
+    if (ids !== undefined) {
+      const some = ids.slice(position * workspacesPerPart, (position + 1) * workspacesPerPart)
+      const work = (stores: UsedRepositories) => doPart(stores, action, some, context())
+      return dryRun ? this.#storage.read(work) : this.#storage.transact(work)
+    }
+    return this.#storage.transact(async (stores) => {
+      const part = await stores.bulkActions.part(id, position)
+      // Its time is over, in the midst of it.
+      if (part === undefined) throw notFound(id)
+      if (part.results !== null) return part.results
+      const results = await doPart(stores, action, part.workspaceIds, context())
+      await stores.bulkActions.saveResults(id, position, results)
+      return results
+    })
+  }
+
+  async #begin(
+    stores: UsedRepositories,
+    organizationName: string,
+    request: BulkRequest,
+  ): Promise<Begun & { readonly ids: readonly WorkspaceId[]; readonly organizationId: OrganizationId }> {
+    const organizationId = await this.#organization(stores, organizationName)
+    const visibility = visibilityIn(this.#caller, organizationId)
+    if (visibility === undefined) throw notFound(organizationName)
+    actorOf(this.#caller)
+    const { action, query = {} } = request
+    if (action.kind === "move") {
+      const { project } = await authorizeProject(stores, this.#caller, action.projectId, "canMoveWorkspaces")
+      if (project.organizationId !== organizationId) throw notFound(action.projectId)
+    }
+    const found = await stores.workspaces.ids(query, visibility, { number: 1, size: bulkWorkspacesMaximum })
+    if (found.totalCount > bulkWorkspacesMaximum)
+      throw unprocessable(
+        `${found.totalCount} workspaces match, and one request acts on ${bulkWorkspacesMaximum} at most.`,
+      )
+    const id = newId("bulk", this.#runtime.random)
+    // Unless an order is asked for, that in which the store keeps what is written of them: it lies on half of the pages.
+    const ids = query.sort === undefined ? found.items.toSorted() : found.items
+    return { id, totalCount: ids.length, partCount: Math.ceil(ids.length / workspacesPerPart), ids, organizationId }
+  }
+
+  async #organization(stores: UsedRepositories, name: string): Promise<OrganizationId> {
+    return (await authorizeOrganization(stores, this.#caller, name)).organization.id
+  }
+
+  #beginKept(organizationName: string, request: BulkRequest, key: string): Promise<Begun> {
+    const text = textOf(request)
+    return this.#storage.transact(async (stores) => {
+      const now = this.#runtime.clock.now()
+      const organizationId = await this.#organization(stores, organizationName)
+      const scope: BulkKey = { organizationId, by: actorOf(this.#caller), key }
+      const kept = await stores.bulkActions.find(scope, now)
+      if (kept !== undefined) {
+        if (kept.request !== text) throw unprocessable("The Idempotency-Key has been used for another request.")
+        return { id: kept.id, totalCount: kept.totalCount, partCount: kept.partCount }
+      }
+      const { id, totalCount, partCount, ids } = await this.#begin(stores, organizationName, request)
+      const expiresAt = now + bulkKeptMs
+      await stores.bulkActions.insert(
+        { ...scope, id, request: text, totalCount, createdAt: now, expiresAt },
+        Array.from({ length: partCount }, (_, position) =>
+          ids.slice(position * workspacesPerPart, (position + 1) * workspacesPerPart),
+        ),
+      )
+      return { id, totalCount, partCount }
+    })
+  }
+}
+
+/** The same for the same request, in whatever order its members came. */
+function textOf({ action, query = {}, all = false, owner }: BulkRequest): string {
+  return JSON.stringify(sorted({ action, query, all, owner }))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  )
+}

@@ -1,0 +1,32 @@
+// Forgets what bulk actions have come to once no key goes on with them any more.
+import type { Held } from "../../core/leases.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import { hourMs, minuteMs } from "../../core/time.ts"
+import { nextTurn } from "../../core/timers.ts"
+import type { BulkRepository } from "./bulk-action.ts"
+
+interface Context {
+  readonly storage: Storage<{ readonly bulkActions: BulkRepository }>
+  readonly runtime: Pick<Runtime, "clock">
+}
+
+/** The name of the job. */
+export const forgetBulkActionsJob = { name: "bulk-actions", everyMs: hourMs, timeoutMs: 5 * minuteMs } as const
+
+/** In one transaction. */
+const actionsPerWrite = 20
+/** In one run of the job; the rest waits for the next. */
+const writesMaximum = 1_000
+
+export async function forgetBulkActions(
+  { storage, runtime }: Context,
+  { signal }: Pick<Held, "signal">,
+): Promise<void> {
+  const now = runtime.clock.now()
+  for (let writes = 0; writes < writesMaximum; writes += 1) {
+    signal.throwIfAborted()
+    if ((await storage.transact(({ bulkActions }) => bulkActions.sweep(now, actionsPerWrite))) === 0) return
+    await nextTurn()
+  }
+}

@@ -1,0 +1,302 @@
+import type { Caller } from "../../core/caller.ts"
+import type { Edition } from "../../core/edition.ts"
+import { EngineError, notFound, rejectFaults } from "../../core/errors.ts"
+import { grantFor, isGranted } from "../../core/grants.ts"
+import { type ConfigurationVersionId, newId } from "../../core/ids.ts"
+import { mapPage, type Page, type PageRequest } from "../../core/page.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Signer } from "../../core/signing.ts"
+import { atRepeatableRead, type Storage } from "../../core/storage.ts"
+import { hourMs } from "../../core/time.ts"
+import type { Change, EventRepository } from "../../events/feed/event.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import { actorOf, type AuthorizedWorkspace, authorizeWorkspace } from "../access/workspace-authorization.ts"
+import {
+  archive,
+  becomesCurrent,
+  changeConfigurationData,
+  type ConfigurationArchive,
+  configurationBytesMaximum,
+  type ConfigurationDataAction,
+  type ConfigurationVersion,
+  configurationVersionFaults,
+  type ConfigurationVersionInput,
+  type ConfigurationVersionView,
+  type IngressAttributesView,
+  type Readme,
+  receive,
+  rejectWhileRunning,
+} from "./configuration-version.ts"
+import type { ConfigurationVersionRepository } from "./configuration-version-repository.ts"
+import type { ConfigurationUploads, ConfigurationVersions } from "./configuration-version-api.ts"
+import type { WorkspacePermission } from "../access/workspace-permissions.ts"
+import { newRun, queueRunFor } from "../runs/run-queue.ts"
+import type { RunRepository } from "../runs/run-repository.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+import type { SituatedWorkspace, WorkspaceRef } from "../workspace/workspace.ts"
+
+/** What both services need beside the storage. */
+export interface ConfigurationTools {
+  readonly edition: Edition
+  readonly archive: ConfigurationArchive
+  readonly signer: Signer
+}
+
+/** From when the version was made: as long as the addresses for states live. */
+const uploadGrantMs = 25 * hourMs
+const uploadSubject = (id: string) => `configuration-upload/${id}`
+
+interface UsedRepositories {
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly events: EventRepository
+  readonly runs: RunRepository
+}
+
+export class ConfigurationVersionService implements ConfigurationVersions {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #tools: ConfigurationTools
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, tools: ConfigurationTools, caller: Caller) {
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
+    this.#runtime = runtime
+    this.#tools = tools
+    this.#caller = caller
+  }
+
+  async create(ref: WorkspaceRef, input: ConfigurationVersionInput): Promise<ConfigurationVersionView> {
+    const { random, clock } = this.#runtime
+    const ids = { version: newId("cv", random), ingress: newId("ia", random), readme: newId("readme", random) }
+    const now = clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canQueueRun")
+      rejectFaults(configurationVersionFaults(input))
+      const version: ConfigurationVersion = {
+        id: ids.version,
+        workspaceId: workspace.id,
+        organizationId: workspace.organizationId,
+        source: "tfe-api",
+        status: "pending",
+        speculative: input.speculative,
+        provisional: input.provisional,
+        autoQueueRuns: input.autoQueueRuns,
+        error: null,
+        errorMessage: null,
+        createdAt: now,
+        ingress: input.ingressAttributes && { id: ids.ingress, attributes: input.ingressAttributes },
+        readme: input.readme === null ? null : { id: ids.readme, markdown: input.readme },
+        createdBy: actorOf(this.#caller),
+        contentDigest: null,
+      }
+      await stores.configurationVersions.insert(version)
+      if (becomesCurrent(version))
+        await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: version.id })
+      await stores.events.append(configurationEvent("configuration.created", workspace, version))
+      const upload = grantFor(this.#tools.signer, uploadSubject(version.id), now + uploadGrantMs)
+      return { ...viewConfigurationVersion(version), upload }
+    })
+  }
+
+  get(id: string): Promise<ConfigurationVersionView> {
+    return this.#storage.read(async (stores) => {
+      return viewConfigurationVersion((await this.#authorized(stores, id, "canReadRun")).version)
+    })
+  }
+
+  list(ref: WorkspaceRef, page: PageRequest): Promise<Page<ConfigurationVersionView>> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
+      return mapPage(await stores.configurationVersions.list(workspace.id, page), viewConfigurationVersion)
+    })
+  }
+
+  async upload(id: string, archive: Uint8Array): Promise<void> {
+    const { version } = await this.#storage.read((stores) => this.#authorized(stores, id, "canQueueRun"))
+    await receiveArchive(this.#storage, this.#runtime, this.#tools.archive, version.id, archive)
+  }
+
+  async download(id: string): Promise<Uint8Array> {
+    const { version, chunks } = await this.#storage.read(async (stores) => {
+      const { version } = await this.#authorized(stores, id, "canReadRun")
+      return { version, chunks: await stores.configurationVersions.content(version.id) }
+    })
+    if (version.status !== "uploaded") throw notFound(id)
+    return this.#tools.archive.unpack(version.id, chunks)
+  }
+
+  archive(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
+      const archived = archive(version, workspace.currentConfigurationVersionId === version.id)
+      rejectWhileRunning(version, await stores.runs.needsConfiguration(version.id))
+      await stores.configurationVersions.save(archived)
+      await stores.configurationVersions.saveContent(version.id, [])
+      await stores.events.append(configurationEvent("configuration.archived", workspace, version))
+    })
+  }
+
+  softDeleteBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "soft-delete")
+  }
+
+  restoreBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "restore")
+  }
+
+  permanentlyDeleteBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "permanently-delete")
+  }
+
+  #changeBackingData(id: string, action: ConfigurationDataAction): Promise<void> {
+    if (this.#tools.edition === "hosted") throw notFound(id)
+    return this.#storage.transact(async (stores) => {
+      const { version, workspace } = await this.#authorized(stores, id, "canUpdate")
+      const isNeeded =
+        workspace.currentConfigurationVersionId === version.id || (await stores.runs.needsConfiguration(version.id))
+      const changed = changeConfigurationData(version, action, isNeeded)
+      await stores.configurationVersions.save(changed)
+      if (action === "permanently-delete") await stores.configurationVersions.saveContent(changed.id, [])
+      const event = configurationEvent("configuration.updated", workspace, changed)
+      await stores.events.append({ ...event, changed: ["status"] })
+    })
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
+      rejectWhileRunning(version, await stores.runs.needsConfiguration(version.id))
+      if (workspace.currentConfigurationVersionId === version.id)
+        await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: null })
+      await stores.configurationVersions.remove(version.id)
+      await stores.events.append(configurationEvent("configuration.deleted", workspace, version))
+    })
+  }
+
+  ingressAttributes(id: string): Promise<IngressAttributesView> {
+    return this.#storage.read(async (stores) => {
+      const { ingress } = (await this.#authorized(stores, id, "canReadRun")).version
+      if (ingress === null) throw notFound(id)
+      return { id: ingress.id, ...ingress.attributes }
+    })
+  }
+
+  readme(ref: WorkspaceRef): Promise<Readme> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref)
+      const current = workspace.currentConfigurationVersionId
+      const version = current === null ? undefined : await stores.configurationVersions.find(current)
+      if (version === undefined || version.readme === null) throw notFound(workspace.id)
+      return version.readme
+    })
+  }
+
+  async #authorized(
+    stores: UsedRepositories,
+    id: string,
+    permission: WorkspacePermission,
+  ): Promise<AuthorizedWorkspace & { readonly version: ConfigurationVersion }> {
+    const version = await stores.configurationVersions.find(id)
+    if (version === undefined) throw notFound(id)
+    return { ...(await authorizeWorkspace(stores, this.#caller, { id: version.workspaceId }, permission)), version }
+  }
+}
+
+/** Uploads have no caller: the credential in the address is all there is. */
+export class ConfigurationUploadService implements ConfigurationUploads {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #tools: ConfigurationTools
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, tools: ConfigurationTools) {
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
+    this.#runtime = runtime
+    this.#tools = tools
+  }
+
+  async upload(
+    { id, credential }: { readonly id: string; readonly credential: string },
+    read: () => Promise<Uint8Array>,
+  ): Promise<void> {
+    const now = this.#runtime.clock.now()
+    if (!isGranted(this.#tools.signer, uploadSubject(id), credential, now)) throw notFound(id)
+    await receiveArchive(this.#storage, this.#runtime, this.#tools.archive, id, await read())
+  }
+}
+
+/** All or nothing: what cannot be read leaves the version pending and the workspace with the configuration it has. */
+async function receiveArchive(
+  storage: Storage<UsedRepositories>,
+  { random, clock }: Runtime,
+  archive: ConfigurationArchive,
+  id: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  if (bytes.length > configurationBytesMaximum)
+    throw new EngineError("too-large", `The configuration is larger than ${configurationBytesMaximum} bytes.`)
+  const announced = await storage.read(async (stores) => {
+    const found = await situated(stores, id)
+    return { ...found, isUsed: await stores.runs.usesConfiguration(found.version) }
+  })
+  const { digest, readme: markdown } = await archive.inspect(bytes, announced.workspace.workingDirectory)
+  const readme = markdown === null ? null : { id: newId("readme", random), markdown }
+  // Before it is packed, which costs more; the state of things may change until the transaction asks again.
+  if (receive(announced.version, { digest, readme }, announced.isUsed) === announced.version) return
+  const chunks = await archive.pack(announced.version.id, bytes)
+  const run = newRun(random, clock.now())
+  await storage.transact(async (stores) => {
+    const { version, workspace } = await situated(stores, id)
+    const uploaded = receive(version, { digest, readme }, await stores.runs.usesConfiguration(version))
+    if (uploaded === version) return
+    await stores.configurationVersions.save(uploaded)
+    await stores.configurationVersions.saveContent(uploaded.id, chunks)
+    if (becomesCurrent(uploaded) && (await isNewest(stores, uploaded, workspace.currentConfigurationVersionId)))
+      await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: uploaded.id })
+    await stores.events.append(configurationEvent("configuration.uploaded", workspace, uploaded))
+    await queueRunFor(stores, uploaded, { ...run, createdBy: uploaded.createdBy })
+  })
+}
+
+const configurationEvent = (
+  kind: `configuration.${"created" | "uploaded" | "updated" | "archived" | "deleted"}`,
+  workspace: SituatedWorkspace,
+  { id }: ConfigurationVersion,
+): Change => ({ kind, workspace, subject: { type: "configuration-versions", id } })
+
+async function situated(
+  stores: Pick<UsedRepositories, "workspaces" | "configurationVersions">,
+  id: string,
+): Promise<{ readonly version: ConfigurationVersion; readonly workspace: SituatedWorkspace }> {
+  const version = await stores.configurationVersions.find(id)
+  const workspace = version && (await stores.workspaces.find({ id: version.workspaceId }))
+  if (version === undefined || workspace === undefined) throw notFound(id)
+  return { version, workspace }
+}
+
+/** Two may be uploaded in the other order than that in which they were made. */
+async function isNewest(
+  { configurationVersions }: Pick<UsedRepositories, "configurationVersions">,
+  { createdAt }: ConfigurationVersion,
+  currentId: ConfigurationVersionId | null,
+): Promise<boolean> {
+  const current = currentId === null ? undefined : await configurationVersions.find(currentId)
+  return current === undefined || current.createdAt <= createdAt
+}
+
+/** As it is shown after its creation: anyone with the upload address can replace the configuration. */
+export function viewConfigurationVersion({
+  organizationId: _organizationId,
+  readme: _readme,
+  createdBy: _createdBy,
+  contentDigest: _contentDigest,
+  ingress,
+  ...version
+}: ConfigurationVersion): ConfigurationVersionView {
+  return { ...version, ingressAttributesId: ingress?.id ?? null, upload: null }
+}

@@ -1,0 +1,195 @@
+import { conflict, type Fault } from "../../core/errors.ts"
+import type { ConfigurationVersionId, OrganizationId, WorkspaceId } from "../../core/ids.ts"
+import type { Instant } from "../../core/time.ts"
+import type { Actor } from "../workspace/workspace.ts"
+
+export const configurationVersionStatuses = [
+  "pending",
+  "fetching",
+  "uploaded",
+  "archived",
+  "errored",
+  "backing_data_soft_deleted",
+  "backing_data_permanently_deleted",
+] as const
+export type ConfigurationVersionStatus = (typeof configurationVersionStatuses)[number]
+
+/** Where a configuration came from, as the VCS told it. */
+export interface IngressAttributes {
+  readonly branch: string | null
+  readonly cloneUrl: string | null
+  readonly commitSha: string | null
+  readonly commitMessage: string | null
+  readonly commitUrl: string | null
+  readonly compareUrl: string | null
+  readonly identifier: string | null
+  readonly isPullRequest: boolean
+  readonly onDefaultBranch: boolean
+  readonly pullRequestNumber: number | null
+  readonly pullRequestTitle: string | null
+  readonly pullRequestUrl: string | null
+  readonly tag: string | null
+  readonly senderUsername: string | null
+  readonly senderAvatarUrl: string | null
+  readonly senderHtmlUrl: string | null
+}
+
+export interface ConfigurationVersion {
+  readonly id: ConfigurationVersionId
+  readonly workspaceId: WorkspaceId
+  readonly organizationId: OrganizationId
+  readonly source: string
+  readonly status: ConfigurationVersionStatus
+  /** Only for plans that never apply; never current. */
+  readonly speculative: boolean
+  /** Current only once a run has applied it. */
+  readonly provisional: boolean
+  readonly autoQueueRuns: boolean
+  readonly error: string | null
+  readonly errorMessage: string | null
+  readonly createdAt: Instant
+  readonly ingress: { readonly id: string; readonly attributes: IngressAttributes } | null
+  readonly readme: Readme | null
+  /** Null for one that was made before this was written down. */
+  readonly createdBy: Actor | null
+  /** Of its archive; null until that has arrived. */
+  readonly contentDigest: string | null
+}
+
+export interface Readme {
+  readonly id: string
+  readonly markdown: string
+}
+
+export interface ConfigurationVersionInput {
+  readonly speculative: boolean
+  readonly provisional: boolean
+  readonly autoQueueRuns: boolean
+  readonly ingressAttributes: IngressAttributes | null
+  /** Markdown of the configuration's readme, where it is not uploaded: it is looked for in what is. */
+  readonly readme: string | null
+}
+
+export interface ConfigurationVersionView extends Omit<
+  ConfigurationVersion,
+  "organizationId" | "ingress" | "readme" | "createdBy" | "contentDigest"
+> {
+  readonly ingressAttributesId: string | null
+  /** In the answer to its creation: the credential that the upload address carries. */
+  readonly upload: string | null
+}
+
+export interface IngressAttributesView extends IngressAttributes {
+  readonly id: string
+}
+
+export const readmeBytesMaximum = 1024 * 1024
+
+const ingressTextMaximum = 4_096
+
+export function configurationVersionFaults({ readme, ingressAttributes }: ConfigurationVersionInput): Fault[] {
+  const faults = Object.entries(ingressAttributes ?? {}).flatMap(([name, value]): Fault[] =>
+    typeof value === "string" && value.length > ingressTextMaximum
+      ? [
+          {
+            field: ["ingressAttributes", name],
+            detail: `An ingress attribute is too long (maximum is ${ingressTextMaximum} characters)`,
+          },
+        ]
+      : [],
+  )
+  if (readme === null || new TextEncoder().encode(readme).length <= readmeBytesMaximum) return faults
+  return [...faults, { field: ["readme"], detail: `readme is too long (maximum is ${readmeBytesMaximum} bytes)` }]
+}
+
+/** The newest that is neither speculative nor provisional is the workspace's current one, from its creation on. */
+export const becomesCurrent = ({ speculative, provisional }: ConfigurationVersion): boolean =>
+  !speculative && !provisional
+
+/**
+ * Returns the version once its archive has arrived. The same archive again is a retry whose first answer was lost; another one
+ * replaces the first until a run uses the version.
+ */
+export function receive(
+  version: ConfigurationVersion,
+  { digest, readme }: { readonly digest: string; readonly readme: Readme | null },
+  isUsed: boolean,
+): ConfigurationVersion {
+  const { id: subject, status } = version
+  if (status === "uploaded" && version.contentDigest === digest) return version
+  if (status === "uploaded" && isUsed)
+    throw conflict("The configuration version is used by a run; nothing can be uploaded to it any more.", { subject })
+  if (status !== "pending" && status !== "uploaded")
+    throw conflict(`The configuration version is ${status}; nothing can be uploaded to it.`, { subject })
+  const kept = status === "pending" ? version.readme : null
+  return { ...version, status: "uploaded", contentDigest: digest, readme: readme ?? kept }
+}
+
+/** HCP Terraform's own text, which clients match. */
+const transitionNotAllowed = "transition not allowed"
+
+export function archive(version: ConfigurationVersion, isCurrent: boolean): ConfigurationVersion {
+  if (isCurrent)
+    throw conflict(`${transitionNotAllowed}: configuration could not be archived because it is current`, {
+      subject: version.id,
+    })
+  // It may be about to be restored, which is for administrators of the workspace to say.
+  if (version.status.startsWith("backing_data_"))
+    throw conflict(`${transitionNotAllowed}: configuration could not be archived because its data was deleted`, {
+      subject: version.id,
+    })
+  return { ...version, status: "archived" }
+}
+
+/** Whoever executes the run has not read it yet, or will read it again to apply. */
+export function rejectWhileRunning({ id }: Pick<ConfigurationVersion, "id">, isRunning: boolean): void {
+  if (isRunning)
+    throw conflict("A run that has not ended needs the configuration version; it cannot be given up before.", {
+      subject: id,
+    })
+}
+
+export type ConfigurationDataAction = "soft-delete" | "restore" | "permanently-delete"
+
+const dataTransitions: Readonly<
+  Record<
+    ConfigurationDataAction,
+    { readonly from: ConfigurationVersionStatus; readonly to: ConfigurationVersionStatus }
+  >
+> = {
+  "soft-delete": { from: "uploaded", to: "backing_data_soft_deleted" },
+  restore: { from: "backing_data_soft_deleted", to: "uploaded" },
+  "permanently-delete": { from: "backing_data_soft_deleted", to: "backing_data_permanently_deleted" },
+}
+
+/** `isNeeded`: it is the workspace's current one, or that of a run that has not ended. */
+export function changeConfigurationData(
+  version: ConfigurationVersion,
+  action: ConfigurationDataAction,
+  isNeeded: boolean,
+): ConfigurationVersion {
+  const { from, to } = dataTransitions[action]
+  if (version.status !== from || isNeeded) throw conflict(transitionNotAllowed, { subject: version.id })
+  return { ...version, status: to }
+}
+
+/**
+ * Reads, compresses and seals the archive of a configuration, and back. Apart from the store, so that the work is done outside
+ * the transaction, where nobody waits for it.
+ */
+export interface ConfigurationArchive {
+  /** Throws `EngineError("unprocessable")` unless the bytes are a tar archive compressed with gzip, `too-large` beyond bounds. */
+  inspect(bytes: Uint8Array, workingDirectory: string | null): Promise<InspectedConfiguration>
+  pack(id: ConfigurationVersionId, bytes: Uint8Array): Promise<readonly Uint8Array[]>
+  unpack(id: ConfigurationVersionId, chunks: readonly Uint8Array[]): Promise<Uint8Array>
+}
+
+export interface InspectedConfiguration {
+  /** Of the bytes: tells a second sending of them from another configuration. */
+  readonly digest: string
+  /** Markdown: `README.md` of the working directory, else of the root; null where there is none that can be shown. */
+  readonly readme: string | null
+}
+
+/** Larger archives are refused; one is held in memory while it is received. */
+export const configurationBytesMaximum = 64 * 1024 * 1024

@@ -1,0 +1,197 @@
+// The lock of a workspace. Clients match parts of the texts (docs/compatibility.md, "Matched texts"). A lock with a `ttl` expires
+// (`lock-expiry.ts`).
+import { conflict, type EngineErrorOptions, type Fault, invalid, pending } from "../../core/errors.ts"
+import type { UserId } from "../../core/ids.ts"
+import { dayMs, formatInstant, type Instant, secondMs } from "../../core/time.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import type { Actor, Lock, LockEnd, Workspace } from "../workspace/workspace.ts"
+
+export interface LockChange {
+  readonly lock: Lock
+  readonly lockNumber: number
+}
+
+export interface LockExtension {
+  /** Counts from now. */
+  readonly ttlMs?: number
+}
+
+export interface LockInput extends LockExtension {
+  readonly reason: string
+}
+
+type HeldLock = Extract<Lock, { held: true }>
+
+/** It stands in every document of the workspace, in lists too. */
+const reasonMaximum = 10_000
+/** So much of it is repeated in a sentence. */
+const quotedMaximum = 200
+const shortestTtlMs = secondMs
+const longestTtlMs = 30 * dayMs
+
+export function lock(workspace: Workspace, by: Actor, { reason, ttlMs }: LockInput, now: Instant): LockChange {
+  const faults = lockFaults({ reason, ttlMs })
+  if (faults.length > 0) throw invalid(faults)
+  const { lock: current } = workspace
+  if (current.held)
+    throw conflict(
+      `Unable to lock workspace. The workspace is already locked by ${describe(current.by)} ${circumstances(current)}.`,
+      heldBy(workspace, current, now),
+    )
+  return {
+    lock: { held: true, by, reason, since: now, ...(ttlMs === undefined ? {} : { end: endAfter(ttlMs, now) }) },
+    lockNumber: workspace.lockNumber + 1,
+  }
+}
+
+/** The holder is heard of: the lock has its time, or another, from now on. */
+export function extendLock(workspace: Workspace, by: Actor, { ttlMs }: LockExtension, now: Instant): LockChange {
+  const faults = ttlFaults(ttlMs)
+  if (faults.length > 0) throw invalid(faults)
+  const { lock: current } = workspace
+  if (!current.held) throw conflict("Unable to extend lock. The workspace is not locked.", { subject: workspace.id })
+  if (!isSame(current.by, by))
+    throw conflict(
+      `Unable to extend lock. The workspace is locked by ${describe(current.by)} ${circumstances(current)} and may not be extended except by them.`,
+      heldBy(workspace, current, now),
+    )
+  const given = ttlMs ?? current.end?.ttlMs
+  if (given === undefined)
+    throw invalid([{ field: ["ttl"], detail: "Ttl is needed, because the lock was taken without one" }])
+  return { lock: { ...current, end: endAfter(given, now) }, lockNumber: workspace.lockNumber }
+}
+
+/** `newestIsPending`: the newest state version made under this lock is not finalized yet. */
+export function unlock(workspace: Workspace, by: Actor, newestIsPending: boolean, now: Instant): LockChange {
+  const { lock: current } = workspace
+  if (!current.held) throw alreadyUnlocked(workspace)
+  if (!isSame(current.by, by))
+    throw conflict(
+      `Unable to unlock workspace. The workspace is locked by ${describe(current.by)} and may not be unlocked except by them.`,
+      heldBy(workspace, current, now),
+    )
+  if (newestIsPending)
+    throw pending("Unable to unlock workspace. The latest state version is still pending; please try again shortly.")
+  return { lock: { held: false }, lockNumber: workspace.lockNumber }
+}
+
+export function forceUnlock(workspace: Workspace): LockChange {
+  if (!workspace.lock.held) throw alreadyUnlocked(workspace)
+  return { lock: { held: false }, lockNumber: workspace.lockNumber }
+}
+
+const endAfter = (ttlMs: number, now: Instant): LockEnd => ({ at: now + ttlMs, ttlMs })
+
+const isSame = (one: Actor, other: Actor): boolean => one.kind === other.kind && one.id === other.id
+
+/** What is wrong with a lock that is asked for, whoever holds the workspace. */
+export const lockFaults = ({
+  reason,
+  ttlMs,
+}: {
+  readonly reason: string
+  readonly ttlMs?: number | undefined
+}): Fault[] => [...reasonFaults(reason), ...ttlFaults(ttlMs)]
+
+const reasonFaults = (reason: string): Fault[] =>
+  reason.length > reasonMaximum
+    ? [{ field: ["reason"], detail: `Reason is too long (maximum is ${reasonMaximum} characters)` }]
+    : []
+
+const ttlFaults = (ttlMs: number | undefined): Fault[] =>
+  ttlMs === undefined || (ttlMs >= shortestTtlMs && ttlMs <= longestTtlMs && ttlMs % secondMs === 0)
+    ? []
+    : [
+        {
+          field: ["ttl"],
+          detail: `Ttl must be a whole number of seconds from ${shortestTtlMs / secondMs} to ${longestTtlMs / secondMs}`,
+        },
+      ]
+
+/** Since when, until when and why, for who finds a workspace locked. */
+function circumstances({ since, end, reason }: HeldLock): string {
+  const until = end === undefined ? "" : ` until ${formatInstant(end.at)}`
+  const quoted = reason.length > quotedMaximum ? `${reason.slice(0, quotedMaximum).toWellFormed()}…` : reason
+  return `since ${formatInstant(since)}${until}${reason === "" ? "" : ` for the reason "${quoted}"`}`
+}
+
+/** The same for programs. */
+const heldBy = ({ id }: Workspace, { by, reason, since, end }: HeldLock, now: Instant): EngineErrorOptions => ({
+  subject: id,
+  facts: {
+    lockedBy: { type: by.kind, id: by.id, ...(by.name !== undefined && { name: by.name }) },
+    lockedReason: reason,
+    lockedAt: formatInstant(since),
+    lockedUntil: end === undefined ? null : formatInstant(end.at),
+  },
+  ...(end === undefined ? {} : { retryAfterMs: Math.max(0, end.at - now) }),
+})
+
+const alreadyUnlocked = (workspace: Workspace) =>
+  conflict("Unable to unlock workspace. The workspace is already unlocked.", { subject: workspace.id })
+
+const nouns: Record<Actor["kind"], string> = {
+  users: "User",
+  teams: "Team",
+  runs: "Run",
+  organizations: "Organization",
+}
+/** "User user-…": the form that clients search the text for, with the name behind it where it is known. */
+export const describe = ({ kind, id, name }: Actor): string =>
+  `${nouns[kind]} ${id}${name === undefined ? "" : ` (${name})`}`
+
+// The name of a lock's holder, for refusals that name the holder. It is looked up only where another caller holds the lock: a lock
+// that is taken or given back by its holder costs no query for it.
+
+export interface HolderRepositories {
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+}
+
+/** Returns the workspace with the name of its lock's holder, unless that is `by` or has none. */
+export async function nameHolder<W extends Workspace>(
+  stores: HolderRepositories,
+  workspace: W,
+  by?: Actor,
+): Promise<W> {
+  const [named] = await nameHolders(stores, [workspace], by)
+  return named ?? workspace
+}
+
+/** The same for several, each holder looked up once. */
+export async function nameHolders<W extends Workspace>(
+  stores: HolderRepositories,
+  workspaces: readonly W[],
+  by?: Actor,
+): Promise<readonly W[]> {
+  const names = new Map<string, string | undefined>()
+  const found: W[] = []
+  for (const workspace of workspaces) {
+    const { lock } = workspace
+    if (!lock.held || lock.by.id === by?.id) {
+      found.push(workspace)
+      continue
+    }
+    const { id } = lock.by
+    if (!names.has(id)) names.set(id, await nameOf(stores, lock.by))
+    const name = names.get(id)
+    found.push(name === undefined ? workspace : { ...workspace, lock: { ...lock, by: { ...lock.by, name } } })
+  }
+  return found
+}
+
+async function nameOf({ teams, users }: HolderRepositories, { kind, id }: Actor): Promise<string | undefined> {
+  switch (kind) {
+    case "users":
+      return (await users.find(id as UserId))?.username
+    case "teams":
+      return (await teams.find(id))?.name
+    // A run has no name, and an organization holds no lock.
+    case "runs":
+    case "organizations":
+      return undefined
+    default:
+      return kind satisfies never
+  }
+}

@@ -1,0 +1,229 @@
+import type { Caller } from "../../core/caller.ts"
+import { notFound, rejectFaults } from "../../core/errors.ts"
+import { newId, type OrganizationId, type ProjectId, type WorkspaceId } from "../../core/ids.ts"
+import { type Page, pageOf, type PageRequest } from "../../core/page.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
+import {
+  type AgentPool,
+  agentPoolFaults,
+  type AgentPoolFilter,
+  type AgentPoolInput,
+  type AgentPools,
+  type AgentPoolScope,
+  type AgentPoolView,
+  rejectUsedPool,
+  scopeOf,
+  unknownIdFaults,
+} from "../../organizations/agent-pool.ts"
+import { authorizeOrganization, permissionsOn } from "../../organizations/authorization.ts"
+import type { IdentityRepository } from "../../organizations/authentication.ts"
+import {
+  type Organization,
+  type OrganizationPermissionName,
+  type OrganizationRepository,
+  permissionsIn,
+} from "../../organizations/organization.ts"
+import type { ProjectRepository } from "../../organizations/project.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import type { AgentPoolRepository } from "./agent-pool-repository.ts"
+import { visibilityIn, withPermissions } from "../access/workspace-authorization.ts"
+import { isVisible } from "../access/workspace-permissions.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+
+interface UsedRepositories {
+  readonly access: AccessRepository
+  readonly agentPools: AgentPoolRepository
+  readonly identity: IdentityRepository
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
+  readonly workspaces: WorkspaceRepository
+}
+
+/** Members see the pools, so that they can choose one; managing them takes a right of its own. */
+export class AgentPoolService implements AgentPools {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  create(organizationName: string, input: AgentPoolInput): Promise<AgentPoolView> {
+    const id = newId("apool", this.#runtime.random)
+    const createdAt = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { organization } = await authorizeOrganization(
+        stores,
+        this.#caller,
+        organizationName,
+        "canUpdateAgentPools",
+      )
+      const { name } = input
+      const scope = await this.#checkedScope(stores, organization.id, noScope, input)
+      const pool: AgentPool = {
+        id,
+        organizationId: organization.id,
+        name,
+        organizationScoped: scopeOf(true, input),
+        createdAt,
+      }
+      await stores.agentPools.insert(pool)
+      await stores.agentPools.saveScope(id, scope)
+      return this.#view(stores, pool, organization)
+    })
+  }
+
+  list(organizationName: string, filter: AgentPoolFilter, page: PageRequest): Promise<Page<AgentPoolView>> {
+    return this.#storage.read(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
+      const found = await stores.agentPools.list(organization.id, filter, page)
+      return pageOf(await this.#views(stores, found.items, organization), page, found.totalCount)
+    })
+  }
+
+  get(id: string): Promise<AgentPoolView> {
+    return this.#storage.read(async (stores) => {
+      const { pool, organization } = await this.#authorized(stores, id, "canTraverse")
+      return this.#view(stores, pool, organization)
+    })
+  }
+
+  update(id: string, patch: Partial<AgentPoolInput>): Promise<AgentPoolView> {
+    // One row is written, whose name is unique by constraint; the workspaces of the pool are only shown.
+    return this.#storage.transact(async (stores) => {
+      const { pool, organization } = await this.#authorized(stores, id, "canUpdateAgentPools")
+      const present = (await stores.agentPools.scopesOf([id])).get(id) ?? noScope
+      const scope = await this.#checkedScope(stores, pool.organizationId, present, patch)
+      const after = {
+        ...pool,
+        name: patch.name ?? pool.name,
+        organizationScoped: scopeOf(pool.organizationScoped, patch),
+      }
+      await stores.agentPools.save(after)
+      await stores.agentPools.saveScope(id, scope)
+      return this.#view(stores, after, organization)
+    }, repeatableRead)
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      await this.#authorized(stores, id, "canUpdateAgentPools")
+      rejectUsedPool(id, await stores.agentPools.usesOf(id))
+      await stores.agentPools.remove(id)
+      // Its agents' tokens went with it.
+      await stores.identity.bumpCacheVersion()
+    })
+  }
+
+  /** The lists that the document has, with what the caller does not see of the present ones. */
+  async #checkedScope(
+    stores: UsedRepositories,
+    organizationId: OrganizationId,
+    present: AgentPoolScope,
+    input: Partial<AgentPoolInput>,
+  ): Promise<Partial<AgentPoolScope>> {
+    const { allowedWorkspaceIds, allowedProjectIds, excludedWorkspaceIds } = input
+    const named: AgentPoolScope = {
+      allowedWorkspaceIds: (allowedWorkspaceIds ?? []) as WorkspaceId[],
+      allowedProjectIds: (allowedProjectIds ?? []) as ProjectId[],
+      excludedWorkspaceIds: (excludedWorkspaceIds ?? []) as WorkspaceId[],
+    }
+    const seen = await seenOf(stores, this.#caller, organizationId, [named, present])
+    rejectFaults([
+      ...agentPoolFaults(input),
+      ...unknownIdFaults("allowedWorkspaceIds", "Workspace", allowedWorkspaceIds, seen),
+      ...unknownIdFaults("allowedProjectIds", "Project", allowedProjectIds, seen),
+      ...unknownIdFaults("excludedWorkspaceIds", "Workspace", excludedWorkspaceIds, seen),
+    ])
+    const replaced = <Id extends string>(ids: readonly Id[], before: readonly Id[]): Id[] => [
+      ...new Set([...ids, ...before.filter((id) => !seen.has(id))]),
+    ]
+    return {
+      ...(allowedWorkspaceIds && {
+        allowedWorkspaceIds: replaced(named.allowedWorkspaceIds, present.allowedWorkspaceIds),
+      }),
+      ...(allowedProjectIds && { allowedProjectIds: replaced(named.allowedProjectIds, present.allowedProjectIds) }),
+      ...(excludedWorkspaceIds && {
+        excludedWorkspaceIds: replaced(named.excludedWorkspaceIds, present.excludedWorkspaceIds),
+      }),
+    }
+  }
+
+  async #authorized(
+    stores: UsedRepositories,
+    id: string,
+    permission: OrganizationPermissionName,
+  ): Promise<{ readonly pool: AgentPool; readonly organization: Organization }> {
+    const pool = await stores.agentPools.find(id)
+    if (pool === undefined || !permissionsIn(this.#caller, pool.organizationId)?.[permission]) throw notFound(id)
+    const organization = await stores.organizations.find(pool.organizationId)
+    if (organization === undefined) throw notFound(id)
+    return { pool, organization }
+  }
+
+  async #view(stores: UsedRepositories, pool: AgentPool, organization: Organization): Promise<AgentPoolView> {
+    const [view] = await this.#views(stores, [pool], organization)
+    return view as AgentPoolView
+  }
+
+  #views(stores: UsedRepositories, pools: readonly AgentPool[], organization: Organization) {
+    return viewAgentPools(stores, this.#caller, pools, organization)
+  }
+}
+
+/** Each with those of its workspaces that the caller sees. */
+export async function viewAgentPools(
+  stores: Pick<UsedRepositories, "access" | "agentPools" | "projects" | "workspaces">,
+  caller: Caller,
+  pools: readonly AgentPool[],
+  organization: Organization,
+): Promise<readonly AgentPoolView[]> {
+  const { agentPools } = stores
+  const visibility = visibilityIn(caller, organization.id)
+  const ids = pools.map(({ id }) => id)
+  const workspaces = visibility && (await agentPools.workspacesOf(ids, visibility))
+  const scopes = await agentPools.scopesOf(ids)
+  const seen = await seenOf(stores, caller, organization.id, [...scopes.values()])
+  return pools.map(({ organizationId: _, ...pool }) => {
+    const { allowedWorkspaceIds, allowedProjectIds, excludedWorkspaceIds } = scopes.get(pool.id) ?? noScope
+    return {
+      ...pool,
+      allowedWorkspaceIds: allowedWorkspaceIds.filter((id) => seen.has(id)),
+      allowedProjectIds: allowedProjectIds.filter((id) => seen.has(id)),
+      excludedWorkspaceIds: excludedWorkspaceIds.filter((id) => seen.has(id)),
+      organizationName: organization.name,
+      workspaceIds: workspaces?.get(pool.id) ?? [],
+    }
+  })
+}
+
+const noScope: AgentPoolScope = { allowedWorkspaceIds: [], allowedProjectIds: [], excludedWorkspaceIds: [] }
+
+/** The ids among these of workspaces and projects of the organization that the caller sees. */
+async function seenOf(
+  stores: Pick<UsedRepositories, "access" | "projects" | "workspaces">,
+  caller: Caller,
+  organizationId: OrganizationId,
+  scopes: readonly AgentPoolScope[],
+): Promise<ReadonlySet<string>> {
+  const workspaceIds = new Set(scopes.flatMap((scope) => [...scope.allowedWorkspaceIds, ...scope.excludedWorkspaceIds]))
+  const projectIds = new Set(scopes.flatMap((scope) => scope.allowedProjectIds))
+  const found = workspaceIds.size === 0 ? [] : await stores.workspaces.findMany([...workspaceIds])
+  const workspaces = await withPermissions(
+    stores,
+    caller,
+    found.filter((workspace) => workspace.organizationId === organizationId),
+  )
+  const projects = (projectIds.size === 0 ? [] : await stores.projects.findMany([...projectIds])).filter(
+    (project) => project.organizationId === organizationId,
+  )
+  const permissions = await permissionsOn(stores, caller, projects)
+  return new Set<string>([
+    ...workspaces.filter(({ permissions: held }) => isVisible(held)).map(({ workspace }) => workspace.id),
+    ...projects.filter((_, index) => permissions[index]?.canRead).map(({ id }) => id),
+  ])
+}

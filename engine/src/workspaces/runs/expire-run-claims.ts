@@ -1,0 +1,76 @@
+// Runs whose executor is not heard of any more: what has not begun waits for another one, what has begun has failed.
+import type { Held } from "../../core/leases.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import { formatInstant, minuteMs, secondMs } from "../../core/time.ts"
+import type { EventRepository } from "../../events/feed/event.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import type { ConfigurationVersionRepository } from "../configuration-versions/configuration-version-repository.ts"
+import { canBeGivenBack, isClaimAhead, longestClaimMs, stageOf } from "./run-claim.ts"
+import { carryOut } from "./run-progress.ts"
+import type { RunRecordRepository, RunRepository } from "./run-repository.ts"
+import type { StateVersionRepository } from "../state/state-version-repository.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+
+interface UsedRepositories {
+  readonly users: UserRepository
+  readonly workspaces: WorkspaceRepository
+  readonly teams: TeamRepository
+  readonly events: EventRepository
+  readonly runs: RunRepository
+  readonly runRecords: RunRecordRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly stateVersions: StateVersionRepository
+}
+
+/** The name of the job. */
+export const endRunClaimsJob = { name: "run-claims", everyMs: 15 * secondMs, timeoutMs: minuteMs } as const
+
+/** In one run of the job; the rest waits for the next. */
+const claimsMaximum = 1_000
+
+export async function endRunClaims(
+  {
+    storage,
+    runtime,
+  }: { readonly storage: Storage<UsedRepositories>; readonly runtime: Pick<Runtime, "clock" | "log"> },
+  { signal }: Pick<Held, "signal">,
+): Promise<void> {
+  const { clock, log } = runtime
+  const ids = await storage.read(({ runs }) => {
+    const now = clock.now()
+    return runs.claimsToEnd({ now, latest: now + longestClaimMs, limit: claimsMaximum })
+  })
+  for (const id of ids) {
+    signal.throwIfAborted()
+    const now = clock.now()
+    const ended = await storage.transact(async (stores) => {
+      const run = await stores.runs.find(id)
+      // It may have been heard of in the meantime.
+      if (run === undefined || run.claim === null || run.finishedAt !== null) return undefined
+      const { name, leaseMs, expiresAt } = run.claim
+      if (isClaimAhead(run.claim, now)) {
+        // The executor may be alive, and has one lease to show it.
+        await stores.runs.save({ ...run, claim: { ...run.claim, expiresAt: now + leaseMs } })
+        return { name, becomes: run.status, aheadUntil: expiresAt }
+      }
+      if (expiresAt > now) return undefined
+      if (canBeGivenBack(run)) {
+        await stores.runs.save({ ...run, claim: null })
+        return { name, becomes: run.status, aheadUntil: undefined }
+      }
+      const workspace = await stores.workspaces.find({ id: run.workspaceId })
+      if (workspace === undefined) return undefined
+      const words = `\nThe executor "${name}" was silent for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.\n`
+      await stores.runRecords.appendLog(run.id, stageOf(run), Buffer.from(words))
+      const status = run.cancelRequestedAt === null ? "errored" : "canceled"
+      await carryOut(stores, run, workspace, { status, hasChanges: null }, now)
+      return { name, becomes: status, aheadUntil: undefined }
+    })
+    if (ended?.aheadUntil !== undefined)
+      log.warn("run-claim-ahead", { run: id, executor: ended.name, expiresAt: formatInstant(ended.aheadUntil) })
+    else if (ended !== undefined)
+      log.warn("run-executor-lost", { run: id, executor: ended.name, becomes: ended.becomes })
+  }
+}

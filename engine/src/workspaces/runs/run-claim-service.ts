@@ -1,0 +1,408 @@
+import type { Caller } from "../../core/caller.ts"
+import { conflict, notFound, rejectFaults } from "../../core/errors.ts"
+import { newId } from "../../core/ids.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { atRepeatableRead, type Storage } from "../../core/storage.ts"
+import type { Timers } from "../../core/timers.ts"
+import type { EventRepository } from "../../events/feed/event.ts"
+import { authorizeOrganization } from "../../organizations/authorization.ts"
+import { type OrganizationRepository, permissionsIn } from "../../organizations/organization.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import type { AgentPoolRepository } from "./agent-pool-repository.ts"
+import { actorOf, authorizeWorkspace, visibilityIn, withPermissions } from "../access/workspace-authorization.ts"
+import type { ConfigurationArchive } from "../configuration-versions/configuration-version.ts"
+import type { ConfigurationVersionRepository } from "../configuration-versions/configuration-version-repository.ts"
+import { noPermissions, type WorkspacePermission } from "../access/workspace-permissions.ts"
+import type { Run, RunClaim, RunExecutor, RunStep } from "./run.ts"
+import {
+  canBeGivenBack,
+  claimFaults,
+  type ClaimInput,
+  type ClaimTarget,
+  type ExecutionVariable,
+  newPart,
+  renewed,
+  requireDocument,
+  requireLive,
+  requirePiece,
+  requireUnended,
+  type RunClaims,
+  type RunClaimView,
+} from "./run-claim.ts"
+import { carryOut } from "./run-progress.ts"
+import type {
+  ClaimScope,
+  RunArchive,
+  RunDocument,
+  RunRecordRepository,
+  RunRepository,
+  RunStage,
+} from "./run-repository.ts"
+import { countFaults, runActor } from "./run-rules.ts"
+import { viewRun } from "./run-service.ts"
+import { claimedStatus, isFinal } from "./run-status.ts"
+import type { StateDocumentRepository } from "../state/state-document-repository.ts"
+import { openStateDocument } from "../state/state-document.ts"
+import type { StateVersionInput, StateVersionView } from "../state/state-version.ts"
+import { createStateVersion, type StateTools } from "../state/state-version-service.ts"
+import type { StateVersionRepository } from "../state/state-version-repository.ts"
+import type { VariableRepository } from "../variables/variable.ts"
+import type { WorkspaceResourceRepository } from "../state/workspace-resource.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+import { effectiveExecution, type SituatedWorkspace, type WorkspaceRef } from "../workspace/workspace.ts"
+
+interface UsedRepositories {
+  readonly access: AccessRepository
+  readonly agentPools: AgentPoolRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly runRecords: RunRecordRepository
+  readonly runs: RunRepository
+  readonly stateDocuments: StateDocumentRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+  readonly variables: VariableRepository
+  readonly workspaceResources: WorkspaceResourceRepository
+  readonly workspaces: WorkspaceRepository
+}
+
+/** What tells whose a claim is. */
+type ClaimRepositories = Pick<UsedRepositories, "access" | "agentPools" | "runs" | "workspaces">
+
+export interface ClaimTools {
+  readonly archive: RunArchive
+  readonly configurations: ConfigurationArchive
+  readonly states: StateTools
+  readonly timers: Timers
+}
+
+/** While an executor waits: how often it is looked whether a run has come, to whichever server. */
+const lookMs = 500
+/** Runs are looked at in the order in which they wait; what the caller may not execute is passed over. */
+const candidatesMaximum = 200
+
+export class RunClaimService implements RunClaims {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #tools: ClaimTools
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, tools: ClaimTools, caller: Caller) {
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    // An executor that claims a run writes its row, so that of two one gets it.
+    this.#storage = atRepeatableRead(storage)
+    this.#runtime = runtime
+    this.#tools = tools
+    this.#caller = caller
+  }
+
+  async claim(target: ClaimTarget, input: ClaimInput): Promise<RunClaimView | undefined> {
+    const scope = await this.#storage.read((stores) => this.#scope(stores, target))
+    rejectFaults(claimFaults(input))
+    for (let waitedMs = 0; ; waitedMs += lookMs) {
+      const waits = await this.#storage.read((stores) => this.#next(stores, scope))
+      // Looked for again in the transaction: of several executors that see the same run one gets it.
+      const claimed = waits && (await this.#take(target, input))
+      if (claimed !== undefined || waitedMs >= input.waitMs) return claimed
+      await this.#pause(Math.min(lookMs, input.waitMs - waitedMs))
+    }
+  }
+
+  get(id: string): Promise<RunClaimView> {
+    return this.#storage.read(async (stores) => {
+      const { run, workspace } = await this.#claimed(stores, id)
+      return viewClaim(run, workspace)
+    })
+  }
+
+  heartbeat(id: string): Promise<RunClaimView> {
+    return this.#alive(id, async (_stores, { run, workspace }) => viewClaim(run, workspace))
+  }
+
+  report(id: string, step: RunStep): Promise<RunClaimView> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { run, claim, workspace } = await this.#claimed(stores, id)
+      rejectFaults(countFaults(step.counts))
+      if (wasReported(run, step)) return viewClaim(run, workspace)
+      requireLive(run, claim, now)
+      const renewedRun = renewed(run, claim, now)
+      const after = await carryOut(stores, renewedRun, workspace, step, now)
+      // The step may have ended the claim; its answer still shows it.
+      return viewClaim(after, workspace, renewedRun.claim)
+    })
+  }
+
+  release(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { run } = await this.#claimed(stores, id)
+      if (isFinal(run.status)) return
+      if (!canBeGivenBack(run))
+        throw conflict(`The run is ${run.status} and cannot be given back; report how it ended.`, { subject: run.id })
+      await stores.runs.save({ ...run, claim: null })
+    })
+  }
+
+  appendLog(id: string, stage: RunStage, offset: number, bytes: Uint8Array): Promise<number> {
+    return this.#alive(id, async ({ runRecords }, { run }) => {
+      requirePiece(offset, bytes)
+      const size = await runRecords.logSize(run.id, stage)
+      const added = newPart(bytes, offset, size)
+      const known = bytes.subarray(0, bytes.length - added.length)
+      if (!Buffer.from(known).equals(await runRecords.readLog(run.id, stage, offset, known.length)))
+        throw conflict(`The log has something else at ${offset}.`, { subject: run.id })
+      if (added.length === 0) return size
+      requireUnended(run, stage)
+      await runRecords.appendLog(run.id, stage, added)
+      return size + added.length
+    })
+  }
+
+  async saveDocument(id: string, document: RunDocument, bytes: Uint8Array): Promise<void> {
+    const { run } = await this.#storage.read((stores) => this.#claimed(stores, id))
+    requireDocument(document, bytes)
+    const chunks = this.#tools.archive.pack(run.id, document, bytes)
+    await this.#alive(id, async ({ runRecords }, { run: present }) => {
+      // What somebody has confirmed must be what is applied.
+      requireUnended(present, "plan")
+      await runRecords.saveDocument(present.id, document, chunks)
+    })
+  }
+
+  async document(id: string, document: RunDocument): Promise<Uint8Array> {
+    const { runId, chunks } = await this.#storage.read(async (stores) => {
+      const { run } = await this.#claimed(stores, id)
+      return { runId: run.id, chunks: await stores.runRecords.document(run.id, document) }
+    })
+    if (chunks.length === 0) throw notFound(runId)
+    return this.#tools.archive.unpack(runId, document, chunks)
+  }
+
+  variables(id: string): Promise<readonly ExecutionVariable[]> {
+    return this.#storage.read(async (stores) => {
+      const { run } = await this.#working(stores, id)
+      const variables = await stores.variables.list(run.workspaceId)
+      return variables.map(({ key, value, category, hcl, sensitive }) => ({ key, value, category, hcl, sensitive }))
+    })
+  }
+
+  async configuration(id: string): Promise<Uint8Array> {
+    const { version, chunks } = await this.#storage.read(async (stores) => {
+      const { run } = await this.#working(stores, id)
+      const { configurationVersionId: versionId } = run
+      const version = versionId === null ? undefined : await stores.configurationVersions.find(versionId)
+      if (version?.status !== "uploaded") throw notFound(run.id)
+      return { version, chunks: await stores.configurationVersions.content(version.id) }
+    })
+    return this.#tools.configurations.unpack(version.id, chunks)
+  }
+
+  async state(id: string): Promise<AsyncIterable<Uint8Array>> {
+    const { currentStateVersionId: versionId } = await this.#storage.read(
+      async (stores) => (await this.#working(stores, id)).workspace,
+    )
+    if (versionId === null) throw notFound(id)
+    return openStateDocument(this.#storage, this.#tools.states.archive, versionId, "state")
+  }
+
+  async createState(id: string, input: StateVersionInput): Promise<StateVersionView> {
+    const { run } = await this.#storage.read((stores) => this.#working(stores, id))
+    return createStateVersion(
+      this.#storage,
+      this.#runtime,
+      this.#tools.states,
+      { ...input, runId: run.id },
+      async (stores) => {
+        const { run: present, workspace } = await this.#working(stores, id)
+        if (present.status !== "applying")
+          throw conflict(`The run is ${present.status}; only a run that is applying makes states.`, { subject: run.id })
+        return { workspace, by: this.#caller.kind === "agent" ? runActor(present) : actorOf(this.#caller) }
+      },
+    )
+  }
+
+  /** Secrets are for work that goes on, and for who does it. */
+  async #working(stores: ClaimRepositories, id: string): Promise<Claimed> {
+    const claimed = await this.#claimed(stores, id)
+    const { run, claim } = claimed
+    requireLive(run, claim, this.#runtime.clock.now())
+    if (isFinal(run.status)) throw conflict(`The run is ${run.status}.`, { subject: run.id })
+    return claimed
+  }
+
+  /** Who looks, and what they may find. */
+  async #scope(stores: UsedRepositories, target: ClaimTarget): Promise<ClaimScope> {
+    const caller = this.#caller
+    switch (target.kind) {
+      case "organization": {
+        const { organization } = await authorizeOrganization(stores, caller, target.name)
+        executorOf(caller)
+        const visibility = visibilityIn(caller, organization.id)
+        if (visibility === undefined) throw notFound(target.name)
+        return { organizationId: organization.id, visibility }
+      }
+      case "workspace":
+        return this.#scopeOf(stores, target.ref)
+      case "agent-pool":
+        return this.#scopeOfPool(stores, target.id)
+      default:
+        return target satisfies never
+    }
+  }
+
+  /** Whoever manages pools could give themselves an agent's token; what they may apply they execute without. */
+  async #scopeOfPool({ agentPools }: UsedRepositories, id: string): Promise<ClaimScope> {
+    const caller = this.#caller
+    const pool = await agentPools.find(id)
+    if (pool === undefined) throw notFound(id)
+    const scope = { organizationId: pool.organizationId, agentPoolId: id }
+    if (caller.kind === "agent") {
+      if (caller.agentPoolId !== id) throw notFound(id)
+      return scope
+    }
+    const visibility = visibilityIn(caller, pool.organizationId)
+    if (!permissionsIn(caller, pool.organizationId)?.canUpdateAgentPools || visibility === undefined) throw notFound(id)
+    executorOf(caller)
+    return { ...scope, visibility }
+  }
+
+  async #scopeOf(stores: UsedRepositories, ref: WorkspaceRef): Promise<ClaimScope> {
+    const caller = this.#caller
+    if (caller.kind === "agent") {
+      const workspace = await stores.workspaces.find(ref)
+      if (workspace === undefined || !(await executes(stores, caller.agentPoolId, workspace))) throw notFound()
+      const { id, organizationId } = workspace
+      return { organizationId, workspaceId: id, agentPoolId: caller.agentPoolId }
+    }
+    const { workspace } = await authorizeWorkspace(stores, caller, ref, "canQueueRun")
+    const { mode } = effectiveExecution(workspace)
+    if (mode !== "remote")
+      throw conflict(`The execution mode of the workspace is ${mode}, so its runs are not claimed like this.`, {
+        subject: workspace.id,
+      })
+    executorOf(caller)
+    return { organizationId: workspace.organizationId, workspaceId: workspace.id }
+  }
+
+  async #next(stores: UsedRepositories, scope: ClaimScope): Promise<Run | undefined> {
+    const waiting = await stores.runs.claimable(scope, this.#runtime.clock.now(), candidatesMaximum)
+    if (scope.visibility === undefined && scope.agentPoolId !== undefined) return waiting[0]
+    const workspaces = await stores.workspaces.findMany([...new Set(waiting.map((run) => run.workspaceId))])
+    const authorized = await withPermissions(stores, this.#caller, workspaces)
+    const permissionsOf = new Map(authorized.map(({ workspace, permissions }) => [workspace.id, permissions]))
+    return waiting.find((run) => permissionsOf.get(run.workspaceId)?.[neededFor(run)] === true)
+  }
+
+  #take(target: ClaimTarget, { name, leaseMs }: ClaimInput): Promise<RunClaimView | undefined> {
+    const id = newId("claim", this.#runtime.random)
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const run = await this.#next(stores, await this.#scope(stores, target))
+      const workspace = run && (await stores.workspaces.find({ id: run.workspaceId }))
+      if (run === undefined || workspace === undefined) return undefined
+      const by = executorOf(this.#caller)
+      const claimed: Run = { ...run, claim: { id, by, name, leaseMs, claimedAt: now, expiresAt: now + leaseMs } }
+      const status = claimedStatus(run.status)
+      if (status !== run.status)
+        return viewClaim(await carryOut(stores, claimed, workspace, { status, hasChanges: null }, now), workspace)
+      // Another executor gave it back, or was lost, before it had begun.
+      await stores.runs.save(claimed)
+      return viewClaim(claimed, workspace)
+    })
+  }
+
+  /** Each call of a live executor renews its lease. */
+  #alive<T>(id: string, work: (stores: UsedRepositories, claimed: Claimed) => Promise<T>): Promise<T> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const claimed = await this.#claimed(stores, id)
+      requireLive(claimed.run, claimed.claim, now)
+      const run = renewed(claimed.run, claimed.claim, now)
+      if (run !== claimed.run) await stores.runs.save(run)
+      return work(stores, { ...claimed, run })
+    })
+  }
+
+  /** Not found for everybody but the executor that made the claim, and for that one too once it may no longer execute. */
+  async #claimed(stores: ClaimRepositories, id: string): Promise<Claimed> {
+    const run = await stores.runs.findByClaim(id)
+    const claim = run?.claim ?? null
+    if (run === undefined || claim === null || !isSame(executorOf(this.#caller), claim.by)) throw notFound(id)
+    if (this.#caller.kind !== "agent") {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, neededFor(run))
+      return { run, claim, workspace }
+    }
+    const workspace = await stores.workspaces.find({ id: run.workspaceId })
+    if (workspace === undefined || !(await executes(stores, this.#caller.agentPoolId, workspace))) throw notFound(id)
+    return { run, claim, workspace }
+  }
+
+  #pause(durationMs: number): Promise<void> {
+    return new Promise((resolve) => void this.#tools.timers.after(durationMs, resolve))
+  }
+}
+
+interface Claimed {
+  readonly run: Run
+  readonly claim: RunClaim
+  readonly workspace: SituatedWorkspace
+}
+
+function executorOf(caller: Caller): RunExecutor {
+  switch (caller.kind) {
+    case "user":
+      return { kind: "users", id: caller.userId }
+    case "team":
+      return { kind: "teams", id: caller.teamId }
+    case "agent":
+      return { kind: "agent-pools", id: caller.agentPoolId }
+    // Organization tokens execute no runs (docs/permissions.md).
+    case "organization":
+    case "service":
+    case "anonymous":
+      throw notFound()
+    default:
+      return caller satisfies never
+  }
+}
+
+const isSame = (one: RunExecutor, other: RunExecutor): boolean => one.kind === other.kind && one.id === other.id
+
+/** The pool of the workspace, as long as its scope has the workspace. */
+async function executes(
+  { agentPools }: Pick<UsedRepositories, "agentPools">,
+  agentPoolId: string,
+  workspace: SituatedWorkspace,
+): Promise<boolean> {
+  const execution = effectiveExecution(workspace)
+  if (execution.mode !== "agent" || execution.agentPoolId !== agentPoolId) return false
+  return agentPools.admits(agentPoolId, { workspaceId: workspace.id, projectId: workspace.projectId })
+}
+
+const neededFor = ({ planOnly }: Run): WorkspacePermission => (planOnly ? "canQueueRun" : "canQueueApply")
+
+/** The step that was taken last, and what followed from it by itself, stand at one instant. */
+function wasReported({ status, statusTimestamps: reached }: Run, step: RunStep): boolean {
+  return status === step.status || (reached[step.status] !== undefined && reached[step.status] === reached[status])
+}
+
+function viewClaim(run: Run, workspace: SituatedWorkspace, claim = run.claim): RunClaimView {
+  if (claim === null) throw notFound(run.id)
+  const { id, name, claimedAt, expiresAt } = claim
+  const { organization, engineVersion } = workspace
+  // Executors join it to the place where they unpack, and some would take a leading slash for the root of the machine.
+  const workingDirectory = workspace.workingDirectory?.replace(/^\/+/, "") || null
+  return {
+    id,
+    name,
+    claimedAt,
+    expiresAt,
+    run: viewRun(run, { ...noPermissions, canReadVariable: true }),
+    workspace: { name: workspace.name, organizationName: organization.name, workingDirectory, engineVersion },
+  }
+}

@@ -1,0 +1,35 @@
+// Metrics over the past 30 runs that errored or were applied (docs/compatibility.md, "Runs").
+import type { Run } from "./run.ts"
+import type { RunMetrics } from "../workspace/workspace.ts"
+
+export const measuredRunsMaximum = 30
+
+type MeasuredRun = Pick<Run, "status" | "planDurationMs" | "applyDurationMs" | "policyFailed">
+
+/** `runs`: newest first, all of them errored or applied. Null before the first, and for what none of them did. */
+export function runMetrics(runs: readonly MeasuredRun[]): RunMetrics {
+  const measured = runs.slice(0, measuredRunsMaximum)
+  if (measured.length === 0) return noMetrics
+  return {
+    applyDurationAverageMs: average(measured.map(({ applyDurationMs }) => applyDurationMs)),
+    planDurationAverageMs: average(measured.map(({ planDurationMs }) => planDurationMs)),
+    policyCheckFailures: measured.filter(({ policyFailed }) => policyFailed).length,
+    runFailures: measured.filter(({ status }) => status === "errored").length,
+    runsCount: measured.length,
+  }
+}
+
+const noMetrics: RunMetrics = {
+  applyDurationAverageMs: null,
+  planDurationAverageMs: null,
+  policyCheckFailures: null,
+  runFailures: null,
+  runsCount: null,
+}
+
+/** Whole milliseconds over the runs that have the duration. */
+function average(durations: readonly (number | null)[]): number | null {
+  const known = durations.filter((duration) => duration !== null)
+  if (known.length === 0) return null
+  return Math.round(known.reduce((total, duration) => total + duration, 0) / known.length)
+}

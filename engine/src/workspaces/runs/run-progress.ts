@@ -1,0 +1,115 @@
+// How a run moves: the step and all that follows from it, in one transaction: what is decided by itself, the lock, states,
+// the current configuration, metrics.
+import { conflict } from "../../core/errors.ts"
+import type { Instant } from "../../core/time.ts"
+import type { Change, EventRepository } from "../../events/feed/event.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import type { ConfigurationVersionRepository } from "../configuration-versions/configuration-version-repository.ts"
+import { lock, nameHolder } from "../lock/lock.ts"
+import type { StateVersionRepository } from "../state/state-version-repository.ts"
+import { discardAndPromote } from "../state/state-version-rules.ts"
+import { type AutoDestroyStatus, lastActivity } from "../workspace/auto-destroy.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+import type { SituatedWorkspace, Workspace } from "../workspace/workspace.ts"
+import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
+import type { RunRepository } from "./run-repository.ts"
+import { advance, decision, lockStep, runActor } from "./run-rules.ts"
+import { isFinal, isMeasured } from "./run-status.ts"
+import { lifecycleSource, type Run, type RunStep } from "./run.ts"
+
+export const runEvent = (
+  kind: "run.created" | "run.updated",
+  workspace: Pick<Workspace, "id" | "organizationId" | "name">,
+  { id, status }: Run,
+  changed: readonly string[] = ["status"],
+): Change => ({
+  kind,
+  workspace,
+  subject: { type: "runs", id, status },
+  ...(kind === "run.updated" ? { changed } : {}),
+})
+
+interface UsedRepositories {
+  readonly workspaces: WorkspaceRepository
+  readonly events: EventRepository
+  readonly runs: RunRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+}
+
+const lockReason = "Locked by a run"
+
+/** Each step is written down, and one that is decided by itself follows at the same instant. */
+export async function carryOut(
+  stores: UsedRepositories,
+  before: Run,
+  workspace: SituatedWorkspace,
+  step: RunStep,
+  now: Instant,
+): Promise<Run> {
+  requireFreshPlan(before, step, workspace)
+  const advanced = advance(before, step, now)
+  const stepped =
+    step.status === "planning" ? { ...advanced, inputStateVersionId: workspace.currentStateVersionId } : advanced
+  const waits = step.checksFollow === true && stepped.cancelRequestedAt === null
+  const status = waits ? undefined : decision(stepped)
+  const run = withoutSettledClaim(status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now))
+  await stores.runs.save(run)
+  await stores.events.append(runEvent("run.updated", workspace, run))
+  switch (lockStep(before, run, await nameHolder(stores, workspace, runActor(run)))) {
+    case "take":
+      await stores.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), { reason: lockReason }, now))
+      await stores.events.append({ kind: "workspace.locked", workspace, changed: ["locked"] })
+      if (run.savePlan) await stores.runs.makeCurrent(run)
+      break
+    case "release":
+      await stores.workspaces.saveLock(workspace.id, { lock: { held: false }, lockNumber: workspace.lockNumber })
+      await discardAndPromote(stores, workspace)
+      await stores.events.append({ kind: "workspace.unlocked", workspace, changed: ["locked"] })
+      break
+    case "keep":
+      break
+  }
+  if (isFinal(run.status)) await recordEnd(stores, run)
+  return run
+}
+
+/** A saved plan waits without an executor: once it is confirmed, another one claims it at once. */
+const withoutSettledClaim = (run: Run): Run => (run.status === "planned_and_saved" ? { ...run, claim: null } : run)
+
+/** The states that the destroying itself has left are no sign of life. */
+function afterAutoDestroy({ status }: Run, workspace: SituatedWorkspace): Partial<Workspace> {
+  const becomes: AutoDestroyStatus = status === "applied" || status === "planned_and_finished" ? "destroyed" : "failed"
+  const settled = becomes === "destroyed" ? { autoDestroySettledAt: lastActivity(workspace) } : {}
+  return { autoDestroyStatus: becomes, ...settled }
+}
+
+/** A saved plan says what to do to the state it was made from. */
+function requireFreshPlan(run: Run, { status }: RunStep, { id, latestChangeAt }: SituatedWorkspace): void {
+  const planned = run.statusTimestamps.planning
+  if (run.status === "planned_and_saved" && status === "confirmed" && planned !== undefined && latestChangeAt > planned)
+    throw conflict("The saved plan is stale: the workspace's state has changed since it was made.", { subject: id })
+}
+
+async function recordEnd(stores: UsedRepositories, run: Run): Promise<void> {
+  // Read again: the states of the lock that has just ended may have changed it.
+  const workspace = await stores.workspaces.find({ id: run.workspaceId })
+  if (workspace === undefined) return
+  const metrics = isMeasured(run.status)
+    ? runMetrics(await stores.runs.measured(run.workspaceId, measuredRunsMaximum))
+    : workspace.metrics
+  const configuration =
+    run.status === "applied" && run.configurationVersionId !== null
+      ? await stores.configurationVersions.find(run.configurationVersionId)
+      : undefined
+  await stores.workspaces.save(workspace, {
+    ...workspace,
+    metrics,
+    ...(run.source === lifecycleSource ? afterAutoDestroy(run, workspace) : {}),
+    // A provisional configuration counts once it has been applied.
+    ...(configuration?.provisional === true ? { currentConfigurationVersionId: configuration.id } : {}),
+  })
+}

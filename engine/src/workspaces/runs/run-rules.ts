@@ -1,0 +1,202 @@
+import { conflict, type Fault } from "../../core/errors.ts"
+import type { Instant } from "../../core/time.ts"
+import { describe } from "../lock/lock.ts"
+import type { ResourceChanges, Run, RunInput, RunOperation, RunStep } from "./run.ts"
+import { holdsLock, isApplyStatus, isDecided, isFinal, mayBecome, type RunStatus } from "./run-status.ts"
+import type { Actor, Lock, Workspace } from "../workspace/workspace.ts"
+
+const messageMaximum = 10_000
+
+export const messageFaults = (message: string): Fault[] =>
+  message.length <= messageMaximum
+    ? []
+    : [{ field: ["message"], detail: `Message is too long (maximum is ${messageMaximum} characters)` }]
+
+const commentMaximum = 10_000
+/** A run shows the ids of all its comments. */
+const commentsMaximum = 500
+
+export function commentFaults(body: string): Fault[] {
+  if (body.trim() === "") return [{ field: ["body"], detail: "Body can't be blank" }]
+  return body.length <= commentMaximum
+    ? []
+    : [{ field: ["body"], detail: `Body is too long (maximum is ${commentMaximum} characters)` }]
+}
+
+export function assertTakesComment({ id, commentIds }: Pick<Run, "id" | "commentIds">): void {
+  if (commentIds.length >= commentsMaximum)
+    throw conflict(`The run has ${commentsMaximum} comments and takes no more.`, { subject: id })
+}
+
+const addressesMaximum = 1_000
+const addressMaximum = 4_096
+const variablesMaximum = 1_000
+const variableValueMaximum = 256 * 1024
+
+/** Of what can be said of one run alone. */
+export function runInputFaults(input: RunInput): Fault[] {
+  const { targetAddrs = [], replaceAddrs = [], variables = [] } = input
+  return [
+    ...messageFaults(input.message ?? ""),
+    ...addressFaults("targetAddrs", "Target addrs", targetAddrs),
+    ...addressFaults("replaceAddrs", "Replace addrs", replaceAddrs),
+    ...variableFaults(variables),
+    ...contradictions(input),
+  ]
+}
+
+function addressFaults(field: string, subject: string, addresses: readonly string[]): Fault[] {
+  if (addresses.length > addressesMaximum)
+    return [{ field: [field], detail: `${subject} has too many entries (maximum is ${addressesMaximum})` }]
+  return addresses.flatMap((address, index): Fault[] =>
+    address !== "" && address.length <= addressMaximum
+      ? []
+      : [
+          {
+            field: [field, index],
+            detail: `${subject} must be resource addresses of 1 to ${addressMaximum} characters`,
+          },
+        ],
+  )
+}
+
+function variableFaults(variables: NonNullable<RunInput["variables"]>): Fault[] {
+  if (variables.length > variablesMaximum)
+    return [{ field: ["variables"], detail: `Variables has too many entries (maximum is ${variablesMaximum})` }]
+  const keys = new Set<string>()
+  return variables.flatMap(({ key, value }, index): Fault[] => {
+    const again = keys.has(key)
+    keys.add(key)
+    if (!/^[a-zA-Z_][\w-]{0,127}$/.test(key))
+      return [
+        {
+          field: ["variables", index, "key"],
+          detail: "Variables must have keys of at most 128 letters, digits, - and _ that begin with a letter or _",
+        },
+      ]
+    if (again) return [{ field: ["variables", index, "key"], detail: `Variables has the key "${key}" twice` }]
+    return value.length <= variableValueMaximum
+      ? []
+      : [
+          {
+            field: ["variables", index, "value"],
+            detail: `Variables must have values of at most ${variableValueMaximum} characters`,
+          },
+        ]
+  })
+}
+
+function contradictions(input: RunInput): Fault[] {
+  const faults: Fault[] = []
+  const { isDestroy, planOnly, refreshOnly, savePlan = false, refresh = true } = input
+  const refuse = (holds: boolean, field: string, detail: string) => {
+    if (holds) faults.push({ field: [field], detail })
+  }
+  refuse(refreshOnly && isDestroy, "refreshOnly", "Refresh only cannot be combined with a destroy run")
+  refuse(refreshOnly && !refresh, "refresh", "Refresh cannot be false for a run that only refreshes")
+  refuse(
+    refreshOnly && (input.replaceAddrs?.length ?? 0) > 0,
+    "replaceAddrs",
+    "Replace addrs cannot be combined with refresh only",
+  )
+  refuse(
+    isDestroy && (input.replaceAddrs?.length ?? 0) > 0,
+    "replaceAddrs",
+    "Replace addrs cannot be combined with a destroy run",
+  )
+  refuse(savePlan && planOnly, "savePlan", "Save plan cannot be combined with plan only")
+  refuse(savePlan && input.autoApply === true, "autoApply", "Auto apply cannot be combined with save plan")
+  refuse(
+    (input.engineVersion ?? null) !== null && !planOnly,
+    "engineVersion",
+    "Terraform version can only be chosen for a run that only plans",
+  )
+  return faults
+}
+
+/** As lists filter it. */
+export function operationOf(
+  run: Pick<Run, "isDestroy" | "planOnly" | "refreshOnly" | "savePlan" | "allowEmptyApply">,
+): RunOperation {
+  if (run.planOnly) return "plan_only"
+  if (run.savePlan) return "save_plan"
+  if (run.isDestroy) return "destroy"
+  if (run.refreshOnly) return "refresh_only"
+  return run.allowEmptyApply ? "empty_apply" : "plan_and_apply"
+}
+
+/** Beyond what any real configuration has; it keeps sums exact. */
+const countMaximum = 1_000_000_000
+
+export function countFaults(counts: ResourceChanges | null | undefined): Fault[] {
+  return Object.entries(counts ?? {}).flatMap(([name, count]: [string, number]): Fault[] =>
+    Number.isInteger(count) && count >= 0 && count <= countMaximum
+      ? []
+      : [{ field: [`resource-${name}`], detail: `resource-${name} must be an integer from 0 to ${countMaximum}` }],
+  )
+}
+
+/**
+ * Where a run goes by itself from a status in which it is decided what becomes of its plan: one without changes ends, a
+ * saved one is kept, and one that nobody needs to confirm is confirmed. Undefined where it waits for somebody's word. One that
+ * is being canceled has stopped where it would go on.
+ */
+export function decision(run: Run): RunStatus | undefined {
+  if (run.cancelRequestedAt !== null) return isFinal(run.status) ? undefined : "canceled"
+  if (!isDecided(run.status)) return undefined
+  if (run.planOnly || (!run.hasChanges && !run.allowEmptyApply)) return "planned_and_finished"
+  if (run.savePlan) return "planned_and_saved"
+  return run.autoApply ? "confirmed" : undefined
+}
+
+/** The run one step further. Conflicts name both statuses: whoever drives runs has lost track of one. */
+export function advance(run: Run, { status, hasChanges, counts = null }: RunStep, now: Instant): Run {
+  if (!mayBecome(run.status, status) || (run.planOnly && isApplyStatus(status)))
+    throw conflict(`The run is ${run.status} and cannot become ${status}.`, { subject: run.id })
+  const planEnds = run.status === "planning"
+  const applyEnds = run.status === "applying"
+  return {
+    ...run,
+    status,
+    statusTimestamps: { ...run.statusTimestamps, [status]: now },
+    hasChanges: planEnds ? (hasChanges ?? changesSomething(counts) ?? isWorthApplying(status)) : run.hasChanges,
+    planCounts: planEnds ? (counts ?? run.planCounts) : run.planCounts,
+    applyCounts: applyEnds ? (counts ?? run.applyCounts) : run.applyCounts,
+    planDurationMs: planEnds ? elapsed(run, "planning", now) : run.planDurationMs,
+    applyDurationMs: applyEnds ? elapsed(run, "applying", now) : run.applyDurationMs,
+    policyFailed: run.policyFailed || status === "policy_override" || status === "policy_soft_failed",
+    finishedAt: isFinal(status) ? now : null,
+  }
+}
+
+const changesSomething = (counts: ResourceChanges | null): boolean | undefined =>
+  counts === null ? undefined : Object.values(counts).some((count: number) => count > 0)
+
+const isWorthApplying = (status: RunStatus): boolean => status === "planned" || status === "planned_and_saved"
+
+const elapsed = (run: Run, since: RunStatus, now: Instant): number =>
+  Math.max(0, now - (run.statusTimestamps[since] ?? now))
+
+export const runActor = (run: Pick<Run, "id">): Actor => ({ kind: "runs", id: run.id })
+
+const isHeldBy = (lock: Lock, run: Run): boolean => lock.held && lock.by.kind === "runs" && lock.by.id === run.id
+
+/**
+ * What a step does to the workspace's lock. A run that finds the workspace locked waits where it is; one whose lock an
+ * administrator took away leaves whatever lock there is now alone.
+ */
+export function lockStep(before: Run, after: Run, workspace: Workspace): "take" | "release" | "keep" {
+  const [held, holds] = [needsLock(before), needsLock(after)]
+  const takes = holds && !held
+  if (takes && workspace.lock.held && !isHeldBy(workspace.lock, after))
+    throw conflict(
+      `The run has to wait in ${before.status}. The workspace is locked by ${describe(workspace.lock.by)}.`,
+      { subject: workspace.id },
+    )
+  if (takes) return "take"
+  return held && !holds && isHeldBy(workspace.lock, before) ? "release" : "keep"
+}
+
+/** A run that only plans needs no lock, one that saves its plan none until that is confirmed. */
+const needsLock = ({ planOnly, savePlan, status }: Run): boolean =>
+  holdsLock(status) && !planOnly && (!savePlan || isApplyStatus(status))

@@ -1,0 +1,417 @@
+import type { Caller } from "../../core/caller.ts"
+import { conflict, forbidden, notFound, rejectFaults, unprocessable } from "../../core/errors.ts"
+import { newId } from "../../core/ids.ts"
+import { mapPage, offsetOf, type Page, type PageRequest } from "../../core/page.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { atRepeatableRead, type Storage } from "../../core/storage.ts"
+import type { Instant } from "../../core/time.ts"
+import type { EventRepository } from "../../events/feed/event.ts"
+import { authorizeOrganization } from "../../organizations/authorization.ts"
+import type { OrganizationRepository } from "../../organizations/organization.ts"
+import type { TeamRepository } from "../../organizations/team.ts"
+import type { UserRepository } from "../../organizations/user.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import {
+  type AuthorizedWorkspace,
+  actorOf,
+  authorizeWorkspace,
+  visibilityIn,
+  withPermissions,
+} from "../access/workspace-authorization.ts"
+import type { ConfigurationVersionRepository } from "../configuration-versions/configuration-version-repository.ts"
+import type { ConfigurationVersion } from "../configuration-versions/configuration-version.ts"
+import { describe } from "../lock/lock.ts"
+import { noPermissions, type WorkspacePermission, type WorkspacePermissions } from "../access/workspace-permissions.ts"
+import type { Visibility } from "../workspace/workspace-query.ts"
+import type { Run, RunCapacity, RunComment, RunInput, RunStep, RunView } from "./run.ts"
+import { isExecuting, requireForceCancel } from "./run-claim.ts"
+import { carryOut, runEvent } from "./run-progress.ts"
+import { newRun, queueRun } from "./run-queue.ts"
+import { assertTakesComment, commentFaults, countFaults, runInputFaults } from "./run-rules.ts"
+import type {
+  OrganizationRunQuery,
+  RunArchive,
+  RunQuery,
+  RunRecordRepository,
+  RunRepository,
+} from "./run-repository.ts"
+import {
+  hasEnded,
+  isCancelable,
+  isConfirmable,
+  isDiscardable,
+  isForceCancelable,
+  planStatus,
+  type RunStatus,
+} from "./run-status.ts"
+import type { Runs } from "./run-api.ts"
+import type { StateVersionRepository } from "../state/state-version-repository.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+import type { SituatedWorkspace, WorkspaceRef } from "../workspace/workspace.ts"
+
+interface UsedRepositories {
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly runs: RunRepository
+  readonly runRecords: RunRecordRepository
+  readonly configurationVersions: ConfigurationVersionRepository
+  readonly stateVersions: StateVersionRepository
+  readonly teams: TeamRepository
+  readonly users: UserRepository
+}
+
+export class RunService implements Runs {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #archive: RunArchive
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, archive: RunArchive, caller: Caller) {
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
+    this.#runtime = runtime
+    this.#archive = archive
+    this.#caller = caller
+  }
+
+  create(ref: WorkspaceRef, input: RunInput): Promise<RunView> {
+    const { random, clock } = this.#runtime
+    const made = newRun(random, clock.now())
+    return this.#storage.transact(async (stores) => {
+      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canQueueRun")
+      rejectFaults(runInputFaults(input))
+      if (input.isDestroy) requireDestroyable(workspace, permissions)
+      const configuration = await configurationOf(stores, workspace, input)
+      const run = await queueRun(stores, workspace, input, configuration, made, {
+        source: "tfe-api",
+        createdBy: actorOf(this.#caller),
+        message: defaultMessage,
+      })
+      return viewRun(run, permissions)
+    })
+  }
+
+  get(id: string): Promise<RunView> {
+    return this.#read((stores) => stores.runs.find(id), id)
+  }
+
+  getByPlan(planId: string): Promise<RunView> {
+    return this.#read((stores) => stores.runs.findByPlan(planId), planId)
+  }
+
+  getByApply(applyId: string): Promise<RunView> {
+    return this.#read((stores) => stores.runs.findByApply(applyId), applyId)
+  }
+
+  async planJson(planId: string): Promise<Uint8Array | undefined> {
+    const { run, chunks } = await this.#storage.read(async (stores) => {
+      const run = await stores.runs.findByPlan(planId)
+      if (run === undefined) throw notFound(planId)
+      // The organization's token administers the workspace too, but queues nothing.
+      const needed = ["canUpdate", "canQueueApply"] as const
+      await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, ...needed)
+      return { run, chunks: await stores.runRecords.document(run.id, "json-output") }
+    })
+    if (!hasEnded(planStatus(run.status, run.statusTimestamps))) return undefined
+    if (chunks.length === 0) throw notFound(planId)
+    return this.#archive.unpack(run.id, "json-output", chunks)
+  }
+
+  list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>> {
+    return this.#storage.readReplica(async (stores) => {
+      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
+      return mapPage(await stores.runs.list(workspace.id, query, page), (run) => viewRun(run, permissions))
+    })
+  }
+
+  listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>> {
+    return this.#storage.readReplica(async (stores) => {
+      const visibility = await this.#visibility(stores, organization)
+      return this.#viewed(stores, await stores.runs.listVisible(visibility, query, page))
+    })
+  }
+
+  queue(organization: string, page: PageRequest): Promise<Page<RunView>> {
+    return this.#storage.read(async (stores) => {
+      const visibility = await this.#visibility(stores, organization)
+      const queue = await this.#viewed(stores, await stores.runs.queue(visibility, page))
+      const before = offsetOf(page)
+      return { ...queue, items: queue.items.map((run, index) => ({ ...run, positionInQueue: before + index })) }
+    })
+  }
+
+  capacity(organization: string): Promise<RunCapacity> {
+    return this.#storage.read(async (stores) => stores.runs.capacity(await this.#visibility(stores, organization)))
+  }
+
+  apply(id: string, comment?: string): Promise<void> {
+    return this.#act(id, { status: "confirmed", when: isConfirmable, refusal: "cannot be applied", comment })
+  }
+
+  discard(id: string, comment?: string): Promise<void> {
+    return this.#act(id, { status: "discarded", when: isDiscardable, refusal: "cannot be discarded", comment })
+  }
+
+  cancel(id: string, comment?: string): Promise<void> {
+    const now = this.#runtime.clock.now()
+    return this.#act(id, {
+      comment,
+      status: "canceled",
+      when: isCancelable,
+      refusal: "cannot be canceled",
+      async instead(stores, run, workspace) {
+        if (!isExecuting(run, now)) return false
+        if (run.cancelRequestedAt !== null) throw conflict("The run is being canceled already.", { subject: run.id })
+        await requestCancel(stores, run, workspace, now)
+        return true
+      },
+    })
+  }
+
+  forceCancel(id: string, comment?: string): Promise<void> {
+    const now = this.#runtime.clock.now()
+    return this.#act(id, {
+      comment,
+      status: "force_canceled",
+      when: isForceCancelable,
+      refusal: "cannot be canceled",
+      async instead(_stores, run) {
+        requireForceCancel(run, now)
+        return false
+      },
+    })
+  }
+
+  forceExecute(id: string): Promise<void> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { run, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
+      if (run.status !== "pending")
+        throw forbidden(`The run is ${run.status}; only a pending run can be forced to execute.`)
+      const { lock } = workspace
+      if (lock.held && lock.by.kind !== "runs")
+        throw conflict(`The run has to wait. The workspace is locked by ${describe(lock.by)}.`, {
+          subject: workspace.id,
+        })
+      const earlier = await stores.runs.before(run)
+      const holder = lock.held ? await stores.runs.find(lock.by.id) : undefined
+      if (holder === undefined && earlier.length === 0) throw forbidden("The run does not wait for another run.")
+      // Pending runs do not touch the lock, so the workspace is still as read when its holder ends.
+      for (const other of [...earlier, ...(holder === undefined ? [] : [holder])])
+        await endForAnother(stores, other, workspace, now)
+    })
+  }
+
+  addComment(id: string, body: string): Promise<RunComment> {
+    return this.#storage.transact(async (stores) => {
+      const { run, workspace } = await this.#authorized(stores, id, () => "canQueueRun")
+      const { run: commented, comment } = await this.#withComment(stores, run, body)
+      await stores.runs.save(commented)
+      await stores.events.append(runEvent("run.updated", workspace, commented, ["comments"]))
+      return comment
+    })
+  }
+
+  comments(id: string, page: PageRequest): Promise<Page<RunComment>> {
+    return this.#storage.read(async (stores) => {
+      const { run } = await this.#authorized(stores, id, () => "canReadRun")
+      return stores.runs.comments(run.id, page)
+    })
+  }
+
+  comment(id: string): Promise<RunComment> {
+    return this.#storage.read(async (stores) => {
+      const comment = await stores.runs.findComment(id)
+      if (comment === undefined) throw notFound(id)
+      await this.#authorized(stores, comment.runId, () => "canReadRun")
+      return comment
+    })
+  }
+
+  advance(id: string, step: RunStep): Promise<RunView> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { run, workspace, permissions } = await this.#authorized(stores, id, (run) =>
+        run.planOnly ? "canQueueRun" : "canQueueApply",
+      )
+      rejectFaults(countFaults(step.counts))
+      requireUnclaimed(run, now)
+      return viewRun(await carryOut(stores, this.#confirmed(run, step.status), workspace, step, now), permissions)
+    })
+  }
+
+  async #visibility(stores: UsedRepositories, organization: string): Promise<Visibility> {
+    const { organization: found } = await authorizeOrganization(stores, this.#caller, organization)
+    const visibility = visibilityIn(this.#caller, found.id)
+    if (visibility === undefined) throw notFound(organization)
+    return visibility
+  }
+
+  /** With what the caller may do to each. */
+  async #viewed(stores: UsedRepositories, runs: Page<Run>): Promise<Page<RunView>> {
+    const workspaces = await stores.workspaces.findMany([...new Set(runs.items.map((run) => run.workspaceId))])
+    const authorized = await withPermissions(stores, this.#caller, workspaces)
+    const permissionsOf = new Map(authorized.map(({ workspace, permissions }) => [workspace.id, permissions]))
+    return mapPage(runs, (run) => viewRun(run, permissionsOf.get(run.workspaceId) ?? noPermissions))
+  }
+
+  #read(find: (stores: UsedRepositories) => Promise<Run | undefined>, id: string): Promise<RunView> {
+    return this.#storage.read(async (stores) => {
+      const run = await find(stores)
+      if (run === undefined) throw notFound(id)
+      const { permissions } = await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, "canReadRun")
+      return viewRun(run, permissions)
+    })
+  }
+
+  async #act(
+    id: string,
+    action: {
+      readonly status: RunStatus
+      readonly when: (status: RunStatus) => boolean
+      readonly refusal: string
+      readonly comment: string | undefined
+      /** Answers whether it has done what there is to do for now. */
+      readonly instead?: (stores: UsedRepositories, run: Run, workspace: SituatedWorkspace) => Promise<boolean>
+    },
+  ): Promise<void> {
+    const now = this.#runtime.clock.now()
+    await this.#storage.transact(async (stores) => {
+      const { run: found, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
+      if (!action.when(found.status))
+        throw conflict(`The run is ${found.status} and ${action.refusal}.`, { subject: found.id })
+      const { comment = "" } = action
+      // Clients send an empty comment for none.
+      const run = comment === "" ? found : (await this.#withComment(stores, found, comment)).run
+      if ((await action.instead?.(stores, run, workspace)) === true) return
+      await carryOut(
+        stores,
+        this.#confirmed(run, action.status),
+        workspace,
+        { status: action.status, hasChanges: null },
+        now,
+      )
+    })
+  }
+
+  /** Stores the comment; the run with its id is still to be saved. */
+  async #withComment(
+    stores: UsedRepositories,
+    run: Run,
+    body: string,
+  ): Promise<{ readonly run: Run; readonly comment: RunComment }> {
+    rejectFaults(commentFaults(body))
+    assertTakesComment(run)
+    const { random, clock } = this.#runtime
+    const createdBy = actorOf(this.#caller)
+    const comment = { id: newId("wsc", random), runId: run.id, body, createdAt: clock.now(), createdBy }
+    await stores.runs.insertComment(comment)
+    return { run: { ...run, commentIds: [...run.commentIds, comment.id] }, comment }
+  }
+
+  /** By the caller, if that is the step. */
+  #confirmed(run: Run, status: RunStatus): Run {
+    return status === "confirmed" ? { ...run, confirmedBy: actorOf(this.#caller) } : run
+  }
+
+  async #authorized(
+    stores: UsedRepositories,
+    id: string,
+    permission: (run: Run) => WorkspacePermission,
+  ): Promise<AuthorizedWorkspace & { readonly run: Run }> {
+    const run = await stores.runs.find(id)
+    if (run === undefined) throw notFound(id)
+    return { ...(await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, permission(run))), run }
+  }
+}
+
+export function viewRun(run: Run, permissions: WorkspacePermissions): RunView {
+  const { organizationId: _organizationId, policyFailed: _policyFailed, finishedAt: _finishedAt, ...shown } = run
+  const { planDurationMs: _planMs, applyDurationMs: _applyMs, claim, ...view } = shown
+  const { canQueueApply, canReadVariable } = permissions
+  const { statusTimestamps: reached } = run
+  return {
+    ...view,
+    variables: canReadVariable ? view.variables : [],
+    cancelRequestedAt: run.cancelRequestedAt ?? reached.canceled ?? reached.force_canceled ?? null,
+    executor: claim === null || run.finishedAt !== null ? null : { name: claim.name, expiresAt: claim.expiresAt },
+    permissions: {
+      canApply: canQueueApply,
+      canCancel: canQueueApply,
+      canDiscard: canQueueApply,
+      canForceCancel: canQueueApply,
+      canForceExecute: canQueueApply,
+    },
+  }
+}
+
+async function requestCancel(
+  stores: UsedRepositories,
+  run: Run,
+  workspace: SituatedWorkspace,
+  now: Instant,
+): Promise<void> {
+  await stores.runs.save({ ...run, cancelRequestedAt: now })
+  await stores.events.append(runEvent("run.updated", workspace, run, ["canceled-at"]))
+}
+
+/** Discards what waits, and cancels what is at work; a living executor stops it first. */
+async function endForAnother(
+  stores: UsedRepositories,
+  run: Run,
+  workspace: SituatedWorkspace,
+  now: Instant,
+): Promise<void> {
+  if (isDiscardable(run.status)) {
+    await carryOut(stores, run, workspace, { status: "discarded", hasChanges: null }, now)
+    return
+  }
+  if (run.cancelRequestedAt !== null || !isCancelable(run.status)) return
+  if (isExecuting(run, now)) await requestCancel(stores, run, workspace, now)
+  else await carryOut(stores, run, workspace, { status: "canceled", hasChanges: null }, now)
+}
+
+const defaultMessage = "Queued manually via the API"
+
+/** Only the executor that has claimed a run says how far it is. */
+function requireUnclaimed({ id, claim }: Run, now: Instant): void {
+  if (claim !== null && claim.expiresAt > now)
+    throw conflict(`The run is claimed by the executor "${claim.name}", who alone may report on it.`, { subject: id })
+}
+
+function requireDestroyable(workspace: SituatedWorkspace, permissions: WorkspacePermissions): void {
+  if (!permissions.canQueueDestroy) throw notFound(workspace.id)
+  if (!workspace.allowDestroyPlan)
+    throw unprocessable("Destroy plans are not allowed in this workspace.", [
+      { field: ["isDestroy"], detail: "Destroy plans are not allowed in this workspace" },
+    ])
+}
+
+async function configurationOf(
+  { configurationVersions }: Pick<UsedRepositories, "configurationVersions">,
+  workspace: SituatedWorkspace,
+  { configurationVersionId }: RunInput,
+): Promise<ConfigurationVersion | undefined> {
+  if (configurationVersionId === null) {
+    const current = workspace.currentConfigurationVersionId
+    return current === null ? undefined : configurationVersions.find(current)
+  }
+  const configuration = await configurationVersions.find(configurationVersionId)
+  const field = ["configurationVersion", "id"]
+  if (configuration?.workspaceId !== workspace.id)
+    throw unprocessable("The configuration version does not belong to this workspace.", [
+      { field, detail: "configuration-version must be one of this workspace" },
+    ])
+  if (configuration.status === "archived")
+    throw unprocessable("The configuration version is archived.", [
+      { field, detail: "configuration-version is archived" },
+    ])
+  if (configuration.status.startsWith("backing_data_"))
+    throw unprocessable("The data of the configuration version was deleted.", [
+      { field, detail: "configuration-version has lost its data" },
+    ])
+  return configuration
+}

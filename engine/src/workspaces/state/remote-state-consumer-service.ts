@@ -1,0 +1,114 @@
+import type { Caller } from "../../core/caller.ts"
+import type { Edition } from "../../core/edition.ts"
+import { notFound } from "../../core/errors.ts"
+import type { OrganizationId, WorkspaceId } from "../../core/ids.ts"
+import { type Page, pageOf, type PageRequest } from "../../core/page.ts"
+import { atRepeatableRead, type Storage } from "../../core/storage.ts"
+import type { EventRepository } from "../../events/feed/event.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import { authorizeWorkspace, visibilityIn, withPermissions } from "../access/workspace-authorization.ts"
+import { isVisible, organizationWideAccess } from "../access/workspace-permissions.ts"
+import {
+  rejectOwnState,
+  rejectWhileGlobal,
+  type RemoteStateConsumers,
+  type RemoteStateConsumerRepository,
+} from "./remote-state-consumers.ts"
+import type { SituatedWorkspace } from "../workspace/workspace.ts"
+import { viewsOf } from "../workspace/workspace-service.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+import type { WorkspaceView } from "../workspace/workspace-view.ts"
+
+interface UsedRepositories {
+  readonly access: AccessRepository
+  readonly consumers: RemoteStateConsumerRepository
+  readonly events: EventRepository
+  readonly workspaces: WorkspaceRepository
+}
+
+export class RemoteStateConsumerService implements RemoteStateConsumers {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #edition: Edition
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, edition: Edition, caller: Caller) {
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    // Consumers are pairs of foreign keys, unique by their primary key.
+    this.#storage = atRepeatableRead(storage)
+    this.#edition = edition
+    this.#caller = caller
+  }
+
+  list(workspaceId: string, page: PageRequest): Promise<Page<WorkspaceView>> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
+      const visibility = visibilityIn(this.#caller, workspace.organizationId)
+      if (visibility === undefined) throw notFound(workspaceId)
+      const { id, globalRemoteState } = workspace
+      const found = globalRemoteState
+        ? await stores.consumers.others(id, visibility, page)
+        : await stores.consumers.listed(id, visibility, page)
+      const consumers = await stores.workspaces.findMany(found.items)
+      const views = await viewsOf(stores, await withPermissions(stores, this.#caller, consumers), this.#edition)
+      return pageOf(views, page, found.totalCount)
+    })
+  }
+
+  replace(workspaceId: string, consumerIds: readonly string[]): Promise<void> {
+    return this.#change(workspaceId, consumerIds, async (stores, workspace, ids) => {
+      this.#requireOrganizationWide(workspace)
+      rejectOwnState(workspace, consumerIds)
+      await stores.consumers.clear(workspace.id)
+      await stores.consumers.add(workspace.id, ids)
+    })
+  }
+
+  add(workspaceId: string, consumerIds: readonly string[]): Promise<void> {
+    return this.#change(workspaceId, consumerIds, async (stores, workspace, ids) => {
+      rejectOwnState(workspace, consumerIds)
+      await stores.consumers.add(workspace.id, ids)
+    })
+  }
+
+  remove(workspaceId: string, consumerIds: readonly string[]): Promise<void> {
+    return this.#change(workspaceId, consumerIds, (stores, workspace, ids) =>
+      stores.consumers.remove(workspace.id, ids),
+    )
+  }
+
+  #change(
+    workspaceId: string,
+    consumerIds: readonly string[],
+    work: (stores: UsedRepositories, workspace: SituatedWorkspace, ids: readonly WorkspaceId[]) => Promise<void>,
+  ): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canUpdate")
+      rejectWhileGlobal(workspace)
+      await work(stores, workspace, await this.#readable(stores, workspace.organizationId, consumerIds))
+      await stores.events.append({ kind: "remote-state-consumers.updated", workspace })
+    })
+  }
+
+  /** A list may name workspaces that an admin of this one alone does not see; only who sees all can say what it is. */
+  #requireOrganizationWide({ id, organizationId }: SituatedWorkspace): void {
+    if (["by-grant", "read", "none"].includes(organizationWideAccess(this.#caller, organizationId))) throw notFound(id)
+  }
+
+  async #readable(
+    stores: UsedRepositories,
+    organizationId: OrganizationId,
+    consumerIds: readonly string[],
+  ): Promise<readonly WorkspaceId[]> {
+    const ids = [...new Set(consumerIds)] as WorkspaceId[]
+    const found = await withPermissions(stores, this.#caller, await stores.workspaces.findMany(ids))
+    const readable = new Set(
+      found
+        .filter(({ workspace, permissions }) => workspace.organizationId === organizationId && isVisible(permissions))
+        .map(({ workspace }) => workspace.id),
+    )
+    const missing = ids.find((id) => !readable.has(id))
+    if (missing !== undefined) throw notFound(missing)
+    return ids
+  }
+}

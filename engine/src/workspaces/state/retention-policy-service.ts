@@ -1,0 +1,123 @@
+import type { Caller } from "../../core/caller.ts"
+import type { Edition } from "../../core/edition.ts"
+import { notFound, rejectFaults } from "../../core/errors.ts"
+import { newId } from "../../core/ids.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { atRepeatableRead, type Storage } from "../../core/storage.ts"
+import type { Change, EventRepository } from "../../events/feed/event.ts"
+import { authorizeOrganization, requireSiteAdmin } from "../../organizations/authorization.ts"
+import type { OrganizationRepository } from "../../organizations/organization.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import { authorizeWorkspace } from "../access/workspace-authorization.ts"
+import {
+  retentionFaults,
+  type RetentionPolicies,
+  type RetentionPolicyRepository,
+  type RetentionPolicyView,
+  type RetentionRule,
+  type RetentionSubject,
+  type RetentionTarget,
+  setPolicy,
+} from "./retention-policy.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+
+interface UsedRepositories {
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly retentionPolicies: RetentionPolicyRepository
+  readonly workspaces: WorkspaceRepository
+}
+
+interface Candidate {
+  readonly subject: RetentionSubject
+  readonly target: RetentionTarget
+  /** What tells that it has changed. */
+  readonly events: readonly Change[]
+}
+
+/** Whoever sees the target sees its policy; who may change its settings may change it. */
+export class RetentionPolicyService implements RetentionPolicies {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #edition: Edition
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, edition: Edition, caller: Caller) {
+    // Each transaction writes the one row of its target, unique by constraint, and decides by nothing else.
+    this.#storage = atRepeatableRead(storage)
+    this.#runtime = runtime
+    this.#edition = edition
+    this.#caller = caller
+  }
+
+  get(target: RetentionTarget): Promise<RetentionPolicyView> {
+    return this.#storage.read(async (stores) => {
+      for (const candidate of await this.#authorized(stores, target, "see")) {
+        const policy = await stores.retentionPolicies.find(candidate.subject)
+        if (policy !== undefined) return { ...policy, target: candidate.target }
+      }
+      throw notFound()
+    })
+  }
+
+  set(target: RetentionTarget, rule: RetentionRule): Promise<RetentionPolicyView> {
+    const id = newId("drp", this.#runtime.random)
+    return this.#storage.transact(async (stores) => {
+      const [own] = await this.#authorized(stores, target, "change")
+      rejectFaults(retentionFaults(target.kind, rule))
+      const policy = setPolicy(await stores.retentionPolicies.find(own.subject), rule, id)
+      await stores.retentionPolicies.put(own.subject, policy)
+      await stores.events.append(...own.events)
+      return { ...policy, target: own.target }
+    })
+  }
+
+  delete(target: RetentionTarget): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const [own] = await this.#authorized(stores, target, "change")
+      if ((await stores.retentionPolicies.find(own.subject)) === undefined) throw notFound()
+      await stores.retentionPolicies.remove(own.subject)
+      await stores.events.append(...own.events)
+    })
+  }
+
+  /** The target itself, then what its policy falls back on. */
+  async #authorized(
+    stores: UsedRepositories,
+    target: RetentionTarget,
+    verb: "see" | "change",
+  ): Promise<readonly [Candidate, ...Candidate[]]> {
+    if (this.#edition === "hosted") throw notFound()
+    switch (target.kind) {
+      case "workspace": {
+        const needed = verb === "change" ? (["canUpdate"] as const) : []
+        const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: target.id }, ...needed)
+        return [
+          {
+            subject: { kind: "workspace", id: workspace.id },
+            target,
+            events: [{ kind: "retention-policy.updated", workspace }],
+          },
+          {
+            subject: { kind: "organization", id: workspace.organizationId },
+            target: { kind: "organization", name: workspace.organization.name },
+            events: [],
+          },
+        ]
+      }
+      case "organization": {
+        const needed = verb === "change" ? (["canUpdate"] as const) : []
+        const { organization } = await authorizeOrganization(stores, this.#caller, target.name, ...needed)
+        const { id, name } = organization
+        const events = [{ kind: "retention-policy.updated", organizationId: id } as const]
+        return [{ subject: { kind: "organization", id }, target: { kind: "organization", name }, events }]
+      }
+      case "site":
+        requireSiteAdmin(this.#caller)
+        return [{ subject: { kind: "site", id: "" }, target, events: [] }]
+      default:
+        return target satisfies never
+    }
+  }
+}

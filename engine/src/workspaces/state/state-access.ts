@@ -1,0 +1,46 @@
+// Access to a workspace's current state: callers with the permission, and callers that may run in a workspace that consumes it, because
+// runs there read the state for them. Such callers may also read the workspace itself, without its earlier states, runs and variables
+// (docs/compatibility.md, "Reading the state of another workspace").
+import type { Caller } from "../../core/caller.ts"
+import { notFound } from "../../core/errors.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import { type AuthorizedWorkspace, teamsOf, withPermissions } from "../access/workspace-authorization.ts"
+import { isVisible, type WorkspacePermission, workspacePermissions } from "../access/workspace-permissions.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+import type { SituatedWorkspace, WorkspaceRef } from "../workspace/workspace.ts"
+
+interface UsedRepositories {
+  readonly workspaces: WorkspaceRepository
+  readonly access: AccessRepository
+}
+export type StatePermission = Extract<WorkspacePermission, "canReadStateVersions" | "canReadStateOutputs">
+
+/** Not found unless the caller may read the workspace itself (`needed` empty) or what is named of its state. */
+export async function authorizeStateReading(
+  stores: UsedRepositories,
+  caller: Caller,
+  ref: WorkspaceRef,
+  ...needed: readonly StatePermission[]
+): Promise<AuthorizedWorkspace & { readonly currentStateOnly: boolean }> {
+  const workspace = await stores.workspaces.find(ref)
+  if (workspace === undefined) throw notFound("id" in ref ? ref.id : `${ref.organization}/${ref.name}`)
+  const [authorized] = await withPermissions(stores, caller, [workspace])
+  const { permissions } = authorized as AuthorizedWorkspace
+  if (isVisible(permissions) && needed.every((name) => permissions[name]))
+    return { workspace, permissions, currentStateOnly: false }
+  if (!(await runsInConsumer(stores, caller, workspace))) throw notFound(workspace.id)
+  const granted = { ...permissions, canReadStateVersions: true, canReadStateOutputs: true }
+  return { workspace, permissions: granted, currentStateOnly: true }
+}
+
+async function runsInConsumer(
+  { access }: Pick<UsedRepositories, "access">,
+  caller: Caller,
+  workspace: SituatedWorkspace,
+): Promise<boolean> {
+  const teams = teamsOf(caller, workspace.organizationId)
+  if (teams.length === 0) return false
+  const { allowForceDeleteWorkspaces } = workspace.organization
+  const organization = { id: workspace.organizationId, allowForceDeleteWorkspaces }
+  return workspacePermissions(caller, organization, await access.grantsOnConsumersOf(workspace, teams)).canQueueRun
+}

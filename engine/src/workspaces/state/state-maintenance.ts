@@ -1,0 +1,72 @@
+// What becomes of states and configurations without a request: uploads that never came to an end, what was abandoned, and what
+// retention policies give up.
+import type { Held } from "../../core/leases.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import { hourMs, minuteMs } from "../../core/time.ts"
+import { nextTurn } from "../../core/timers.ts"
+import type { ConfigurationVersionRepository } from "../configuration-versions/configuration-version-repository.ts"
+import type { StateDocumentRepository } from "./state-document-repository.ts"
+import { removeBackingData } from "./state-document.ts"
+import { grantMs } from "./state-grants.ts"
+import type { StateVersionRepository } from "./state-version-repository.ts"
+
+export interface UpkeepContext {
+  readonly storage: Storage<{
+    readonly configurationVersions: ConfigurationVersionRepository
+    readonly stateVersions: StateVersionRepository
+    readonly stateDocuments: StateDocumentRepository
+  }>
+  readonly runtime: Runtime
+}
+
+/** The name of the job. */
+export const stateUpkeepJob = { name: "state-upkeep", everyMs: 5 * minuteMs, timeoutMs: 30 * minuteMs } as const
+
+/** In one transaction. */
+const versionsPerWrite = 100
+/** In one run of the job; the rest waits for the next. */
+const writesMaximum = 10_000
+/** An upload that began just before its address ended may still be going on so long after. */
+const longestUploadMs = hourMs
+
+export async function keepStates({ storage, runtime }: UpkeepContext, { signal }: Pick<Held, "signal">): Promise<void> {
+  const { clock, log } = runtime
+  const now = clock.now()
+  const uploadsEndedBefore = now - grantMs.upload - longestUploadMs
+  /** Does some of it again and again, until there is no more; how much that was. */
+  const all = async (write: () => Promise<number>): Promise<number> => {
+    let total = 0
+    for (let writes = 0; writes < writesMaximum; writes += 1) {
+      signal.throwIfAborted()
+      const count = await write()
+      if (count === 0) break
+      total += count
+      await nextTurn()
+    }
+    return total
+  }
+
+  const expired = await all(() =>
+    storage.transact(({ stateVersions }) => stateVersions.discardOlder(uploadsEndedBefore, versionsPerWrite)),
+  )
+  const givenUp = await all(() =>
+    storage.transact(async (stores) => {
+      const ids = await stores.stateVersions.givenUp(now, versionsPerWrite)
+      await stores.stateVersions.setBackingDataDeleted(ids)
+      for (const id of ids) await removeBackingData(stores, id)
+      return ids.length
+    }),
+  )
+  const configurationsGivenUp = await all(() =>
+    storage.transact(async ({ configurationVersions }) => {
+      const ids = await configurationVersions.givenUp(now, versionsPerWrite)
+      await configurationVersions.removeContents(ids)
+      return ids.length
+    }),
+  )
+  await all(() => storage.transact(({ stateDocuments }) => stateDocuments.sweep(uploadsEndedBefore)))
+  if (expired > 0) log.info("state-uploads-expired", { count: expired })
+  if (givenUp > 0) log.info("states-given-up", { count: givenUp })
+  if (configurationsGivenUp > 0) log.info("configurations-given-up", { count: configurationsGivenUp })
+}

@@ -1,0 +1,85 @@
+// What the current state of a workspace manages, one by one. Most are never asked for, so that a state is read for it when
+// somebody does, once, and what has become of each since the last time is stored.
+import { newId } from "../../core/ids.ts"
+import { mapPage, type Page, type PageRequest, pageOf } from "../../core/page.ts"
+import { oneAtATime } from "../../core/pieces.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Signer } from "../../core/signing.ts"
+import type { Storage } from "../../core/storage.ts"
+import { nextTurn } from "../../core/timers.ts"
+import { openStateDocument, type StateArchive } from "./state-document.ts"
+import type { StateDocumentRepository } from "./state-document-repository.ts"
+import { stateInstancesReader } from "./state-parser.ts"
+import type { StateVersionRepository } from "./state-version-repository.ts"
+import type { StateVersion } from "./state-version.ts"
+import { withModuleNames, type WorkspaceResource, type WorkspaceResourceRepository } from "./workspace-resource.ts"
+import type { Workspace } from "../workspace/workspace.ts"
+
+interface UsedRepositories {
+  readonly stateVersions: StateVersionRepository
+  readonly stateDocuments: StateDocumentRepository
+  readonly workspaceResources: WorkspaceResourceRepository
+}
+
+interface ListingTools {
+  readonly archive: StateArchive
+  readonly signer: Signer
+}
+
+/** In one transaction. */
+const resourcesPerWrite = 200
+
+/** `find` authorizes. */
+export async function listResources<S extends UsedRepositories>(
+  storage: Storage<S>,
+  tools: ListingTools,
+  runtime: Runtime,
+  page: PageRequest,
+  find: (stores: S) => Promise<Workspace>,
+): Promise<Page<WorkspaceResource>> {
+  const { workspace, current, listed } = await storage.read(async (stores) => {
+    const workspace = await find(stores)
+    const id = workspace.currentStateVersionId
+    return {
+      workspace,
+      current: id === null ? undefined : await stores.stateVersions.find(id),
+      listed: await stores.workspaceResources.listedFrom(workspace.id),
+    }
+  })
+  if (current === undefined) return pageOf([], page, 0)
+  if (listed !== current.id) await listAnew(storage, tools, runtime, current)
+  const found = await storage.read(({ workspaceResources }) => workspaceResources.list(workspace.id, page))
+  return mapPage(found, withModuleNames)
+}
+
+async function listAnew(
+  storage: Storage<UsedRepositories>,
+  { archive, signer }: ListingTools,
+  { random }: Runtime,
+  { id: stateVersionId, workspaceId, createdAt }: StateVersion,
+): Promise<void> {
+  const reader = stateInstancesReader((text) => signer.sign(`workspace-resource/${workspaceId}/${text}`))
+  for await (const piece of oneAtATime(await openStateDocument(storage, archive, stateVersionId, "state"))) {
+    reader.write(piece)
+    await nextTurn()
+  }
+  const found = reader.end()
+  const known = await storage.read(({ workspaceResources }) => workspaceResources.known(workspaceId))
+  const digests = new Map(known.map(({ address, digest }) => [address, digest]))
+  const changed = [...found.values()].filter(({ address, digest }) => digests.get(address) !== digest)
+  const gone = known.filter(({ address }) => !found.has(address)).map(({ id }) => id)
+  await eachBatch(gone, (ids) => storage.transact(({ workspaceResources }) => workspaceResources.remove(ids)))
+  await eachBatch(changed, (resources) => {
+    const withIds = resources.map((resource) => ({ ...resource, id: newId("wsr", random) }))
+    return storage.transact(async ({ workspaceResources }) => {
+      for (const resource of withIds)
+        await workspaceResources.put(workspaceId, resource, { at: createdAt, stateVersionId })
+    })
+  })
+  await storage.transact(({ workspaceResources }) => workspaceResources.setListedFrom(workspaceId, stateVersionId))
+}
+
+async function eachBatch<T>(items: readonly T[], write: (batch: readonly T[]) => Promise<void>): Promise<void> {
+  for (let first = 0; first < items.length; first += resourcesPerWrite)
+    await write(items.slice(first, first + resourcesPerWrite))
+}

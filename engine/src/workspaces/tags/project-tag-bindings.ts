@@ -1,0 +1,17 @@
+import type { ProjectBindings } from "../../organizations/project.ts"
+import { bind } from "./bind-tags.ts"
+import { rejectPlan, replaceAllAs } from "./tag-owners.ts"
+import { bindingFaults, changesBetween } from "./tag-binding.ts"
+import type { Taggable, TagRepository } from "./tag-repository.ts"
+
+/** The bindings of a project that is made or changed together with them. */
+export const projectBindings: ProjectBindings<{ readonly tags: TagRepository }> = {
+  faults: (bindings) => bindingFaults(bindings, ["tagBindings"]),
+  async replace({ tags }, { id, organizationId }, bindings, made) {
+    const bearer: Taggable = { kind: "project", id, organizationId }
+    const before = (await tags.bindingsOf([bearer])).get(id) ?? []
+    const plan = replaceAllAs(made.owner, before, bindings, ["tagBindings"])
+    rejectPlan(plan)
+    await bind(tags, [{ bearer, change: changesBetween(before, plan.bindings) }], made)
+  },
+}

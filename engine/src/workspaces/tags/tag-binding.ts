@@ -1,0 +1,209 @@
+// Flat tags and key-value bindings of one resource are one list with one entry per key, any case. An entry with a value is a
+// binding. An entry without one is a flat tag, a binding that was made through a binding endpoint, or both: each view lists its
+// own, as HCP Terraform does (https://github.com/hashicorp/terraform-provider-tfe/pull/1767). Every change below is planned on the
+// whole list, as a function from the present list to the wanted one.
+import type { Fault, FieldPath } from "../../core/errors.ts"
+import type { ProjectId, TagId } from "../../core/ids.ts"
+import type { Instant } from "../../core/time.ts"
+import { foldTag, isFlatTagName, isReserved } from "./tag.ts"
+
+export interface Binding {
+  readonly key: string
+  readonly value: string
+}
+
+/** Which views list a key: at least one does, and with a value bindings alone. */
+export interface TagEntry extends Binding {
+  readonly isTag: boolean
+  readonly isBinding: boolean
+}
+
+/** An entry as it is stored. */
+export interface TagBinding extends TagEntry {
+  readonly id: string
+  /** Of a flat tag: its tag in the organization's pool. */
+  readonly tagId: TagId | null
+  readonly createdAt: Instant
+  /** Who holds it, in order; nobody in particular when there are none (`owners.ts`). */
+  readonly owners: readonly string[]
+}
+
+/** A binding of the workspace or of its project; the workspace's own wins. */
+export interface EffectiveTagBinding extends Binding, ShownEntry {
+  readonly inheritedFrom: ProjectId | null
+  /** Where they were asked for. */
+  readonly owners?: readonly string[]
+}
+
+/** Which views list an entry; only where flat tags are listed beside bindings. */
+export type ShownEntry = Partial<Pick<TagEntry, "isTag" | "isBinding">>
+
+/** What shall be, and everything that is wrong with it; it counts only when nothing is. */
+export interface PlannedBindings {
+  readonly bindings: readonly TagEntry[]
+  readonly faults: readonly Fault[]
+}
+
+/** What turns one list into another. */
+export interface BindingChange {
+  readonly put: readonly (TagEntry & { readonly owners?: readonly string[]; readonly present?: TagBinding })[]
+  readonly remove: readonly TagBinding[]
+}
+
+/** Of those with a value, on one resource. */
+export const bindingsMaximum = 10
+export const bindingKeyMaximum = 128
+export const bindingValueMaximum = 256
+
+export const hasValue = (binding: Binding): boolean => binding.value !== ""
+
+/** What is wrong with a list of bindings by itself. `prefix` names it in the document: `["tagBindings"]`, `["data"]`. */
+export function bindingFaults(bindings: readonly Binding[], prefix: FieldPath): Fault[] {
+  const seen = new Set<string>()
+  const faults = bindings.flatMap((binding, index): Fault[] => {
+    const field = (name: string) => [...prefix, index, name]
+    const folded = foldTag(binding.key)
+    const repeated = seen.has(folded)
+    seen.add(folded)
+    return [
+      ...keyFaults(binding, field("key")),
+      ...(repeated ? [{ field: field("key"), detail: `Key "${binding.key}" is given more than once` }] : []),
+      ...valueFaults(binding.value, field("value")),
+    ]
+  })
+  return [...faults, ...countFaults(bindings, prefix)]
+}
+
+/** Exactly these bindings; flat tags that are not named stay. */
+export function replaceBindings(
+  present: readonly TagEntry[],
+  wanted: readonly Binding[],
+  prefix: FieldPath,
+): PlannedBindings {
+  return addAndChange(present.flatMap(withoutBinding), wanted, prefix)
+}
+
+/** What is left of an entry that is no binding any more. */
+export const withoutBinding = <E extends TagEntry>(entry: E): readonly E[] =>
+  entry.isTag ? [{ ...entry, isBinding: false }] : []
+
+/** A value given to a flat tag's key makes it a binding; without a value the key is a flat tag beside. */
+export function addAndChange(
+  present: readonly TagEntry[],
+  given: readonly Binding[],
+  prefix: FieldPath,
+): PlannedBindings {
+  const bindings = new Map(present.map((binding) => [foldTag(binding.key), binding]))
+  for (const { key, value } of given) {
+    const isTag = value === "" && bindings.get(foldTag(key))?.isTag === true
+    bindings.set(foldTag(key), { key, value, isTag, isBinding: true })
+  }
+  const faults = bindingFaults(given, prefix)
+  const ownCount = faults.some(({ detail }) => detail === tooMany)
+  const all = [...bindings.values()]
+  return { bindings: all, faults: [...faults, ...(ownCount ? [] : countFaults(all, prefix))] }
+}
+
+/** A name whose key carries a value is refused: the flat tag would hide that value. */
+export function addFlat(present: readonly TagEntry[], names: readonly string[], prefix: FieldPath): PlannedBindings {
+  const bindings = new Map(present.map((binding) => [foldTag(binding.key), binding]))
+  const faults = flatTagFaults(names, bindings, prefix)
+  for (const name of names) {
+    const folded = foldTag(name)
+    const found = bindings.get(folded)
+    if (found === undefined) bindings.set(folded, { key: name, value: "", isTag: true, isBinding: false })
+    else if (!hasValue(found)) bindings.set(folded, { ...found, isTag: true })
+  }
+  return { bindings: [...bindings.values()], faults }
+}
+
+/** By key, any case; bindings stay. */
+export function removeFlat<E extends TagEntry>(present: readonly E[], names: readonly string[]): E[] {
+  const gone = new Set(names.map(foldTag))
+  return present.flatMap((entry) => (entry.isTag && gone.has(foldTag(entry.key)) ? withoutTag(entry) : [entry]))
+}
+
+/** What is left of an entry that is no flat tag any more. */
+export const withoutTag = <E extends TagEntry>(entry: E): readonly E[] =>
+  entry.isBinding ? [{ ...entry, isTag: false }] : []
+
+/** Owners that `after` does not name are as before. */
+export function changesBetween(
+  before: readonly TagBinding[],
+  after: readonly (TagEntry & { readonly owners?: readonly string[] })[],
+): BindingChange {
+  const present = new Map(before.map((binding) => [foldTag(binding.key), binding]))
+  const wanted = new Set(after.map(({ key }) => foldTag(key)))
+  return {
+    put: after.flatMap((binding) => {
+      const { key, owners } = binding
+      const found = present.get(foldTag(key))
+      if (found === undefined) return [binding]
+      const isHeldTheSame = owners === undefined || sameOwners(owners, found.owners)
+      return isSameEntry(found, binding) && isHeldTheSame ? [] : [{ ...binding, present: found }]
+    }),
+    remove: before.filter(({ key }) => !wanted.has(foldTag(key))),
+  }
+}
+
+export const isSameEntry = (one: TagEntry, other: TagEntry): boolean =>
+  one.key === other.key && one.value === other.value && one.isTag === other.isTag && one.isBinding === other.isBinding
+
+const sameOwners = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((owner, index) => owner === others[index])
+
+/** The workspace's own bindings, and those of the project whose key the workspace does not bind itself. */
+export function effectiveBindings<E extends TagEntry>(
+  entries: readonly E[],
+  project: { readonly id: ProjectId; readonly bindings: readonly E[] },
+): (E & EffectiveTagBinding)[] {
+  const own = entries.filter(({ isBinding }) => isBinding)
+  const keys = new Set(own.map(({ key }) => foldTag(key)))
+  return [
+    ...own.map((binding) => ({ ...binding, inheritedFrom: null })),
+    ...project.bindings
+      .filter(({ key }) => !keys.has(foldTag(key)))
+      .map((binding) => ({ ...binding, inheritedFrom: project.id })),
+  ]
+}
+
+function flatTagFaults(names: readonly string[], bindings: ReadonlyMap<string, Binding>, prefix: FieldPath): Fault[] {
+  return names.flatMap((name, index) => {
+    const found = bindings.get(foldTag(name))
+    if (found === undefined || !hasValue(found)) return []
+    return [
+      {
+        field: [...prefix, index, "name"],
+        detail: `Tag "${name}" cannot be added: the key "${found.key}" is bound with a value`,
+      },
+    ]
+  })
+}
+
+const tooMany = `Tag bindings cannot exceed ${bindingsMaximum} bindings per resource`
+const text = /^[a-zA-Z0-9_.=+@:-]*$/
+const characters = "letters, numbers, and _ . = + - @ :"
+
+const countFaults = (bindings: readonly Binding[], prefix: FieldPath): Fault[] =>
+  bindings.filter(hasValue).length > bindingsMaximum ? [{ field: prefix, detail: tooMany }] : []
+
+function keyFaults(binding: Binding, field: FieldPath): Fault[] {
+  const { key } = binding
+  if (key === "") return [{ field, detail: "Key can't be blank" }]
+  // terraform writes each flat tag as a binding too, with the longer name that flat tags may have.
+  if (!hasValue(binding) && isFlatTagName(key)) return []
+  const faults: Fault[] = []
+  if (key.length > bindingKeyMaximum)
+    faults.push({ field, detail: `Key is too long (maximum is ${bindingKeyMaximum} characters)` })
+  if (isReserved(key)) faults.push({ field, detail: `Key "${key}" begins with a reserved prefix (hc: or hcp:)` })
+  if (!text.test(key)) faults.push({ field, detail: `Key can only include ${characters}` })
+  return faults
+}
+
+function valueFaults(value: string, field: FieldPath): Fault[] {
+  const faults: Fault[] = []
+  if (value.length > bindingValueMaximum)
+    faults.push({ field, detail: `Value is too long (maximum is ${bindingValueMaximum} characters)` })
+  if (!text.test(value)) faults.push({ field, detail: `Value can only include ${characters}` })
+  return faults
+}

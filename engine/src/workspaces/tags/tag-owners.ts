@@ -1,0 +1,168 @@
+// Several tools hold tags of one resource without touching each other's. A binding has a set of owners, empty for one that nobody
+// in particular holds; whoever writes without an owner asks for none, and does what was always done. For a write by an owner:
+//
+//                                  nobody's        mine alone     mine and others'   others'
+//   add, bind, replace; same       mine            as it is       as it is           mine too
+//   bind, replace; another value   mine, changed   changed        refused            refused
+//   remove                         gone            gone           others'            as it is
+//   replace that does not name it  as it is        gone           others'            as it is
+//
+// A binding is the key with its spelling and its value; a flat tag and a binding without a value share their owners. Who adds a
+// flat tag says nothing of its spelling.
+import { conflict, type Fault, type FieldPath, rejectFaults } from "../../core/errors.ts"
+import { foldTag } from "./tag.ts"
+import {
+  addAndChange,
+  addFlat,
+  type Binding,
+  hasValue,
+  type PlannedBindings,
+  removeFlat,
+  replaceBindings,
+  type TagEntry,
+  withoutBinding,
+  withoutTag,
+} from "./tag-binding.ts"
+
+/** A binding with those who hold it, in order. */
+export type OwnedBinding = TagEntry & { readonly owners: readonly string[] }
+
+export interface OwnershipPlan extends PlannedBindings {
+  readonly bindings: readonly OwnedBinding[]
+  /** What others hold otherwise; like faults, all at once. */
+  readonly conflicts: readonly Fault[]
+}
+
+/** Of one binding. */
+export const ownersMaximum = 32
+
+type Owner = string | undefined
+
+/** Throws for what is wrong with a plan: faults first. */
+export function rejectPlan({ faults, conflicts }: Pick<OwnershipPlan, "faults" | "conflicts">): void {
+  rejectFaults(faults)
+  if (conflicts.length > 0) throw conflict(conflicts.map(({ detail }) => detail).join("; "), { faults: conflicts })
+}
+
+/** Adds and changes. */
+export function bindAs(
+  owner: Owner,
+  present: readonly OwnedBinding[],
+  given: readonly Binding[],
+  prefix: FieldPath,
+): OwnershipPlan {
+  const { bindings, faults } = addAndChange(present, given, prefix)
+  if (owner === undefined) return heldAsBefore(present, { bindings, faults })
+  const before = byKey(present)
+  const indexes = new Map(given.map(({ key }, index) => [foldTag(key), index]))
+  const conflicts: Fault[] = []
+  const after = bindings.map((entry): OwnedBinding => {
+    const { key, value } = entry
+    const found = before.get(foldTag(key))
+    const index = indexes.get(foldTag(key))
+    const owners = found?.owners ?? []
+    if (index === undefined) return { ...entry, owners }
+    const others = owners.filter((one) => one !== owner)
+    const same = found === undefined || (found.key === key && found.value === value)
+    const refusal = same || others.length === 0 ? roomFor(owner, found) : clash(owner, others, found, { key, value })
+    if (refusal !== undefined) conflicts.push({ detail: refusal, field: [...prefix, index, "value"] })
+    return { ...entry, owners: joined(owner, owners) }
+  })
+  return { bindings: after, faults, conflicts }
+}
+
+/** Exactly these bindings: all there are, or of an owner those that it holds. */
+export function replaceAs(
+  owner: Owner,
+  present: readonly OwnedBinding[],
+  wanted: readonly Binding[],
+  prefix: FieldPath,
+): OwnershipPlan {
+  if (owner === undefined) return heldAsBefore(present, replaceBindings(present, wanted, prefix))
+  return bindAs(owner, withoutMine(owner, present, wanted), wanted, prefix)
+}
+
+/** The same of a project, which has no flat tags. */
+export function replaceAllAs(
+  owner: Owner,
+  present: readonly OwnedBinding[],
+  wanted: readonly Binding[],
+  prefix: FieldPath,
+): OwnershipPlan {
+  const before = owner === undefined ? [] : withoutMine(owner, present, wanted)
+  const plan = bindAs(owner, before, wanted, prefix)
+  return owner === undefined ? heldAsBefore(present, plan) : plan
+}
+
+export function addFlatAs(
+  owner: Owner,
+  present: readonly OwnedBinding[],
+  names: readonly string[],
+  prefix: FieldPath,
+): OwnershipPlan {
+  const planned = heldAsBefore(present, addFlat(present, names, prefix))
+  if (owner === undefined) return planned
+  const indexes = new Map(names.map((name, index) => [foldTag(name), index]))
+  const conflicts: Fault[] = []
+  const bindings = planned.bindings.map((binding) => {
+    const index = indexes.get(foldTag(binding.key))
+    if (index === undefined || hasValue(binding)) return binding
+    const refusal = roomFor(owner, binding)
+    if (refusal !== undefined) conflicts.push({ detail: refusal, field: [...prefix, index, "name"] })
+    return { ...binding, owners: joined(owner, binding.owners) }
+  })
+  return { bindings, faults: planned.faults, conflicts }
+}
+
+export function removeFlatAs(owner: Owner, present: readonly OwnedBinding[], names: readonly string[]): OwnershipPlan {
+  const nothing = { faults: [], conflicts: [] }
+  if (owner === undefined) return { bindings: removeFlat(present, names), ...nothing }
+  const meant = new Set(names.map(foldTag))
+  const bindings = present.flatMap((binding) => {
+    if (!binding.isTag || !meant.has(foldTag(binding.key))) return [binding]
+    const owners = binding.owners.filter((one) => one !== owner)
+    // Whoever else holds the entry may hold it for the tag; one that is left as a binding stays with its owner.
+    return owners.length === 0 ? withoutTag(binding) : [{ ...binding, owners }]
+  })
+  return { bindings, ...nothing }
+}
+
+/** Bindings that an owner no longer names are its own no longer; flat tags stay. */
+const withoutMine = (
+  owner: string,
+  present: readonly OwnedBinding[],
+  wanted: readonly Binding[],
+): readonly OwnedBinding[] => {
+  const named = new Set(wanted.map(({ key }) => foldTag(key)))
+  return present.flatMap((binding) => {
+    if (!binding.isBinding || named.has(foldTag(binding.key)) || !binding.owners.includes(owner)) return [binding]
+    const owners = binding.owners.filter((one) => one !== owner)
+    return owners.length === 0 ? withoutBinding(binding) : [{ ...binding, owners }]
+  })
+}
+
+const byKey = (bindings: readonly OwnedBinding[]): ReadonlyMap<string, OwnedBinding> =>
+  new Map(bindings.map((binding) => [foldTag(binding.key), binding]))
+
+/** Whatever becomes of a binding, who holds it does not change. */
+function heldAsBefore(present: readonly OwnedBinding[], { bindings, faults }: PlannedBindings): OwnershipPlan {
+  const before = byKey(present)
+  return {
+    bindings: bindings.map((entry) => ({ ...entry, owners: before.get(foldTag(entry.key))?.owners ?? [] })),
+    faults,
+    conflicts: [],
+  }
+}
+
+const joined = (owner: string, owners: readonly string[]): readonly string[] =>
+  owners.includes(owner) ? owners : [...owners, owner].toSorted()
+
+const written = ({ key, value }: Binding): string => (value === "" ? key : `${key}=${value}`)
+
+const roomFor = (owner: string, found: OwnedBinding | undefined): string | undefined =>
+  found === undefined || found.owners.includes(owner) || found.owners.length < ownersMaximum
+    ? undefined
+    : `Tag ${written(found)} is held by ${ownersMaximum} owners, and cannot be held by more`
+
+const clash = (owner: string, others: readonly string[], found: Binding, wanted: Binding): string =>
+  `Tag ${written(found)} is held by ${others.join(", ")}: ${owner} cannot make it ${written(wanted)}`

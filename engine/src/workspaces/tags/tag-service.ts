@@ -1,0 +1,369 @@
+// Tags are seen by whoever sees what carries them; the pool is changed by whoever manages tags in the whole organization, the
+// tags of a workspace by whoever manages them there.
+import type { Caller } from "../../core/caller.ts"
+import { conflict, type Fault, notFound, rejectFaults } from "../../core/errors.ts"
+import { newId, type WorkspaceId } from "../../core/ids.ts"
+import { ownerOf, type Writer } from "../../core/owner.ts"
+import { mapPage, type Page, type PageRequest } from "../../core/page.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
+import type { Change, EventRepository } from "../../events/feed/event.ts"
+import { authorizeOrganization, authorizeProject } from "../../organizations/authorization.ts"
+import { type OrganizationRepository, permissionsIn } from "../../organizations/organization.ts"
+import type { ProjectRepository } from "../../organizations/project.ts"
+import { bind, type TaggableChange } from "./bind-tags.ts"
+import { type CountedTag, flatTagFaults, foldTag, type Tag } from "./tag.ts"
+import { addFlatAs, bindAs, type OwnershipPlan, rejectPlan, removeFlatAs } from "./tag-owners.ts"
+import {
+  type Binding,
+  type BindingChange,
+  changesBetween,
+  type EffectiveTagBinding,
+  effectiveBindings,
+  type TagBinding,
+} from "./tag-binding.ts"
+import type { Taggable, TagRepository } from "./tag-repository.ts"
+import type { Showing, TagBindingView, TagFilter, TagReference, Tags, TagView } from "./tag-api.ts"
+import type { AccessRepository } from "../access/access-repository.ts"
+import { authorizeWorkspace, withPermissions } from "../access/workspace-authorization.ts"
+import { isVisible } from "../access/workspace-permissions.ts"
+import { tagChanges } from "./tag-events.ts"
+import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+import type { Workspace } from "../workspace/workspace.ts"
+
+interface UsedRepositories {
+  readonly access: AccessRepository
+  readonly events: EventRepository
+  readonly organizations: OrganizationRepository
+  readonly projects: ProjectRepository
+  readonly tags: TagRepository
+  readonly workspaces: WorkspaceRepository
+}
+
+// Most transactions here are repeatable read. Of two about the same workspace one is run again (`WorkspaceStore.guard`), so that
+// the limit of bindings and their owners hold. A tag is unique by constraint, and while a binding holds it by its foreign key
+// it is not deleted. Deleting a tag of the pool asks who else holds it, and deletes its bindings by their foreign key: one that was
+// added, or whose owners were changed, since the snapshot was taken makes it run again. Bindings of projects are counted without
+// a row that all of their writers write: that stays serializable.
+
+/** How the documents of these endpoints call their list. */
+const prefix = ["data"]
+
+export class TagService implements Tags {
+  readonly #storage: Storage<UsedRepositories>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  list(organizationName: string, { search, exceptOf = [] }: TagFilter, page: PageRequest): Promise<Page<TagView>> {
+    return this.#storage.readReplica(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
+      const seen = await this.#visible(stores, exceptOf)
+      const found = await stores.tags.list(
+        { organizationId: organization.id, ...(search === undefined ? {} : { search }), exceptOf: seen },
+        page,
+      )
+      return mapPage(found, (tag) => viewOf(tag, organization.name))
+    })
+  }
+
+  create(organizationName: string, names: readonly string[]): Promise<readonly TagView[]> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canManageTags")
+      rejectFaults(flatTagFaults(names, prefix))
+      const firstSpellings = new Map<string, string>()
+      for (const name of names) if (!firstSpellings.has(foldTag(name))) firstSpellings.set(foldTag(name), name)
+      const drafts = [...firstSpellings.values()].map((name) => ({
+        id: newId("tag", this.#runtime.random),
+        organizationId: organization.id,
+        name,
+        createdAt: now,
+      }))
+      const tags = await stores.tags.ensure(drafts)
+      const made = new Set<string>(drafts.map(({ id }) => id))
+      await stores.events.append(
+        ...tags
+          .filter(({ id }) => made.has(id))
+          .map(({ id, organizationId }): Change => ({
+            kind: "tag.created",
+            organizationId,
+            subject: { type: "tags", id },
+          })),
+      )
+      const counted = await stores.tags.counted(tags.map(({ id }) => id))
+      const views = new Map(counted.map((tag) => [tag.id, viewOf(tag, organization.name)]))
+      return tags.flatMap(({ id }) => views.get(id) ?? [])
+    }, repeatableRead)
+  }
+
+  delete(organizationName: string, ids: readonly string[], writer: Writer = {}): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canManageTags")
+      const found = await stores.tags.findMany(organization.id, ids)
+      rejectMissing(ids, found)
+      const owner = ownerOf(writer)
+      if (owner !== undefined) await rejectHeld(stores, found, owner)
+      await stores.tags.remove(found.map(({ id }) => id))
+      await stores.events.append(
+        ...found.map(({ id, organizationId, name }): Change => {
+          const formerTags = [{ key: name, value: "" }]
+          return { kind: "tag.deleted", organizationId, subject: { type: "tags", id }, formerTags }
+        }),
+      )
+    }, repeatableRead)
+  }
+
+  apply(tagId: string, workspaceIds: readonly string[], writer: Writer = {}): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const tag = await stores.tags.find(tagId)
+      if (tag === undefined || permissionsIn(this.#caller, tag.organizationId) === undefined) throw notFound(tagId)
+      const ids = [...new Set(workspaceIds)] as WorkspaceId[]
+      const found = await withPermissions(stores, this.#caller, await stores.workspaces.findMany(ids))
+      const manageable = found.filter(
+        ({ workspace, permissions }) =>
+          workspace.organizationId === tag.organizationId && isVisible(permissions) && permissions.canManageTags,
+      )
+      rejectMissing(
+        ids,
+        manageable.map(({ workspace }) => workspace),
+      )
+      const bearers = manageable.map(({ workspace }) => taggableOf(workspace))
+      stores.workspaces.guard(bearers.map(({ id }) => id as WorkspaceId))
+      const present = await stores.tags.bindingsOf(bearers)
+      const owner = ownerOf(writer)
+      const changes = bearers.map((bearer) => {
+        const before = present.get(bearer.id) ?? []
+        const plan = addFlatAs(owner, before, [tag.name], prefix)
+        const placed = ({ detail }: Fault): Fault => ({
+          field: [...prefix, workspaceIds.indexOf(bearer.id), "id"],
+          detail: `${bearer.id}: ${detail}`,
+        })
+        return {
+          change: { bearer, change: changesBetween(before, plan.bindings) },
+          faults: plan.faults.map(placed),
+          conflicts: plan.conflicts.map(placed),
+        }
+      })
+      rejectPlan({
+        faults: changes.flatMap(({ faults }) => faults),
+        conflicts: changes.flatMap(({ conflicts }) => conflicts),
+      })
+      await this.#bind(
+        stores,
+        changes.map(({ change }) => change),
+      )
+      await stores.events.append(
+        ...manageable.flatMap(({ workspace }, index) => {
+          const change = changes[index]?.change.change
+          return change === undefined ? [] : tagChanges(workspace, change)
+        }),
+      )
+    }, repeatableRead)
+  }
+
+  ofWorkspace(
+    workspaceId: string,
+    page: PageRequest,
+    { search }: Pick<TagFilter, "search"> = {},
+  ): Promise<Page<TagView>> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
+      const found = await stores.tags.tagsOf(workspace.id, page, search)
+      return mapPage(found, (tag) => viewOf(tag, workspace.organization.name))
+    })
+  }
+
+  add(workspaceId: string, references: readonly TagReference[], writer: Writer = {}): Promise<void> {
+    return this.#changeWorkspace(workspaceId, async (stores, workspace, present) => {
+      const names = await namesOf(stores, workspace, references)
+      const plan = addFlatAs(ownerOf(writer), present, names, prefix)
+      return { ...plan, faults: [...newNameFaults(references), ...plan.faults] }
+    })
+  }
+
+  remove(workspaceId: string, references: readonly TagReference[], writer: Writer = {}): Promise<void> {
+    return this.#changeWorkspace(workspaceId, async (stores, workspace, present) =>
+      removeFlatAs(ownerOf(writer), present, await namesOf(stores, workspace, references)),
+    )
+  }
+
+  bindings(workspaceId: string, showing: Showing = {}): Promise<readonly TagBindingView[]> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
+      return bindingViews(stores, taggableOf(workspace), showing)
+    })
+  }
+
+  effectiveBindings(workspaceId: string, showing: Showing = {}): Promise<readonly EffectiveTagBinding[]> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
+      const { organizationId, projectId } = workspace
+      const present = await stores.tags.bindingsOf([
+        taggableOf(workspace),
+        { kind: "project", id: projectId, organizationId },
+      ])
+      const project = { id: projectId, bindings: present.get(projectId) ?? [] }
+      const own = present.get(workspace.id) ?? []
+      const tags = showing.tags === true ? own.filter(({ isBinding }) => !isBinding) : []
+      return [...tags.map((entry) => ({ ...entry, inheritedFrom: null })), ...effectiveBindings(own, project)].map(
+        (entry) => ({ ...shownEntry(entry, showing), inheritedFrom: entry.inheritedFrom }),
+      )
+    })
+  }
+
+  bind(workspaceId: string, bindings: readonly Binding[], writer: Writer = {}): Promise<readonly TagBindingView[]> {
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
+      const change = await this.#bindTo(stores, taggableOf(workspace), bindings, writer)
+      await stores.events.append(...tagChanges(workspace, change))
+      return bindingViews(stores, taggableOf(workspace))
+    }, repeatableRead)
+  }
+
+  projectBindings(projectId: string, showing: Showing = {}): Promise<readonly TagBindingView[]> {
+    return this.#storage.read(async (stores) => {
+      const { project } = await authorizeProject(stores, this.#caller, projectId)
+      return bindingViews(stores, { kind: "project", id: project.id, organizationId: project.organizationId }, showing)
+    })
+  }
+
+  bindProject(
+    projectId: string,
+    bindings: readonly Binding[],
+    writer: Writer = {},
+  ): Promise<readonly TagBindingView[]> {
+    return this.#storage.transact(async (stores) => {
+      const { project } = await authorizeProject(stores, this.#caller, projectId, "canUpdate")
+      const bearer: Taggable = { kind: "project", id: project.id, organizationId: project.organizationId }
+      const { put, remove } = await this.#bindTo(stores, bearer, bindings, writer)
+      if (put.length + remove.length > 0)
+        await stores.events.append({
+          kind: "project-tag-bindings.updated",
+          organizationId: project.organizationId,
+          subject: { type: "projects", id: project.id },
+          changed: ["tagBindings"],
+        })
+      return bindingViews(stores, bearer)
+    })
+  }
+
+  async #bindTo(
+    stores: UsedRepositories,
+    bearer: Taggable,
+    given: readonly Binding[],
+    writer: Writer,
+  ): Promise<BindingChange> {
+    const present = (await stores.tags.bindingsOf([bearer])).get(bearer.id) ?? []
+    const plan = bindAs(ownerOf(writer), present, given, prefix)
+    rejectPlan(plan)
+    const change = changesBetween(present, plan.bindings)
+    await this.#bind(stores, [{ bearer, change }])
+    return change
+  }
+
+  #changeWorkspace(
+    workspaceId: string,
+    plan: (stores: UsedRepositories, workspace: Workspace, present: readonly TagBinding[]) => Promise<OwnershipPlan>,
+  ): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
+      const bearer = taggableOf(workspace)
+      const present = (await stores.tags.bindingsOf([bearer])).get(workspace.id) ?? []
+      const planned = await plan(stores, workspace, present)
+      rejectPlan(planned)
+      const change = changesBetween(present, planned.bindings)
+      await this.#bind(stores, [{ bearer, change }])
+      await stores.events.append(...tagChanges(workspace, change))
+    }, repeatableRead)
+  }
+
+  #bind({ tags }: UsedRepositories, changes: readonly TaggableChange[]): Promise<void> {
+    return bind(tags, changes, { now: this.#runtime.clock.now(), random: this.#runtime.random })
+  }
+
+  /** Those among these ids that the caller sees: the tags of a hidden workspace are not to be told from the others. */
+  async #visible(stores: UsedRepositories, ids: readonly string[]): Promise<WorkspaceId[]> {
+    const found = await stores.workspaces.findMany(ids as readonly WorkspaceId[])
+    const authorized = await withPermissions(stores, this.#caller, found)
+    return authorized.filter(({ permissions }) => isVisible(permissions)).map(({ workspace }) => workspace.id)
+  }
+}
+
+export const taggableOf = ({ id, organizationId }: Pick<Workspace, "id" | "organizationId">): Taggable => ({
+  kind: "workspace",
+  id,
+  organizationId,
+})
+
+export async function bindingViews(
+  { tags }: Pick<UsedRepositories, "tags">,
+  bearer: Taggable,
+  showing: Showing = {},
+): Promise<readonly TagBindingView[]> {
+  const present = (await tags.bindingsOf([bearer])).get(bearer.id) ?? []
+  return present
+    .filter(({ isBinding }) => isBinding || showing.tags === true)
+    .map((entry) => ({ id: entry.id, ...shownEntry(entry, showing), createdAt: entry.createdAt }))
+}
+
+const shownEntry = ({ key, value, isTag, isBinding, owners }: TagBinding, showing: Showing) => ({
+  key,
+  value,
+  ...(showing.owners && { owners }),
+  ...(showing.tags && { isTag, isBinding }),
+})
+
+async function rejectHeld({ tags }: UsedRepositories, found: readonly Tag[], owner: string): Promise<void> {
+  const held = await tags.heldByOthers(
+    found.map(({ id }) => id),
+    owner,
+  )
+  if (held.length === 0) return
+  const names = new Map(found.map(({ id, name }) => [id, name]))
+  const told = held.map(({ tagId, workspaceId, owners }) => {
+    const others = owners.filter((one) => one !== owner).join(", ")
+    return `Tag ${names.get(tagId) ?? tagId} of ${workspaceId} is held by ${others}: ${owner} cannot delete it`
+  })
+  throw conflict(told.join("; "))
+}
+
+/** The names that are meant; an id must belong to a tag of the organization, a name need not. */
+async function namesOf(
+  { tags }: UsedRepositories,
+  { organizationId }: Workspace,
+  references: readonly TagReference[],
+): Promise<readonly string[]> {
+  const ids = references.flatMap((reference) => ("id" in reference ? [reference.id] : []))
+  const found = new Map((await tags.findMany(organizationId, ids)).map((tag) => [tag.id as string, tag.name]))
+  return references.map((reference) => {
+    if ("name" in reference) return reference.name
+    const name = found.get(reference.id)
+    if (name === undefined) throw notFound(reference.id)
+    return name
+  })
+}
+
+/** Of the names given as such: a tag that is there has a name that was accepted once. */
+const newNameFaults = (references: readonly TagReference[]): Fault[] =>
+  references.flatMap((reference, index) =>
+    "id" in reference
+      ? []
+      : flatTagFaults([reference.name], []).map(({ detail }) => ({ field: [...prefix, index, "name"], detail })),
+  )
+
+function rejectMissing(ids: readonly string[], found: readonly { readonly id: string }[]): void {
+  const known = new Set(found.map(({ id }) => id))
+  const missing = ids.find((id) => !known.has(id))
+  if (missing !== undefined) throw notFound(missing)
+}
+
+const viewOf = ({ organizationId: _id, ...tag }: CountedTag, organizationName: string): TagView => ({
+  ...tag,
+  organizationName,
+})

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest"
+import type { OrganizationId, WorkspaceId } from "../../core/ids.ts"
+import { changeVariable, type Variable, variableFaults, type VariablePatch, viewVariable } from "./variable.ts"
+
+const input = {
+  key: "region",
+  value: "x",
+  description: "",
+  category: "terraform",
+  hcl: false,
+  sensitive: false,
+} as const
+const variable = (members: Partial<Variable> = {}): Variable => ({
+  ...input,
+  id: "var-1",
+  workspaceId: "ws-1" as WorkspaceId,
+  organizationId: "org-1" as OrganizationId,
+  versionId: "1",
+  createdAt: 1,
+  ...members,
+})
+
+describe("a variable", () => {
+  test.each<{ what: string; members: VariablePatch; faults: readonly string[] }>([
+    { what: "the longest key", members: { key: "k".repeat(128) }, faults: [] },
+    {
+      what: "a longer key",
+      members: { key: "k".repeat(129) },
+      faults: ["Key is too long (maximum is 128 characters)"],
+    },
+    { what: "a blank key", members: { key: " " }, faults: ["Key can't be blank"] },
+    { what: "the longest value", members: { value: "v".repeat(262_144) }, faults: [] },
+    {
+      what: "a value too long in bytes",
+      members: { value: "ü".repeat(131_073) },
+      faults: ["Value is too long (maximum is 262144 bytes)"],
+    },
+    { what: "the longest description", members: { description: "d".repeat(512) }, faults: [] },
+    {
+      what: "every fault at once",
+      members: { key: "", description: "d".repeat(513) },
+      faults: ["Key can't be blank", "Description is too long (maximum is 512 characters)"],
+    },
+  ])("may have $what or is told why not", ({ members, faults }) => {
+    expect(variableFaults({ ...input, ...members }).map(({ detail }) => detail)).toEqual(faults)
+  })
+
+  test("keeps what a change leaves out", () => {
+    const { changed, faults } = changeVariable(variable(), { value: "y" })
+    expect([changed.key, changed.value, faults]).toEqual(["region", "y", []])
+  })
+
+  test("may become sensitive and never stops being so", () => {
+    expect(changeVariable(variable(), { sensitive: true }).faults).toEqual([])
+    expect(changeVariable(variable({ sensitive: true }), { sensitive: false }).faults).toEqual([
+      { field: ["sensitive"], detail: "Sensitive cannot be turned off; delete the variable instead" },
+    ])
+  })
+
+  test("is shown without the value when it is sensitive", () => {
+    expect(viewVariable(variable()).value).toBe("x")
+    expect(viewVariable(variable({ sensitive: true })).value).toBeNull()
+  })
+})

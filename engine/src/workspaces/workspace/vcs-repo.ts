@@ -1,0 +1,115 @@
+// Binding of a workspace to a repository: `null` removes it, an object changes the members that it names.
+import type { Fault } from "../../core/errors.ts"
+import { tokenNotAdmitted } from "../../organizations/vcs-connection.ts"
+import type { Checked } from "../access/workspace-authorization.ts"
+import type { VcsRepoInput } from "./workspace-input.ts"
+import type { VcsRepo } from "./workspace.ts"
+
+/** Whether the connections that the input names exist in the workspace's organization. */
+export interface VcsConnectionFacts {
+  readonly oauthTokenExists: boolean
+  /** Whether workspaces of the project may use it. */
+  readonly oauthTokenAdmits: boolean
+  readonly appInstallationExists: boolean
+}
+
+const identifierMaximum = 512
+const branchMaximum = 255
+const regexMaximum = 512
+
+export function changeVcsRepo(
+  before: VcsRepo | null,
+  input: VcsRepoInput | null | undefined,
+  facts: VcsConnectionFacts,
+): Checked<VcsRepo | null> {
+  if (input === undefined) return { value: before, faults: [] }
+  if (input === null) return { value: null, faults: [] }
+  const connection = chooseConnection(before, input)
+  const value: VcsRepo = {
+    identifier: input.identifier ?? before?.identifier ?? "",
+    ...connection,
+    branch: input.branch === undefined ? (before?.branch ?? "") : (input.branch ?? ""),
+    ingressSubmodules: input.ingressSubmodules ?? before?.ingressSubmodules ?? false,
+    tagsRegex: input.tagsRegex === undefined ? (before?.tagsRegex ?? null) : input.tagsRegex || null,
+  }
+  return {
+    value,
+    faults: [
+      ...identifierFaults(value.identifier),
+      ...connectionFaults(value, input, facts),
+      ...branchFaults(value.branch),
+      ...regexFaults(value.tagsRegex),
+    ],
+  }
+}
+
+/** Naming one kind of connection replaces the other. */
+function chooseConnection(before: VcsRepo | null, input: VcsRepoInput) {
+  const { oauthTokenId, githubAppInstallationId } = input
+  if (oauthTokenId) return { oauthTokenId, githubAppInstallationId: null }
+  if (githubAppInstallationId) return { oauthTokenId: null, githubAppInstallationId }
+  return {
+    oauthTokenId: oauthTokenId === undefined ? (before?.oauthTokenId ?? null) : null,
+    githubAppInstallationId: githubAppInstallationId === undefined ? (before?.githubAppInstallationId ?? null) : null,
+  }
+}
+
+function connectionFaults(repo: VcsRepo, input: VcsRepoInput, facts: VcsConnectionFacts): Fault[] {
+  const faults: Fault[] = []
+  if (input.oauthTokenId && input.githubAppInstallationId)
+    faults.push({
+      field: ["vcsRepo", "githubAppInstallationId"],
+      detail: "GitHub App installation and OAuth token cannot be specified at the same time",
+    })
+  if (repo.oauthTokenId === null && repo.githubAppInstallationId === null)
+    faults.push({
+      field: ["vcsRepo", "oauthTokenId"],
+      detail: "OAuth token or GitHub App installation must be specified for a VCS repository",
+    })
+  if (input.oauthTokenId && !facts.oauthTokenExists)
+    faults.push({ field: ["vcsRepo", "oauthTokenId"], detail: "OAuth token does not exist in this organization" })
+  else if (input.oauthTokenId && !facts.oauthTokenAdmits)
+    faults.push({ field: ["vcsRepo", "oauthTokenId"], detail: tokenNotAdmitted })
+  if (input.githubAppInstallationId && !facts.appInstallationExists)
+    faults.push({
+      field: ["vcsRepo", "githubAppInstallationId"],
+      detail: "GitHub App installation does not exist in this organization",
+    })
+  return faults
+}
+
+/** `:org/:repo`, `:group/:subgroup/:repo` or `:org/:project/_git/:repo`. */
+function identifierFaults(identifier: string): Fault[] {
+  const field = ["vcsRepo", "identifier"]
+  if (identifier === "") return [{ field, detail: "Identifier can't be blank" }]
+  if (identifier.length > identifierMaximum) return [{ field, detail: tooLong("Identifier", identifierMaximum) }]
+  const parts = identifier.split("/")
+  const wellFormed =
+    parts.length >= 2 && parts.every((part) => /^[\w.~+ -]+$/.test(part) && part.trim() === part && !/^\.+$/.test(part))
+  return wellFormed ? [] : [{ field, detail: "Identifier must have the form :org/:repo" }]
+}
+
+function branchFaults(branch: string): Fault[] {
+  const field = ["vcsRepo", "branch"]
+  if (branch.length > branchMaximum) return [{ field, detail: tooLong("Branch", branchMaximum) }]
+  // What git itself refuses in a reference name.
+  return /[\s\p{Cc}~^:?*[\\]|\.\./u.test(branch) ? [{ field, detail: "Branch is not a valid branch name" }] : []
+}
+
+function regexFaults(regex: string | null): Fault[] {
+  if (regex === null) return []
+  const field = ["vcsRepo", "tagsRegex"]
+  if (regex.length > regexMaximum) return [{ field, detail: tooLong("Tags regex", regexMaximum) }]
+  return compiles(regex) ? [] : [{ field, detail: "Tags regex is not a valid regular expression" }]
+}
+
+/** Patterns come in the dialects of Ruby and Go; their inline flags and named groups are written differently there. */
+function compiles(regex: string): boolean {
+  try {
+    return new RegExp(regex.replace(/^\(\?[ims]+\)/, "").replaceAll("(?P<", "(?<")) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+const tooLong = (name: string, maximum: number) => `${name} is too long (maximum is ${maximum} characters)`

@@ -1,0 +1,35 @@
+// Safe delete. Clients tell the three reasons apart by parts of the texts (docs/compatibility.md, "Matched texts"). Force delete needs a
+// permission only, and skips these checks.
+import { conflict } from "../../core/errors.ts"
+import type { EventRepository } from "../../events/feed/event.ts"
+import type { TagRepository } from "../tags/tag-repository.ts"
+import type { WorkspaceRepository } from "./workspace-repository.ts"
+import type { Workspace } from "./workspace.ts"
+
+/** `stateIsProcessed`: the resources of the newest state version are counted. */
+export function rejectUnsafeDelete(
+  workspace: Pick<Workspace, "id" | "lock" | "resourceCount">,
+  stateIsProcessed: boolean,
+): void {
+  const refuse = (detail: string) => conflict(detail, { subject: workspace.id })
+  if (workspace.lock.held)
+    throw refuse("Workspace is currently locked. Workspace must be unlocked before it can be safely deleted")
+  if (!stateIsProcessed)
+    throw refuse("Latest workspace state is being processed to discover resources, please try again later")
+  if (workspace.resourceCount > 0)
+    throw refuse("Workspace cannot be safely deleted because it is still managing resources")
+}
+
+/** With the tags that nothing else carries. */
+export async function removeWorkspace(
+  {
+    events,
+    tags,
+    workspaces,
+  }: { readonly events: EventRepository; readonly tags: TagRepository; readonly workspaces: WorkspaceRepository },
+  workspace: Workspace,
+): Promise<void> {
+  await events.append({ kind: "workspace.deleted", workspace })
+  await tags.releaseTagsOf(workspace.id)
+  await workspaces.remove(workspace.id)
+}

@@ -1,0 +1,120 @@
+// An ACME client that says whatever a test wants it to say, right or wrong, over the app without a socket.
+import { type CryptoKey, exportJWK, FlattenedSign, generateKeyPair, type JWK } from "jose"
+import { readJwk } from "../src/x509/jwk.ts"
+import type { Answer, TestEngine } from "./test-engine.ts"
+
+export interface AcmeAnswer extends Answer {
+  /** Without the problem's namespace; undefined where it is no problem. */
+  readonly problem: string | undefined
+}
+
+export interface AcmeKey {
+  readonly alg: string
+  readonly privateKey: CryptoKey
+  readonly jwk: JWK
+}
+
+export async function newAcmeKey(alg = "ES256"): Promise<AcmeKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+  return { alg, privateKey, jwk: await exportJWK(publicKey) }
+}
+
+export interface SendOptions {
+  /** Added to, or in the place of, what the protected header has. */
+  readonly header?: Readonly<Record<string, unknown>>
+  readonly nonce?: string
+  readonly key?: AcmeKey
+  readonly contentType?: string
+  /** Shows the key itself, although there is an account. */
+  readonly byKey?: boolean
+}
+
+export class AcmeTestClient {
+  readonly #world: TestEngine
+  /** Of the directory, without a slash at its end. */
+  readonly base: string
+  key: AcmeKey
+  account: string | undefined
+  #nonce: string | undefined
+
+  private constructor(world: TestEngine, base: string, key: AcmeKey) {
+    this.#world = world
+    this.base = base
+    this.key = key
+  }
+
+  static async open(world: TestEngine, base: string): Promise<AcmeTestClient> {
+    return new AcmeTestClient(world, base, await newAcmeKey())
+  }
+
+  /** With an account. */
+  static async registered(world: TestEngine, base: string, input: object = {}): Promise<AcmeTestClient> {
+    const client = await AcmeTestClient.open(world, base)
+    const answer = await client.register(input)
+    if (answer.status !== 201) throw new Error(`no account: ${JSON.stringify(answer.body)}`)
+    return client
+  }
+
+  get thumbprint(): string {
+    return readJwk(this.key.jwk).thumbprint
+  }
+
+  async get(url: string, method = "GET"): Promise<AcmeAnswer> {
+    return this.#answer(await this.#world.request(method, url, { token: null }))
+  }
+
+  async nonce(): Promise<string> {
+    const answer = await this.get(`${this.base}/new-nonce`, "HEAD")
+    return answer.headers.get("replay-nonce") ?? ""
+  }
+
+  async register(input: object = {}): Promise<AcmeAnswer> {
+    const answer = await this.post("/new-account", input, { byKey: true })
+    if (answer.status < 300) this.account = answer.headers.get("location") ?? undefined
+    return answer
+  }
+
+  /** `path` is below the directory unless it is a whole address; no payload is a POST-as-GET. */
+  async post(path: string, payload?: object | string, options: SendOptions = {}): Promise<AcmeAnswer> {
+    const url = path.startsWith("https://") ? path : `${this.base}${path}`
+    return this.send(url, await this.signed(url, payload, options), options.contentType)
+  }
+
+  async signed(url: string, payload: object | string | undefined, options: SendOptions = {}) {
+    const key = options.key ?? this.key
+    const nonce = options.nonce ?? this.#nonce ?? (await this.nonce())
+    this.#nonce = undefined
+    const named = options.byKey === true || this.account === undefined ? { jwk: key.jwk } : { kid: this.account }
+    const header = Object.fromEntries(
+      Object.entries({ alg: key.alg, nonce, url, ...named, ...options.header }).filter(
+        ([, value]) => value !== undefined,
+      ),
+    )
+    return signedBy(key, header, payload)
+  }
+
+  async send(url: string, body: object | string, contentType = "application/jose+json"): Promise<AcmeAnswer> {
+    const answer = await this.#world.request("POST", url, {
+      token: null,
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      headers: { "content-type": contentType },
+    })
+    this.#nonce = answer.headers.get("replay-nonce") ?? undefined
+    return this.#answer(answer)
+  }
+
+  #answer(answer: Answer): AcmeAnswer {
+    const type: unknown = (answer.body as { readonly type?: unknown } | undefined)?.type
+    const isProblem = answer.headers.get("content-type") === "application/problem+json"
+    return { ...answer, problem: isProblem ? String(type).replace("urn:ietf:params:acme:error:", "") : undefined }
+  }
+}
+
+/** Flattened, with exactly this protected header. */
+export async function signedBy(key: AcmeKey, header: object, payload: object | string | undefined) {
+  const text = payload === undefined ? "" : typeof payload === "string" ? payload : JSON.stringify(payload)
+  const { alg } = header as { readonly alg?: string }
+  return new FlattenedSign(new TextEncoder().encode(text))
+    .setProtectedHeader({ ...header, alg: alg ?? key.alg })
+    .sign(key.privateKey)
+}

@@ -1,0 +1,113 @@
+// Worlds with a mount that serves ACME, and orders taken through them.
+import { X509Certificate } from "node:crypto"
+import { expect, onTestFinished } from "vitest"
+import { subjectAltName } from "../src/x509/extensions.ts"
+import type { GeneralName } from "../src/x509/general-name.ts"
+import type { AcmeTestClient } from "./acme-client.ts"
+import { newAcmeMount, openChallengeServer } from "./acme-mount.ts"
+import { certificateRequest } from "./certificate-requests.ts"
+import { systemRuntime } from "../src/core/runtime.ts"
+import { openTestEngine, type TestEngine, type TestEngineOptions } from "./test-engine.ts"
+
+interface Setup {
+  readonly settings?: object
+  readonly role?: object
+  readonly options?: TestEngineOptions
+}
+
+export async function newAcmeEngine({ settings = {}, role = {}, options = {} }: Setup = {}): Promise<TestEngine> {
+  const world = await openTestEngine(options)
+  onTestFinished(() => world[Symbol.asyncDispose]())
+  await newAcmeMount(world, settings, role)
+  return world
+}
+
+/** With a server on this machine that answers the challenges for `localhost`. */
+export async function newProvingEngine(setup: Setup = {}) {
+  const responder = await openChallengeServer()
+  onTestFinished(() => responder[Symbol.asyncDispose]())
+  const acme = { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } as const
+  const world = await newAcmeEngine({
+    ...setup,
+    options: { ...setup.options, acme: { ...acme, ...setup.options?.acme } },
+  })
+  return { world, responder }
+}
+
+const derOf = (pem: string): Buffer => Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ""), "base64")
+
+export async function csrFor(
+  names: readonly string[],
+  more: Parameters<typeof certificateRequest>[0] = {},
+): Promise<string> {
+  const alternative = names.map((value): GeneralName => ({ kind: "dns", value }))
+  const extensions = [
+    ...(names.length === 0 ? [] : [subjectAltName(alternative, { critical: false })]),
+    ...(more.extensions ?? []),
+  ]
+  const { csr } = await certificateRequest({ ...more, extensions })
+  return derOf(csr).toString("base64url")
+}
+
+export const localhost = { type: "dns", value: "localhost" }
+
+/** An order for `localhost` that can be finalized. */
+export async function readyOrder(
+  client: AcmeTestClient,
+  responder: { answers: Map<string, string> },
+  order: object = {},
+) {
+  const ordered = await client.post("/new-order", { identifiers: [localhost], ...order })
+  if (ordered.status !== 201) throw new Error(JSON.stringify(ordered.body))
+  const url = ordered.headers.get("location") ?? ""
+  const authorization = await client.post(ordered.body.authorizations[0])
+  if (authorization.body.status === "pending") {
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    responder.answers.set(challenge.token, `${challenge.token}.${client.thumbprint}`)
+    await client.post(challenge.url, {})
+  }
+  await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("ready")
+  return { url, ...ordered.body } as { url: string; finalize: string; authorizations: string[] }
+}
+
+/** What is issued for `localhost`. */
+export async function issued(client: AcmeTestClient, responder: { answers: Map<string, string> }, order: object = {}) {
+  const { finalize, url } = await readyOrder(client, responder, order)
+  let finalized = await client.post(finalize, { csr: await csrFor(["localhost"]) })
+  const status = async () => {
+    // On a machine that is busy the first answer may come before the certificate.
+    if (finalized.body.status === "processing") finalized = await client.post(url)
+    return finalized.body.status
+  }
+  await expect.poll(status, { timeout: 10_000 }).toBe("valid")
+  expect(finalized.status).toBe(200)
+  const downloaded = await client.post(finalized.body.certificate)
+  return { leaf: new X509Certificate(downloaded.body), downloaded, url, finalized }
+}
+
+/** A world in which a minute takes a second, so that what fails in the end has failed soon. */
+export function hurriedTime(): Pick<TestEngineOptions, "runtime" | "timers"> {
+  const runtime = systemRuntime()
+  const start = runtime.clock.now()
+  return {
+    runtime: { ...runtime, clock: { now: () => start + (runtime.clock.now() - start) * hurry } },
+    timers: {
+      after(delayMs, work) {
+        const timer = setTimeout(work, delayMs / hurry)
+        return () => clearTimeout(timer)
+      },
+    },
+  }
+}
+
+const hurry = 60
+
+/** RFC 9773, section 4.1; Node shows the identifier of the issuer's key as text. */
+export function renewalIdOf(leaf: X509Certificate): string {
+  const marker = Buffer.from("0603551d23041830168014", "hex")
+  const at = leaf.raw.indexOf(marker) + marker.length
+  const magnitude = Buffer.from(leaf.serialNumber, "hex")
+  // DER writes a sign octet before a magnitude whose first bit is set.
+  const serialNumber = (magnitude[0] ?? 0) < 0x80 ? magnitude : Buffer.concat([Buffer.of(0), magnitude])
+  return `${leaf.raw.subarray(at, at + 20).toString("base64url")}.${serialNumber.toString("base64url")}`
+}

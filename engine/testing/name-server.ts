@@ -1,0 +1,87 @@
+// A name server of the tests' own on this machine, which logs every question.
+import { createSocket, type RemoteInfo } from "node:dgram"
+import { onTestFinished } from "vitest"
+import { parseIpAddress } from "../src/pki/names/ip-address.ts"
+
+const types = { A: 1, CNAME: 5, TXT: 16, AAAA: 28, CAA: 257 } as const
+export type RecordType = keyof typeof types
+
+export interface NameServer {
+  readonly port: number
+  /** `TYPE name`, in the order in which they came. */
+  readonly questions: string[]
+  /** From which they came. */
+  readonly ports: Set<number>
+}
+
+const serverFailure = 2
+
+type Told = readonly string[] | "failure"
+
+/** Answers with all that it is told of a name; of an alias only the alias; of CAA a tag and a value. "failure": it cannot tell. */
+export async function openNameServer(
+  answer: (type: RecordType, name: string) => Told | Promise<Told>,
+): Promise<NameServer> {
+  const questions: string[] = []
+  const ports = new Set<number>()
+  const socket = createSocket("udp4")
+  const reply = async (message: Buffer, { port, address }: RemoteInfo) => {
+    const { name, type, end } = questionIn(message)
+    questions.push(`${type ?? "other"} ${name}`)
+    ports.add(port)
+    const told = type === undefined ? [] : await answer(type, name)
+    const values = told === "failure" ? [] : told
+    const records = values.map((value) => recordOf(type ?? "A", value))
+    const header = Buffer.from(message.subarray(0, 12))
+    header.writeUInt16BE(0x8580 | (told === "failure" ? serverFailure : 0), 2)
+    header.writeUInt16BE(records.length, 6)
+    header.fill(0, 8)
+    socket.send(Buffer.concat([header, message.subarray(12, end), ...records]), port, address)
+  }
+  socket.on("message", (message, from) => void reply(message, from))
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
+  onTestFinished(() => void socket.close())
+  return { port: socket.address().port, questions, ports }
+}
+
+function questionIn(message: Buffer) {
+  const labels: string[] = []
+  let at = 12
+  for (let length = message.readUInt8(at); length > 0; length = message.readUInt8(at)) {
+    labels.push(message.toString("latin1", at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  const number = message.readUInt16BE(at + 1)
+  const [type] = (Object.keys(types) as RecordType[]).filter((one) => types[one] === number)
+  return { name: labels.join(".").toLowerCase(), type, end: at + 5 }
+}
+
+/** Of the name that was asked for, to be forgotten at once. */
+function recordOf(type: RecordType, value: string): Buffer {
+  const data = dataOf[type](value)
+  const head = Buffer.from([0xc0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+  head.writeUInt16BE(types[type], 2)
+  head.writeUInt16BE(data.length, 10)
+  return Buffer.concat([head, data])
+}
+
+const dataOf: Readonly<Record<RecordType, (value: string) => Uint8Array>> = {
+  A: (value) => octetsOf(value, "A"),
+  AAAA: (value) => octetsOf(value, "AAAA"),
+  CNAME: (value) => Buffer.concat([...value.split(".").map(text), Buffer.alloc(1)]),
+  TXT: (value) => text(value),
+  CAA(value) {
+    const [tag = "", ...words] = value.split(" ")
+    return Buffer.concat([Buffer.alloc(1), text(tag), Buffer.from(words.join(" "))])
+  },
+}
+
+const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
+
+/** A mapped address stays one of sixteen octets in its record. */
+function octetsOf(address: string, type: RecordType): Uint8Array {
+  const octets = parseIpAddress(address) ?? new Uint8Array()
+  return type === "AAAA" && octets.length === 4
+    ? Buffer.concat([Buffer.from(`${"00".repeat(10)}ffff`, "hex"), octets])
+    : octets
+}

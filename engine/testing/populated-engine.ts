@@ -1,0 +1,40 @@
+// A world with the organization `acme` in it, and short ways to more workspaces and callers.
+import type { OrganizationAccess } from "../src/core/caller.ts"
+import type { WorkspaceAccessLevel } from "../src/workspaces/access/workspace-permissions.ts"
+import type { WorkspaceInput } from "../src/workspaces/workspace/workspace-input.ts"
+import { openTestEngine, type TestEngine, type TestEngineOptions } from "./test-engine.ts"
+
+export interface PopulatedEngine extends TestEngine {
+  organization(name: string): Promise<void>
+  /** Its id; in `acme` unless another organization is named. */
+  workspace(name: string, input?: WorkspaceInput & { readonly organization?: string }): Promise<string>
+  /** A token of a new team of `acme` with these rights. */
+  token(rights?: {
+    readonly organization?: Partial<OrganizationAccess>
+    readonly on?: Readonly<Record<string, WorkspaceAccessLevel>>
+  }): Promise<string>
+}
+
+export async function populatedEngine(options: TestEngineOptions = {}): Promise<PopulatedEngine> {
+  const world = await openTestEngine(options)
+  const { engine } = world
+  const makeOrganization = (name: string) => engine.organizations.create({ name, email: `${name}@example.com` })
+  let teams = 0
+  await makeOrganization("acme")
+  return {
+    ...world,
+    async organization(name) {
+      await makeOrganization(name)
+    },
+    async workspace(name, { organization = "acme", ...input } = {}) {
+      return (await engine.workspaces.create(organization, { name, ...input })).id
+    },
+    async token({ organization = {}, on = {} } = {}) {
+      teams += 1
+      const team = await engine.teams.create("acme", { name: `team-${teams}`, access: organization })
+      for (const [workspaceId, access] of Object.entries(on))
+        await engine.teamWorkspaces.create({ teamId: team.id, workspaceId, access })
+      return (await engine.tokens.createForTeam(team.id, {})).secret
+    },
+  }
+}

@@ -1,0 +1,100 @@
+// An inventory to look things up in, written by rows: one that is issued would take longer than all that is asked of it.
+import { sql } from "kysely"
+import type { MountId } from "../src/pki/mounts/mount.ts"
+import { backwards } from "../src/storage/repositories/pki/certificate-search.ts"
+import type { QueryRunner } from "../src/storage/sql/query-runner.ts"
+
+const mounts = ["mnt-a", "mnt-b"] as const
+export const inventoryMount = "mnt-a" as MountId
+/** In each mount; those of the second are newer. */
+const count = 6_000
+/** Half of them have expired by then. */
+export const inventoryNow = 3_000_000
+const perWrite = 500
+
+/** Certificate `n` of any mount. */
+const facts = (n: number) => ({
+  serialNumber: Buffer.from(`01${n.toString(16).padStart(8, "0")}`, "hex"),
+  role: `role-${n % 3}`,
+  issuerId: `iss-${n % 2}`,
+  notAfter: (n * 7_000) % 6_000_000,
+  revokedAt: n % 10 === 0 ? 1_000 : null,
+  name: `n${n}.${n % 4 === 0 ? "a" : "b"}.test`,
+  metadata: n % 5 === 0 ? "dGVhbQ==" : n % 5 === 1 ? "b3RoZXI=" : undefined,
+})
+export const inventory = Array.from({ length: count }, (_, index) => ({ n: index + 1, ...facts(index + 1) }))
+
+/** `filedAt`: in which partition what is, where there are any. */
+export async function writeInventory(session: QueryRunner, filedAt: (n: number) => number = () => 0): Promise<void> {
+  const { db } = session
+  for (const [index, id] of mounts.entries()) {
+    const mount = {
+      id,
+      path: id,
+      type: "pki" as const,
+      description: "",
+      config: "{}",
+      accessor: id,
+      uuid: id,
+      created_at: 0,
+    }
+    await session.execute(db.insertInto("mounts").values(mount))
+    for (let from = 0; from < count; from += perWrite) {
+      const some = inventory.slice(from, from + perWrite)
+      const numberOf = (n: number) => index * count + n
+      await session.execute(
+        db.insertInto("certificates").values(
+          some.map(({ n, serialNumber, role, issuerId, notAfter, revokedAt }) => ({
+            mount_id: id,
+            serial_number: serialNumber,
+            certificate: serialNumber,
+            issuer_id: issuerId,
+            role,
+            common_name: String(n),
+            not_before: 0,
+            not_after: notAfter,
+            revoked_at: revokedAt,
+            filed_at: filedAt(n),
+          })),
+        ),
+      )
+      await session.execute(
+        db.insertInto("certificate_names").values(
+          some.map(({ n, name }) => ({
+            mount_id: id,
+            name: backwards(name),
+            certificate_number: numberOf(n),
+            filed_at: filedAt(n),
+          })),
+        ),
+      )
+      await session.execute(
+        db.insertInto("certificate_metadata").values(
+          some.flatMap(({ serialNumber, issuerId, role, notAfter, metadata }) =>
+            metadata === undefined
+              ? []
+              : [
+                  {
+                    mount_id: id,
+                    serial_number: serialNumber,
+                    issuer_id: issuerId,
+                    role,
+                    expires_at: notAfter,
+                    metadata,
+                  },
+                ],
+          ),
+        ),
+      )
+    }
+  }
+  // The whole of what is partitioned is never looked at by the server itself, nor what is empty.
+  const tables = session.dialect === "sqlite" ? [""] : await writtenTables(session)
+  for (const table of tables) await session.execute(sql.raw(`analyze ${table}`))
+}
+
+async function writtenTables(session: QueryRunner): Promise<readonly string[]> {
+  const rows = await session.queryMany(sql<{ name: string }>`select c.oid::regclass::text as name from pg_class as c
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and pg_relation_size(c.oid) > 0`)
+  return rows.map(({ name }) => name)
+}

@@ -1,0 +1,79 @@
+// Users, organizations and teams as tests need them, made over HTTP the way an administrator would.
+import { rootUsername } from "../src/organizations/bootstrap.ts"
+import type { TestEngine } from "./test-engine.ts"
+
+export interface Person {
+  readonly id: string
+  readonly username: string
+  readonly token: string
+}
+
+export const document = (type: string, attributes: object, relationships?: object) => ({
+  data: { type, attributes, ...(relationships === undefined ? {} : { relationships }) },
+})
+
+export const one = (type: string, id: string) => ({ data: { type, id } })
+export const many = (type: string, ids: readonly string[]) => ({ data: ids.map((id) => ({ type, id })) })
+
+/** Fails loudly: a fixture that was refused would make the test pass or fail for the wrong reason. */
+export async function made(
+  world: TestEngine,
+  method: string,
+  path: string,
+  body?: unknown,
+  token?: string,
+  // oxlint-disable-next-line typescript/no-explicit-any
+): Promise<any> {
+  const answer = await world.request(method, path, { body, ...(token === undefined ? {} : { token }) })
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body?.data
+}
+
+/** A user who belongs to nothing yet, and a token of theirs. */
+export async function newUser(world: TestEngine, username: string): Promise<Person> {
+  const user = await made(world, "POST", "/admin/users", document("users", { username }))
+  return { id: user.id, username, token: await newUserToken(world, user.id) }
+}
+
+export async function newUserToken(world: TestEngine, userId: string, attributes: object = {}): Promise<string> {
+  const body = document("authentication-token", { description: "test", ...attributes })
+  return (await made(world, "POST", `/users/${userId}/authentication-tokens`, body)).attributes.token
+}
+
+/** Owned by the given user, else by root. */
+export async function newOrganization(world: TestEngine, name: string, owner?: Person): Promise<void> {
+  const body = document("organizations", { name, email: `${name}@example.com` })
+  await made(world, "POST", "/organizations", body, owner?.token)
+}
+
+/** A team with these organization permissions, as they stand on the wire, and these members. */
+export async function newTeam(
+  world: TestEngine,
+  organization: string,
+  name: string,
+  options: { readonly access?: object; readonly visibility?: string; readonly members?: readonly Person[] } = {},
+): Promise<string> {
+  const { access = {}, visibility = "secret", members = [] } = options
+  const attributes = { name, visibility, "organization-access": access }
+  const team = await made(world, "POST", `/organizations/${organization}/teams`, document("teams", attributes))
+  const usernames = members.map(({ username }) => username)
+  if (usernames.length > 0) await made(world, "POST", `/teams/${team.id}/relationships/users`, many("users", usernames))
+  return team.id
+}
+
+/** A member of the organization who is in no team. */
+export async function newMember(world: TestEngine, organization: string, username: string): Promise<Person> {
+  const person = await newUser(world, username)
+  await made(
+    world,
+    "POST",
+    `/organizations/${organization}/organization-memberships`,
+    document("organization-memberships", { username }),
+  )
+  return person
+}
+
+export async function rootId(world: TestEngine): Promise<string> {
+  const users = await made(world, "GET", `/admin/users?q=${rootUsername}`)
+  return users[0].id
+}

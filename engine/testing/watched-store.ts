@@ -1,0 +1,106 @@
+// Whether anything has changed in a store, seen from outside as another process would see it; for tests. Reading every row takes
+// long: it is done only where something was written since, and then an open snapshot still shows what there was before.
+import { createHash } from "node:crypto"
+import { DatabaseSync } from "node:sqlite"
+import { Client } from "pg"
+import { sqliteFile } from "../src/storage/sql/database.ts"
+
+export interface WatchedStore {
+  /** From now on, until the next time. What it answers tells whether any row is another, but for the time a token was last used. */
+  watch(): Promise<() => Promise<boolean>>
+  close(): Promise<void>
+}
+
+export async function watchStore(url: string): Promise<WatchedStore> {
+  const file = sqliteFile(url)
+  return file === undefined ? openPostgresStore(url) : openSqliteStore(file)
+}
+
+const unwatched = new Set(["generations"])
+
+type Row = Readonly<Record<string, unknown>>
+
+function digestOf(tables: readonly (readonly [string, readonly Row[]])[]): string {
+  const hash = createHash("sha256")
+  for (const [table, rows] of tables) {
+    hash.update(table)
+    for (const row of rows.map(textOf).toSorted()) hash.update(row)
+  }
+  return hash.digest("hex")
+}
+
+/** Unlike that of any other row. Most of what is read are octets, of which JSON would make objects. */
+function textOf(row: Row): string {
+  let text = ""
+  for (const [name, value] of Object.entries(row)) {
+    if (name === "last_used_at") continue
+    const written =
+      value instanceof Uint8Array
+        ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("latin1")
+        : String(value)
+    text += `${name} ${typeof value} ${written.length} ${written}\n`
+  }
+  return text
+}
+
+function openSqliteStore(file: string): WatchedStore {
+  const [before, now] = [new DatabaseSync(file, { readOnly: true }), new DatabaseSync(file, { readOnly: true })]
+  const version = now.prepare("pragma data_version")
+  const versionNow = () => String(version.get()?.["data_version"])
+  // A search index keeps tables of its own, with numbers of 64 bits; what it says follows from the rest.
+  const tables = now
+    .prepare("select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'")
+    .all()
+    .map((row) => String(row["name"]))
+    .filter((name) => !unwatched.has(name))
+  const digest = (database: DatabaseSync) =>
+    digestOf(tables.map((table) => [table, database.prepare(`select * from "${table}"`).all()]))
+  return {
+    watch() {
+      if (before.isTransaction) before.exec("commit")
+      // Only the first read takes the snapshot.
+      before.exec("begin; select count(*) from sqlite_schema")
+      const seen = versionNow()
+      return Promise.resolve(() => Promise.resolve(versionNow() !== seen && digest(before) !== digest(now)))
+    },
+    close() {
+      before.close()
+      now.close()
+      return Promise.resolve()
+    },
+  }
+}
+
+async function openPostgresStore(url: string): Promise<WatchedStore> {
+  const [before, now] = [new Client({ connectionString: url }), new Client({ connectionString: url })]
+  for (const client of [before, now]) await client.connect()
+  const query = async (client: Client, text: string) => (await client.query<Row>(text)).rows
+  const found = await query(now, "select tablename from pg_tables where schemaname = current_schema()")
+  const tables = found.map((row) => String(row["tablename"])).filter((name) => !unwatched.has(name))
+  const versionNow = async () => (await query(now, "select pg_current_wal_insert_lsn() as at"))[0]?.["at"]
+  // The log is everybody's on the server. Whoever writes a row gives it the number of the transaction, which only grows.
+  const counts = tables.map(
+    (table) => `(select count(*) || ':' || coalesce(max(xmin::text::bigint), 0) from "${table}")`,
+  )
+  const marks = { name: "marks", text: `select concat_ws(',', ${counts.join(", ")}) as marks` }
+  const marksOf = async (client: Client) => (await client.query<Row>(marks)).rows[0]?.["marks"]
+  async function digest(client: Client): Promise<string> {
+    const rows: [string, Row[]][] = []
+    for (const table of tables) rows.push([table, await query(client, `select * from "${table}"`)])
+    return digestOf(rows)
+  }
+  return {
+    async watch() {
+      await before.query("commit; begin isolation level repeatable read read only; select 1")
+      const seen = await versionNow()
+      return async () =>
+        (await versionNow()) !== seen &&
+        (await marksOf(before)) !== (await marksOf(now)) &&
+        (await digest(before)) !== (await digest(now))
+    },
+    async close() {
+      await before.end()
+      await now.end()
+    },
+  }
+}

@@ -1,0 +1,158 @@
+// From a schema that the operator parses with to a definition that the apiserver admits with.
+import { z } from "zod"
+import { apiVersionOf, type Resource } from "../kube/kubernetes-object.ts"
+import { celOf, type Rule } from "./rules.ts"
+
+/** One kind as users see it; its schema is what `parse` takes and what the apiserver admits. */
+export interface Kind<Spec> extends Resource {
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly scope: "Cluster" | "Namespaced"
+  /** Beside `engine`, which every kind is in. */
+  readonly categories?: readonly string[]
+  readonly description: string
+  readonly spec: z.ZodType<Spec>
+  /** Rules on the whole object, of which CEL sees the name, and the reconciler what else. */
+  readonly objectRules?: readonly { readonly rule: string; readonly message: string; readonly fieldPath: string }[]
+  /** Its own members of the status. All of them optional: nobody has looked at an object that is new. */
+  readonly status?: z.ZodRawShape
+  /** Whether it has the condition `Synced`, and a column of it. */
+  readonly synced?: boolean
+  readonly columns: readonly Column[]
+  /** Of fields that `kubectl get --field-selector` can ask for: `.spec.connectionRef.name`. */
+  readonly selectable?: readonly string[]
+}
+
+export interface Column {
+  readonly name: string
+  readonly type: "string" | "date" | "integer" | "boolean"
+  readonly jsonPath: string
+  readonly description: string
+  /** 0 is shown always, 1 with `-o wide`. */
+  readonly priority?: number
+}
+
+const condition = z
+  .object({
+    type: z.string().max(316).describe("What is told of, such as Ready."),
+    status: z.enum(["True", "False", "Unknown"]).describe("Whether it is so."),
+    observedGeneration: z.int().min(0).describe("The generation of the object that was looked at."),
+    lastTransitionTime: z.string().max(64).meta({ format: "date-time" }).describe("When the status last changed."),
+    reason: z.string().min(1).max(1_024).describe("One word for programs."),
+    message: z.string().max(32_768).describe("A sentence for people."),
+  })
+  .describe("One thing that is known of the object.")
+
+const statusOf = (own: z.ZodRawShape) =>
+  z
+    .object({
+      observedGeneration: z.int().min(0).optional().describe("The generation that the operator looked at last."),
+      lastHandledReconcileAt: z
+        .string()
+        .max(1_024)
+        .optional()
+        .describe("The last value of chancery.dev/reconcile-requested-at that was acted on."),
+      nextAttemptTime: z
+        .string()
+        .max(64)
+        .optional()
+        .describe("When the operator tries again what did not come about.")
+        .meta({ format: "date-time" }),
+      ...own,
+      conditions: z
+        .array(condition)
+        .max(16)
+        .optional()
+        .describe("Ready always; Reconciling, Stalled and Paused only while they are true.")
+        .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),
+    })
+    .describe("What the operator found.")
+
+export function definitionOf<Spec>(kind: Kind<Spec>): Readonly<Record<string, unknown>> {
+  const { group, version, plural, singular, shortNames, scope, description, columns } = kind
+  const { categories = [], selectable = [], synced = false } = kind
+  const wide = ({ priority = 0 }: Column) => priority > 0
+  const conditionColumn = (type: string, member: string) => `.status.conditions[?(@.type=="${type}")].${member}`
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural,
+        singular,
+        shortNames,
+        categories: ["engine", ...categories],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: [
+            ...columns.filter((column) => !wide(column)),
+            { name: "Ready", type: "string", jsonPath: conditionColumn("Ready", "status") },
+            ...(synced ? [{ name: "Synced", type: "string", jsonPath: conditionColumn("Synced", "status") }] : []),
+            { name: "Reason", type: "string", jsonPath: conditionColumn("Ready", "reason") },
+            ...columns.filter(wide),
+            { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+          ],
+          ...(selectable.length === 0 ? {} : { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
+          schema: {
+            openAPIV3Schema: {
+              type: "object",
+              description,
+              required: ["spec"],
+              ...(kind.objectRules === undefined ? {} : { "x-kubernetes-validations": kind.objectRules }),
+              properties: {
+                apiVersion: { type: "string", description: apiVersionOf(kind) },
+                kind: { type: "string", description: kind.kind },
+                metadata: { type: "object" },
+                spec: schemaOf(kind.spec),
+                // Without it an object that no operator has seen yet would pass for finished (kstatus).
+                status: { ...schemaOf(statusOf(kind.status ?? {})), default: { observedGeneration: 0 } },
+              },
+            },
+          },
+        },
+      ],
+    },
+  }
+}
+
+const schemaOf = (schema: z.ZodType): Readonly<Record<string, unknown>> =>
+  structural(
+    z.toJSONSchema(schema, {
+      target: "openapi-3.0",
+      io: "input",
+      override({ jsonSchema }) {
+        const members: Record<string, unknown> = jsonSchema
+        const rules = members["x-kubernetes-validations"] as readonly Rule<unknown>[] | undefined
+        if (rules !== undefined) members["x-kubernetes-validations"] = celOf(rules)
+      },
+    }),
+  ) as Readonly<Record<string, unknown>>
+
+/** What the apiserver refuses in a structural schema: it drops unknown members by itself, and says nothing about names. */
+function structural(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(structural)
+  if (typeof schema !== "object" || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(
+        ([name, value]) =>
+          name !== "$schema" &&
+          name !== "propertyNames" &&
+          !(
+            name === "additionalProperties" &&
+            (typeof value === "boolean" || Object.keys(value as object).length === 0)
+          ),
+      )
+      .map(([name, value]) => [name, structural(value)]),
+  )
+}

@@ -1,0 +1,200 @@
+// Roles of certificate authorities, as the engine's own kind does it (`@chancery/engine/declared`): here is only when.
+import { isDeepStrictEqual } from "node:util"
+import { isEngineError, type Engine } from "@chancery/engine"
+import { type ObservedPkiRole, pkiRoleResource, type PkiRoleSpec } from "@chancery/engine/declared"
+import { byAge } from "../certificate/ownership.ts"
+import type { Condition } from "../conditions.ts"
+import { connectionOf } from "../controllers.ts"
+import type { EngineConnections } from "../engine-connections.ts"
+import { certificateRole, type CertificateRoleSpec, ruleNames } from "../../api/certificate-role.ts"
+import { keyOf, type KubernetesObject } from "../../kube/kubernetes-object.ts"
+import type { ObjectStore } from "../../kube/object-store.ts"
+import { type Outcome, type OwnStatus, pollMs, refused, stalled, Unsettled } from "../reconcile-result.ts"
+import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
+import { toldHowToLetGo } from "../finalizer.ts"
+
+export interface CertificateRolesOptions {
+  readonly engines: Pick<EngineConnections, "connect">
+  /** Of CertificateRoles, with the index `connection`. */
+  readonly roles: Pick<ObjectStore, "by">
+}
+
+export const reconcileCertificateRoles = (options: CertificateRolesOptions): Reconciler => ({
+  finalizer: {
+    name: "chancery.dev/external",
+    needed: (object) => (object["spec"] as Partial<CertificateRoleSpec>).deletionPolicy !== "Retain",
+  },
+  reconcile: (object, visit) => reconcile(options, object, visit),
+  finalize: (object, visit) => finalize(options, object, visit),
+})
+
+/** Where a role is made of an object, and what it is called there. */
+export const engineRoleName = (spec: Pick<CertificateRoleSpec, "name">, object: KubernetesObject): string =>
+  spec.name ?? object.metadata.name
+
+async function reconcile(
+  { engines, roles }: CertificateRolesOptions,
+  object: KubernetesObject,
+  visit: Visit,
+): Promise<Outcome> {
+  const spec = parsedSpec(certificateRole, object)
+  const wanted = roleSpec(spec, object)
+  const faults = pkiRoleResource.validate({ ...wanted })
+  if (faults.length > 0)
+    throw stalled(
+      "InvalidSpec",
+      faults.map(({ field = [], detail }) => `spec.${field.join(".")}: ${detail}`).join("; "),
+    )
+  const { engine } = await engines.connect(spec.connectionRef, object.metadata.namespace, visit.signal)
+  try {
+    const { id } = visit.status as { readonly id?: string }
+    const observed =
+      id === undefined ? undefined : await pkiRoleResource.observe(engine, id, wanted, { before: {}, now: visit.now })
+    if (id === undefined || observed === undefined) {
+      refuseRivals(roles, object, wanted)
+      return await made(engine, spec, wanted, object)
+    }
+    const { changed } = pkiRoleResource.diff(wanted, observed)
+    if (changed.length === 0) return settled(id, wanted)
+    if (spec.driftPolicy === "Report") return reported(id, wanted, observed, changed)
+    refuseRivals(roles, object, wanted)
+    await pkiRoleResource.update(engine, id, wanted, observed)
+    return settled(id, wanted)
+  } catch (error) {
+    throw isEngineError(error) ? refused(error) : error
+  }
+}
+
+interface OtherRole {
+  readonly object: KubernetesObject
+  readonly wanted: PkiRoleSpec
+}
+
+/** Other objects of the same role of the engine, in whatever namespace; without those that are about to go. */
+function othersOf(
+  roles: CertificateRolesOptions["roles"],
+  object: KubernetesObject,
+  { mount, name }: PkiRoleSpec,
+): readonly OtherRole[] {
+  const [connection = ""] = connectionOf(object)
+  return roles
+    .by("connection", connection)
+    .filter((other) => keyOf(other) !== keyOf(object) && other.metadata.deletionTimestamp === undefined)
+    .flatMap((other) => {
+      const parsed = certificateRole.spec.safeParse(other["spec"])
+      return parsed.success ? [{ object: other, wanted: roleSpec(parsed.data, other) }] : []
+    })
+    .filter(({ wanted }) => wanted.mount === mount && wanted.name === name)
+}
+
+/** Nobody tells when another object no longer says otherwise. */
+const rivalPollMs = 60_000
+
+/** Of several that say one rule of one role differently the oldest is heard: else each would undo the other's for ever. */
+function refuseRivals(roles: CertificateRolesOptions["roles"], object: KubernetesObject, wanted: PkiRoleSpec): void {
+  for (const rival of othersOf(roles, object, wanted).filter((other) => byAge(other.object, object) < 0)) {
+    const both = { ...wanted, ...rival.wanted } as ObservedPkiRole
+    const differing = pkiRoleResource.diff(wanted, both).changed.filter((name) => name in rival.wanted)
+    if (differing.length === 0) continue
+    const { name, namespace = "" } = rival.object.metadata
+    const fields = differing.map((field) => `spec.${field}`).join(" and ")
+    const reason = "AlreadyManaged"
+    const message = `The CertificateRole ${name} in the namespace ${namespace} is of the role ${wanted.name} in ${wanted.mount} too, and says otherwise in ${fields}; have it said by one of them.`
+    throw new Unsettled({
+      health: { is: "stalled", reason, message },
+      conditions: [{ type: "Synced", status: "False", reason, message }],
+      againAfterMs: rivalPollMs,
+    })
+  }
+}
+
+async function made(
+  engine: Engine,
+  spec: CertificateRoleSpec,
+  wanted: PkiRoleSpec,
+  object: KubernetesObject,
+): Promise<Outcome> {
+  const { mount, name } = wanted
+  if (spec.adoptionPolicy === "MustExist" && !(await exists(engine, wanted)))
+    throw stalled(
+      "RoleMissing",
+      `The engine has no role ${name} in ${mount}, and adoptionPolicy says that there is one.`,
+    )
+  try {
+    const origin = { marker: object.metadata.uid ?? name, adopt: spec.adoptionPolicy !== "Never" }
+    const { id } = await pkiRoleResource.create(engine, wanted, origin)
+    return settled(id, wanted)
+  } catch (error) {
+    if (!isEngineError(error, "conflict")) throw error
+    throw stalled(
+      "NameTaken",
+      `The engine has a role ${name} in ${mount} that says something else; set adoptionPolicy to IfExists to take it over.`,
+    )
+  }
+}
+
+async function exists(engine: Engine, { mount, name }: PkiRoleSpec): Promise<boolean> {
+  try {
+    await engine.pki(mount).roles.get(name)
+    return true
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return false
+    throw error
+  }
+}
+
+const roleSpec = (spec: CertificateRoleSpec, object: KubernetesObject): PkiRoleSpec => ({
+  mount: spec.mount,
+  name: engineRoleName(spec, object),
+  ...Object.fromEntries(ruleNames.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]]]))),
+})
+
+const settled = (id: string, { name }: PkiRoleSpec): Outcome => ({
+  health: { is: "ready", reason: "RoleSaved", message: "The engine has the role." },
+  conditions: [{ type: "Synced", status: "True", reason: "InStep", message: "The role is as the spec says." }],
+  status: { id, name },
+  againAfterMs: pollMs,
+})
+
+const textMaximum = 4_096
+
+function reported(id: string, wanted: PkiRoleSpec, observed: ObservedPkiRole, changed: readonly string[]): Outcome {
+  const text = (value: unknown) => JSON.stringify(value).slice(0, textMaximum)
+  const drift = changed.map((field) => ({
+    field,
+    desired: text(wanted[field as keyof PkiRoleSpec]),
+    observed: text(observed[field as keyof PkiRoleSpec]),
+  }))
+  const synced: Condition = {
+    type: "Synced",
+    status: "False",
+    reason: "DriftDetected",
+    message: `In the engine differ: ${changed.join(", ")}.`,
+  }
+  const status: OwnStatus = { id, name: wanted.name, drift }
+  return { ...settled(id, wanted), conditions: [synced], status }
+}
+
+async function finalize(
+  { engines, roles }: CertificateRolesOptions,
+  object: KubernetesObject,
+  visit: Visit,
+): Promise<Outcome | undefined> {
+  const spec = object["spec"] as Partial<CertificateRoleSpec>
+  const { id } = visit.status as { readonly id?: string }
+  if (spec.deletionPolicy === "Retain" || id === undefined) return undefined
+  return toldHowToLetGo(certificateRole, object, async () => {
+    const parsed = parsedSpec(certificateRole, object)
+    const wanted = roleSpec(parsed, object)
+    // The object was renamed or moved, and the one in its place has the role already.
+    if (othersOf(roles, object, wanted).some((other) => isDeepStrictEqual(other.wanted, wanted))) return
+    const { engine } = await engines.connect(parsed.connectionRef, object.metadata.namespace, visit.signal, {
+      isCleaningUp: true,
+    })
+    try {
+      await pkiRoleResource.delete(engine, id, {}, "safe", { before: {}, now: visit.now })
+    } catch (error) {
+      throw isEngineError(error) ? refused(error) : error
+    }
+  })
+}

@@ -1,0 +1,86 @@
+// What becomes of a failed attempt to have a certificate issued, and until when no other is made.
+import type { Health } from "../conditions.ts"
+import type { CertificateSpec } from "../../api/certificate.ts"
+import { secondTime } from "../../kube/kubernetes-object.ts"
+import type { Outcome } from "../reconcile-result.ts"
+import { type Case, framed } from "./reissue-reason.ts"
+import type { CertificateStatus } from "./certificate-status.ts"
+import type { KnownIssuer } from "./known-issuer.ts"
+import type { Finding } from "./policies.ts"
+import { nextAttempt } from "./renewal.ts"
+
+export interface Failure {
+  readonly health: Health
+  /** Unless it was none: something was missing for an attempt. */
+  readonly attempt?: {
+    readonly status: Pick<CertificateStatus, "failedIssuanceAttempts" | "lastFailureTime" | "lastTriedRenewAt">
+    readonly nextAt: number
+  }
+  readonly againAfterMs?: number
+  /** When something other than an issuance is tried again. */
+  readonly nextAt?: number
+}
+
+export const renewAnnotation = "chancery.dev/renew-requested-at"
+/** As the frame knows them. */
+const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fluxcd.io/requestedAt"]
+
+/** Until when nothing is tried, unless something has changed that may have mended what failed. */
+export function backoffOf(
+  { object, before, visit, memory, secret }: Case,
+  known: KnownIssuer | undefined,
+): number | undefined {
+  const { observedGeneration, lastHandledReconcileAt, nextAttemptTime } = framed(object)
+  const { generation, annotations } = object.metadata
+  const until = Date.parse(nextAttemptTime ?? "")
+  const failedAt = Date.parse(before.lastFailureTime ?? "")
+  if (Number.isNaN(failedAt) || Number.isNaN(until) || until <= visit.now || observedGeneration !== generation)
+    return undefined
+  const request = requestAnnotations.map((name) => annotations?.[name]).find((token) => token !== undefined)
+  const renewal = annotations?.[renewAnnotation]
+  const isRequested =
+    (request !== undefined && request !== lastHandledReconcileAt) ||
+    (renewal !== undefined && renewal !== before.lastTriedRenewAt)
+  const isMended = known?.readySince !== undefined && known.readySince >= failedAt
+  const isSecretChanged =
+    memory.rejectedVersion !== undefined && memory.rejectedVersion !== (secret?.metadata.resourceVersion ?? null)
+  return isRequested || isMended || isSecretChanged ? undefined : until
+}
+
+/** All stays as it was told, but that a certificate may have ended meanwhile. */
+export function waitingOn({ object, spec }: Case, unready: Finding | undefined, nextAttemptAt: number): Outcome {
+  if (unready === undefined) return { health: usable(spec), nextAttemptAt }
+  const told = framed(object).conditions?.find(({ type }) => type === "Stalled" || type === "Reconciling")
+  const is = told?.type === "Stalled" ? "stalled" : "reconciling"
+  const { reason, message } = told ?? unready
+  return { health: { is, reason, message }, nextAttemptAt }
+}
+
+export const usable = ({ secretName }: CertificateSpec): Health => ({
+  is: "ready",
+  reason: "Issued",
+  message: `The Secret ${secretName} holds the certificate.`,
+})
+
+/** `chance`: at least 0, below 1. `earliest`: another attempt is of no use before. */
+export function failed(
+  { object, before, held, visit }: Case,
+  health: Health,
+  chance: number,
+  earliest: number = 0,
+): Failure {
+  const request = object.metadata.annotations?.[renewAnnotation]
+  const failures = (before.failedIssuanceAttempts ?? 0) + 1
+  const notAfter = held.is === "whole" ? held.leaf.notAfter : undefined
+  return {
+    health,
+    attempt: {
+      status: {
+        failedIssuanceAttempts: failures,
+        lastFailureTime: secondTime(visit.now),
+        ...(request === undefined ? {} : { lastTriedRenewAt: request }),
+      },
+      nextAt: Math.max(nextAttempt({ failures, notAfter, now: visit.now, chance }), earliest),
+    },
+  }
+}

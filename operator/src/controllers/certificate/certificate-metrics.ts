@@ -1,0 +1,38 @@
+// Under the names that dashboards of certificates elsewhere have them.
+import type { Figure } from "../controllers.ts"
+import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
+import { framed } from "./reissue-reason.ts"
+import type { CertificateStatus } from "./certificate-status.ts"
+
+const statusOf = ({ status }: KubernetesObject): CertificateStatus => status ?? {}
+
+const secondsOf = (time: string | undefined): number | undefined =>
+  time === undefined ? undefined : Date.parse(time) / 1_000
+
+export const certificateFigures: readonly Figure[] = [
+  {
+    name: "chancery_operator_certificate_ready_status",
+    help: "1 while a certificate can be used.",
+    // A status that could not be written tells nothing of the time since.
+    of: (object, now) =>
+      Number(
+        framed(object).conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true &&
+          Date.parse(statusOf(object).notAfter ?? "") > now,
+      ),
+  },
+  {
+    name: "chancery_operator_certificate_failed_issuance_attempts",
+    help: "How many attempts in a row to issue a certificate have failed.",
+    of: (object) => statusOf(object).failedIssuanceAttempts ?? 0,
+  },
+  {
+    name: "chancery_operator_certificate_expiration_timestamp_seconds",
+    help: "When a certificate ends.",
+    of: (object) => secondsOf(statusOf(object).notAfter),
+  },
+  {
+    name: "chancery_operator_certificate_renewal_timestamp_seconds",
+    help: "When a certificate is due for renewal.",
+    of: (object) => secondsOf(statusOf(object).renewalTime),
+  },
+]

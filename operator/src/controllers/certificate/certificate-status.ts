@@ -1,0 +1,102 @@
+// What the status of a Certificate remembers between two looks.
+import type { CertificateSpec } from "../../api/certificate.ts"
+import type { ConnectionRef } from "../../api/connection-spec.ts"
+import { secondTime } from "../../kube/kubernetes-object.ts"
+import type { HeldCertificate } from "./stored-certificate.ts"
+
+export interface EarlierCertificate {
+  readonly serialNumber: string
+  readonly notAfter: string
+  readonly revokedAt?: string
+  /** It was issued and never used: it is revoked whatever the policy is. */
+  readonly discarded?: boolean
+}
+
+/** What revoking needs when the issuer is gone. */
+export interface IssuedBy {
+  readonly connectionRef: ConnectionRef
+  readonly mount: string
+}
+
+export interface CertificateStatus {
+  readonly serialNumber?: string
+  readonly notBefore?: string
+  readonly notAfter?: string
+  readonly renewalTime?: string
+  readonly revision?: number
+  readonly failedIssuanceAttempts?: number
+  readonly lastFailureTime?: string
+  readonly lastHandledRenewAt?: string
+  readonly lastTriedRenewAt?: string
+  readonly history?: readonly EarlierCertificate[]
+  readonly issuedBy?: IssuedBy
+}
+
+export interface CertificateStatusFacts {
+  readonly before: CertificateStatus
+  readonly spec: CertificateSpec
+  /** What is in the Secret; undefined where nothing whole is. */
+  readonly held: HeldCertificate | undefined
+  readonly renewalAt: number | undefined
+  readonly revision: number
+  readonly renewRequest: string
+  /** Since the last look. */
+  readonly discarded: readonly EarlierCertificate[]
+  readonly issuedBy: IssuedBy | undefined
+}
+
+/** After all went well: failures are forgotten. */
+export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
+  const { before, spec, held, renewalAt, revision, renewRequest, discarded, issuedBy } = facts
+  const history = historyOf(before, spec, held?.serialNumber, discarded)
+  return {
+    ...(held === undefined
+      ? {}
+      : {
+          serialNumber: held.serialNumber,
+          notBefore: secondTime(held.leaf.notBefore),
+          notAfter: secondTime(held.leaf.notAfter),
+        }),
+    ...(renewalAt === undefined ? {} : { renewalTime: secondTime(renewalAt) }),
+    ...(revision === 0 ? {} : { revision }),
+    ...(renewRequest === "" ? {} : { lastHandledRenewAt: renewRequest }),
+    ...(history.length === 0 ? {} : { history }),
+    ...(issuedBy === undefined ? {} : { issuedBy }),
+  }
+}
+
+/** However many wait to be revoked. */
+const historyMaximum = 200
+
+/** The latest first. Those that are yet to be revoked do not count against the limit. */
+function historyOf(
+  { history = [], serialNumber, notAfter }: CertificateStatus,
+  { revisionHistoryLimit, revocationPolicy }: CertificateSpec,
+  present: string | undefined,
+  discarded: readonly EarlierCertificate[],
+): readonly EarlierCertificate[] {
+  const replaced: readonly EarlierCertificate[] =
+    serialNumber !== undefined && notAfter !== undefined && present !== undefined && serialNumber !== present
+      ? [{ serialNumber, notAfter }]
+      : []
+  const known = new Set([present, ...discarded.map((each) => each.serialNumber)])
+  const all = [...replaced, ...discarded, ...history.filter((each) => !known.has(each.serialNumber))]
+  const pending = new Set(
+    all.filter((each) => each.revokedAt === undefined && (revocationPolicy.onRotation || each.discarded === true)),
+  )
+  let room = revisionHistoryLimit
+  return all
+    .filter((each) => {
+      if (pending.has(each)) return true
+      room -= 1
+      return room >= 0
+    })
+    .slice(0, historyMaximum)
+}
+
+/** Returns the certificates to revoke: those that were never used, and by policy those that another one replaced. */
+export const toBeRevoked = ({ history = [] }: CertificateStatus, spec: CertificateSpec, now: number) =>
+  history.filter(
+    ({ revokedAt, notAfter, discarded = false }) =>
+      revokedAt === undefined && Date.parse(notAfter) > now && (discarded || spec.revocationPolicy.onRotation),
+  )

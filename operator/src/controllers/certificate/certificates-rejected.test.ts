@@ -1,0 +1,373 @@
+// Certificates whose Secret the API server rejects, or another writer changes: what is told of it, and how many certificates it
+// costs.
+import { describe, expect, test } from "vitest"
+import { ApiError } from "../../kube/cluster.ts"
+import { certificateFigures } from "./certificate-metrics.ts"
+import { certificate } from "../../api/certificate.ts"
+import { issuer } from "../../api/issuer.ts"
+import { configMaps, secrets } from "../../kube/kubernetes-object.ts"
+import { forbidden, openCertificate, type Rejects } from "../../../testing/certificate-fixture.ts"
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const words = 'secrets "tls" is forbidden: exceeded quota: few'
+const rejectsSecret: Rejects = (resource, { metadata }) =>
+  resource === secrets && metadata.name === "tls" ? forbidden(words) : undefined
+/** Policies that come between the rehearsal and the write. */
+const rejectsWrite: Rejects = (...args) => (args[2].isDryRun ? undefined : rejectsSecret(...args))
+
+const ready = (object: Parameters<(typeof certificateFigures)[0]["of"]>[0], now: number) =>
+  certificateFigures.find(({ name }) => name === "chancery_operator_certificate_ready_status")?.of(object, now)
+
+describe("a Secret that the API server rejects", () => {
+  test("[F-K1] is told in the status, an event and a metric, and the certificate is Expired when it has ended", async () => {
+    await using one = await openCertificate({ duration: "24h" })
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    one.reject(rejectsSecret)
+    one.pass(20 * hourMs)
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued", "Issuing=True RenewalDue"])
+    expect(one.message("Issuing")).toContain(`The API server rejects the Secret tls: ${words}`)
+    expect(one.events).toMatchObject([{ type: "Warning", reason: "SecretRejected" }])
+    expect(one.status.failedIssuanceAttempts).toBe(1)
+    expect(Date.parse(one.status.nextAttemptTime ?? "")).toBeGreaterThan(one.now)
+    expect(ready(one.storeOf(certificate).get("team/web")!, one.now + 5 * hourMs)).toBe(0)
+
+    await one.lookFor(5 * hourMs)
+    expect(one.conditions()).toEqual(["Ready=False Expired", "Stalled=True Expired", "Issuing=True RenewalDue"])
+    expect(one.message("Ready")).toContain(words)
+    expect(one.status.nextAttemptTime).toBeDefined()
+    expect(await one.issued()).toHaveLength(1)
+
+    one.reject(() => undefined)
+    await one.lookFor(2 * hourMs)
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    expect(one.status.failedIssuanceAttempts).toBeUndefined()
+  })
+
+  test("[F-K2] costs no certificate: a rehearsal is rejected first", async () => {
+    await using one = await openCertificate({})
+    one.reject(rejectsSecret)
+    await one.lookFor(dayMs)
+    expect(one.conditions()).toEqual([
+      "Ready=False SecretRejected",
+      "Stalled=True SecretRejected",
+      "Issuing=True SecretMissing",
+    ])
+    expect(await one.issued()).toEqual([])
+  })
+
+  test("[F-K2] of the next key costs no certificate either", async () => {
+    await using one = await openCertificate({})
+    one.reject((resource, { metadata }) =>
+      resource === secrets && metadata.name !== "tls" ? forbidden("no more keys") : undefined,
+    )
+    await one.lookFor(dayMs)
+    expect(one.message("Ready")).toContain("no more keys")
+    expect(await one.issued()).toEqual([])
+  })
+
+  test("[F-K2] after the certificate was issued: that one is kept and written later", async () => {
+    await using one = await openCertificate({})
+    one.reject(rejectsWrite)
+    await one.lookFor(dayMs)
+    const [first] = await one.issued()
+    expect(await one.issued()).toHaveLength(1)
+    one.reject(() => undefined)
+    await one.lookFor(2 * hourMs)
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    expect(one.status.serialNumber).toBe(first?.serialNumber)
+  })
+
+  test.each(["Operator", "Engine"])(
+    "[F-K2] after the certificate was issued, and then another process begins: it is revoked (key of the %s)",
+    async (keySource) => {
+      await using one = await openCertificate({ keySource })
+      one.reject(rejectsWrite)
+      await one.look()
+      one.restart()
+      one.reject(() => undefined)
+      await one.lookFor(2 * hourMs)
+      const issued = await one.issued()
+      expect(issued.filter(({ status }) => status === "valid").map(({ serialNumber }) => serialNumber)).toEqual([
+        one.status.serialNumber,
+      ])
+      expect(issued.filter(({ revokedAt }) => revokedAt !== null)).toHaveLength(1)
+    },
+  )
+
+  test("[F-K2] after the certificate was issued, and then the spec changes: it is revoked, and the status says so", async () => {
+    await using one = await openCertificate({})
+    one.reject(rejectsWrite)
+    await one.look()
+    const [first] = await one.issued()
+    one.edit({ dnsNames: ["api.example.com"] })
+    one.reject(() => undefined)
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    expect(one.status.history).toMatchObject([
+      { serialNumber: first?.serialNumber, discarded: true, revokedAt: expect.any(String) as string },
+    ])
+    expect((await one.engine.pki("pki").certificates.get(first?.serialNumber ?? "")).revokedAt).not.toBeNull()
+  })
+
+  test("[F-K2] costs at most three certificates an hour whatever the spec becomes", async () => {
+    await using one = await openCertificate({})
+    one.reject(rejectsWrite)
+    for (let edit = 0; edit < 10; edit += 1) {
+      one.edit({ dnsNames: [`${edit}.example.com`] })
+      await one.look()
+    }
+    expect(await one.issued()).toHaveLength(3)
+    expect(one.conditions()).toContain("Ready=False IssuanceLimited")
+    one.reject(() => undefined)
+    await one.lookFor(2 * hourMs)
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    expect((await one.issued()).filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1)
+  })
+
+  test("[F-K2] is tried at once when it was deleted", async () => {
+    await using one = await openCertificate({ duration: "24h" })
+    await one.look()
+    const immutable: Rejects = (resource, { metadata }) =>
+      resource === secrets && metadata.name === "tls" && metadata.uid !== undefined
+        ? new ApiError(422, "Invalid", "field is immutable when `immutable` is set")
+        : undefined
+    one.reject(immutable)
+    one.pass(20 * hourMs)
+    for (let attempt = 0; attempt < 4; attempt += 1) await one.lookFor(hourMs / 2)
+    expect(one.status.failedIssuanceAttempts).toBeGreaterThan(2)
+    one.storeOf(secrets).delete("team/tls")
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+  })
+
+  test("[F-K1] for a label alone is told beside a certificate that stays Ready", async () => {
+    await using one = await openCertificate({})
+    await one.look()
+    one.reject(rejectsSecret)
+    one.edit({ secretTemplate: { labels: { app: "web" } } })
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued", "SecretWritten=False SecretRejected"])
+    expect(one.events).toMatchObject([{ type: "Warning", reason: "SecretRejected" }])
+    one.reject(() => undefined)
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    expect(one.secret()?.metadata.labels).toMatchObject({ app: "web" })
+  })
+})
+
+test("[F-K2] a certificate whose answer never came is revoked before another one is issued", async () => {
+  await using one = await openCertificate({})
+  one.loseAnswers(true)
+  await expect(one.look()).rejects.toThrow("the process ends here")
+  one.restart()
+  one.loseAnswers(false)
+  await one.look()
+  const issued = await one.issued()
+  expect(issued).toHaveLength(2)
+  expect(issued.filter(({ revokedAt }) => revokedAt === null)).toMatchObject([
+    { serialNumber: one.status.serialNumber },
+  ])
+})
+
+test("[F-K1] a ConfigMap and a restart that are rejected are told, and do not keep the certificate from being Ready", async () => {
+  await using one = await openCertificate({
+    trust: { publishTo: { configMapName: "trust" } },
+    rolloutRestart: [{ kind: "Deployment", name: "web" }],
+  })
+  await one.look()
+  const deployments = { ...secrets, group: "apps", plural: "deployments", kind: "Deployment" }
+  one.set(deployments, { metadata: { name: "web", namespace: "team" } })
+  one.storeOf(configMaps).delete("team/trust")
+  one.reject((resource) =>
+    resource.plural === "deployments" || resource.plural === "configmaps"
+      ? forbidden(`no ${resource.plural}`)
+      : undefined,
+  )
+  one.edit({ dnsNames: ["api.example.com"] })
+  await one.look()
+  expect(one.conditions()).toEqual([
+    "Ready=True Issued",
+    "TrustPublished=False ConfigMapRejected",
+    "WorkloadsRestarted=False RestartRejected",
+  ])
+  expect(one.events.map(({ type, reason }) => `${type} ${reason}`)).toEqual(
+    expect.arrayContaining(["Warning ConfigMapRejected", "Warning RestartRejected"]),
+  )
+  one.reject(() => undefined)
+  await one.look()
+  expect(one.conditions()).toEqual(["Ready=True Issued", "TrustPublished=True TrustPublished"])
+  expect(JSON.stringify(one.storeOf(deployments).get("team/web"))).toContain(one.status.serialNumber)
+})
+
+describe("a Secret that another writer changes", () => {
+  const foreignKey = async () => {
+    await using other = await openCertificate({})
+    await other.look()
+    const data = (other.secret()?.["data"] ?? {}) as Readonly<Record<string, string>>
+    return data["tls.key"] ?? ""
+  }
+
+  test("[F-K5] once is put back as it was, with the same certificate", async () => {
+    const key = await foreignKey()
+    await using one = await openCertificate({})
+    await one.look()
+    const before = one.secret()
+    one.set(secrets, { ...before!, data: { ...(before?.["data"] as object), "tls.key": key } })
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    expect(one.secret()?.["data"]).toEqual(before?.["data"])
+    expect(one.events).toMatchObject([{ type: "Warning", reason: "SecretRepaired" }])
+    expect(await one.issued()).toHaveLength(1)
+  })
+
+  test("[F-K5] again and again is put back after pauses that grow, the writer is named, and no certificate is issued", async () => {
+    const key = await foreignKey()
+    await using one = await openCertificate({})
+    await one.look()
+    let changes = 0
+    one.contend((written) => {
+      changes += 1
+      return { ...written, data: { ...(written["data"] as object), "tls.key": key } }
+    })
+    const before = one.secret()
+    one.set(secrets, { ...before!, data: { ...(before?.["data"] as object), "tls.key": key } })
+    // As the watch has it: each change is looked at.
+    for (let look = 0; look < 50; look += 1) await one.look()
+    expect(changes).toBe(3)
+    expect(one.conditions()).toEqual([
+      "Ready=False SecretContested",
+      "Stalled=True SecretContested",
+      "Issuing=True KeyPairMismatch",
+    ])
+    expect(one.message("Ready")).toContain("The field manager vault-sync changes the Secret tls again")
+    expect(Date.parse(one.status.nextAttemptTime ?? "")).toBeGreaterThan(one.now)
+    await one.lookFor(hourMs / 2)
+    expect(changes).toBeLessThan(12)
+    expect(await one.issued()).toHaveLength(1)
+  })
+
+  test("[F-K5] is deleted again and again: three certificates are issued, then it is put back as it was", async () => {
+    await using one = await openCertificate({})
+    await one.look()
+    for (let deletion = 0; deletion < 10; deletion += 1) {
+      one.storeOf(secrets).delete("team/tls")
+      await one.look()
+    }
+    expect(await one.issued()).toHaveLength(4)
+  })
+
+  test("[F-K5] loses its annotations again and again after a restart: a handful of certificates an hour is the limit", async () => {
+    await using one = await openCertificate({})
+    await one.look()
+    for (let loss = 0; loss < 20; loss += 1) {
+      one.set(secrets, { ...one.secret()!, data: { "tls.crt": "", "tls.key": "" } })
+      await one.look()
+    }
+    expect((await one.issued()).length).toBeLessThanOrEqual(5)
+  })
+})
+
+test("[F-K10] a spec with another secretName has the same certificate in a Secret of that name", async () => {
+  await using one = await openCertificate({})
+  await one.look()
+  const before = one.secret()
+  one.edit({ secretName: "other" })
+  await one.look()
+  expect(one.conditions()).toEqual(["Ready=True Issued"])
+  expect(one.storeOf(secrets).get("team/other")?.["data"]).toEqual(before?.["data"])
+  expect(one.secret()).toEqual(before)
+  expect(await one.issued()).toHaveLength(1)
+})
+
+describe("a role that gives something else than the spec says", () => {
+  test("[F-K7] is read first: usages that it lacks are named, and no certificate is issued", async () => {
+    await using one = await openCertificate({ usages: ["codeSigning"] })
+    await one.lookFor(dayMs)
+    expect(one.conditions()).toEqual([
+      "Ready=False CertificateUnfit",
+      "Stalled=True CertificateUnfit",
+      "Issuing=True SecretMissing",
+    ])
+    expect(one.message("Ready")).toContain("spec.usages has codeSigning, not digitalSignature")
+    expect(await one.issued()).toEqual([])
+  })
+
+  test("[F-K7] in a way that only the certificate shows: it is revoked, listed, and at most three an hour are issued", async () => {
+    await using one = await openCertificate({ renewBefore: "59m" }, { ttlMs: hourMs, maxTtlMs: hourMs })
+    await one.lookFor(hourMs - 60_000)
+    expect(one.message("Ready")).toContain("due at once")
+    const issued = await one.issued()
+    expect(issued).toHaveLength(3)
+    expect(issued.every(({ revokedAt }) => revokedAt !== null)).toBe(true)
+    expect(one.status.history?.[0]).toMatchObject({ discarded: true, revokedAt: expect.any(String) as string })
+  })
+
+  test.each(["www.example.com.", "bücher.example"])("[F-K6] [F-K7] %s is issued once and stays", async (name) => {
+    await using one = await openCertificate({ dnsNames: [name], commonName: name })
+    await one.look()
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    expect(await one.issued()).toHaveLength(1)
+  })
+})
+
+describe("[F-K3] no common name is invented", () => {
+  const long = `${"a".repeat(60)}.example.com`
+  test.each([
+    { spec: { dnsNames: [long] }, names: [long] },
+    { spec: { dnsNames: undefined, uris: ["spiffe://example.com/web"] }, names: ["spiffe://example.com/web"] },
+    { spec: { dnsNames: undefined, ipAddresses: ["10.0.0.1"] }, names: ["10.0.0.1"] },
+  ])("for $spec where the role requires none", async ({ spec }) => {
+    await using one = await openCertificate(spec, { requireCn: false })
+    await one.look()
+    expect(one.conditions()).toEqual(["Ready=True Issued"])
+    const held = one.held()
+    expect(held.is === "whole" ? held.leaf.subjectName : undefined).toEqual([])
+  })
+
+  test("where the role requires one, the first DNS name that fits is it", async () => {
+    await using one = await openCertificate({ dnsNames: [long, "www.example.com"] })
+    await one.look()
+    const held = one.held()
+    expect(held.is === "whole" ? held.leaf.subjectName.flat().map(({ value }) => value) : []).toEqual([
+      "www.example.com",
+    ])
+  })
+})
+
+test("[F-K12] labels and annotations of secretTemplate are on the Secret of the next key too", async () => {
+  await using one = await openCertificate({
+    secretTemplate: { labels: { team: "web" }, annotations: { "example.com/owner": "web" } },
+  })
+  const missing: string[] = []
+  one.reject((resource, { metadata: { name, labels, annotations } }) => {
+    if (resource === secrets && (labels?.["team"] !== "web" || annotations?.["example.com/owner"] !== "web"))
+      missing.push(name)
+    return undefined
+  })
+  await one.look()
+  expect(one.conditions()).toEqual(["Ready=True Issued"])
+  expect(missing).toEqual([])
+})
+
+describe("a Certificate that revokes when it is deleted", () => {
+  test("[F-K4] does so although its issuer is gone", async () => {
+    await using one = await openCertificate({ revocationPolicy: { onDelete: true } })
+    await one.look()
+    one.storeOf(issuer).delete("team/ca")
+    expect(await one.finalize()).toBeUndefined()
+    expect((await one.issued()).map(({ status }) => status)).toEqual(["revoked"])
+  })
+
+  test("[F-K4] keeps its connection until then", async () => {
+    await using one = await openCertificate({ revocationPolicy: { onDelete: true } })
+    await one.look()
+    const used = () => one.storeOf(certificate).by("connection", "Connection/team/engine").length
+    expect(used()).toBe(1)
+    one.edit({ revocationPolicy: { onDelete: false } })
+    expect(used()).toBe(0)
+  })
+})

@@ -1,0 +1,668 @@
+// Certificates: what is in the Secret is compared with what is asked for, and another one is issued where that is needed and
+// possible. One that is good stays in use until a better one is at hand, whatever else goes wrong.
+import { isEngineError } from "@chancery/engine"
+import { backoffOf, failed, type Failure, renewAnnotation, usable, waitingOn } from "./attempts.ts"
+import { type Case, type CertificateParts, fieldManager, framed, writerOf } from "./reissue-reason.ts"
+import { type CertificateStatus, type IssuedBy, statusOf, toBeRevoked } from "./certificate-status.ts"
+import { certificatesWith, creationIdOf } from "./creation-id.ts"
+import { type HeldCertificate, heldIn } from "./stored-certificate.ts"
+import { IssuanceFailed, issue, nextKeyOf } from "./issuance.ts"
+import {
+  contests,
+  issuableAfter,
+  IssuanceMemories,
+  mayReplace,
+  type UnwrittenCertificate,
+  withTime,
+} from "./issuance-memory.ts"
+import { isWantedKey, wantedKey } from "./keys.ts"
+import { connect, type KnownIssuer, knownIssuer, knownRole } from "./known-issuer.ts"
+import { differences, namesProblem, withCanonicalNames } from "./names.ts"
+import { claimOf } from "./ownership.ts"
+import { type CertificateFacts, type Finding, issuanceTrigger, unreadiness } from "./policies.ts"
+import { renewalFor, windowsProblem } from "./renewal-terms.ts"
+import { nextAttempt, type RenewalTime } from "./renewal.ts"
+import { restart } from "./restarts.ts"
+import { pollIntervalOf, pollMinimumMs, Revocations } from "./revocations.ts"
+import {
+  isAsWanted,
+  rehearsalOf,
+  renewRequestIn,
+  revisionIn,
+  secretFor,
+  serialNumberIn,
+  writtenIn,
+} from "./secret-layout.ts"
+import { publishTrust, type Trust } from "./trust-publication.ts"
+import { isRejection } from "../../kube/cluster.ts"
+import type { Condition, Health } from "../conditions.ts"
+import { certificate, type CertificateSpec } from "../../api/certificate.ts"
+import { keyOf, type KubernetesObject, secondTime, secrets } from "../../kube/kubernetes-object.ts"
+import { toldHowToLetGo } from "../finalizer.ts"
+import {
+  type Outcome,
+  pollMs,
+  rejectionHealth,
+  rejectionMessage,
+  refused,
+  stalled,
+  Unsettled,
+  waiting,
+} from "../reconcile-result.ts"
+import { inNamespaceOf, presentAt, put, unlessWithoutRehearsal } from "../../kube/owned-objects.ts"
+import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
+
+/** What a Certificate refers to, for its indexes. Of objects that no schema has seen. */
+const said = (object: KubernetesObject) => (object["spec"] ?? {}) as Partial<CertificateSpec>
+const within = ({ metadata: { namespace } }: KubernetesObject, name: string | undefined): readonly string[] =>
+  name === undefined ? [] : [namespace === undefined ? name : `${namespace}/${name}`]
+
+export const certificateIndexes = {
+  secret: (object: KubernetesObject) => within(object, said(object).secretName),
+  trust: (object: KubernetesObject) => within(object, said(object).trust?.publishTo.configMapName),
+  role: (object: KubernetesObject) => within(object, said(object).role),
+  issuer: (object: KubernetesObject) => {
+    const { kind = "Issuer", name } = said(object).issuerRef ?? {}
+    if (name === undefined) return []
+    return kind === "Issuer" ? within(object, name).map((key) => `Issuer/${key}`) : [`ClusterIssuer/${name}`]
+  },
+  /** Of those that revoke when they are deleted: the connection stays until they are gone. */
+  connection: (object: KubernetesObject) => {
+    const { issuedBy } = (object["status"] ?? {}) as { readonly issuedBy?: IssuedBy }
+    const { namespace } = object.metadata
+    if (issuedBy === undefined || said(object).revocationPolicy?.onDelete !== true) return []
+    const { kind, name } = issuedBy.connectionRef
+    return [
+      kind === "ClusterConnection" || namespace === undefined
+        ? `ClusterConnection/${name}`
+        : `${kind}/${namespace}/${name}`,
+    ]
+  },
+}
+
+/** Nobody tells when somebody else's Secret goes away. */
+const foreignPollMs = 60_000
+
+export function reconcileCertificates(parts: CertificateParts): Reconciler {
+  const certificates = new Certificates(parts)
+  return {
+    finalizer: {
+      name: "chancery.dev/revoke",
+      needed: (object) => said(object).revocationPolicy?.onDelete === true,
+    },
+    reconcile: (object, visit) => certificates.reconcile(object, visit),
+    finalize: (object, visit) => certificates.finalize(object, visit),
+  }
+}
+
+class Certificates {
+  readonly #parts: CertificateParts
+  readonly #revocations: Revocations
+  readonly #memories = new IssuanceMemories()
+
+  constructor(parts: CertificateParts) {
+    this.#parts = parts
+    this.#revocations = new Revocations(parts)
+  }
+
+  async reconcile(object: KubernetesObject, visit: Visit): Promise<Outcome> {
+    const spec = withCanonicalNames(parsedSpec(certificate, object))
+    const problem = windowsProblem(spec) ?? namesProblem(spec)
+    if (problem !== undefined) throw stalled("InvalidSpec", problem)
+    const secret = await presentAt(this.#parts, secrets, inNamespaceOf(object, spec.secretName))
+    const one = this.#caseOf(object, visit, spec, secret)
+    this.#refuseOthers(one)
+    const known = knownIssuer(this.#parts, one)
+    const trust = await publishTrust(this.#parts, one, known)
+    const isRevoked = await this.#revocations.isRevoked(one, known)
+    const factsOf = (present: KubernetesObject | undefined, held: Case["held"]): CertificateFacts => ({
+      spec,
+      held,
+      written: writtenIn(present),
+      certificateName: object.metadata.name,
+      role: this.#roleToCompare(present, one, known),
+      authority: known?.fingerprint,
+      isAuthorityDue: trust.isTakeoverDue,
+      isRevoked: isRevoked && one.secret === secret,
+      renewalAt: renewalOf({ ...one, secret: present, held })?.at,
+      isRenewalRequested: isRenewalRequested({ ...one, secret: present }),
+      now: visit.now,
+    })
+    const facts = () => factsOf(one.secret, one.held)
+    const trigger = issuanceTrigger(facts())
+    const waitsUntil = trigger === undefined ? undefined : backoffOf(one, known)
+    if (waitsUntil !== undefined) return waitingOn(one, unreadiness(facts()), waitsUntil)
+    const good = trigger === undefined ? undefined : this.#goodOf(one)
+    const isDamaged =
+      good !== undefined && issuanceTrigger(factsOf(good.secret, { is: "whole", ...good.held })) === undefined
+    const failure =
+      trigger === undefined
+        ? undefined
+        : isDamaged &&
+            !(trigger.reason === "SecretMissing" && isHere(good.secret, one) && mayReplace(one.memory, visit.now))
+          ? await this.#repair(one, good, trigger)
+          : await this.#attempt(one, known, trigger)
+    const isWell = failure === undefined && unreadiness(facts()) === undefined
+    if (isWell) {
+      one.memory.good = one.secret
+      one.memory.rejectedVersion = undefined
+    }
+    const problems = isWell ? await this.#keepUp(one, trigger !== undefined) : []
+    return this.#outcome(one, { trigger, failure, trust, problems, unready: unreadiness(facts()) })
+  }
+
+  async finalize(object: KubernetesObject, visit: Visit): Promise<Outcome | undefined> {
+    if (said(object).revocationPolicy?.onDelete !== true) return undefined
+    return toldHowToLetGo(certificate, object, async () => {
+      const spec = parsedSpec(certificate, object)
+      const secret = this.#parts.storeOf(secrets).get(inNamespaceOf(object, spec.secretName))
+      const one = { ...this.#caseOf(object, visit, spec, secret), isCleaningUp: true }
+      for (const serialNumber of toBeRevokedAtLast(one))
+        await this.#revocations.revoke(one, serialNumber, "cessationOfOperation")
+    })
+  }
+
+  #caseOf(object: KubernetesObject, visit: Visit, spec: CertificateSpec, secret: KubernetesObject | undefined): Case {
+    const { get, size } = storeFacts(this.#parts.storeOf(certificate))
+    const known = { size, has: (key: string) => get(key) !== undefined }
+    const before: CertificateStatus = visit.status
+    const memory = this.#memories.of(keyOf(object), object.metadata.uid, known)
+    const written = new Set(before.history?.map(({ serialNumber }) => serialNumber))
+    memory.discarded = memory.discarded.filter(({ serialNumber }) => !written.has(serialNumber))
+    return {
+      object,
+      visit,
+      spec,
+      key: inNamespaceOf(object, spec.secretName),
+      before,
+      secret,
+      held: heldIn(secret),
+      memory,
+      issuedBy: undefined,
+      isCleaningUp: false,
+    }
+  }
+
+  #refuseOthers({ object, spec, key, secret }: Case): void {
+    const claimants = this.#parts.storeOf(certificate).by("secret", key)
+    const claim = claimOf({ certificate: object, claimants, secret, mayAdopt: spec.secretAdoption === "Force" })
+    if (claim.is === "granted") return
+    const message =
+      claim.is === "taken"
+        ? `The Secret ${spec.secretName} is that of the Certificate ${claim.by}; name another one.`
+        : `The Secret ${spec.secretName} is there and no Certificate's; name another one, delete it, or set secretAdoption to Force.`
+    throw stalled("SecretNameConflict", message, foreignPollMs)
+  }
+
+  /** Where nothing says which one it should be, the one that is written is as good as any. */
+  #roleToCompare(secret: KubernetesObject | undefined, one: Case, known: KnownIssuer | undefined): string {
+    const written = writtenIn(secret)?.role ?? ""
+    return known === undefined ? written : (knownRole(this.#parts, one, known)?.name ?? written)
+  }
+
+  /** The Secret as this process saw it last when all was well, unless another replica has issued since. */
+  #goodOf({ memory: { good }, before }: Case): Good | undefined {
+    const held = heldIn(good)
+    if (good === undefined || held.is !== "whole") return undefined
+    const isLatest = before.serialNumber === undefined || before.serialNumber === held.serialNumber
+    return isLatest ? { secret: good, held } : undefined
+  }
+
+  /**
+   * Puts the Secret back as it was: another writer has changed it, or the spec names another Secret. A writer that changes it
+   * again and again is named, and the Secret is put back after pauses that grow.
+   */
+  async #repair(one: Case, { secret: good, held }: Good, trigger: Finding): Promise<Failure | undefined> {
+    const { object, spec, visit, memory } = one
+    const isMoved = !isHere(good, one)
+    if (!isMoved && contests(memory, visit.now) > 0 && visit.now < memory.repairsAfter) return this.#contested(one)
+    const written = writtenIn(good)
+    const content = {
+      certificate: object,
+      spec,
+      held,
+      role: written?.role ?? "",
+      authority: written?.authority ?? "",
+      revision: revisionIn(good),
+      renewRequest: renewRequestIn(good),
+    }
+    try {
+      one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
+    } catch (error) {
+      if (!isRejection(error)) throw error
+      memory.rejectedVersion = versionOf(one.secret)
+      const health = rejectionHealth("SecretRejected", `the Secret ${spec.secretName}`, error)
+      return failed(one, health, this.#parts.runtime.random())
+    }
+    one.held = { is: "whole", ...held }
+    if (isMoved) return undefined
+    await visit.record({
+      type: "Warning",
+      reason: "SecretRepaired",
+      note: `${trigger.message} It was put back as it was.`,
+    })
+    memory.repairs = withTime(memory.repairs, visit.now)
+    const count = contests(memory, visit.now)
+    if (count > 0) {
+      const chance = this.#parts.runtime.random()
+      memory.repairsAfter = nextAttempt({ failures: count, notAfter: undefined, now: visit.now, chance })
+    }
+    return undefined
+  }
+
+  async #contested({ key, spec, memory }: Case): Promise<Failure> {
+    const managers = (await this.#parts.cluster.dataManagers(secrets, key)).filter((name) => name !== fieldManager)
+    const who = managers.length === 0 ? "Another writer" : `The field manager ${managers.join(" and ")}`
+    const message = `${who} changes the Secret ${spec.secretName} again whenever it is put right; have it written by one of them.`
+    return { health: { is: "stalled", reason: "SecretContested", message }, nextAt: memory.repairsAfter }
+  }
+
+  /** Undefined when there is another certificate now. */
+  async #attempt(one: Case, known: KnownIssuer | undefined, trigger: Finding): Promise<Failure | undefined> {
+    const renewal = renewalOf(one)
+    try {
+      await this.#issue(one, known, trigger)
+    } catch (error) {
+      if (error instanceof IssuanceFailed) return this.#failed(one, error)
+      if (error instanceof IssuanceLimited)
+        return failed(one, limitedHealth(trigger, one.memory.lastFailure), 0, error.until)
+      if (isRejection(error)) {
+        one.memory.rejectedVersion = versionOf(one.secret)
+        const health = rejectionHealth("SecretRejected", `the Secret ${one.spec.secretName}`, error)
+        one.memory.lastFailure = health.message
+        return failed(one, health, this.#parts.runtime.random())
+      }
+      if (!(error instanceof Unsettled)) throw error
+      const { health, againAfterMs } = error.outcome
+      return { health, ...(againAfterMs === undefined ? {} : { againAfterMs }) }
+    }
+    await tellRenewal(one, trigger, renewal)
+    return undefined
+  }
+
+  #failed(one: Case, { health, discarded, isOutcomeUnknown }: IssuanceFailed): Failure {
+    const { memory, visit } = one
+    memory.lastFailure = health.message
+    // The Secret is not what failed.
+    memory.rejectedVersion = undefined
+    if (isOutcomeUnknown) memory.searchedRevision = undefined
+    if (discarded !== undefined) {
+      one.memory.discarded.push(discarded)
+      memory.wasted = withTime(memory.wasted, visit.now)
+    }
+    return failed(one, health, this.#parts.runtime.random())
+  }
+
+  async #issue(one: Case, issuer: KnownIssuer | undefined, trigger: Finding): Promise<void> {
+    const { object, visit, spec, key, memory } = one
+    const known = readyIssuer(spec, issuer)
+    const role = this.#readyRole(one, known)
+    const revision = Math.max(one.before.revision ?? 0, revisionIn(one.secret)) + 1
+    const { isNew, held } = await this.#nextCertificate(one, { known, role, revision, trigger })
+    visit.signal.throwIfAborted()
+    const content = {
+      certificate: object,
+      spec,
+      held,
+      role,
+      authority: known.fingerprint ?? "",
+      revision,
+      renewRequest: object.metadata.annotations?.[renewAnnotation] ?? "",
+    }
+    try {
+      one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
+    } catch (error) {
+      if (isNew) memory.wasted = withTime(memory.wasted, visit.now)
+      throw error
+    }
+    memory.unwritten = undefined
+    memory.rejectedVersion = undefined
+    memory.wasted = []
+    if (isNew && !isAsked(one, trigger)) memory.unasked = withTime(memory.unasked, visit.now)
+    const keptKey = one.held.is === "whole" && one.held.privateKey === held.privateKey
+    one.held = { is: "whole", ...held }
+    one.issuedBy = { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
+    if (spec.keySource === "Operator" && !keptKey) await this.#deleteKey(one, revision)
+    this.#revocations.asked(key, visit.now)
+  }
+
+  /** The one that was issued before and could not be written, if it is as the spec says; else another one. */
+  async #nextCertificate(
+    one: Case,
+    { known, role, revision, trigger }: NextIssuance,
+  ): Promise<{ readonly isNew: boolean; readonly held: HeldCertificate }> {
+    const { object, spec, visit, memory, secret } = one
+    const { unwritten } = memory
+    if (unwritten !== undefined && isUsable(one, unwritten, { role, revision }))
+      return { isNew: false, held: unwritten.held }
+    if (unwritten !== undefined) {
+      const { serialNumber, leaf } = unwritten.held
+      one.memory.discarded.push({ serialNumber, notAfter: secondTime(leaf.notAfter), discarded: true })
+      memory.unwritten = undefined
+    }
+    const until = issuableAfter(memory, { isAsked: isAsked(one, trigger), now: visit.now })
+    if (until !== undefined) throw new IssuanceLimited(until)
+    const { engine } = await connect(this.#parts, one, known)
+    const creationId = creationIdOf(object, revision)
+    await this.#discardUnheard(one, { known, revision, creationId })
+    const parts = { cluster: this.#parts.cluster, secrets: this.#parts.storeOf(secrets) }
+    const held = await issue(parts, {
+      certificate: object,
+      spec,
+      issuer: known.spec,
+      engine,
+      role,
+      held: one.held,
+      // Whoever revoked it may have had a reason that is the key's.
+      mayKeepKey: trigger.reason !== "RevokedAtEngine",
+      revision,
+      creationId,
+      now: visit.now,
+      rehearse: async (key) => {
+        const content = {
+          certificate: object,
+          spec,
+          role,
+          revision,
+          authority: known.fingerprint ?? "",
+          renewRequest: "",
+        }
+        const rehearsal = rehearsalOf(content, { key, chain: known.chain }, secret)
+        await this.#parts.cluster
+          .apply(secrets, rehearsal, fieldManager, { dryRun: true })
+          .catch(unlessWithoutRehearsal)
+      },
+    })
+    const { kind: issuerKind, name: issuerName } = spec.issuerRef
+    memory.unwritten = { held, issuerKind, issuerName, role, revision }
+    return { isNew: true, held }
+  }
+
+  /** Certificates of the same revision whose issuance was not heard of: an answer was lost, or the process ended. */
+  async #discardUnheard(
+    one: Case,
+    {
+      known,
+      revision,
+      creationId,
+    }: { readonly known: KnownIssuer; readonly revision: number; readonly creationId: string },
+  ): Promise<void> {
+    const { object, spec, memory, secret, before } = one
+    if (memory.searchedRevision === revision) return
+    const isKeyMade = spec.keySource === "Operator" && spec.privateKey.rotationPolicy === "Always"
+    const hasKey = this.#parts.storeOf(secrets).get(nextKeyOf(object, revision)) !== undefined
+    // Without a key that waits for its certificate, nothing was asked for.
+    if (!isKeyMade || hasKey || before.failedIssuanceAttempts !== undefined) {
+      const { engine } = await connect(this.#parts, one, known)
+      const found = await answeredSearch(() => certificatesWith(engine.pki(known.spec.mount), creationId))
+      for (const { serialNumber, notAfter } of found)
+        if (serialNumber !== serialNumberIn(secret))
+          one.memory.discarded.push({ serialNumber, notAfter: secondTime(notAfter), discarded: true })
+    }
+    memory.searchedRevision = revision
+  }
+
+  /** As the engine calls it. */
+  #readyRole(one: Case, known: KnownIssuer): string {
+    const { kind, name } = one.spec.issuerRef
+    const role = knownRole(this.#parts, one, known)
+    if (role === undefined)
+      throw stalled("RoleMissing", `Neither spec.role nor the defaultRole of the ${kind} ${name} says which role.`)
+    if (!role.isReady)
+      throw waiting("RoleNotReady", `The CertificateRole of the role ${role.name} is not ready.`, pollMs)
+    return role.name
+  }
+
+  /** Left behind, it is deleted with the next look. */
+  async #deleteKey({ object }: Case, revision: number): Promise<void> {
+    try {
+      await this.#parts.cluster.delete(secrets, nextKeyOf(object, revision))
+    } catch (error) {
+      if (!isRejection(error)) throw error
+    }
+  }
+
+  /** Everything that follows from a certificate, whenever it was issued: done again it changes nothing. */
+  async #keepUp(one: Case, isNew: boolean): Promise<readonly Condition[]> {
+    const { object, spec, held, before } = one
+    if (held.is !== "whole") return []
+    const problems: Condition[] = []
+    const tell = async (type: string, reason: "SecretRejected" | "RestartRejected", message: string) => {
+      problems.push({ type, status: "False", reason, message })
+      await one.visit.record({ type: "Warning", reason, note: message })
+    }
+    try {
+      if (!isNew) await this.#mend(one, held)
+    } catch (error) {
+      if (!isRejection(error)) throw error
+      await tell(
+        "SecretWritten",
+        "SecretRejected",
+        rejectionMessage(`a change of the Secret ${spec.secretName}`, error),
+      )
+    }
+    const isPending = framed(object).conditions?.some(({ type }) => type === restartsCondition) === true
+    if (!isPending && (before.serialNumber === undefined || before.serialNumber === held.serialNumber)) return problems
+    const refused: string[] = []
+    for (const workload of spec.rolloutRestart ?? []) {
+      try {
+        await restart(this.#parts, one, workload, held.serialNumber)
+      } catch (error) {
+        if (!isRejection(error)) throw error
+        refused.push(rejectionMessage(`the restart of the ${workload.kind} ${workload.name}`, error))
+      }
+    }
+    if (refused.length > 0) await tell(restartsCondition, "RestartRejected", refused.join(" "))
+    return problems
+  }
+
+  /** What lies in the Secret beside the certificate, and what lies beside the Secret. */
+  async #mend(one: Case, held: HeldCertificate): Promise<void> {
+    const { object, spec, secret } = one
+    const written = writtenIn(secret)
+    const revision = revisionIn(secret)
+    const content = {
+      certificate: object,
+      spec,
+      held,
+      role: written?.role ?? "",
+      authority: written?.authority ?? "",
+      revision,
+      renewRequest: renewRequestIn(secret),
+    }
+    const wanted = await secretFor(content, secret)
+    if (!isAsWanted(wanted, secret)) one.secret = await put(this.#parts, writerOf(one), secrets, wanted)
+    // Left behind by a crash.
+    if (this.#parts.storeOf(secrets).get(nextKeyOf(object, revision)) !== undefined)
+      await this.#deleteKey(one, revision)
+  }
+
+  async #outcome(one: Case, { trigger, failure, trust, problems, unready }: Found): Promise<Outcome> {
+    const { visit, spec, held, before, secret } = one
+    const renewal = renewalOf(one)
+    const plain = statusOf({
+      before,
+      spec,
+      held: held.is === "whole" ? held : undefined,
+      renewalAt: renewal?.at,
+      revision: Math.max(revisionIn(secret), before.revision ?? 0),
+      renewRequest: renewRequestIn(secret) || (before.lastHandledRenewAt ?? ""),
+      discarded: one.memory.discarded,
+      issuedBy: one.issuedBy ?? before.issuedBy ?? this.#issuedByNow(one),
+    })
+    const settled =
+      failure === undefined || one.memory.discarded.length > 0
+        ? await this.#revocations.revokeReplaced(one, plain)
+        : plain
+    if (failure?.attempt !== undefined && (unready === undefined || unready.reason === "Expired"))
+      await visit.record({ type: "Warning", reason: failure.health.reason, note: failure.health.message })
+    const told = {
+      health: healthOf(spec, unready, failure),
+      conditions: [
+        ...(trigger === undefined || failure === undefined ? [] : [issuing(trigger, failure)]),
+        ...(trust.condition === undefined ? [] : [trust.condition]),
+        ...problems,
+      ],
+      status: { ...settled, ...failure?.attempt?.status },
+    }
+    const nextAt = failure?.attempt?.nextAt ?? failure?.nextAt
+    if (nextAt !== undefined) return { ...told, nextAttemptAt: nextAt }
+    // With no time given the frame's own waits apply, which grow.
+    const isRejected = problems.length > 0 || trust.isRejected === true
+    if ((failure !== undefined && failure.againAfterMs === undefined) || isRejected) return told
+    const ends = held.is === "whole" ? held.leaf.notAfter + 1_000 : undefined
+    const times = [renewal?.at, ends, trust.nextAt].flatMap((at) =>
+      at === undefined || at <= visit.now ? [] : [at - visit.now],
+    )
+    const isPending = toBeRevoked(settled, spec, visit.now).length > 0
+    const pollAfterMs = failure?.againAfterMs ?? (isPending ? pollMinimumMs : pollIntervalOf(one.object))
+    return { ...told, againAfterMs: Math.max(Math.min(pollAfterMs, ...times), 1_000) }
+  }
+
+  /** Of a certificate that was issued before this was written down. */
+  #issuedByNow(one: Case): IssuedBy | undefined {
+    const known = knownIssuer(this.#parts, one)
+    const { issuerKind, issuerName } = writtenIn(one.secret) ?? {}
+    const { kind, name } = one.spec.issuerRef
+    return known === undefined || issuerKind !== kind || issuerName !== name
+      ? undefined
+      : { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
+  }
+}
+
+interface Good {
+  readonly secret: KubernetesObject
+  readonly held: HeldCertificate
+}
+
+interface NextIssuance {
+  readonly known: KnownIssuer
+  readonly role: string
+  readonly revision: number
+  readonly trigger: Finding
+}
+
+const restartsCondition = "WorkloadsRestarted"
+
+class IssuanceLimited extends Error {
+  readonly until: number
+
+  constructor(until: number) {
+    super("issuance is limited")
+    this.until = until
+  }
+}
+
+function limitedHealth({ message }: Finding, lastFailure: string | undefined): Health {
+  const limit = "Several certificates were issued within the hour, and none of them lasted; another one has to wait."
+  const why = lastFailure === undefined ? "" : ` The last one: ${lastFailure}`
+  return { is: "stalled", reason: "IssuanceLimited", message: `${message} ${limit}${why}` }
+}
+
+const storeFacts = (store: ReturnType<CertificateParts["storeOf"]>) => ({
+  size: store.size,
+  get: (key: string) => store.get(key),
+})
+
+const isHere = (secret: KubernetesObject, { spec }: Case): boolean => secret.metadata.name === spec.secretName
+
+const versionOf = (secret: KubernetesObject | undefined): string | null => secret?.metadata.resourceVersion ?? null
+
+/** Whether a person asked for another certificate, or it is time for one. */
+const isAsked = ({ object }: Case, { reason }: Finding): boolean =>
+  reason === "RenewalDue" ||
+  reason === "RenewRequested" ||
+  framed(object).observedGeneration !== object.metadata.generation
+
+/** Whether the certificate that could not be written would be issued again as it is. */
+function isUsable(
+  { spec, object, visit }: Case,
+  { held, issuerKind, issuerName, ...unwritten }: UnwrittenCertificate,
+  wanted: { readonly role: string; readonly revision: number },
+): boolean {
+  const renewal = renewalFor(object, spec, { held, revision: wanted.revision, now: visit.now })
+  return (
+    unwritten.revision === wanted.revision &&
+    unwritten.role === wanted.role &&
+    issuerKind === spec.issuerRef.kind &&
+    issuerName === spec.issuerRef.name &&
+    (spec.keySource === "Engine" || isWantedKey(wantedKey(spec.privateKey), held.privateKey.algorithm)) &&
+    differences(spec, held.leaf, held.values).length === 0 &&
+    held.leaf.notAfter > visit.now &&
+    (renewal === undefined || renewal.at > visit.now)
+  )
+}
+
+async function answeredSearch<Value>(search: () => Promise<Value>): Promise<Value> {
+  try {
+    return await search()
+  } catch (error) {
+    throw isEngineError(error) ? refused(error) : error
+  }
+}
+
+/** What is usable stays so whatever an attempt came to; that it has ended is told before why there is no other. */
+function healthOf(spec: CertificateSpec, unready: Finding | undefined, failure: Failure | undefined): Health {
+  if (unready === undefined) return usable(spec)
+  if (failure === undefined) return { is: "stalled", ...unready }
+  if (unready.reason !== "Expired") return failure.health
+  const { is, message } = failure.health
+  return { is, reason: "Expired", message: `${unready.message} ${message}` }
+}
+
+interface Found {
+  readonly trigger: Finding | undefined
+  readonly failure: Failure | undefined
+  readonly trust: Trust
+  /** What the API server rejects beside the certificate. */
+  readonly problems: readonly Condition[]
+  readonly unready: Finding | undefined
+}
+
+function readyIssuer({ issuerRef: { kind, name } }: CertificateSpec, known: KnownIssuer | undefined): KnownIssuer {
+  if (known === undefined) throw stalled("IssuerMissing", `There is no ${kind} ${name}.`)
+  if (known.readySince === undefined)
+    throw waiting("IssuerNotReady", `The ${kind} ${name} is not ready; its status says why.`, pollMs)
+  return known
+}
+
+/** The first certificate is told of by the condition Ready. */
+async function tellRenewal(
+  { before, visit, held }: Case,
+  trigger: Finding,
+  renewal: RenewalTime | undefined,
+): Promise<void> {
+  if (before.serialNumber === undefined || held.is !== "whole") return
+  const isOutside = trigger.reason === "RenewalDue" && renewal?.isOutsideWindow === true
+  const note = `${trigger.message} Another one was issued: ${held.serialNumber}.${isOutside ? " No window opens in time." : ""}`
+  await visit.record({ type: "Normal", reason: isOutside ? "RenewingOutsideWindow" : "Renewed", note })
+}
+
+const issuing = (trigger: Finding, { health }: Failure): Condition => ({
+  type: "Issuing",
+  status: "True",
+  reason: trigger.reason,
+  message: `${trigger.message} ${health.message}`,
+})
+
+const renewalOf = ({ object, spec, held, secret, visit }: Case): RenewalTime | undefined =>
+  held.is === "whole" ? renewalFor(object, spec, { held, revision: revisionIn(secret), now: visit.now }) : undefined
+
+function isRenewalRequested({ object, secret, before }: Case): boolean {
+  const token = object.metadata.annotations?.[renewAnnotation]
+  return token !== undefined && token !== before.lastHandledRenewAt && token !== renewRequestIn(secret)
+}
+
+/** Serial numbers, each once: what the Secret has may be newer than what the status remembers. */
+function toBeRevokedAtLast({ object, before, spec, secret, visit }: Case): ReadonlySet<string> {
+  const { serialNumber, notAfter } = before
+  const isOurs = writtenIn(secret)?.certificateName === object.metadata.name
+  const lives = notAfter !== undefined && Date.parse(notAfter) > visit.now
+  return new Set(
+    [
+      ...(serialNumber !== undefined && lives ? [serialNumber] : []),
+      ...(isOurs && serialNumberIn(secret) !== serialNumber ? [serialNumberIn(secret)] : []),
+      ...toBeRevoked(before, spec, visit.now).map((each) => each.serialNumber),
+    ].filter((each) => each !== undefined),
+  )
+}

@@ -1,0 +1,276 @@
+// One attempt to have a certificate issued. Nothing that is in use is touched before the answer is known to be good; the key is
+// put down before it is certified, so that a crash leaves no certificate without one.
+import {
+  type Engine,
+  EngineError,
+  isEngineError,
+  type IssuedCertificate,
+  type IssueInput,
+  type Pki,
+  type Role,
+  usagesOfRole,
+} from "@chancery/engine"
+import {
+  type PrivateKey,
+  readPrivateKeyPem,
+  signedRequest,
+  sha256,
+  UnacceptableInput,
+  writePem,
+} from "@chancery/engine/x509"
+import type { Cluster } from "../../kube/cluster.ts"
+import type { Health } from "../conditions.ts"
+import { parseGoDuration } from "../../go-duration.ts"
+import type { CertificateSpec } from "../../api/certificate.ts"
+import type { IssuerSpec } from "../../api/issuer.ts"
+import { keyOf, type KubernetesObject, type ObjectKey, secondTime, secrets } from "../../kube/kubernetes-object.ts"
+import type { ObjectStore } from "../../kube/object-store.ts"
+import { refused, Unsettled } from "../reconcile-result.ts"
+import { labels } from "../../kube/owned-objects.ts"
+import { annotations } from "./annotations.ts"
+import { fieldManager } from "./reissue-reason.ts"
+import type { EarlierCertificate } from "./certificate-status.ts"
+import { metadataOf } from "./creation-id.ts"
+import { type Held, type HeldCertificate, heldOf, textOf } from "./stored-certificate.ts"
+import { isWantedKey, keyPem, keysOfThisProcess, wantedKey } from "./keys.ts"
+import { commonNameOf, describeDifferences, differences, inputOf, missingUsages, requestContent } from "./names.ts"
+import { isDueAtOnce } from "./renewal.ts"
+import { renewalFor } from "./renewal-terms.ts"
+import { splitChain } from "./secret-layout.ts"
+
+export interface IssuanceParts {
+  readonly cluster: Pick<Cluster, "apply" | "delete">
+  /** Of ours, which are labelled. */
+  readonly secrets: Pick<ObjectStore, "get">
+}
+
+export interface Issuance {
+  readonly certificate: KubernetesObject
+  readonly spec: CertificateSpec
+  readonly issuer: IssuerSpec
+  readonly engine: Engine
+  /** As the engine calls it. */
+  readonly role: string
+  readonly held: Held
+  readonly mayKeepKey: boolean
+  /** Of the certificate that is asked for. */
+  readonly revision: number
+  readonly creationId: string
+  readonly now: number
+  /** Throws if the API server rejects the Secret: the engine is not asked then. */
+  readonly rehearse: (key: PrivateKey | undefined) => Promise<void>
+}
+
+interface FailureCause {
+  /** A certificate that was issued and is not used. */
+  readonly discarded?: EarlierCertificate
+  /** No answer came, so that a certificate may have been issued. */
+  readonly isOutcomeUnknown?: boolean
+}
+
+/** Counts as a failure, and is tried again. */
+export class IssuanceFailed extends Error {
+  readonly health: Health
+  readonly discarded: EarlierCertificate | undefined
+  readonly isOutcomeUnknown: boolean
+
+  constructor(health: Health, { discarded, isOutcomeUnknown = false }: FailureCause = {}) {
+    super(health.message)
+    this.name = "IssuanceFailed"
+    this.health = health
+    this.discarded = discarded
+    this.isOutcomeUnknown = isOutcomeUnknown
+  }
+}
+
+/** Throws `IssuanceFailed`, and `Postponed` where the engine asks for patience. */
+export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<HeldCertificate> {
+  const { spec, issuer, engine } = issuance
+  const pki = engine.pki(issuer.mount)
+  const role = await answered(() => readableRole(pki, issuance.role))
+  assertUsages(issuance, role)
+  const key = spec.keySource === "Engine" ? undefined : await keyFor(parts, issuance)
+  await issuance.rehearse(key)
+  const issued = await answered(() => ask(pki, issuance, role, key))
+  return accepted(issuance, issued, key)
+}
+
+/** Returns undefined if the token may not read the role, or there is none: the engine's answer to the request tells. */
+async function readableRole({ roles }: Pki, name: string): Promise<Role | undefined> {
+  try {
+    return await roles.get(name)
+  } catch (error) {
+    if (isEngineError(error, "forbidden") || isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}
+
+/** The role decides on usages; a certificate without those of the spec would be issued in vain. */
+function assertUsages({ spec, role: name }: Issuance, role: Role | undefined): void {
+  const key = wantedKey(spec.privateKey)
+  if (role === undefined || key === undefined) return
+  const { keyUsages, extendedKeyUsages } = usagesOfRole(role, key.type)
+  const missing = missingUsages(spec, keyUsages, extendedKeyUsages)
+  if (missing.length > 0)
+    throw unfit("CertificateUnfit", `The role ${name} gives other usages: ${describeDifferences(missing)}.`)
+}
+
+async function ask(
+  { certificates }: Pki,
+  { spec, issuer, role: name, creationId }: Issuance,
+  role: Role | undefined,
+  key: PrivateKey | undefined,
+): Promise<IssuedCertificate> {
+  const choice = issuer.pathMode === "PathOverride" ? { issuerRef: issuer.issuerRef } : {}
+  const commonName = commonNameOf(spec, role?.requireCn ?? true)
+  const input: IssueInput = {
+    ...inputOf(spec, commonName),
+    removeRootsFromChain: spec.removeRootsFromChain,
+    ...(spec.duration === undefined ? {} : { ttlMs: parseGoDuration(spec.duration) ?? 0 }),
+    ...(spec.notAfter === undefined ? {} : { notAfter: Date.parse(spec.notAfter) }),
+  }
+  const wanted = wantedKey(spec.privateKey)
+  const keyBits = wanted === undefined || wanted.type === "ed25519" ? 0 : wanted.bits
+  const csr =
+    key === undefined
+      ? undefined
+      : writePem("CERTIFICATE REQUEST", await signedRequest(key, requestContent(spec, commonName)))
+  const send = (more: IssueInput) =>
+    csr === undefined
+      ? certificates.issue(name, { ...input, ...more, keyType: wanted?.type ?? "", keyBits }, choice)
+      : certificates.sign(name, { ...input, ...more, csr }, choice)
+  if (role?.noStoreMetadata === true) return send({})
+  try {
+    return await send({ certMetadata: metadataOf(creationId) })
+  } catch (error) {
+    // A role that could not be read, and that stores no metadata.
+    if (role !== undefined || !isEngineError(error, "invalid") || !error.faults.some(isAboutMetadata)) throw error
+    return send({})
+  }
+}
+
+const isAboutMetadata = ({ field }: EngineError["faults"][number]): boolean => field?.[0] === "certMetadata"
+
+async function answered<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isEngineError(error)) throw error
+    const meaning = refused(shortened(error))
+    if (!(meaning instanceof Unsettled)) throw meaning
+    throw new IssuanceFailed(meaning.outcome.health, { isOutcomeUnknown: error.code === "unavailable" })
+  }
+}
+
+/** What an engine says may be of any length, and a condition has room for so much. */
+const messageMaximum = 4_096
+
+const shortened = (error: EngineError): EngineError =>
+  new EngineError(error.code, error.message.slice(0, messageMaximum), {
+    faults: error.faults,
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+  })
+
+function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey | undefined): HeldCertificate {
+  const { spec, revision, now } = issuance
+  const privateKey = key ?? issued.privateKey
+  if (privateKey === undefined) throw unfit("CertificateUnfit", "The engine gave no key with the certificate.")
+  const discarded = { serialNumber: issued.serialNumber, notAfter: secondTime(issued.notAfter), discarded: true }
+  const held = read(privateKey, issued, discarded)
+  const differing = differences(spec, held.leaf, held.values)
+  if (differing.length > 0) {
+    const message = `The engine issued a certificate that is not as the spec says; the role ${issuance.role} decides: ${describeDifferences(differing)}.`
+    throw unfit("CertificateUnfit", message, discarded)
+  }
+  const renewal = renewalFor(issuance.certificate, spec, { held, revision, now })
+  if (held.leaf.notAfter <= now || (renewal !== undefined && isDueAtOnce(held.leaf, renewal, now))) {
+    const message =
+      "The engine issues for so short a time that the certificate would be due at once; ask for a longer duration, or renew later."
+    throw unfit("LifetimeTooShort", message, discarded)
+  }
+  return held
+}
+
+function read(privateKey: PrivateKey, issued: IssuedCertificate, discarded: EarlierCertificate): HeldCertificate {
+  try {
+    const { chain, authorities } = splitChain(issued.certificate, issued.issuingCa, issued.caChain)
+    const held = heldOf(privateKey, chain, authorities)
+    if (held.is === "whole") return held
+  } catch (error) {
+    if (!(error instanceof UnacceptableInput)) throw error
+  }
+  throw unfit("CertificateUnfit", "The engine issued no certificate for the key.", discarded)
+}
+
+const unfit = (
+  reason: "CertificateUnfit" | "LifetimeTooShort",
+  message: string,
+  discarded?: EarlierCertificate,
+): IssuanceFailed =>
+  new IssuanceFailed(
+    { is: "stalled", reason, message: message.slice(0, messageMaximum) },
+    discarded === undefined ? {} : { discarded },
+  )
+
+const nameMaximum = 200
+
+/** Where the key of the next certificate is put down. */
+export function nextKeyOf({ metadata: { name, namespace, uid } }: KubernetesObject, revision: number): ObjectKey {
+  const hash = sha256(Buffer.from(`${uid}:${revision}`)).slice(0, 10)
+  return keyOf({
+    metadata: { name: `${name.slice(0, nameMaximum)}-next-${hash}`, ...(namespace === undefined ? {} : { namespace }) },
+  })
+}
+
+/** The key in use where it is to stay, or one that was put down before, or a new one. */
+async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issuance): Promise<PrivateKey> {
+  const { certificate, spec, held, mayKeepKey, revision } = issuance
+  const wanted = wantedKey(spec.privateKey)
+  if (wanted === undefined)
+    throw new IssuanceFailed({ is: "stalled", reason: "InvalidSpec", message: "spec.privateKey.size is of no key." })
+  const isKept = spec.privateKey.rotationPolicy === "Never" && mayKeepKey
+  if (isKept && held.is === "whole" && isWantedKey(wanted, held.privateKey.algorithm)) return held.privateKey
+  const place = nextKeyOf(certificate, revision)
+  const present = store.get(place)
+  const kept = present === undefined ? undefined : keyIn(present)
+  if (kept !== undefined && isWantedKey(wanted, kept.algorithm)) return kept
+  const key = await keysOfThisProcess.generate(wanted)
+  await cluster.apply(secrets, nextKeySecret(issuance, place, key, present), fieldManager)
+  return key
+}
+
+const pemMaximum = 64 * 1024
+
+function keyIn(secret: KubernetesObject): PrivateKey | undefined {
+  try {
+    return readPrivateKeyPem(textOf(secret, "tls.key"), pemMaximum)
+  } catch (error) {
+    if (error instanceof UnacceptableInput) return undefined
+    throw error
+  }
+}
+
+/** Policies that require labels of Secrets concern this one too. */
+function nextKeySecret(
+  { certificate: { metadata }, spec: { secretTemplate = {} } }: Pick<Issuance, "certificate" | "spec">,
+  place: ObjectKey,
+  key: PrivateKey,
+  present: KubernetesObject | undefined,
+): KubernetesObject {
+  const { name, namespace, uid } = metadata
+  const owner = { apiVersion: "chancery.dev/v1alpha1", kind: "Certificate", name, uid, controller: true }
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: place.slice(place.indexOf("/") + 1),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(present?.metadata.uid === undefined ? {} : { uid: present.metadata.uid }),
+      labels: { ...secretTemplate.labels, ...labels },
+      annotations: { ...secretTemplate.annotations, [annotations.certificateName]: name },
+      ownerReferences: [{ ...owner, blockOwnerDeletion: false }],
+    },
+    type: "Opaque",
+    data: { "tls.key": Buffer.from(`${keyPem(key, { encoding: "PKCS8" })}\n`).toString("base64") },
+  }
+}

@@ -1,0 +1,87 @@
+// Who issues, and under which role, as far as that is known without asking anybody.
+import { engineRoleName } from "../certificate-role/certificate-roles.ts"
+import type { Connected } from "../engine-connections.ts"
+import { certificateRole, type CertificateRoleSpec } from "../../api/certificate-role.ts"
+import type { ConnectionRef } from "../../api/connection-spec.ts"
+import type { Kind } from "../../api/definition.ts"
+import { clusterIssuer, issuer, type IssuerSpec } from "../../api/issuer.ts"
+import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
+import { inNamespaceOf } from "../../kube/owned-objects.ts"
+import { type Case, type CertificateParts, framed } from "./reissue-reason.ts"
+import { certificatesIn } from "./stored-certificate.ts"
+
+export interface KnownIssuer {
+  readonly spec: IssuerSpec
+  readonly fingerprint: string | undefined
+  /** DER; itself first. */
+  readonly chain: readonly Uint8Array[]
+  /** Undefined while it is not. */
+  readonly readySince: number | undefined
+}
+
+export interface KnownRole {
+  /** As the engine calls it. */
+  readonly name: string
+  readonly isReady: boolean
+}
+
+export function knownIssuer(
+  { storeOf }: CertificateParts,
+  { object, spec: { issuerRef } }: Case,
+): KnownIssuer | undefined {
+  const kind = issuerRef.kind === "Issuer" ? issuer : clusterIssuer
+  const key = issuerRef.kind === "Issuer" ? inNamespaceOf(object, issuerRef.name) : issuerRef.name
+  const found = storeOf(kind).get(key)
+  if (found === undefined) return undefined
+  if (!known.has(found)) known.set(found, issuerOf(kind, found))
+  return known.get(found)
+}
+
+/** Every certificate of an issuer asks for the same. */
+const known = new WeakMap<KubernetesObject, KnownIssuer | undefined>()
+
+function issuerOf(kind: Kind<IssuerSpec>, found: KubernetesObject): KnownIssuer | undefined {
+  const parsed = kind.spec.safeParse(found["spec"])
+  if (!parsed.success) return undefined
+  const { caFingerprint, caChain = "" } = (found["status"] ?? {}) as {
+    readonly caFingerprint?: string
+    readonly caChain?: string
+  }
+  return {
+    spec: parsed.data,
+    fingerprint: caFingerprint,
+    chain: certificatesIn(caChain),
+    readySince: readySinceOf(found),
+  }
+}
+
+/** Undefined where neither the Certificate nor the issuer says which. */
+export function knownRole(
+  { storeOf }: CertificateParts,
+  { object, spec }: Case,
+  { spec: issuer }: KnownIssuer,
+): KnownRole | undefined {
+  const given = spec.role ?? issuer.defaultRole
+  if (given === undefined) return undefined
+  const found = storeOf(certificateRole).get(inNamespaceOf(object, given))
+  const declared = found?.["spec"] as Partial<CertificateRoleSpec> | undefined
+  if (found === undefined || declared?.mount !== issuer.mount) return { name: given, isReady: true }
+  return { name: engineRoleName(declared, found), isReady: readySinceOf(found) !== undefined }
+}
+
+export const connect = (parts: CertificateParts, one: Case, { spec }: KnownIssuer): Promise<Connected> =>
+  connectBy(parts, one, spec.connectionRef)
+
+export const connectBy = (
+  { engines }: CertificateParts,
+  { object, visit, isCleaningUp }: Case,
+  ref: ConnectionRef,
+): Promise<Connected> => engines.connect(ref, object.metadata.namespace, visit.signal, { isCleaningUp })
+
+/** At its present generation. */
+function readySinceOf(object: KubernetesObject): number | undefined {
+  const { observedGeneration, conditions = [] } = framed(object)
+  const ready = conditions.find(({ type }) => type === "Ready")
+  if (observedGeneration !== object.metadata.generation || ready?.status !== "True") return undefined
+  return Date.parse(ready.lastTransitionTime)
+}

@@ -1,0 +1,260 @@
+// What a certificate is to say by its spec: as an engine is asked for it, and as it is found in a certificate.
+import { formatIpAddress, type IssueInput, parseIpAddress, toDnsName, toMailbox } from "@chancery/engine"
+import {
+  type Certificate,
+  type DistinguishedName,
+  type Extension,
+  extendedKeyUsage,
+  type ExtensionValues,
+  type GeneralName,
+  type KeyUsage,
+  keyUsage,
+  keyUsages,
+  oids,
+  subjectAltName,
+} from "@chancery/engine/x509"
+import type { CertificateSpec } from "../../api/certificate.ts"
+
+type Names = Pick<
+  CertificateSpec,
+  | "commonName"
+  | "dnsNames"
+  | "ipAddresses"
+  | "uris"
+  | "emailAddresses"
+  | "userIDs"
+  | "otherNames"
+  | "usages"
+  | "excludeCNFromSANs"
+>
+
+const dnsForm = { enforceHostnames: false }
+
+/**
+ * Returns the spec with its names as certificates hold them: DNS names and mail domains in A-labels, without a dot at their
+ * end. ASCII text that is no name stays as it is: the engine names the fault.
+ */
+export function withCanonicalNames<Spec extends Names>(spec: Spec): Spec {
+  const { commonName, dnsNames, emailAddresses } = spec
+  return {
+    ...spec,
+    ...(commonName === undefined ? {} : { commonName: withoutFinalDot(commonName) }),
+    ...(dnsNames === undefined ? {} : { dnsNames: distinct(dnsNames.map((name) => toDnsName(name, dnsForm) ?? name)) }),
+    ...(emailAddresses === undefined
+      ? {}
+      : { emailAddresses: distinct(emailAddresses.map((address) => toMailbox(address) ?? address)) }),
+  }
+}
+
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)]
+
+const withoutFinalDot = (text: string): string =>
+  text.endsWith(".") && toDnsName(text, dnsForm) !== undefined ? text.slice(0, -1) : text
+
+/** Names the first canonical name that no certificate can hold; undefined if there is none. */
+export function namesProblem({ dnsNames = [], emailAddresses = [], uris = [] }: Names): string | undefined {
+  const fields = { dnsNames, emailAddresses, uris }
+  for (const [field, names] of Object.entries(fields)) {
+    const found = names.find((name) => !isAscii(name))
+    if (found !== undefined) return `spec.${field}: ${JSON.stringify(found)} ${notAscii[field as keyof typeof fields]}`
+  }
+  return undefined
+}
+
+const notAscii = {
+  dnsNames: "is not an internationalized domain name",
+  emailAddresses: "must be ASCII before the @, with a host name or an internationalized domain name after it",
+  uris: "must be ASCII; percent-encode other characters",
+}
+
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
+
+/** RFC 5280, upper bound ub-common-name. */
+const commonNameMaximum = 64
+
+/** Returns the common name to request: the given one, else none, or the first other name that fits if the role requires one. */
+export function commonNameOf(
+  { commonName, dnsNames, emailAddresses, userIDs, ipAddresses, uris }: Names,
+  isRequired: boolean,
+): string {
+  if (commonName !== undefined || !isRequired) return commonName ?? ""
+  const names = [dnsNames, emailAddresses, userIDs, ipAddresses, uris].flatMap((each) => each ?? [])
+  return names.find((name) => name.length <= commonNameMaximum) ?? ""
+}
+
+/** Whether names of the API or those of a request count is the role's to say: they are the same. */
+export const inputOf = (names: Names, commonName: string): IssueInput => ({
+  commonName,
+  altNames: [...(names.dnsNames ?? []), ...(names.emailAddresses ?? [])],
+  ipSans: names.ipAddresses ?? [],
+  uriSans: names.uris ?? [],
+  otherSans: (names.otherNames ?? []).map(({ oid, utf8Value }) => `${oid};UTF8:${utf8Value}`),
+  userIds: names.userIDs ?? [],
+  excludeCnFromSans: names.excludeCNFromSANs,
+})
+
+/** Of the request that is signed with the key. */
+export function requestContent(
+  names: Names,
+  commonName: string,
+): {
+  readonly subject: DistinguishedName
+  readonly extensions: readonly Extension[]
+} {
+  const alternatives = alternativeNames(names)
+  const { basic, extended } = purposesOf(names.usages ?? [])
+  return {
+    subject: [
+      ...(commonName === "" ? [] : [[{ type: oids.commonName, value: commonName }]]),
+      ...(names.userIDs ?? []).map((value) => [{ type: oids.userId, value }]),
+    ],
+    extensions: [
+      ...(alternatives.length === 0 ? [] : [subjectAltName(alternatives, { critical: false })]),
+      ...(basic.length === 0 ? [] : [keyUsage(basic)]),
+      ...(extended.length === 0 ? [] : [extendedKeyUsage(extended)]),
+    ],
+  }
+}
+
+/** What the engine adds of the common name belongs into the request too: of a request's names it takes all or none. */
+function alternativeNames({
+  dnsNames = [],
+  emailAddresses = [],
+  ipAddresses = [],
+  uris = [],
+  otherNames = [],
+}: Names): readonly GeneralName[] {
+  return [
+    ...dnsNames.map((value) => ({ kind: "dns", value }) as const),
+    ...emailAddresses.map((value) => ({ kind: "email", value }) as const),
+    ...ipAddresses.flatMap((text) => {
+      const octets = parseIpAddress(text)
+      return octets === undefined ? [] : [{ kind: "ip", octets } as const]
+    }),
+    ...uris.map((value) => ({ kind: "uri", value }) as const),
+    ...otherNames.map(({ oid, utf8Value }) => ({ kind: "other", oid, value: utf8Value }) as const),
+  ]
+}
+
+const purposes: Readonly<Record<string, string>> = {
+  serverAuth: oids.serverAuth,
+  clientAuth: oids.clientAuth,
+  codeSigning: oids.codeSigning,
+  emailProtection: oids.emailProtection,
+  timeStamping: oids.timeStamping,
+  ocspSigning: oids.ocspSigning,
+  ipsecEndSystem: oids.ipsecEndSystem,
+  ipsecTunnel: oids.ipsecTunnel,
+  ipsecUser: oids.ipsecUser,
+}
+
+function purposesOf(usages: readonly string[]): { readonly basic: readonly KeyUsage[]; readonly extended: string[] } {
+  return {
+    basic: keyUsages.filter((usage) => usages.includes(usage)),
+    extended: usages.flatMap((usage) => purposes[usage] ?? []),
+  }
+}
+
+/** What a spec asks for, beside what a certificate or a role has instead. */
+interface Difference {
+  /** A member of the spec. */
+  readonly field: string
+  readonly wanted: readonly string[]
+  readonly found: readonly string[]
+}
+
+/**
+ * Returns the fields whose names or usages are not those of the certificate. The common name may be one of the alternative
+ * names though the spec does not list it, and any common name satisfies a spec without one. The spec has canonical names.
+ */
+export function differences(
+  names: Names,
+  certificate: Pick<Certificate, "subjectName">,
+  values: ExtensionValues,
+): readonly Difference[] {
+  const commonName = commonNameIn(certificate)
+  const alternatives = values.subjectAltName ?? []
+  const additional = names.excludeCNFromSANs ? [] : lower(formsOf(commonName))
+  const text = (kind: "dns" | "email" | "uri") =>
+    alternatives.flatMap((name) => (name.kind === kind && "value" in name ? [name.value] : []))
+  const addresses = alternatives.flatMap((name) => (name.kind === "ip" ? [formatIpAddress(name.octets)] : []))
+  const others = alternatives.flatMap((name) => (name.kind === "other" ? [`${name.oid};${name.value}`] : []))
+  const compared: readonly (Difference & { readonly allowed?: readonly string[] })[] = [
+    ...(names.commonName === undefined || formsOf(names.commonName).includes(commonName)
+      ? []
+      : [{ field: "commonName", wanted: [names.commonName], found: commonName === "" ? [] : [commonName] }]),
+    { field: "dnsNames", wanted: lower(names.dnsNames), found: lower(text("dns")), allowed: additional },
+    { field: "ipAddresses", wanted: (names.ipAddresses ?? []).map(canonicalAddress), found: addresses },
+    { field: "uris", wanted: names.uris ?? [], found: text("uri") },
+    { field: "emailAddresses", wanted: lower(names.emailAddresses), found: lower(text("email")), allowed: additional },
+    {
+      field: "userIDs",
+      wanted: names.userIDs ?? [],
+      found: certificate.subjectName.flat().flatMap(({ type, value }) => (type === oids.userId ? [value] : [])),
+    },
+    {
+      field: "otherNames",
+      wanted: (names.otherNames ?? []).map(({ oid, utf8Value }) => `${oid};${utf8Value}`),
+      found: others,
+    },
+  ]
+  return [
+    ...compared.filter(
+      ({ wanted, found, allowed = [] }) =>
+        !wanted.every((name) => found.includes(name)) ||
+        !found.every((name) => wanted.includes(name) || allowed.includes(name)),
+    ),
+    ...missingUsages(names, values.keyUsage ?? [], values.extendedKeyUsage ?? []),
+  ]
+}
+
+export const differingFields = (...given: Parameters<typeof differences>): readonly string[] =>
+  differences(...given).map(({ field }) => field)
+
+/** Returns the usages that the spec asks for and a certificate or a role does not have: one difference, or none. */
+export function missingUsages(
+  { usages = [] }: Pick<Names, "usages">,
+  keyUsages: readonly string[],
+  extendedKeyUsages: readonly string[],
+): readonly Difference[] {
+  const { basic, extended } = purposesOf(usages)
+  const isMissing =
+    basic.some((usage) => !keyUsages.includes(usage)) || extended.some((oid) => !extendedKeyUsages.includes(oid))
+  const names = new Map(Object.entries(purposes).map(([name, oid]) => [oid, name]))
+  const found = [...keyUsages, ...extendedKeyUsages.map((oid) => names.get(oid) ?? oid)]
+  return isMissing ? [{ field: "usages", wanted: usages, found }] : []
+}
+
+/** Lists differences for a condition's message. */
+export const describeDifferences = (all: readonly Difference[]): string =>
+  all.map(({ field, wanted, found }) => `spec.${field} has ${listOf(wanted)}, not ${listOf(found)}`).join("; ")
+
+const listedMaximum = 20
+
+function listOf(texts: readonly string[]): string {
+  if (texts.length === 0) return "none"
+  const rest = texts.length - listedMaximum
+  return `${texts.slice(0, listedMaximum).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
+}
+
+/** The common name of a certificate; empty where it has none. */
+export const commonNameIn = ({ subjectName }: Pick<Certificate, "subjectName">): string =>
+  subjectName.flat().find(({ type }) => type === oids.commonName)?.value ?? ""
+
+/** A common name as it was requested, and as the engine may write it. */
+const formsOf = (commonName: string): readonly string[] =>
+  [commonName, toDnsName(commonName, dnsForm), toMailbox(commonName)].flatMap((form) => form ?? [])
+
+const lower = (texts: readonly string[] = []): readonly string[] => texts.map((text) => text.toLowerCase())
+
+function canonicalAddress(text: string): string {
+  const octets = parseIpAddress(text)
+  return octets === undefined ? text : formatIpAddress(octets)
+}
+
+/** For people, in an annotation. */
+export const alternativeTexts = ({ subjectAltName = [] }: ExtensionValues): readonly string[] =>
+  subjectAltName.flatMap((name) => {
+    if (name.kind === "ip") return [formatIpAddress(name.octets)]
+    return "value" in name ? [name.value] : []
+  })

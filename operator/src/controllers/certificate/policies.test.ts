@@ -1,0 +1,185 @@
+import * as fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { certificateSpec, issuingEngine, type IssuingEngine } from "../../../testing/issuing-engine.ts"
+import type { HeldCertificate } from "./stored-certificate.ts"
+import { type CertificateFacts, issuanceTrigger, unreadiness, type WrittenFacts } from "./policies.ts"
+
+const spec = certificateSpec()
+let issuer: IssuingEngine
+let held: HeldCertificate
+beforeAll(async () => {
+  issuer = await issuingEngine()
+  held = await issuer.issue(spec)
+})
+afterAll(() => issuer[Symbol.asyncDispose]())
+
+const written: WrittenFacts = {
+  certificateName: "web",
+  issuerGroup: "chancery.dev",
+  issuerKind: "Issuer",
+  issuerName: "ca",
+  role: "any",
+  authority: "a1",
+}
+
+/** Of a certificate with which nothing is wrong. */
+const facts = (other: Partial<CertificateFacts> = {}): CertificateFacts => ({
+  spec,
+  held: { is: "whole", ...held },
+  written,
+  certificateName: "web",
+  role: "any",
+  authority: "a1",
+  isAuthorityDue: true,
+  isRevoked: false,
+  renewalAt: held.leaf.notAfter - 1_000,
+  isRenewalRequested: false,
+  now: held.leaf.notBefore + 60_000,
+  ...other,
+})
+
+const ended = () => ({ now: held.leaf.notAfter + 1_000, renewalAt: undefined })
+const cases: readonly {
+  readonly why: string
+  readonly other: () => Partial<CertificateFacts>
+  readonly trigger: string | undefined
+  readonly unready: string | undefined
+}[] = [
+  { why: "nothing is wrong", other: () => ({}), trigger: undefined, unready: undefined },
+  {
+    why: "there is no Secret",
+    other: () => ({ held: { is: "missing" }, written: undefined }),
+    trigger: "SecretMissing",
+    unready: "SecretMissing",
+  },
+  {
+    why: "it lacks a key",
+    other: () => ({ held: { is: "incomplete", problem: "has nothing under tls.key" } }),
+    trigger: "SecretKeysMissing",
+    unready: "SecretKeysMissing",
+  },
+  {
+    why: "the key is another's",
+    other: () => ({ held: { is: "mismatched" } }),
+    trigger: "KeyPairMismatch",
+    unready: "KeyPairMismatch",
+  },
+  {
+    why: "nobody says who issued it",
+    other: () => ({ written: undefined }),
+    trigger: "IssuerChanged",
+    unready: "IssuerChanged",
+  },
+  {
+    why: "another issuer is asked for",
+    other: () => ({ spec: certificateSpec({ issuerRef: { name: "other" } }) }),
+    trigger: "IssuerChanged",
+    unready: "IssuerChanged",
+  },
+  {
+    why: "an issuer of another kind is asked for",
+    other: () => ({ spec: certificateSpec({ issuerRef: { name: "ca", kind: "ClusterIssuer" } }) }),
+    trigger: "IssuerChanged",
+    unready: "IssuerChanged",
+  },
+  {
+    why: "it was another Certificate's",
+    other: () => ({ written: { ...written, certificateName: "old" } }),
+    trigger: "OwnerConflict",
+    unready: "OwnerConflict",
+  },
+  {
+    why: "another kind of key is asked for",
+    other: () => ({ spec: certificateSpec({ privateKey: { algorithm: "RSA" } }) }),
+    trigger: "KeySpecChanged",
+    unready: "KeySpecChanged",
+  },
+  {
+    why: "a longer key is asked for",
+    other: () => ({ spec: certificateSpec({ privateKey: { size: 384 } }) }),
+    trigger: "KeySpecChanged",
+    unready: "KeySpecChanged",
+  },
+  {
+    why: "the engine makes keys as the role says",
+    other: () => ({ spec: certificateSpec({ keySource: "Engine", privateKey: { size: 384 } }) }),
+    trigger: undefined,
+    unready: undefined,
+  },
+  {
+    why: "another name is asked for",
+    other: () => ({ spec: certificateSpec({ dnsNames: ["api.example.com"] }) }),
+    trigger: "SpecChanged",
+    unready: "SpecChanged",
+  },
+  { why: "another role is asked for", other: () => ({ role: "web" }), trigger: "SpecChanged", unready: "SpecChanged" },
+  {
+    why: "the issuer has another authority",
+    other: () => ({ authority: "b2" }),
+    trigger: "IssuerCAChanged",
+    unready: undefined,
+  },
+  {
+    why: "the overlap with it has just begun",
+    other: () => ({ authority: "b2", isAuthorityDue: false }),
+    trigger: undefined,
+    unready: undefined,
+  },
+  {
+    why: "nobody knows the authority",
+    other: () => ({ authority: undefined }),
+    trigger: undefined,
+    unready: undefined,
+  },
+  {
+    why: "the engine has revoked it",
+    other: () => ({ isRevoked: true }),
+    trigger: "RevokedAtEngine",
+    unready: "RevokedAtEngine",
+  },
+  { why: "it is due", other: () => ({ renewalAt: held.leaf.notBefore }), trigger: "RenewalDue", unready: undefined },
+  {
+    why: "it is due at this second",
+    other: () => ({ renewalAt: held.leaf.notBefore + 60_000 }),
+    trigger: "RenewalDue",
+    unready: undefined,
+  },
+  {
+    why: "somebody asks for another",
+    other: () => ({ isRenewalRequested: true }),
+    trigger: "RenewRequested",
+    unready: undefined,
+  },
+  { why: "it has ended and is not renewed", other: ended, trigger: undefined, unready: "Expired" },
+]
+
+describe("a certificate", () => {
+  test.each(cases)("is issued for $trigger and not ready for $unready where $why", ({ other, trigger, unready }) => {
+    expect(issuanceTrigger(facts(other()))?.reason).toBe(trigger)
+    expect(unreadiness(facts(other()))?.reason).toBe(unready)
+  })
+
+  test("has the first reason of several, and is ready only if none of them makes it unready", () => {
+    const order = cases.map(({ trigger }) => trigger)
+    // Members of the same name exclude each other: the later takes the place of the earlier.
+    const combinable = cases.filter(({ trigger }) => trigger !== "IssuerChanged" && trigger !== undefined)
+    fc.assert(
+      fc.property(fc.subarray(combinable, { minLength: 1, maxLength: 4 }), (chosen) => {
+        const members = chosen.map(({ other }) => other())
+        fc.pre(new Set(members.flatMap(Object.keys)).size === members.flatMap(Object.keys).length)
+        const merged = facts(Object.assign({}, ...members) as Partial<CertificateFacts>)
+        const first = Math.min(...chosen.map(({ trigger }) => order.indexOf(trigger)))
+        expect(issuanceTrigger(merged)?.reason).toBe(order[first])
+        expect(unreadiness(merged) === undefined).toBe(chosen.every(({ unready }) => unready === undefined))
+      }),
+    )
+  })
+
+  test("is told of in sentences that name the Secret and the fields", () => {
+    const changed = facts({ spec: certificateSpec({ commonName: "web", dnsNames: ["api.example.com"] }) })
+    expect(issuanceTrigger(changed)?.message).toBe(
+      "The certificate does not say what spec.commonName and spec.dnsNames ask for.",
+    )
+    expect(issuanceTrigger(facts({ held: { is: "missing" } }))?.message).toBe("There is no Secret web-tls.")
+  })
+})

@@ -1,0 +1,147 @@
+// Why a certificate is issued, and why one that is there is not ready: ordered lists of checks, of which the first that finds
+// something gives the reason. What is merely due or asked for is no reason not to use a certificate that is good.
+import type { Instant } from "@chancery/engine"
+import type { CertificateSpec } from "../../api/certificate.ts"
+import { secondTime } from "../../kube/kubernetes-object.ts"
+import type { Reason } from "../event-reasons.ts"
+import type { Held } from "./stored-certificate.ts"
+import { isWantedKey, wantedKey } from "./keys.ts"
+import { differingFields } from "./names.ts"
+
+/** What is known of a certificate when it is decided on. */
+export interface CertificateFacts {
+  readonly spec: CertificateSpec
+  readonly held: Held
+  /** What stands beside it in the Secret; undefined where nothing of ours does. */
+  readonly written: WrittenFacts | undefined
+  readonly certificateName: string
+  /** The role that it would be issued under. */
+  readonly role: string
+  /** That the issuer has now; undefined while nobody knows. */
+  readonly authority: string | undefined
+  /** Whether the overlap is so far on that another authority may take over. */
+  readonly isAuthorityDue: boolean
+  readonly isRevoked: boolean
+  /** Undefined where it is not renewed. */
+  readonly renewalAt: Instant | undefined
+  readonly isRenewalRequested: boolean
+  readonly now: Instant
+}
+
+export interface WrittenFacts {
+  readonly certificateName: string
+  readonly issuerGroup: string
+  readonly issuerKind: string
+  readonly issuerName: string
+  readonly role: string
+  readonly authority: string
+}
+
+export interface Finding {
+  readonly reason: Reason
+  readonly message: string
+}
+
+type Check = (facts: CertificateFacts) => Finding | undefined
+
+const secretIsThere: Check = ({ held, spec }) =>
+  held.is === "missing" ? { reason: "SecretMissing", message: `There is no Secret ${spec.secretName}.` } : undefined
+
+const keysAreThere: Check = ({ held, spec }) =>
+  held.is === "incomplete"
+    ? { reason: "SecretKeysMissing", message: `The Secret ${spec.secretName} ${held.problem}.` }
+    : undefined
+
+const keyPairMatches: Check = ({ held, spec }) =>
+  held.is === "mismatched"
+    ? { reason: "KeyPairMismatch", message: `The certificate in the Secret ${spec.secretName} is not for its key.` }
+    : undefined
+
+const issuerIsTheSame: Check = ({ written, spec: { issuerRef, secretName } }) => {
+  if (written === undefined) {
+    const message = `Nothing in the Secret ${secretName} says who issued the certificate.`
+    return { reason: "IssuerChanged", message }
+  }
+  const { issuerGroup, issuerKind, issuerName } = written
+  if (issuerGroup === issuerRef.group && issuerKind === issuerRef.kind && issuerName === issuerRef.name)
+    return undefined
+  return { reason: "IssuerChanged", message: `The certificate is of the ${issuerKind} ${issuerName}.` }
+}
+
+const ownerIsThis: Check = ({ written, certificateName, spec }) =>
+  written === undefined || written.certificateName === certificateName
+    ? undefined
+    : {
+        reason: "OwnerConflict",
+        message: `The Secret ${spec.secretName} was of the Certificate ${written.certificateName}, which is gone.`,
+      }
+
+const keyIsAsSpecified: Check = ({ held, spec }) =>
+  held.is !== "whole" ||
+  spec.keySource === "Engine" ||
+  isWantedKey(wantedKey(spec.privateKey), held.privateKey.algorithm)
+    ? undefined
+    : { reason: "KeySpecChanged", message: "The key is not of the algorithm and size of spec.privateKey." }
+
+const namesAreAsSpecified: Check = ({ held, spec, written, role }) => {
+  if (held.is !== "whole") return undefined
+  const fields = differingFields(spec, held.leaf, held.values)
+  if (fields.length > 0)
+    return { reason: "SpecChanged", message: `The certificate does not say what ${listed(fields)} ask for.` }
+  return written === undefined || written.role === role
+    ? undefined
+    : { reason: "SpecChanged", message: `The certificate was issued under the role ${written.role}.` }
+}
+
+const authorityIsCurrent: Check = ({ written, authority, isAuthorityDue }) =>
+  written === undefined || authority === undefined || written.authority === authority || !isAuthorityDue
+    ? undefined
+    : { reason: "IssuerCAChanged", message: "The issuer has another authority than the certificate was issued by." }
+
+const isNotRevoked: Check = ({ held, isRevoked }) =>
+  held.is === "whole" && isRevoked
+    ? { reason: "RevokedAtEngine", message: `The engine has revoked the certificate ${held.serialNumber}.` }
+    : undefined
+
+const renewalIsNotDue: Check = ({ renewalAt, now }) =>
+  renewalAt !== undefined && renewalAt <= now
+    ? { reason: "RenewalDue", message: `The certificate is due for renewal since ${secondTime(renewalAt)}.` }
+    : undefined
+
+const renewalIsNotRequested: Check = ({ isRenewalRequested }) =>
+  isRenewalRequested
+    ? { reason: "RenewRequested", message: "chancery.dev/renew-requested-at asks for another certificate." }
+    : undefined
+
+const hasNotEnded: Check = ({ held, now }) =>
+  held.is === "whole" && held.leaf.notAfter < now
+    ? { reason: "Expired", message: `The certificate has ended at ${secondTime(held.leaf.notAfter)}.` }
+    : undefined
+
+const standing: readonly Check[] = [
+  secretIsThere,
+  keysAreThere,
+  keyPairMatches,
+  issuerIsTheSame,
+  ownerIsThis,
+  keyIsAsSpecified,
+  namesAreAsSpecified,
+]
+
+/** Undefined: the certificate stays as it is. */
+export const issuanceTrigger = (facts: CertificateFacts): Finding | undefined =>
+  firstOf([...standing, authorityIsCurrent, isNotRevoked, renewalIsNotDue, renewalIsNotRequested], facts)
+
+/** Undefined: it can be used. An old authority is published for as long as certificates of it are in use. */
+export const unreadiness = (facts: CertificateFacts): Finding | undefined =>
+  firstOf([...standing, isNotRevoked, hasNotEnded], facts)
+
+function firstOf(checks: readonly Check[], facts: CertificateFacts): Finding | undefined {
+  for (const check of checks) {
+    const finding = check(facts)
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
+const listed = (fields: readonly string[]): string => fields.map((field) => `spec.${field}`).join(" and ")

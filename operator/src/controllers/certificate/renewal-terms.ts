@@ -1,0 +1,41 @@
+import { sha256 } from "@chancery/engine/x509"
+import { parseGoDuration } from "../../go-duration.ts"
+import type { CertificateSpec } from "../../api/certificate.ts"
+import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
+import type { HeldCertificate } from "./stored-certificate.ts"
+import { type RenewalTime, renewalTime, type RenewalWindow, windowProblem } from "./renewal.ts"
+
+type Windows = NonNullable<CertificateSpec["renewalWindows"]>
+
+const windowOf = ({ cron, duration, timezone }: Windows[number]): RenewalWindow => ({
+  cron,
+  timezone,
+  durationMs: parseGoDuration(duration) ?? 0,
+})
+
+/** What no schema can say of windows; undefined when there is nothing wrong. */
+export function windowsProblem({ renewalWindows = [] }: CertificateSpec): string | undefined {
+  for (const [index, window] of renewalWindows.entries()) {
+    const problem = windowProblem(windowOf(window))
+    if (problem !== undefined) return `spec.renewalWindows[${index}]: ${problem}`
+  }
+  return undefined
+}
+
+/** Undefined where it is not renewed. */
+export function renewalFor(
+  { metadata: { uid } }: KubernetesObject,
+  spec: CertificateSpec,
+  { held, revision, now }: { readonly held: HeldCertificate; readonly revision: number; readonly now: number },
+): RenewalTime | undefined {
+  if (spec.renewalPolicy === "Disabled") return undefined
+  const terms = {
+    renewBeforeMs: spec.renewBefore === undefined ? undefined : parseGoDuration(spec.renewBefore),
+    renewBeforePercentage: spec.renewBeforePercentage,
+    windows: (spec.renewalWindows ?? []).map(windowOf),
+  }
+  return renewalTime(held.leaf, terms, shareOf(`${uid}:${revision}`), now)
+}
+
+/** The same for the same text; at least 0, below 1. */
+export const shareOf = (text: string): number => Number.parseInt(sha256(Buffer.from(text)).slice(0, 12), 16) / 2 ** 48

@@ -1,0 +1,260 @@
+// The Secret of a certificate, key by key. It is written as a whole, and only where it would say something else.
+import { isDeepStrictEqual } from "node:util"
+import { type PrivateKey, sha256, writeKeyStore, writePem, writeTrustStore } from "@chancery/engine/x509"
+import type { CertificateSpec } from "../../api/certificate.ts"
+import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
+import { labels } from "../../kube/owned-objects.ts"
+import { annotations } from "./annotations.ts"
+import { type HeldCertificate, isSelfIssued } from "./stored-certificate.ts"
+import { keyPem } from "./keys.ts"
+import { alternativeTexts, commonNameIn } from "./names.ts"
+import type { WrittenFacts } from "./policies.ts"
+
+export interface SecretContent {
+  readonly certificate: KubernetesObject
+  readonly spec: CertificateSpec
+  readonly held: HeldCertificate
+  readonly role: string
+  readonly authority: string
+  readonly revision: number
+  /** Empty where nobody has asked for it. */
+  readonly renewRequest: string
+}
+
+const chainName = "tls.crt"
+const storeNames = { keys: "keystore.p12", trust: "truststore.p12" }
+const defaultPassword = "changeit"
+
+/**
+ * What the Secret is to be; `present` is what it is. Without a type of its own it becomes `kubernetes.io/tls`; the type of one
+ * that is there cannot be changed. Data is base64 already.
+ */
+export async function secretFor(
+  content: SecretContent,
+  present: KubernetesObject | undefined,
+): Promise<KubernetesObject> {
+  const { certificate, spec, held } = content
+  const stores = await storesFor(content, present)
+  const data = { ...encoded(textsFor(spec, held)), ...stores.data }
+  return shellOf(certificate, spec, { ...writtenAs(content), ...stores.annotations }, data, present)
+}
+
+function shellOf(
+  { metadata: { name, namespace, uid } }: KubernetesObject,
+  spec: CertificateSpec,
+  own: Readonly<Record<string, string>>,
+  data: Readonly<Record<string, string>>,
+  present: KubernetesObject | undefined,
+): KubernetesObject {
+  const owner = {
+    apiVersion: "chancery.dev/v1alpha1",
+    kind: "Certificate",
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: false,
+  }
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: spec.secretName,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(present?.metadata.uid === undefined ? {} : { uid: present.metadata.uid }),
+      labels: { ...spec.secretTemplate?.labels, ...labels },
+      annotations: { ...spec.secretTemplate?.annotations, ...own },
+      ...(spec.secretDeletionPolicy === "Delete" ? { ownerReferences: [owner] } : {}),
+    },
+    type: present?.["type"] ?? "kubernetes.io/tls",
+    data,
+  }
+}
+
+/** What a Secret is made of before there is a certificate. */
+interface RehearsalData {
+  /** Undefined if the engine makes it. */
+  readonly key: PrivateKey | undefined
+  /** DER: the issuer's certificates stand for those to come. */
+  readonly chain: readonly Uint8Array[]
+}
+
+/** The Secret as it will be but for the certificate itself: policies, quotas and rights can be asked about it. */
+export function rehearsalOf(
+  content: Omit<SecretContent, "held">,
+  { key, chain }: RehearsalData,
+  present: KubernetesObject | undefined,
+): KubernetesObject {
+  const { certificate, spec } = content
+  const pem = chain.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("") || "pending\n"
+  const keyText = key === undefined ? "pending\n" : `${keyPem(key, spec.privateKey)}\n`
+  const formats = new Set(spec.additionalOutputFormats?.map(({ type }) => type))
+  const texts = {
+    "tls.key": keyText,
+    [chainName]: pem,
+    "ca.crt": pem,
+    ...(formats.has("DER") ? { "key.der": "pending" } : {}),
+    ...(formats.has("CombinedPEM") ? { "tls-combined.pem": `${keyText}\n${pem}` } : {}),
+    ...(formats.has("FullChain") ? { "fullchain.pem": pem } : {}),
+    ...(formats.has("PKCS12") ? { [storeNames.keys]: "pending", [storeNames.trust]: "pending" } : {}),
+  }
+  const named = {
+    [annotations.commonName]: spec.commonName ?? "",
+    [annotations.alternativeNames]: [spec.dnsNames, spec.emailAddresses, spec.ipAddresses, spec.uris]
+      .flatMap((names) => names ?? [])
+      .join(","),
+    [annotations.serialNumber]: "pending",
+    ...(formats.has("PKCS12") ? { [annotations.stores]: "pending" } : {}),
+  }
+  return shellOf(certificate, spec, { ...aboutOf(content), ...named }, encoded(texts), present)
+}
+
+function writtenAs({ held, ...about }: SecretContent): Record<string, string> {
+  return {
+    ...aboutOf(about),
+    [annotations.commonName]: commonNameIn(held.leaf),
+    [annotations.alternativeNames]: alternativeTexts(held.values).join(","),
+    [annotations.serialNumber]: held.serialNumber,
+  }
+}
+
+function aboutOf({ certificate, spec, ...given }: Omit<SecretContent, "held">): Record<string, string> {
+  const { name, uid = "" } = certificate.metadata
+  return {
+    [annotations.certificateName]: name,
+    [annotations.certificateUid]: uid,
+    [annotations.issuerGroup]: spec.issuerRef.group,
+    [annotations.issuerKind]: spec.issuerRef.kind,
+    [annotations.issuerName]: spec.issuerRef.name,
+    [annotations.role]: given.role,
+    [annotations.authority]: given.authority,
+    [annotations.revision]: String(given.revision),
+    ...(given.renewRequest === "" ? {} : { [annotations.renewRequest]: given.renewRequest }),
+  }
+}
+
+export function writtenIn(secret: KubernetesObject | undefined): WrittenFacts | undefined {
+  const found = secret?.metadata.annotations ?? {}
+  const certificateName = found[annotations.certificateName]
+  if (certificateName === undefined) return undefined
+  return {
+    certificateName,
+    issuerGroup: found[annotations.issuerGroup] ?? "",
+    issuerKind: found[annotations.issuerKind] ?? "",
+    issuerName: found[annotations.issuerName] ?? "",
+    role: found[annotations.role] ?? "",
+    authority: found[annotations.authority] ?? "",
+  }
+}
+
+/** 0 where nothing says. */
+export function revisionIn(secret: KubernetesObject | undefined): number {
+  const text = secret?.metadata.annotations?.[annotations.revision] ?? ""
+  return /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0
+}
+
+export const serialNumberIn = (secret: KubernetesObject | undefined): string | undefined =>
+  secret?.metadata.annotations?.[annotations.serialNumber]
+
+/** Empty where nothing says. */
+export const renewRequestIn = (secret: KubernetesObject | undefined): string =>
+  secret?.metadata.annotations?.[annotations.renewRequest] ?? ""
+
+const formatOf = (spec: CertificateSpec, type: string) =>
+  spec.additionalOutputFormats?.find((format) => format.type === type)
+
+function textsFor(spec: CertificateSpec, held: HeldCertificate): Record<string, string | Uint8Array> {
+  const pem = (certificates: readonly Uint8Array[]) =>
+    certificates.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")
+  const key = `${keyPem(held.privateKey, spec.privateKey)}\n`
+  const chain = pem(held.chain)
+  return {
+    "tls.key": key,
+    [chainName]: chain,
+    "ca.crt": pem(held.authorities),
+    ...(formatOf(spec, "DER") === undefined ? {} : { "key.der": held.privateKey.der("pkcs8") }),
+    ...(formatOf(spec, "CombinedPEM") === undefined ? {} : { "tls-combined.pem": `${key}\n${chain}` }),
+    ...(formatOf(spec, "FullChain") === undefined ? {} : { "fullchain.pem": pem(fullChain(held)) }),
+  }
+}
+
+/** Where the chain ends below the root, `ca.crt` may be its last member. */
+function fullChain({ chain, authorities }: HeldCertificate): readonly Uint8Array[] {
+  const present = new Set(chain.map(hexOf))
+  return [...chain, ...authorities.filter((der) => !present.has(hexOf(der)))]
+}
+
+const hexOf = (der: Uint8Array): string => Buffer.from(der).toString("hex")
+
+interface Stores {
+  readonly annotations: Readonly<Record<string, string>>
+  readonly data: Readonly<Record<string, string>>
+}
+
+async function storesFor({ spec, held }: SecretContent, present: KubernetesObject | undefined): Promise<Stores> {
+  const format = formatOf(spec, "PKCS12")
+  if (format === undefined) return { annotations: {}, data: {} }
+  const { password = defaultPassword } = format
+  const { privateKey, chain, authorities } = held
+  const source = sha256(Buffer.concat([Buffer.from(`${password}\n`), ...chain, ...authorities]))
+  const kept = present?.["data"] as Readonly<Record<string, string>> | undefined
+  const [keys, trust] = [kept?.[storeNames.keys], kept?.[storeNames.trust]]
+  const written = { [annotations.stores]: source }
+  if (present?.metadata.annotations?.[annotations.stores] === source && keys !== undefined && trust !== undefined)
+    return { annotations: written, data: { [storeNames.keys]: keys, [storeNames.trust]: trust } }
+  const trusted = authorities.map((certificate, index) => ({ certificate, alias: `ca-${index}` }))
+  return {
+    annotations: written,
+    data: encoded({
+      [storeNames.keys]: await writeKeyStore({ privateKey, chain, alias: "certificate" }, password),
+      [storeNames.trust]: await writeTrustStore(trusted, password),
+    }),
+  }
+}
+
+const encoded = (data: Readonly<Record<string, string | Uint8Array>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(data).map(([name, content]) => [name, Buffer.from(content).toString("base64")]))
+
+/** Whether all that is wanted is there; what others have added beside it is theirs. */
+export function isAsWanted(wanted: KubernetesObject, present: KubernetesObject | undefined): boolean {
+  if (present === undefined) return false
+  const within = (some: unknown, all: unknown) =>
+    Object.entries((some ?? {}) as Record<string, unknown>).every(
+      ([name, value]) => ((all ?? {}) as Record<string, unknown>)[name] === value,
+    )
+  const ours = (object: KubernetesObject) => Object.keys(object["data"] ?? {}).filter((name) => ownKeys.has(name))
+  return (
+    within(wanted["data"], present["data"]) &&
+    isDeepStrictEqual(ours(present).toSorted(), ours(wanted).toSorted()) &&
+    within(wanted.metadata.labels, present.metadata.labels) &&
+    within(wanted.metadata.annotations, present.metadata.annotations) &&
+    isDeepStrictEqual(ownersAmong(wanted), ownersAmong(present))
+  )
+}
+
+const ownersAmong = ({ metadata }: KubernetesObject): readonly unknown[] =>
+  ((metadata["ownerReferences"] ?? []) as readonly { readonly apiVersion: string; readonly uid: string }[])
+    .filter(({ apiVersion }) => apiVersion.startsWith("chancery.dev/"))
+    .map(({ uid }) => uid)
+
+/** Those of formats that were asked for before go away. */
+const ownKeys = new Set([
+  "tls.key",
+  chainName,
+  "ca.crt",
+  "key.der",
+  "tls-combined.pem",
+  "fullchain.pem",
+  ...Object.values(storeNames),
+])
+
+/** An engine's answer as the Secret has it: the root is no part of the chain, and stands apart with whatever is on top. */
+export function splitChain(
+  leaf: Uint8Array,
+  issuingCa: Uint8Array,
+  caChain: readonly Uint8Array[],
+): { readonly chain: readonly Uint8Array[]; readonly authorities: readonly Uint8Array[] } {
+  const above = caChain.length > 0 ? caChain : [issuingCa]
+  const intermediates = above.filter((der) => !isSelfIssued(der))
+  const [root] = above.filter(isSelfIssued).slice(-1)
+  return { chain: [leaf, ...intermediates], authorities: [root ?? intermediates.at(-1) ?? issuingCa] }
+}

@@ -1,0 +1,112 @@
+// Whom to trust while an authority changes: the old one and the new one, until the overlap is over and nothing of the old one is
+// in use any more. All that is remembered stands in the ConfigMap itself.
+import type { Instant } from "@chancery/engine"
+import { writePem } from "@chancery/engine/x509"
+import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
+import { labels } from "../../kube/owned-objects.ts"
+import { certificatesIn, fingerprint } from "./stored-certificate.ts"
+
+export interface TrustedAuthority {
+  /** DER. */
+  readonly certificate: Uint8Array
+  /** Until when at least; undefined for the one in force. */
+  readonly until: Instant | undefined
+}
+
+export interface TrustTerms {
+  /** DER: the root that certificates come under from now on. */
+  readonly current: Uint8Array
+  /** DER: those that the certificate in use comes under. */
+  readonly inUse: readonly Uint8Array[]
+  readonly overlapMs: number
+  readonly now: Instant
+}
+
+/** More of them never change at a time. */
+const authoritiesMaximum = 16
+
+/** The one in force first, then the youngest. */
+export function trusted(
+  before: readonly TrustedAuthority[],
+  { current, inUse, overlapMs, now }: TrustTerms,
+): readonly TrustedAuthority[] {
+  const used = new Set(inUse.map(fingerprint))
+  const own = fingerprint(current)
+  const published = new Set(before.map(({ certificate }) => fingerprint(certificate)))
+  const missing = inUse.filter((certificate) => !published.has(fingerprint(certificate)))
+  const until = Math.ceil((now + overlapMs) / 1_000) * 1_000
+  const old = [...before, ...missing.map((certificate) => ({ certificate, until: undefined }))]
+    .filter(({ certificate }) => fingerprint(certificate) !== own)
+    .map((each) => ({ certificate: each.certificate, until: each.until ?? until }))
+    .filter((each) => each.until > now || used.has(fingerprint(each.certificate)))
+    .toSorted((one, other) => other.until - one.until)
+  return [{ certificate: current, until: undefined }, ...old].slice(0, authoritiesMaximum)
+}
+
+/** When the new authority may issue: those who verify have had half of the overlap to learn of it. */
+export const takeoverAt = (authorities: readonly TrustedAuthority[], overlapMs: number): Instant | undefined => {
+  const [latest] = authorities.flatMap(({ until }) => until ?? [])
+  return latest === undefined ? undefined : latest - overlapMs / 2
+}
+
+/** When the bundle is another one though nothing has happened. */
+export const nextEnd = (authorities: readonly TrustedAuthority[], now: Instant): Instant | undefined =>
+  authorities.flatMap(({ until }) => (until !== undefined && until > now ? [until] : [])).toSorted((a, b) => a - b)[0]
+
+const key = "ca.crt"
+const annotationNames = { owner: "chancery.dev/certificate-name", until: "chancery.dev/trusted-until" }
+
+export const ownerOfBundle = (configMap: KubernetesObject): string | undefined =>
+  configMap.metadata.annotations?.[annotationNames.owner]
+
+/** Nothing where there is no ConfigMap, and of one that somebody has spoilt. */
+export function trustedIn(configMap: KubernetesObject | undefined): readonly TrustedAuthority[] {
+  const pem = (configMap?.["data"] as Readonly<Record<string, string>> | undefined)?.[key]
+  if (pem === undefined) return []
+  try {
+    const ends = JSON.parse(configMap?.metadata.annotations?.[annotationNames.until] ?? "{}") as Record<string, string>
+    return certificatesIn(pem).map((certificate) => {
+      const until = Date.parse(ends[fingerprint(certificate)] ?? "")
+      return { certificate, until: Number.isNaN(until) ? undefined : until }
+    })
+  } catch {
+    return []
+  }
+}
+
+export function trustConfigMap(
+  name: string,
+  certificate: KubernetesObject,
+  authorities: readonly TrustedAuthority[],
+  present: KubernetesObject | undefined,
+): KubernetesObject {
+  const { namespace, uid, name: owner } = certificate.metadata
+  const ends = authorities.flatMap(({ certificate, until }) =>
+    until === undefined ? [] : [[fingerprint(certificate), secondTime(until)]],
+  )
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(present?.metadata.uid === undefined ? {} : { uid: present.metadata.uid }),
+      labels,
+      annotations: {
+        [annotationNames.owner]: owner,
+        [annotationNames.until]: JSON.stringify(Object.fromEntries(ends)),
+      },
+      ownerReferences: [
+        {
+          apiVersion: "chancery.dev/v1alpha1",
+          kind: "Certificate",
+          name: owner,
+          uid,
+          controller: true,
+          blockOwnerDeletion: false,
+        },
+      ],
+    },
+    data: { [key]: authorities.map(({ certificate }) => `${writePem("CERTIFICATE", certificate)}\n`).join("") },
+  }
+}

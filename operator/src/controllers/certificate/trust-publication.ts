@@ -1,0 +1,81 @@
+// Publishes whom to trust, before anything is issued by another authority: who verifies is to know it by then.
+import { isRejection } from "../../kube/cluster.ts"
+import type { Condition } from "../conditions.ts"
+import { parseGoDuration } from "../../go-duration.ts"
+import { configMaps } from "../../kube/kubernetes-object.ts"
+import { rejectionMessage } from "../reconcile-result.ts"
+import { inNamespaceOf, presentAt, put } from "../../kube/owned-objects.ts"
+import { type Case, type CertificateParts, writerOf } from "./reissue-reason.ts"
+import { fingerprint, isSelfIssued } from "./stored-certificate.ts"
+import type { KnownIssuer } from "./known-issuer.ts"
+import { isAsWanted } from "./secret-layout.ts"
+import {
+  nextEnd,
+  ownerOfBundle,
+  takeoverAt,
+  trustConfigMap,
+  trusted,
+  type TrustedAuthority,
+  trustedIn,
+} from "./trust-bundle.ts"
+
+export interface Trust {
+  /** Whether another authority may issue. */
+  readonly isTakeoverDue: boolean
+  /** When it is to be looked at again. */
+  readonly nextAt?: number
+  readonly condition?: Condition
+  /** The API server rejects the ConfigMap; it is tried again after pauses that grow. */
+  readonly isRejected?: boolean
+}
+
+export async function publishTrust(parts: CertificateParts, one: Case, known: KnownIssuer | undefined): Promise<Trust> {
+  try {
+    return await published(parts, one, known)
+  } catch (error) {
+    if (!isRejection(error)) throw error
+    const message = rejectionMessage(`the ConfigMap ${one.spec.trust?.publishTo.configMapName}`, error)
+    await one.visit.record({ type: "Warning", reason: "ConfigMapRejected", note: message })
+    const condition = { type: "TrustPublished", status: "False", reason: "ConfigMapRejected", message } as const
+    return { isTakeoverDue: false, isRejected: true, condition }
+  }
+}
+
+async function published(parts: CertificateParts, one: Case, known: KnownIssuer | undefined): Promise<Trust> {
+  const { object, spec, held, visit } = one
+  const current = rootOf(known?.chain ?? [])
+  if (spec.trust === undefined || current === undefined) return { isTakeoverDue: false }
+  const name = spec.trust.publishTo.configMapName
+  const key = inNamespaceOf(object, name)
+  const present = await presentAt(parts, configMaps, key)
+  if (present !== undefined && ownerOfBundle(present) !== object.metadata.name) {
+    const message = `The ConfigMap ${name} is there and not this Certificate's; name another one, or delete it.`
+    const condition = { type: "TrustPublished", status: "False", reason: "ConfigMapConflict", message } as const
+    return { isTakeoverDue: false, condition }
+  }
+  const overlapMs = parseGoDuration(spec.trust.overlap) ?? 0
+  // An authority below the root, where that was left out, is none that goes away.
+  const inForce = new Set((known?.chain ?? []).map(fingerprint))
+  const inUse = held.is === "whole" ? held.authorities.filter((der) => !inForce.has(fingerprint(der))) : []
+  const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: visit.now })
+  const wanted = trustConfigMap(name, object, authorities, present)
+  if (!isAsWanted(wanted, present)) await put(parts, writerOf(one), configMaps, wanted)
+  return trustOf(authorities, overlapMs, visit.now)
+}
+
+function trustOf(authorities: readonly TrustedAuthority[], overlapMs: number, now: number): Trust {
+  const takeover = takeoverAt(authorities, overlapMs)
+  const next = [takeover, nextEnd(authorities, now)].flatMap((at) => (at !== undefined && at > now ? [at] : []))
+  return {
+    isTakeoverDue: takeover === undefined || takeover <= now,
+    ...(next.length === 0 ? {} : { nextAt: Math.min(...next) }),
+    condition: {
+      type: "TrustPublished",
+      status: "True",
+      reason: authorities.length > 1 ? "AuthoritiesOverlap" : "TrustPublished",
+      message: authorities.length > 1 ? "The old and the new authority are published." : "The authority is published.",
+    },
+  }
+}
+
+const rootOf = (chain: readonly Uint8Array[]): Uint8Array | undefined => chain.findLast(isSelfIssued) ?? chain.at(-1)

@@ -1,0 +1,114 @@
+// Whether an engine can be used: its address answers, and it takes the token for somebody's. A connection that objects use
+// stays until they are gone: they need it to clean up.
+import { type Engine, isEngineError, type Runtime } from "@chancery/engine"
+import type { EngineConnections } from "../engine-connections.ts"
+import type { ConnectionRef } from "../../api/connection-spec.ts"
+import { keyOf, type KubernetesObject, type ObjectKey, secondTime } from "../../kube/kubernetes-object.ts"
+import { type Outcome, type OwnStatus, pollMs, refused, stalled, Unsettled, waiting } from "../reconcile-result.ts"
+import type { Reconciler, Visit } from "../reconciler.ts"
+
+export interface ConnectionsOptions {
+  readonly kind: ConnectionRef["kind"]
+  readonly engines: Pick<EngineConnections, "client">
+  /** How many objects name this connection. */
+  readonly referencesTo: (key: ObjectKey) => number
+  readonly log: Runtime["log"]
+}
+
+export const reconcileConnections = (options: ConnectionsOptions): Reconciler => ({
+  finalizer: { name: "chancery.dev/in-use", needed: () => true },
+  async reconcile(object, visit) {
+    try {
+      return await reconcile(options, object, visit)
+    } catch (error) {
+      if (error instanceof Unsettled) {
+        const { reason, message } = error.outcome.health
+        options.log.warn("a connection cannot be used", { kind: options.kind, key: keyOf(object), reason, message })
+      }
+      throw error
+    }
+  },
+  async finalize(object) {
+    const count = options.referencesTo(keyOf(object))
+    if (count === 0) return undefined
+    throw waiting("ConnectionInUse", `It goes when no object uses it any more; so far some do.`)
+  },
+})
+
+async function reconcile(
+  { kind, engines, referencesTo }: ConnectionsOptions,
+  object: KubernetesObject,
+  visit: Visit,
+): Promise<Outcome> {
+  const { engine, organization } = await engines.client(kind, object, visit.signal)
+  const before: Found = visit.quiet ? visit.status : {}
+  const { baseURL } = object["spec"] as { readonly baseURL: string }
+  const found: Found = {
+    ...before,
+    ...(await answers(engine, { organization, baseURL }, questionsOf(visit, organization))),
+  }
+  const { apiVersion = "", tokenExpiresAt } = found
+  const status: OwnStatus = {
+    references: referencesTo(keyOf(object)),
+    ...(apiVersion === "" ? {} : { apiVersion }),
+    ...(tokenExpiresAt === undefined ? {} : { tokenExpiresAt }),
+  }
+  const health = { is: "ready", reason: "Connected", message: "The engine answers and takes the token." } as const
+  return { health, status, againAfterMs: pollMs }
+}
+
+type Question = "token" | "organization" | "version"
+
+/** Where nothing is new one request is enough: the questions take turns. */
+function questionsOf({ quiet, turn }: Visit, organization: string | undefined): ReadonlySet<Question> {
+  const all: readonly Question[] =
+    organization === undefined ? ["token", "version"] : ["organization", "token", "version"]
+  return new Set(quiet ? all.slice(turn % all.length).slice(0, 1) : all)
+}
+
+/** A token that does not expire any more says so by a member that is there. */
+interface Found {
+  readonly apiVersion?: string
+  readonly tokenExpiresAt?: string | undefined
+}
+
+async function answers(
+  engine: Engine,
+  { organization, baseURL }: { readonly organization: string | undefined; readonly baseURL: string },
+  questions: ReadonlySet<Question>,
+): Promise<Found> {
+  const stranger = () =>
+    stalled("NotAnEngine", `The server at ${baseURL} answers, and not as Chancery does; check baseURL.`)
+  try {
+    // Whatever else answers has other words for all that comes after.
+    const version = questions.has("version") ? { apiVersion: await engine.discovery.apiVersion() } : {}
+    if (version.apiVersion === "") throw stranger()
+    const expiry = questions.has("token") ? { tokenExpiresAt: await expiryOf(engine, stranger) } : {}
+    if (organization !== undefined && questions.has("organization")) await engine.organizations.get(organization)
+    return { ...version, ...expiry }
+  } catch (error) {
+    if (isEngineError(error, "not-found"))
+      throw stalled("OrganizationNotFound", `The token sees no organization ${organization ?? ""}.`)
+    if (isEngineError(error, "unprocessable")) throw stalled("AddressNotAllowed", error.message)
+    throw isEngineError(error) ? refused(error) : error
+  }
+}
+
+/** Engines whose token may not look at itself. */
+const shy = new WeakSet<Engine>()
+
+/** Tokens of any kind are known to the API of certificates, though not every one may look at itself. */
+async function expiryOf(engine: Engine, stranger: () => Unsettled): Promise<string | undefined> {
+  if (!shy.has(engine)) {
+    try {
+      const { expiresAt } = await engine.serviceTokens.lookup("self")
+      return expiresAt === null ? undefined : secondTime(expiresAt)
+    } catch (error) {
+      if (isEngineError(error, "not-found")) throw stranger()
+      if (!isEngineError(error, "forbidden")) throw error
+      shy.add(engine)
+    }
+  }
+  await engine.users.account()
+  return undefined
+}

@@ -1,0 +1,430 @@
+// Keeps the status of every object of one kind true: a change or the clock puts its key into the queue, a worker looks at the
+// object and writes what it found, at most once and only if it differs.
+import { isDeepStrictEqual } from "node:util"
+import { type Changed, type Cluster, isOutdated, isRejection } from "../kube/cluster.ts"
+import { type Condition, conditionsOf, isOwn, stored, type StoredCondition } from "./conditions.ts"
+import type { EventRecorder } from "../kube/event-recorder.ts"
+import { type KubernetesObject, type ObjectKey, type Resource, secondTime } from "../kube/kubernetes-object.ts"
+import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from "../metrics.ts"
+import type { ObjectStore } from "../kube/object-store.ts"
+import { type Outcome, type OwnStatus, Postponed, rejectionHealth, Unsettled } from "./reconcile-result.ts"
+import { OwnWrites } from "../kube/read-your-writes.ts"
+import type { Reconciler, Visit } from "./reconciler.ts"
+import type { OperatorRuntime } from "../runtime.ts"
+import { belongsTo, type Shard } from "./shard.ts"
+import { type Urgency, WorkQueue } from "./work-queue.ts"
+
+export interface ControllerOptions {
+  readonly cluster: Pick<Cluster, "applyStatus" | "setFinalizers">
+  readonly runtime: OperatorRuntime
+  readonly resource: Resource
+  readonly store: Pick<ObjectStore, "get">
+  readonly reconciler: Reconciler
+  /** Types of the kind's own conditions that every object has from the first look on. */
+  readonly alwaysPresent?: readonly string[]
+  readonly recorder: Pick<EventRecorder, "record">
+  readonly metrics: Pick<OperatorMetrics, "controller">
+  readonly workers?: number
+  readonly shard?: Shard
+}
+
+/** What every kind's status has; whatever else is in it is the kind's own. */
+interface FramedStatus {
+  readonly observedGeneration?: number
+  readonly lastHandledReconcileAt?: string
+  readonly nextAttemptTime?: string
+  readonly conditions?: readonly StoredCondition[]
+}
+
+const pausedAnnotation = "chancery.dev/paused"
+/** Ours, and the one that Flux sets. */
+const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fluxcd.io/requestedAt"]
+const fieldManager = "chancery-operator"
+const drainMs = 25_000
+/** Polls of objects that were made together drift apart. */
+const pollJitter = 0.1
+const pausedPollMs = 3_600_000
+/** A look that takes longer waits for something that never comes; another one may fare better. */
+const lookMaximumMs = 300_000
+/** Sooner attempts are not announced: each would be a write. */
+const announcedFromMs = 30_000
+/** What was changed while it was looked at is about to come back; if it does not, it is looked at all the same. */
+const outdatedMs = 1_000
+
+/** An object in the course of one look at it. */
+interface Look {
+  readonly key: ObjectKey
+  readonly signal: AbortSignal
+  /** As it was read, or as it was written last. */
+  object: KubernetesObject
+}
+
+export class Controller {
+  readonly #options: ControllerOptions
+  readonly #workers: number
+  readonly #metrics: ControllerMetrics
+  readonly #queue: WorkQueue
+  readonly #writes: OwnWrites
+  /** Those that wait for the watch to show an own write. */
+  readonly #behind = new Set<ObjectKey>()
+  readonly #begunAt = new Map<ObjectKey, number>()
+  /** How many quiet looks each has had. */
+  readonly #turns = new Map<ObjectKey, number>()
+
+  constructor(options: ControllerOptions) {
+    const { runtime, resource, metrics, workers = 16 } = options
+    this.#options = options
+    this.#workers = workers
+    this.#metrics = metrics.controller(resource.plural, {
+      workersMaximum: workers,
+      depth: () => this.#queue.depth,
+      runningMs: () => [...this.#begunAt.values()].map((at) => runtime.stopwatch() - at),
+    })
+    this.#queue = new WorkQueue({ ...runtime, observer: this.#metrics.queue })
+    this.#writes = new OwnWrites(runtime.stopwatch)
+  }
+
+  /** What the cluster tells. Our own writes of a status are nothing to look at. */
+  changed(...[key, how, previous]: Parameters<Changed>): void {
+    const object = this.#options.store.get(key)
+    const caughtUp = this.#behind.delete(key)
+    if (caughtUp || matters(previous, object)) this.#queue.add(key, how === "found" ? "resync" : "change")
+  }
+
+  /** Something that the object refers to has changed. */
+  touch(key: ObjectKey, urgency: Urgency = "change"): void {
+    this.#queue.forget(key)
+    this.#queue.add(key, urgency)
+  }
+
+  /**
+   * Works until the signal, then finishes what it has begun. Unless `orderly` has ended too it does not finish: somebody else
+   * works from now on.
+   */
+  async run(signal: AbortSignal, orderly: AbortSignal): Promise<void> {
+    const { runtime, resource } = this.#options
+    const cut = new AbortController()
+    const stop = () => this.#queue.close()
+    signal.addEventListener("abort", stop)
+    if (signal.aborted) stop()
+    let cancel = () => {}
+    signal.addEventListener("abort", () => {
+      if (orderly.aborted) cancel = runtime.timers.after(drainMs, () => cut.abort())
+      else cut.abort()
+    })
+    await Promise.all(Array.from({ length: this.#workers }, () => this.#work(cut.signal)))
+    cancel()
+    signal.removeEventListener("abort", stop)
+    if (cut.signal.aborted) runtime.log.warn("work was cut short", { controller: resource.plural })
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
+      await this.#visit(key, signal)
+      this.#queue.done(key)
+    }
+  }
+
+  async #visit(key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const { store, shard, runtime } = this.#options
+    const object = store.get(key)
+    if (object === undefined) {
+      this.#queue.forget(key)
+      this.#writes.forget(key)
+      this.#turns.delete(key)
+      return
+    }
+    if (shard !== undefined && !belongsTo(shard, object)) return
+    const waitMs = this.#writes.waitMs(key, object.metadata.resourceVersion)
+    if (waitMs > 0) {
+      this.#behind.add(key)
+      this.#queue.addAfter(key, waitMs, "retry")
+      return
+    }
+    const begunAt = runtime.stopwatch()
+    this.#begunAt.set(key, begunAt)
+    let result: ReconcileResult = "error"
+    const overdue = new AbortController()
+    const { promise: never, reject } = Promise.withResolvers<never>()
+    const cancel = runtime.timers.after(lookMaximumMs, () => {
+      // It writes nothing any more, should it ever go on.
+      overdue.abort()
+      reject(new LookOverdue())
+    })
+    try {
+      result = await Promise.race([
+        this.#look({ key, object, signal: AbortSignal.any([signal, overdue.signal]) }),
+        never,
+      ])
+    } catch (error) {
+      result = this.#failed(key, error)
+    } finally {
+      cancel()
+      this.#metrics.ended(result, runtime.stopwatch() - begunAt)
+      this.#begunAt.delete(key)
+    }
+  }
+
+  #failed(key: ObjectKey, error: unknown): ReconcileResult {
+    const { runtime, resource } = this.#options
+    if (isOutdated(error) || error instanceof Postponed) {
+      this.#queue.addAfter(key, error instanceof Postponed ? error.againAfterMs : outdatedMs, "retry")
+      return "requeue_after"
+    }
+    if (isFault(error)) this.#metrics.panicked()
+    if (isTimeout(error)) this.#metrics.timedOut()
+    const againAfterMs = this.#queue.retry(key)
+    const { plural: controller } = resource
+    runtime.log.error("reconciling failed", { controller, key, againAfterMs, error: String(error) })
+    return "error"
+  }
+
+  /** One after another: what is to be cleaned up, what is paused, what is to be held, and then the kind's own work. */
+  async #look(look: Look): Promise<ReconcileResult> {
+    const { reconciler } = this.#options
+    const { metadata } = look.object
+    const { finalizer } = reconciler
+    const held = finalizer !== undefined && metadata.finalizers?.includes(finalizer.name) === true
+    if (metadata.deletionTimestamp !== undefined) {
+      if (!held) return "success"
+      const outcome = await settled(async () => reconciler.finalize?.(look.object, this.#visitOf(look)))
+      if (outcome !== undefined) return this.#settle(look, outcome)
+      await this.#hold(look, finalizer.name, false)
+      this.#queue.forget(look.key)
+      return "success"
+    }
+    if (metadata.annotations?.[pausedAnnotation] === "true") {
+      await this.#report(look, { conditions: pausedConditions(statusOf(look.object).conditions ?? []) })
+      return this.#again(look.key, pausedPollMs)
+    }
+    if (finalizer !== undefined) {
+      const needed = finalizer.needed(look.object)
+      // Before anything is done outside of the cluster.
+      const refusal = needed === held ? undefined : await settled(() => this.#hold(look, finalizer.name, needed))
+      if (refusal !== undefined) return this.#settle(look, refusal)
+    }
+    const outcome = await settled(() => reconciler.reconcile(look.object, this.#visitOf(look)))
+    return this.#settle(look, outcome)
+  }
+
+  async #settle(look: Look, outcome: Outcome): Promise<ReconcileResult> {
+    const { runtime, alwaysPresent = [] } = this.#options
+    const { health, conditions, status, againAfterMs, nextAttemptAt } = outcome
+    if (health.is === "stalled") this.#metrics.stalled()
+    const before = statusOf(look.object).conditions ?? []
+    const own = conditions ?? before.filter(isOwn)
+    const missing = alwaysPresent.filter((type) => !own.some((one) => one.type === type))
+    const { reason, message } = health
+    const unknown = missing.map((type): Condition => ({ type, status: "Unknown", reason, message }))
+    // Counted before it is written, so that the status can say when.
+    const backoffMs = againAfterMs === undefined && nextAttemptAt === undefined ? this.#queue.backoff(look.key) : 0
+    const nextAt = nextAttemptAt ?? (backoffMs < announcedFromMs ? undefined : runtime.clock.now() + backoffMs)
+    try {
+      await this.#report(look, {
+        conditions: [...conditionsOf(health), ...unknown, ...own],
+        // Not looked at this time: it is as it was, of the generation it was of.
+        keepsOwn: conditions === undefined,
+        ...(status === undefined ? {} : { status }),
+        ...(nextAt === undefined ? {} : { nextAttemptTime: secondTime(nextAt) }),
+      })
+    } catch (error) {
+      if (isOutdated(error) || backoffMs === 0) throw error
+      this.#queue.addAfter(look.key, backoffMs, "retry")
+      runtime.log.error("a status could not be written", { key: look.key, error: String(error) })
+      return "error"
+    }
+    if (backoffMs > 0) {
+      this.#queue.addAfter(look.key, backoffMs, "retry")
+      return "error"
+    }
+    if (nextAttemptAt === undefined) return this.#again(look.key, againAfterMs ?? 0)
+    this.#queue.forget(look.key)
+    this.#queue.addAfter(look.key, nextAttemptAt - runtime.clock.now(), "resync")
+    return "requeue_after"
+  }
+
+  #again(key: ObjectKey, againAfterMs: number): ReconcileResult {
+    this.#queue.forget(key)
+    const jittered = againAfterMs * (1 + pollJitter * (2 * this.#options.runtime.random() - 1))
+    this.#queue.addAfter(key, jittered, "resync")
+    return "requeue_after"
+  }
+
+  #visitOf(look: Look): Visit {
+    const { runtime, recorder } = this.#options
+    const quiet = isQuiet(look.object)
+    const turn = this.#turns.get(look.key) ?? 0
+    if (quiet) this.#turns.set(look.key, turn + 1)
+    return {
+      signal: look.signal,
+      now: runtime.clock.now(),
+      quiet,
+      turn,
+      get status() {
+        return ownStatusOf(look.object)
+      },
+      saveStatus: async (status) => {
+        const { resourceVersion } = look.object.metadata
+        const framed = framedOf(statusOf(look.object))
+        await this.#write(look, { ...framed, ...status }, resourceVersion)
+      },
+      record: (happening) => recorder.record(look.object, happening),
+    }
+  }
+
+  async #hold(look: Look, name: string, held: boolean): Promise<void> {
+    const { cluster, resource } = this.#options
+    const others = (look.object.metadata.finalizers ?? []).filter((one) => one !== name)
+    look.signal.throwIfAborted()
+    const written = await cluster.setFinalizers(resource, look.object, held ? [...others, name] : others)
+    this.#wrote(look, written)
+  }
+
+  async #report(
+    look: Look,
+    told: {
+      readonly conditions: readonly (Condition | StoredCondition)[]
+      readonly keepsOwn?: boolean
+      readonly status?: OwnStatus
+      readonly nextAttemptTime?: string
+    },
+  ): Promise<void> {
+    const { runtime, recorder } = this.#options
+    const before = statusOf(look.object)
+    const { generation = 0, annotations } = look.object.metadata
+    const handled = requestOf(annotations)
+    const { conditions, keepsOwn = true, nextAttemptTime } = told
+    const now = runtime.clock.now()
+    const status: FramedStatus = {
+      ...(told.status ?? ownStatusOf(look.object)),
+      observedGeneration: generation,
+      ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
+      ...(nextAttemptTime === undefined ? {} : { nextAttemptTime }),
+      conditions: conditions.flatMap((condition) =>
+        keepsOwn && "lastTransitionTime" in condition && isOwn(condition)
+          ? condition
+          : stored([condition], before.conditions ?? [], generation, now),
+      ),
+    }
+    if (isDeepStrictEqual(status, look.object["status"])) return
+    const said = turningPoint(before.conditions ?? [], conditions)
+    await this.#write(look, { ...status })
+    if (said !== undefined) {
+      const type = said.status === "True" ? "Normal" : "Warning"
+      await recorder.record(look.object, { type, reason: said.reason, note: said.message })
+    }
+  }
+
+  async #write(look: Look, status: OwnStatus, resourceVersion?: string): Promise<void> {
+    const { cluster, resource } = this.#options
+    look.signal.throwIfAborted()
+    const options = resourceVersion === undefined ? {} : { resourceVersion }
+    const written = await cluster.applyStatus(resource, look.object, status, fieldManager, options)
+    this.#metrics.wroteStatus()
+    this.#wrote(look, written)
+  }
+
+  #wrote(look: Look, written: KubernetesObject): void {
+    look.object = written
+    const { resourceVersion } = written.metadata
+    if (resourceVersion !== undefined) this.#writes.remember(look.key, resourceVersion)
+  }
+}
+
+async function settled<Value>(look: () => Promise<Value>): Promise<Value | Outcome> {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof Unsettled) return error.outcome
+    if (isRejection(error) && error.status < 500)
+      return { health: rejectionHealth("RequestRejected", "a request", error) }
+    throw error
+  }
+}
+
+/** What no answer from outside can bring about. */
+const isFault = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
+
+/** As undici names what has lasted too long. */
+const timeoutCodes: readonly unknown[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof LookOverdue || (error instanceof Error && "code" in error && timeoutCodes.includes(error.code))
+
+class LookOverdue extends Error {
+  constructor() {
+    super(`The look at the object took longer than ${lookMaximumMs / 1_000} s, and was given up.`)
+  }
+}
+
+const statusOf = (object: KubernetesObject): FramedStatus => object["status"] ?? {}
+
+function framedOf({
+  observedGeneration,
+  lastHandledReconcileAt,
+  nextAttemptTime,
+  conditions,
+}: FramedStatus): OwnStatus {
+  return Object.fromEntries(
+    Object.entries({ observedGeneration, lastHandledReconcileAt, nextAttemptTime, conditions }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  )
+}
+
+function ownStatusOf(object: KubernetesObject): OwnStatus {
+  const {
+    observedGeneration: _1,
+    lastHandledReconcileAt: _2,
+    nextAttemptTime: _3,
+    conditions: _4,
+    ...own
+  } = statusOf(object)
+  return own
+}
+
+const requestOf = (annotations: KubernetesObject["metadata"]["annotations"]): string | undefined =>
+  requestAnnotations.map((name) => annotations?.[name]).find((token) => token !== undefined)
+
+function isQuiet(object: KubernetesObject): boolean {
+  const { observedGeneration, lastHandledReconcileAt, conditions = [] } = statusOf(object)
+  const { generation, annotations } = object.metadata
+  return (
+    observedGeneration === generation &&
+    lastHandledReconcileAt === requestOf(annotations) &&
+    conditions.some(({ type, status }) => type === "Ready" && status === "True") &&
+    conditions.every(({ type }) => type !== "Paused")
+  )
+}
+
+/** Whether the object was, is, or is differently; its status is ours. */
+function matters(before: KubernetesObject | undefined, after: KubernetesObject | undefined): boolean {
+  if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true
+  const { generation, annotations, deletionTimestamp } = before.metadata
+  return (
+    generation !== after.metadata.generation ||
+    deletionTimestamp !== after.metadata.deletionTimestamp ||
+    !isDeepStrictEqual(annotations, after.metadata.annotations)
+  )
+}
+
+/** Whether it is usable stays as it was found last, and so does what else is known of it. */
+function pausedConditions(before: readonly StoredCondition[]): readonly (Condition | StoredCondition)[] {
+  const message = `Nothing is done while the annotation ${pausedAnnotation} is "true", but to clean up after a deletion.`
+  const ready = before.find(({ type }) => type === "Ready")
+  return [
+    ready === undefined
+      ? { type: "Ready", status: "False", reason: "Paused", message }
+      : { type: "Ready", status: ready.status, reason: ready.reason, message: ready.message },
+    { type: "Paused", status: "True", reason: "Paused", message },
+    ...before.filter(isOwn),
+  ]
+}
+
+/** The condition to tell of: whether and why it is ready, if that is news. */
+function turningPoint(before: readonly Condition[], after: readonly Condition[]): Condition | undefined {
+  const was = before.find(({ type }) => type === "Ready")
+  const is = after.find(({ type }) => type === "Ready")
+  return was?.status === is?.status && was?.reason === is?.reason ? undefined : is
+}

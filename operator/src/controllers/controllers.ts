@@ -1,0 +1,347 @@
+// All kinds at work on one cluster, wherever that is: their stores, who is told of whose changes, and the engines they use.
+import { isDeepStrictEqual } from "node:util"
+import type { EngineOptions, Engine, PermittedAddresses } from "@chancery/engine"
+import type { Changed, Cluster, Following } from "../kube/cluster.ts"
+import { Controller } from "./controller.ts"
+import { type EmbeddedEngine, EngineConnections } from "./engine-connections.ts"
+import { EngineFeeds } from "./engine-feeds.ts"
+import type { EventRecorder } from "../kube/event-recorder.ts"
+import { clusterConnection } from "../api/cluster-connection.ts"
+import type { ConnectionRef } from "../api/connection-spec.ts"
+import { connection } from "../api/connection.ts"
+import type { Kind } from "../api/definition.ts"
+import {
+  keyOf,
+  type KubernetesObject,
+  namespaces,
+  type ObjectKey,
+  placeOf,
+  type Resource,
+} from "../kube/kubernetes-object.ts"
+import type { ObjectFigure, OperatorMetrics } from "../metrics.ts"
+import { NamedObjects } from "../kube/named-objects.ts"
+import { type Index, ObjectStore } from "../kube/object-store.ts"
+import { OwnWrites } from "../kube/read-your-writes.ts"
+import type { Reconciler } from "./reconciler.ts"
+import type { OperatorRuntime } from "../runtime.ts"
+import { belongsTo, type Shard } from "./shard.ts"
+
+/** One kind, and what it takes to look after its objects. */
+export interface ControlledKind {
+  readonly kind: Kind<unknown>
+  /** Its own lookups. One by the name `connection` says which engines an object uses (`connectionOf`). */
+  readonly indexes?: Readonly<Record<string, Index>>
+  /** What objects of it refer to: after a change of that, those found by the index are looked at again. */
+  readonly refersTo?: readonly Reference[]
+  /** Whosesoever they are, each followed by itself: after a change of one, those that name it are looked at again. */
+  readonly names?: readonly Naming[]
+  readonly reconciler: (parts: Parts) => Reconciler
+  /** The name of its index by which events of an engine find objects: the ids of workspaces. */
+  readonly engineIds?: string
+  readonly figures?: readonly Figure[]
+}
+
+/** A metric with a value of each object that has one. */
+export interface Figure {
+  readonly name: string
+  readonly help: string
+  readonly of: (object: KubernetesObject, now: number) => number | undefined
+}
+
+export interface Naming {
+  readonly resource: Resource
+  /** Their keys, of an object that names them. */
+  readonly keys: Index
+}
+
+export interface Reference {
+  readonly resource: Resource
+  readonly labelSelector?: string
+  /** The name of an index of the kind that refers. */
+  readonly index: string
+  /** What the index has for an object of the resource; its key unless given. */
+  readonly valueFor?: (key: ObjectKey) => string
+}
+
+/** What reconcilers work with. */
+export interface Parts {
+  readonly cluster: Cluster
+  readonly runtime: OperatorRuntime
+  readonly engines: EngineConnections
+  readonly feeds: Pick<EngineFeeds, "need" | "taken">
+  /** The operator's own namespace. */
+  readonly namespace: string
+  /** What the cluster is called, where several keep objects of one engine. */
+  readonly clusterName: string
+  readonly recorder: Pick<EventRecorder, "record">
+  /** Objects of a kind, or of what some kind refers to. */
+  readonly storeOf: (resource: Resource) => ObjectStore
+  /** Of what kinds name (`ControlledKind.names`). */
+  readonly named: (resource: Resource) => Pick<NamedObjects, "get">
+  /** Of what kinds refer to, by place: whoever has written it himself is not told of it. */
+  readonly writes: OwnWrites
+}
+
+export interface ControllersOptions {
+  readonly cluster: Cluster
+  readonly kinds: readonly ControlledKind[]
+  readonly runtime: OperatorRuntime
+  readonly namespace: string
+  readonly clusterName: string
+  readonly recorder: Pick<EventRecorder, "record">
+  readonly metrics: Pick<OperatorMetrics, "controller" | "figure">
+  readonly addresses: PermittedAddresses
+  readonly open: (url: string, options: EngineOptions) => Promise<Engine>
+  readonly embedded?: EmbeddedEngine
+  readonly shard?: Shard
+}
+
+export interface Controllers {
+  readonly hasSynced: boolean
+  whenSynced(): Promise<void>
+  /** See `Controller.run`. To be called once everything has synced. */
+  run(signal: AbortSignal, orderly: AbortSignal): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Begins to follow all objects, so that whoever leads next knows everything at once. */
+export function openControllers(options: ControllersOptions): Controllers {
+  const { cluster, kinds, runtime, namespace, clusterName, recorder, metrics, shard, embedded } = options
+  const stores = new Map<string, ObjectStore>()
+  const storeOf = (resource: Resource): ObjectStore => {
+    const store = stores.get(nameOf(resource))
+    if (store === undefined) throw new Error(`nobody follows ${nameOf(resource)}`)
+    return store
+  }
+  for (const { kind, indexes } of kinds) stores.set(nameOf(kind), new ObjectStore(indexes))
+  const others = new Map<string, Pick<Reference, "resource" | "labelSelector">>([
+    [nameOf(namespaces), { resource: namespaces }],
+  ])
+  for (const { refersTo = [] } of kinds) for (const one of refersTo) others.set(nameOf(one.resource), one)
+  for (const name of others.keys()) if (!stores.has(name)) stores.set(name, new ObjectStore())
+
+  const controllers = new Map<string, Controller>()
+  // No other replica's requests are called so, nor those of this one before it was started again.
+  const ownRequests = `chancery-operator-${Math.floor(runtime.random() * 2 ** 48).toString(36)}-`
+  let requestCount = 0
+  const feeds = new EngineFeeds({
+    runtime,
+    ownRequests,
+    changed(workspaceId) {
+      let isMinded = false
+      for (const { kind, engineIds } of kinds) {
+        if (engineIds === undefined) continue
+        for (const one of storeOf(kind).by(engineIds, workspaceId).map(keyOf)) {
+          isMinded = true
+          controllers.get(nameOf(kind))?.touch(one, "retry")
+        }
+      }
+      return isMinded
+    },
+  })
+  const engines = new EngineConnections({
+    cluster,
+    runtime,
+    namespace,
+    connections: storeOf(connection),
+    clusterConnections: storeOf(clusterConnection),
+    namespaces: storeOf(namespaces),
+    addresses: options.addresses,
+    open: options.open,
+    nameRequest: () => `${ownRequests}${(requestCount += 1)}`,
+    ...(embedded === undefined ? {} : { embedded }),
+    secretChanged: (kind, key) => controllers.get(nameOf(connectionKinds[kind]))?.touch(key),
+  })
+  const writes = new OwnWrites(runtime.stopwatch)
+  const namings = new Map<string, NamedObjects>()
+  for (const { names = [] } of kinds) {
+    for (const { resource } of names) {
+      if (namings.has(nameOf(resource))) continue
+      const changed = (owner: string) => {
+        const [kind, key] = splitOwner(owner)
+        controllers.get(kind)?.touch(key, "retry")
+      }
+      namings.set(nameOf(resource), new NamedObjects({ cluster, runtime, resource, changed }))
+    }
+  }
+  const named: Parts["named"] = (resource) => {
+    const found = namings.get(nameOf(resource))
+    if (found === undefined) throw new Error(`nobody names ${nameOf(resource)}`)
+    return found
+  }
+  const parts: Parts = { cluster, runtime, engines, feeds, namespace, clusterName, recorder, storeOf, named, writes }
+  for (const { kind, reconciler, figures = [] } of kinds) {
+    for (const { name, help, of } of figures)
+      metrics.figure(name, help, () => valuesOf(storeOf(kind), of, runtime.clock.now(), shard))
+    controllers.set(
+      nameOf(kind),
+      new Controller({
+        cluster,
+        runtime,
+        resource: kind,
+        store: storeOf(kind),
+        reconciler: reconciler(parts),
+        alwaysPresent: kind.synced === true ? ["Synced"] : [],
+        recorder,
+        metrics,
+        ...(shard === undefined ? {} : { shard }),
+      }),
+    )
+  }
+
+  const told = (resource: Resource): Changed => {
+    const name = nameOf(resource)
+    const store = storeOf(resource)
+    const connectionKind = (["Connection", "ClusterConnection"] as const).find(
+      (one) => connectionKinds[one] === resource,
+    )
+    const { names = [], indexes } = kinds.find(({ kind }) => nameOf(kind) === name) ?? {}
+    const connectionIndex = indexes?.["connection"] ?? connectionOf
+    const referrers = kinds.flatMap(({ kind, refersTo = [] }) =>
+      refersTo.filter((one) => nameOf(one.resource) === name).map((one) => ({ ...one, kind })),
+    )
+    return (key, how, previous) => {
+      const object = store.get(key)
+      if (connectionKind !== undefined) engines.changed(connectionKind, key, object)
+      const isOurs = object !== undefined && (shard === undefined || belongsTo(shard, object))
+      for (const { resource: naming, keys } of names)
+        namings.get(nameOf(naming))?.need(placeOf(resource, key), isOurs ? keys(object) : [])
+      controllers.get(name)?.changed(key, how, previous)
+      const writer = writes.writerOf(placeOf(resource, key), object?.metadata.resourceVersion)
+      // What is found at first is looked at anyway.
+      if (how === "changed" && concernsOthers(previous, object))
+        for (const { kind, index, valueFor = identity } of referrers)
+          for (const one of storeOf(kind).by(index, valueFor(key)).map(keyOf))
+            if (placeOf(kind, one) !== writer) controllers.get(nameOf(kind))?.touch(one, "retry")
+      if (object === undefined && previous !== undefined) release(previous, connectionIndex)
+    }
+  }
+  /** A connection that waits for its last user to go. */
+  const release = (object: KubernetesObject, connections: Index) => {
+    const [kind, key] = splitConnection(connections(object)[0] ?? "")
+    const used = kind === undefined ? undefined : storeOf(connectionKinds[kind]).get(key)
+    if (kind !== undefined && used?.metadata.deletionTimestamp !== undefined)
+      controllers.get(nameOf(connectionKinds[kind]))?.touch(key)
+  }
+
+  const followings: readonly Following[] = [
+    ...kinds.map(({ kind }) => cluster.follow({ resource: kind }, storeOf(kind), told(kind))),
+    ...[...others.values()]
+      .filter(({ resource }) => !controllers.has(nameOf(resource)))
+      .map(({ resource, labelSelector }) =>
+        cluster.follow(
+          { resource, ...(labelSelector === undefined ? {} : { labelSelector }) },
+          storeOf(resource),
+          told(resource),
+        ),
+      ),
+  ]
+  return {
+    get hasSynced() {
+      return followings.every((following) => following.hasSynced)
+    },
+    async whenSynced() {
+      await Promise.all(followings.map((following) => following.whenSynced()))
+    },
+    async run(signal, orderly) {
+      await Promise.all([...controllers.values()].map((controller) => controller.run(signal, orderly)))
+    },
+    async stop() {
+      await Promise.all(followings.map((following) => following.stop()))
+      await Promise.all([...namings.values()].map((each) => each.stop()))
+      feeds.stop()
+      await engines.stop()
+    },
+  }
+}
+
+const connectionKinds: Readonly<Record<ConnectionRef["kind"], Resource>> = {
+  Connection: connection,
+  ClusterConnection: clusterConnection,
+}
+
+/** For the index `connection`: `Connection/namespace/name` or `ClusterConnection/name`, of the spec's `connectionRef`. */
+export const connectionOf: Index = ({ metadata: { namespace }, spec }) => {
+  const { kind = "Connection", name } =
+    ((spec ?? {}) as { readonly connectionRef?: Partial<ConnectionRef> }).connectionRef ?? {}
+  if (name === undefined) return []
+  return [
+    kind === "ClusterConnection" || namespace === undefined
+      ? `ClusterConnection/${name}`
+      : `${kind}/${namespace}/${name}`,
+  ]
+}
+
+/** Of a kind with that index, so that it is told when its connection becomes ready. */
+export const connectionReferences: readonly Reference[] = (["Connection", "ClusterConnection"] as const).map(
+  (kind) => ({
+    resource: connectionKinds[kind],
+    index: "connection",
+    valueFor: (key) => `${kind}/${key}`,
+  }),
+)
+
+export const referencesTo = (
+  kinds: readonly ControlledKind[],
+  { storeOf }: Pick<Parts, "storeOf">,
+  kind: ConnectionRef["kind"],
+  key: ObjectKey,
+): number =>
+  kinds
+    .filter(({ indexes }) => indexes?.["connection"] !== undefined)
+    .reduce((count, one) => count + storeOf(one.kind).by("connection", `${kind}/${key}`).length, 0)
+
+function splitConnection(value: string): readonly [ConnectionRef["kind"] | undefined, ObjectKey] {
+  const slash = value.indexOf("/")
+  return slash === -1 ? [undefined, ""] : [value.slice(0, slash) as ConnectionRef["kind"], value.slice(slash + 1)]
+}
+
+function* valuesOf(
+  store: ObjectStore,
+  of: Figure["of"],
+  now: number,
+  shard: Shard | undefined,
+): Generator<ObjectFigure> {
+  for (const key of store.keys()) {
+    const object = store.get(key)
+    const value = object === undefined ? undefined : of(object, now)
+    if (object === undefined || value === undefined || (shard !== undefined && !belongsTo(shard, object))) continue
+    const { namespace = "", name } = object.metadata
+    yield { namespace, name, value }
+  }
+}
+
+/** As `placeOf` has made it. */
+function splitOwner(owner: string): readonly [kind: string, key: ObjectKey] {
+  const slash = owner.indexOf("/")
+  return [owner.slice(0, slash), owner.slice(slash + 1)]
+}
+
+const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`
+
+const identity = (key: ObjectKey): string => key
+
+/** Whether those who refer to an object may fare differently: its content has changed, whether it is ready, or its authority. */
+function concernsOthers(before: KubernetesObject | undefined, after: KubernetesObject | undefined): boolean {
+  if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true
+  const { generation, deletionTimestamp, labels } = before.metadata
+  if (generation !== after.metadata.generation || deletionTimestamp !== after.metadata.deletionTimestamp) return true
+  if (!isDeepStrictEqual(labels, after.metadata.labels)) return true
+  // Whatever has no generation is nothing but content.
+  if (generation === undefined) return before.metadata.resourceVersion !== after.metadata.resourceVersion
+  return readiness(before) !== readiness(after)
+}
+
+function readiness({ status }: KubernetesObject): string | undefined {
+  const {
+    conditions = [],
+    observedGeneration,
+    caFingerprint = "",
+  } = (status ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly observedGeneration?: number
+    readonly caFingerprint?: string
+  }
+  const ready = conditions.find(({ type }) => type === "Ready")
+  return ready === undefined ? undefined : `${ready.status} ${observedGeneration} ${caFingerprint}`
+}

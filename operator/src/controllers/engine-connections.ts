@@ -1,0 +1,293 @@
+// The ways to engines that objects name, one client for each, shared by all objects that name it: its rate limit holds for them
+// together. A client is replaced as soon as its connection or one of its Secrets changes.
+import { isDeepStrictEqual } from "node:util"
+import type { Engine, EngineOptions, PermittedAddresses } from "@chancery/engine"
+import type { Cluster } from "../kube/cluster.ts"
+import { clusterConnection, type ClusterConnectionSpec } from "../api/cluster-connection.ts"
+import type { ConnectionRef } from "../api/connection-spec.ts"
+import { connection } from "../api/connection.ts"
+import { keyOf, type KubernetesObject, type ObjectKey, secrets, selects } from "../kube/kubernetes-object.ts"
+import { NamedObjects } from "../kube/named-objects.ts"
+import type { ObjectStore } from "../kube/object-store.ts"
+import { pollMs, stalled, Unsettled, waiting } from "./reconcile-result.ts"
+import { type RateLimit, RequestPace } from "../kube/rate-limiter.ts"
+import { parsedSpec } from "./reconciler.ts"
+import type { OperatorRuntime } from "../runtime.ts"
+
+export interface Connected {
+  readonly engine: Engine
+  /** Of objects that name none. */
+  readonly organization?: string
+  /** Where people reach the engine; undefined for one inside of this process. */
+  readonly url?: string
+}
+
+export interface EmbeddedEngine {
+  /** Objects name it as the ClusterConnection of this name, which need not exist. */
+  readonly name: string
+  readonly engine: Engine
+  readonly organization?: string
+}
+
+export interface EngineConnectionsOptions {
+  readonly cluster: Pick<Cluster, "follow" | "get">
+  readonly runtime: OperatorRuntime
+  readonly connections: Pick<ObjectStore, "get">
+  readonly clusterConnections: Pick<ObjectStore, "get">
+  /** What is known of namespaces, by name. */
+  readonly namespaces: Pick<ObjectStore, "get">
+  /** The operator's own, where Secrets of cluster-wide connections are. */
+  readonly namespace: string
+  /** Where engines of namespaced connections may be, besides public addresses. */
+  readonly addresses: PermittedAddresses
+  readonly open: (url: string, options: EngineOptions) => Promise<Engine>
+  readonly nameRequest: () => string
+  readonly embedded?: EmbeddedEngine
+  /** A Secret that a connection names has changed. */
+  readonly secretChanged: (kind: ConnectionRef["kind"], key: ObjectKey) => void
+}
+
+/** Everything that a client is made of. */
+interface Access {
+  readonly url: string
+  readonly token: string
+  readonly certificateAuthority?: string
+  readonly proxyUrl?: string
+  readonly anywhere: boolean
+}
+
+interface ConnectionUse {
+  /** The object that needs it is being deleted. */
+  readonly isCleaningUp?: boolean
+}
+
+interface Client {
+  readonly access: Access
+  readonly engine: Engine
+  readonly limit: RateLimit | undefined
+  readonly pace: RequestPace
+}
+
+/** What was begun with a client that is replaced may end. */
+const graceMs = 30_000
+const connectTimeoutMs = 5_000
+const answerTimeoutMs = 15_000
+
+export class EngineConnections {
+  readonly #options: EngineConnectionsOptions
+  readonly #secrets: NamedObjects
+  readonly #clients = new Map<string, Client>()
+  /** With what keeps them from being closed later. */
+  readonly #closing = new Map<Engine, () => void>()
+
+  constructor(options: EngineConnectionsOptions) {
+    const { cluster, runtime, secretChanged } = options
+    this.#options = options
+    this.#secrets = new NamedObjects({
+      cluster,
+      runtime,
+      resource: secrets,
+      changed(owner) {
+        const [kind, key] = split(owner)
+        secretChanged(kind, key)
+      },
+    })
+  }
+
+  /** What a connection looks like now, or undefined that it is gone; to be told of every change. */
+  changed(kind: ConnectionRef["kind"], key: ObjectKey, object: KubernetesObject | undefined): void {
+    const owner = `${kind}/${key}`
+    this.#secrets.need(owner, object === undefined ? [] : this.#secretsOf(object))
+    if (object === undefined) this.#drop(owner)
+  }
+
+  /**
+   * The engine that an object in this namespace may use by this reference. Throws `Unsettled` while it cannot be used, which a
+   * connection that becomes ready changes; then all objects that name it are looked at again. Undefined for what is in no
+   * namespace, which uses it for nobody.
+   */
+  async connect(
+    ref: ConnectionRef,
+    namespace: string | undefined,
+    signal: AbortSignal,
+    use: ConnectionUse = {},
+  ): Promise<Connected> {
+    const { embedded, connections, clusterConnections } = this.#options
+    if (ref.kind === "ClusterConnection" && ref.name === embedded?.name) {
+      // Without an object of that name every namespace may use it.
+      const declared = clusterConnections.get(ref.name)
+      if (declared !== undefined && namespace !== undefined) this.#refuseNamespace(declared, namespace)
+      const { engine, organization } = embedded
+      return { engine, ...(organization === undefined ? {} : { organization }) }
+    }
+    const key = ref.kind === "Connection" ? `${namespace}/${ref.name}` : ref.name
+    const object = (ref.kind === "Connection" ? connections : clusterConnections).get(key)
+    if (object === undefined)
+      throw stalled("ConnectionMissing", `There is no ${ref.kind} ${ref.name}${inNamespace(ref, namespace)}.`)
+    if (ref.kind === "ClusterConnection" && namespace !== undefined) this.#refuseNamespace(object, namespace)
+    // One that is being deleted waits for those who need it to clean up.
+    if (!isReady(object) && object.metadata.deletionTimestamp === undefined) {
+      // Nothing to ask for: it tells when it is ready.
+      throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; its status says why.`, pollMs)
+    }
+    return this.client(ref.kind, object, signal, use)
+  }
+
+  /** The engine of a connection, ready or not. Throws `Unsettled` where the connection lacks something. */
+  async client(
+    kind: ConnectionRef["kind"],
+    object: KubernetesObject,
+    signal: AbortSignal,
+    { isCleaningUp = false }: ConnectionUse = {},
+  ): Promise<Connected> {
+    const spec = specOf(kind, object)
+    const owner = `${kind}/${keyOf(object)}`
+    const present = this.#clients.get(owner)
+    let access: Access
+    try {
+      access = await this.#accessOf(kind, spec, object.metadata.namespace, signal)
+    } catch (error) {
+      // Deleted together with what needs it to clean up, it may be gone first; its token is as good as before.
+      if (!isCleaningUp || present === undefined || !(error instanceof Unsettled)) throw error
+      access = present.access
+    }
+    const limit = spec.rateLimit
+    const same = present !== undefined && isDeepStrictEqual(present.limit, limit)
+    // The limit is the engine's, whoever asks it with whatever token.
+    const pace = same ? present.pace : new RequestPace(limit, this.#options.runtime)
+    const kept = same && isDeepStrictEqual(present.access, access)
+    const engine = kept ? present.engine : await this.#open(access, pace)
+    if (!kept) {
+      this.#drop(owner)
+      this.#clients.set(owner, { access, engine, limit, pace })
+    }
+    const { organization, baseURL: url } = spec
+    return { engine, url, ...(organization === undefined ? {} : { organization }) }
+  }
+
+  async stop(): Promise<void> {
+    await this.#secrets.stop()
+    for (const cancel of this.#closing.values()) cancel()
+    const engines = [...this.#closing.keys(), ...[...this.#clients.values()].map(({ engine }) => engine)]
+    await Promise.all(engines.map((engine) => engine[Symbol.asyncDispose]()))
+  }
+
+  async #open({ url, anywhere, ...access }: Access, pace: RequestPace): Promise<Engine> {
+    const { open, addresses, nameRequest } = this.#options
+    try {
+      return await open(url, {
+        ...access,
+        ...(anywhere ? {} : { addresses }),
+        pace,
+        nameRequest,
+        // The queue repeats what failed, for all objects fairly; the engine's client need not.
+        attempts: 1,
+        connectTimeoutMs,
+        answerTimeoutMs,
+      })
+    } catch {
+      // Before anything was sent: the token or the certificates are nothing that could be.
+      throw stalled(
+        "TokenRefused",
+        "The token, or the certificates to trust, are not such as could be sent or trusted.",
+      )
+    }
+  }
+
+  #drop(owner: string): void {
+    const { runtime } = this.#options
+    const client = this.#clients.get(owner)
+    if (client === undefined) return
+    this.#clients.delete(owner)
+    const cancel = runtime.timers.after(graceMs, () => {
+      if (this.#closing.delete(client.engine)) void client.engine[Symbol.asyncDispose]()
+    })
+    this.#closing.set(client.engine, cancel)
+  }
+
+  #refuseNamespace(object: KubernetesObject, namespace: string): void {
+    const { allowedNamespaces } = specOf("ClusterConnection", object)
+    const labels = this.#options.namespaces.get(namespace)?.metadata.labels ?? {}
+    if (!allows(allowedNamespaces, namespace, labels)) {
+      const { name } = object.metadata
+      throw stalled("NamespaceNotAllowed", `The ClusterConnection ${name} does not allow the namespace ${namespace}.`)
+    }
+  }
+
+  async #accessOf(
+    kind: ConnectionRef["kind"],
+    spec: ClusterConnectionSpec,
+    namespace: string = this.#options.namespace,
+    signal: AbortSignal,
+  ): Promise<Access> {
+    const { baseURL, tokenSecretRef, caBundle, caSecretRef, proxyURL } = spec
+    const token = await this.#read(namespace, tokenSecretRef, signal)
+    const authority = caSecretRef === undefined ? caBundle : await this.#read(namespace, caSecretRef, signal)
+    return {
+      url: baseURL,
+      token,
+      anywhere: kind === "ClusterConnection",
+      ...(authority === undefined ? {} : { certificateAuthority: authority }),
+      ...(proxyURL === undefined ? {} : { proxyUrl: proxyURL }),
+    }
+  }
+
+  async #read(namespace: string, { name, key }: SecretKey, signal: AbortSignal): Promise<string> {
+    const secret = await this.#secrets.get(`${namespace}/${name}`, signal)
+    if (secret === undefined) throw stalled("SecretMissing", `The namespace ${namespace} has no Secret ${name}.`)
+    const data = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[key]
+    const text = data === undefined ? "" : Buffer.from(data, "base64").toString("utf8").trim()
+    if (text === "") throw stalled("SecretKeyMissing", `The Secret ${name} has nothing under ${key}.`)
+    return text
+  }
+
+  #secretsOf({ metadata: { namespace = this.#options.namespace }, spec }: KubernetesObject): readonly ObjectKey[] {
+    const { tokenSecretRef, caSecretRef } = (spec ?? {}) as Partial<ClusterConnectionSpec>
+    return [tokenSecretRef?.name, caSecretRef?.name].flatMap((name) =>
+      typeof name === "string" ? [`${namespace}/${name}`] : [],
+    )
+  }
+}
+
+interface SecretKey {
+  readonly name: string
+  readonly key: string
+}
+
+const specOf = (kind: ConnectionRef["kind"], object: KubernetesObject): ClusterConnectionSpec =>
+  kind === "Connection" ? parsedSpec(connection, object) : parsedSpec(clusterConnection, object)
+
+export function allows(
+  allowed: ClusterConnectionSpec["allowedNamespaces"],
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  const { matchNames = [], labelSelector } = allowed ?? {}
+  if (matchNames.includes("*") || matchNames.includes(namespace)) return true
+  if (labelSelector === undefined) return false
+  const { matchLabels, matchExpressions } = labelSelector
+  return selects(
+    {
+      ...(matchLabels === undefined ? {} : { matchLabels }),
+      matchExpressions: (matchExpressions ?? []).map(({ key, operator, values = [] }) => ({ key, operator, values })),
+    },
+    labels,
+  )
+}
+
+/** For the present generation. */
+function isReady({ metadata: { generation }, status }: KubernetesObject): boolean {
+  const { observedGeneration, conditions = [] } = (status ?? {}) as {
+    readonly observedGeneration?: number
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
+  return observedGeneration === generation && conditions.some((one) => one.type === "Ready" && one.status === "True")
+}
+
+const inNamespace = ({ kind }: ConnectionRef, namespace: string | undefined): string =>
+  kind === "Connection" ? ` in the namespace ${namespace}` : ""
+
+function split(owner: string): readonly [ConnectionRef["kind"], ObjectKey] {
+  const slash = owner.indexOf("/")
+  return [owner.slice(0, slash) as ConnectionRef["kind"], owner.slice(slash + 1)]
+}

@@ -1,0 +1,123 @@
+// On a real server over HTTP, as an operator follows it.
+import { type Engine, type EventKind, openEngine } from "@chancery/engine"
+import { expect, onTestFinished, test } from "vitest"
+import { startServer } from "../../../engine/src/server/server.ts"
+import { recordedMetrics } from "../../../engine/testing/recorded-metrics.ts"
+import { openTestEngine } from "../../../engine/testing/test-engine.ts"
+import { EngineFeeds } from "./engine-feeds.ts"
+import { systemRuntime } from "../runtime.ts"
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+async function setting(more: { readonly events?: { readonly on: boolean } } = {}) {
+  const metrics = recordedMetrics()
+  const world = await openTestEngine({ ...more, metrics })
+  await world.engine.organizations.create({ name: "acme", email: "ops@example.com" })
+  const server = await startServer({ engine: world.engine })
+  let asked = 0
+  const engine: Engine = await openEngine(server.url, {
+    token: world.rootToken,
+    nameRequest: () => `operator-one-${(asked += 1)}`,
+    attempts: 1,
+  })
+  const changed: string[] = []
+  const minded = new Set<string>()
+  const ended: unknown[] = []
+  const log = { ...silent, info: (_event: string, facts: unknown) => void ended.push(facts) }
+  let stopwatch = 0
+  const feeds = new EngineFeeds({
+    runtime: { ...systemRuntime(log), stopwatch: () => stopwatch },
+    ownRequests: "operator-one-",
+    changed(id) {
+      changed.push(id)
+      return minded.has(id)
+    },
+  })
+  onTestFinished(async () => {
+    feeds.stop()
+    await engine[Symbol.asyncDispose]()
+    await server.close()
+    await world[Symbol.asyncDispose]()
+  })
+  return {
+    world,
+    engine,
+    feeds,
+    changed,
+    minded,
+    /** Of feeds that were refused or have come to their end. */
+    ended,
+    asked: () => asked,
+    pass: (ms: number) => void (stopwatch += ms),
+    need: () => feeds.need({ engine, url: server.url }, "acme"),
+    following: () => metrics.value("chancery_event_followers"),
+  }
+}
+
+const sorted = (kinds: ReadonlySet<EventKind>) => [...kinds].toSorted()
+
+test("what others change is noticed once for whoever looks next, and what it does itself is not", async () => {
+  const { world, engine, feeds, changed, minded, need, following } = await setting()
+  const { id } = await engine.workspaces.create("acme", { name: "web" })
+  minded.add(id)
+  need()
+  need()
+  await expect.poll(following).toBe(1)
+  await engine.workspaces.lock({ id }, { reason: "mine" })
+  await engine.workspaces.unlock({ id })
+  await engine.tags.bind(id, [{ key: "mine", value: "x" }])
+  const theirs = world.engine
+  await theirs.tags.bind(id, [{ key: "env", value: "prod" }])
+  await theirs.workspaces.update({ id }, { description: "theirs" })
+  await theirs.variables.create(
+    { id },
+    { key: "A", value: "1", category: "env", description: "", hcl: false, sensitive: false },
+  )
+  await expect.poll(() => changed.length).toBe(3)
+  expect(new Set(changed)).toEqual(new Set([id]))
+  expect(sorted(feeds.taken(id))).toEqual(["tag-bindings.updated", "variable.created", "workspace.updated"])
+  expect(sorted(feeds.taken(id))).toEqual([])
+})
+
+test("of workspaces that nobody minds nothing is kept", async () => {
+  const { world, feeds, changed, need, following } = await setting()
+  need()
+  await expect.poll(following).toBe(1)
+  const { id } = await world.engine.workspaces.create("acme", { name: "theirs" })
+  await expect.poll(() => changed).toEqual([id])
+  expect(sorted(feeds.taken(id))).toEqual([])
+})
+
+test("[F-T1] a feed that is refused is asked for again, but not at once", async () => {
+  const { need, asked, pass, ended } = await setting({ events: { on: false } })
+  need()
+  await expect.poll(() => ended).toHaveLength(1)
+  expect(asked()).toBe(1)
+  need()
+  need()
+  expect(asked()).toBe(1)
+  pass(300_000)
+  need()
+  await expect.poll(() => ended).toHaveLength(2)
+  expect(asked()).toBe(2)
+})
+
+test("[F-T1] what is asked of an engine in this process is not followed, and nothing is after the end", async () => {
+  const followed: string[] = []
+  // Follows as soon as it is called.
+  const engine = {
+    events: {
+      async follow(organization: string) {
+        followed.push(organization)
+        return (async function* () {})()
+      },
+    },
+  } as unknown as Engine
+  const feeds = new EngineFeeds({ runtime: systemRuntime(silent), ownRequests: "", changed: () => true })
+  feeds.need({ engine }, "embedded")
+  feeds.need({ engine, url: "https://engine.example" }, "acme")
+  expect(followed).toEqual(["acme"])
+  feeds.stop()
+  feeds.need({ engine, url: "https://engine.example" }, "other")
+  expect(followed).toEqual(["acme"])
+})

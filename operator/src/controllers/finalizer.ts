@@ -1,0 +1,20 @@
+import { type KubernetesObject, type Resource } from "../kube/kubernetes-object.ts"
+import { Unsettled } from "./reconcile-result.ts"
+
+/** Whoever cannot wait until the cleaning up succeeds is told how to do without it. */
+export async function toldHowToLetGo(
+  { plural, group }: Resource,
+  { metadata: { name, namespace } }: KubernetesObject,
+  cleanUp: () => Promise<void>,
+): Promise<undefined> {
+  try {
+    await cleanUp()
+  } catch (error) {
+    if (!(error instanceof Unsettled) || error.outcome.health.is !== "stalled") throw error
+    const { health } = error.outcome
+    const where = namespace === undefined ? "" : ` -n ${namespace}`
+    const patch = `kubectl patch ${plural}.${group} ${name}${where} --type=merge -p '{"metadata":{"finalizers":null}}'`
+    const message = `${health.message} To let it go without cleaning up: ${patch}`
+    throw new Unsettled({ ...error.outcome, health: { ...health, message } })
+  }
+}

@@ -1,0 +1,193 @@
+// Which authority an Issuer stands for: what others need of it is in its status, and is looked at again with every poll, as an
+// authority may be replaced.
+import { type Engine, isEngineError, type IssuerCertificate } from "@chancery/engine"
+import { parseCertificate, serialNumberOf, sha256, writePem } from "@chancery/engine/x509"
+import { type Cluster, isRejection } from "../../kube/cluster.ts"
+import { connectionOf } from "../controllers.ts"
+import type { EngineConnections } from "../engine-connections.ts"
+import { clusterIssuer, issuer, type IssuerSpec } from "../../api/issuer.ts"
+import { offerAcme } from "./acme-offer.ts"
+import {
+  apiVersionOf,
+  configMaps,
+  type KubernetesObject,
+  type Resource,
+  secondTime,
+  secrets,
+} from "../../kube/kubernetes-object.ts"
+import type { Index, ObjectStore } from "../../kube/object-store.ts"
+import {
+  type Outcome,
+  type OwnStatus,
+  pollMs,
+  refused,
+  rejectionHealth,
+  stalled,
+  Unsettled,
+} from "../reconcile-result.ts"
+import { labels } from "../../kube/owned-objects.ts"
+import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
+
+export interface IssuersOptions {
+  readonly kind: "Issuer" | "ClusterIssuer"
+  readonly cluster: Pick<Cluster, "apply" | "get">
+  readonly engines: Pick<EngineConnections, "connect">
+  /** Of issuers of both kinds, and of our own ConfigMaps and Secrets, which are labelled. */
+  readonly storeOf: (resource: Resource) => Pick<ObjectStore, "by" | "get">
+  /** The operator's own. */
+  readonly namespace: string
+}
+
+const fieldManager = "chancery-issuer"
+const ownerAnnotation = "chancery.dev/issuer"
+
+export const reconcileIssuers = (options: IssuersOptions): Reconciler => ({
+  reconcile: (object, visit) => reconcile(options, object, visit),
+})
+
+/** For an index: the Secret with the token, in the namespace of the object, or by its name alone for one in none. */
+export const eabSecretOf: Index = ({ metadata: { namespace }, spec }) => {
+  const { eabSecretName: name } = ((spec ?? {}) as Partial<IssuerSpec>).acme ?? {}
+  if (name === undefined) return []
+  return [namespace === undefined ? name : `${namespace}/${name}`]
+}
+
+async function reconcile(options: IssuersOptions, object: KubernetesObject, visit: Visit): Promise<Outcome> {
+  const spec = parsedSpec(options.kind === "Issuer" ? issuer : clusterIssuer, object)
+  const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, visit.signal)
+  // Nothing is new, so one of the two is enough: they take turns.
+  const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || visit.turn % 2 === 1)
+  const { acmeDirectory, ...authority } = visit.status as IssuerStatus
+  const known = visit.quiet && isAcmesTurn ? authority : await authorityIn(options, { object, spec, engine })
+  const offered =
+    spec.acme === undefined || (visit.quiet && !isAcmesTurn)
+      ? undefined
+      : await offerAcme(
+          { cluster: options.cluster, secrets: options.storeOf(secrets) },
+          {
+            engine,
+            mount: spec.mount,
+            acme: spec.acme,
+            rival: rivalOf(options, object, spec),
+            namespace: object.metadata.namespace ?? options.namespace,
+            owner: { title: titleOf(options, object), reference: ownerReferenceOf(options, object) },
+          },
+        )
+  const directory = offered === undefined && spec.acme !== undefined ? acmeDirectory : offered?.directory
+  return {
+    health: { is: "ready", reason: "AuthorityFound", message: "The engine has the authority." },
+    ...(offered === undefined && spec.acme !== undefined
+      ? {}
+      : { conditions: offered === undefined ? [] : [offered.condition] }),
+    status: { ...known, ...(directory === undefined ? {} : { acmeDirectory: directory }) },
+    againAfterMs: pollMs,
+  }
+}
+
+interface IssuerStatus extends OwnStatus {
+  readonly acmeDirectory?: string
+}
+
+function lacksToken(
+  { storeOf, namespace: own }: IssuersOptions,
+  object: KubernetesObject,
+  { acme }: IssuerSpec,
+): boolean {
+  const { namespace = own } = object.metadata
+  return acme?.eabSecretName !== undefined && storeOf(secrets).get(`${namespace}/${acme.eabSecretName}`) === undefined
+}
+
+/** Of several that say how one mount is to serve ACME the oldest is heard. */
+function rivalOf(options: IssuersOptions, object: KubernetesObject, { mount }: IssuerSpec): string | undefined {
+  const [connection = ""] = connectionOf(object)
+  const [first] = [issuer, clusterIssuer]
+    .flatMap((kind) => options.storeOf(kind).by("connection", connection))
+    .filter(
+      ({ spec }) => (spec as Partial<IssuerSpec>).mount === mount && (spec as Partial<IssuerSpec>).acme !== undefined,
+    )
+    .toSorted((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1))
+  if (first === undefined || first.metadata.uid === object.metadata.uid) return undefined
+  const { namespace, name } = first.metadata
+  return namespace === undefined ? `ClusterIssuer ${name}` : `Issuer ${name} in the namespace ${namespace}`
+}
+
+const ageOf = ({ metadata: { uid = "", ...metadata } }: KubernetesObject): string =>
+  `${(metadata["creationTimestamp"] as string | undefined) ?? ""} ${uid}`
+
+async function authorityIn(
+  options: IssuersOptions,
+  { object, spec, engine }: { readonly object: KubernetesObject; readonly spec: IssuerSpec; readonly engine: Engine },
+): Promise<OwnStatus> {
+  const found = await authorityOf(spec, () => engine.pki(spec.mount).issuers.certificate(spec.issuerRef))
+  const { serialNumber, notAfter } = parseCertificate(found.certificate)
+  const chain = found.caChain.length > 0 ? found.caChain : [found.certificate]
+  const caChain = chain.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")
+  if (spec.caChainConfigMap !== undefined) await publish(options, object, spec.caChainConfigMap, caChain)
+  return {
+    caNotAfter: secondTime(notAfter),
+    caSerial: serialNumberOf(serialNumber) ?? Buffer.from(serialNumber).toString("hex"),
+    caFingerprint: sha256(Buffer.concat(chain)),
+    caChain,
+  }
+}
+
+async function authorityOf(
+  { mount, issuerRef }: IssuerSpec,
+  ask: () => Promise<IssuerCertificate>,
+): Promise<IssuerCertificate> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isEngineError(error, "not-found"))
+      throw stalled("AuthorityMissing", `The engine has no authority ${issuerRef} in ${mount}.`)
+    throw isEngineError(error) ? refused(error) : error
+  }
+}
+
+async function publish(
+  options: IssuersOptions,
+  object: KubernetesObject,
+  name: string,
+  caChain: string,
+): Promise<void> {
+  const { cluster, storeOf, namespace: own, kind } = options
+  const { namespace = own } = object.metadata
+  const key = `${namespace}/${name}`
+  const present = storeOf(configMaps).get(key) ?? (await cluster.get(configMaps, key))
+  const title = titleOf(options, object)
+  if (present !== undefined && present.metadata.annotations?.[ownerAnnotation] !== title)
+    throw stalled("ConfigMapConflict", `The ConfigMap ${name} in the namespace ${namespace} is not this ${kind}'s.`)
+  if ((present?.["data"] as Readonly<Record<string, string>> | undefined)?.["ca.crt"] === caChain) return
+  const configMap: KubernetesObject = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name,
+      namespace,
+      ...(present?.metadata.uid === undefined ? {} : { uid: present.metadata.uid }),
+      labels,
+      annotations: { [ownerAnnotation]: title },
+      ownerReferences: [ownerReferenceOf(options, object)],
+    },
+    data: { "ca.crt": caChain },
+  }
+  try {
+    await cluster.apply(configMaps, configMap, fieldManager)
+  } catch (error) {
+    if (!isRejection(error)) throw error
+    throw new Unsettled({
+      health: rejectionHealth("ConfigMapRejected", `the ConfigMap ${name} in the namespace ${namespace}`, error),
+    })
+  }
+}
+
+/** By which its ConfigMap and its Secret are known. */
+const titleOf = ({ kind }: Pick<IssuersOptions, "kind">, { metadata }: KubernetesObject): string =>
+  `${kind}/${metadata.name}`
+
+function ownerReferenceOf(
+  { kind }: Pick<IssuersOptions, "kind">,
+  { metadata: { name, uid } }: KubernetesObject,
+): Readonly<Record<string, unknown>> {
+  return { apiVersion: apiVersionOf(kind === "Issuer" ? issuer : clusterIssuer), kind, name, uid, controller: true }
+}

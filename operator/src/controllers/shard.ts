@@ -1,0 +1,26 @@
+// Several leaders, each for a part of the objects: an object belongs to one of `count` shards by its uid.
+import type { KubernetesObject } from "../kube/kubernetes-object.ts"
+
+export interface Shard {
+  readonly index: number
+  readonly count: number
+}
+
+export const shardsMaximum = 256
+
+/** `0/4`; undefined for anything else. */
+export function parseShard(text: string): Shard | undefined {
+  const [, index, count] = /^(\d{1,3})\/(\d{1,3})$/.exec(text)?.map(Number) ?? []
+  if (index === undefined || count === undefined || index >= count || count > shardsMaximum) return undefined
+  return { index, count }
+}
+
+export const belongsTo = ({ index, count }: Shard, { metadata: { uid = "" } }: KubernetesObject): boolean =>
+  fnv1a(uid) % count === index
+
+/** 32-bit FNV-1a, which needs no key: who may choose uids may do worse. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0
+  return hash
+}

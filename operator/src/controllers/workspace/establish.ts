@@ -1,0 +1,89 @@
+// Finds the workspace of an object, takes it over, or makes it. A creation is written down before it is begun, and the
+// workspace carries the object's uid, so that one whose answer was lost is known again and never made twice.
+import { type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
+import { PartlyCreated, workspaceResource } from "@chancery/engine/declared"
+import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
+import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
+import { type OwnStatus, stalled } from "../reconcile-result.ts"
+import type { Visit } from "../reconciler.ts"
+import { desiredSettings, type DesiredWorkspace } from "./desired.ts"
+import { refuseFaults } from "./sync.ts"
+
+export interface Establishing {
+  readonly engine: Engine
+  readonly object: KubernetesObject
+  readonly spec: WorkspaceObjectSpec
+  readonly desired: DesiredWorkspace
+  readonly visit: Visit
+}
+
+export interface Established {
+  readonly view: WorkspaceView
+  readonly how: "Created" | "Adopted"
+}
+
+/** What the workspace is known by: its source name in the engine. */
+export const markerOf = ({ metadata: { uid = "" } }: KubernetesObject): string => `chancery-operator/${uid}`
+
+export async function establish(establishing: Establishing): Promise<Established> {
+  const { engine, object, spec, desired, visit } = establishing
+  const { organization, name } = desired
+  const { externalID, adoptionPolicy } = spec
+  if (externalID !== undefined) {
+    const view = await find(engine, { id: externalID })
+    if (view !== undefined) return { view, how: "Adopted" }
+    throw stalled("WorkspaceMissing", `The token sees no workspace ${externalID}.`)
+  }
+  if (adoptionPolicy !== "Never") {
+    const view = await find(engine, { organization, name })
+    if (view !== undefined) return { view, how: view.sourceName === markerOf(object) ? "Created" : "Adopted" }
+    if (adoptionPolicy === "MustExist")
+      throw stalled("WorkspaceMissing", `The organization ${organization} has no workspace ${name}.`)
+  }
+  const wanted = desiredSettings(spec, desired)
+  refuseFaults(wanted)
+  if (visit.status["createPending"] === undefined)
+    await visit.saveStatus({
+      ...visit.status,
+      createPending: { at: secondTime(visit.now), token: markerOf(object) },
+    })
+  const id = await create(establishing, wanted)
+  return { view: await engine.workspaces.get({ id }), how: "Created" }
+}
+
+async function create(
+  { engine, object, desired, visit }: Establishing,
+  wanted: ReturnType<typeof desiredSettings>,
+): Promise<string> {
+  try {
+    const origin = { marker: markerOf(object), adopt: false, now: visit.now }
+    return (await workspaceResource.create(engine, wanted, origin)).id
+  } catch (error) {
+    if (error instanceof PartlyCreated) return error.id
+    if (!isEngineError(error, "invalid")) throw error
+    const { organization, name } = desired
+    const taken = await find(engine, { organization, name })
+    if (taken === undefined) throw error
+    throw stalled(
+      "NameTaken",
+      `The organization ${organization} has a workspace ${name} already, ${taken.id}; to take it over, set adoptionPolicy to IfExists.`,
+    )
+  }
+}
+
+export async function find(
+  engine: Engine,
+  ref: Parameters<Engine["workspaces"]["get"]>[0],
+): Promise<WorkspaceView | undefined> {
+  try {
+    return await engine.workspaces.get(ref)
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}
+
+/** A creation that was refused, or that has come to an end, is pending no more. */
+export function withoutPending({ createPending: _, ...status }: OwnStatus): OwnStatus {
+  return status
+}

@@ -1,0 +1,130 @@
+// Names in a spec, as ids of the engine. What was found is remembered for all objects, so that looking again asks nothing;
+// whoever has reason to look anew is answered anew.
+import { LRUCache } from "lru-cache"
+import { type Engine, isEngineError, maximumPageSize } from "@chancery/engine"
+import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
+import { stalled } from "../reconcile-result.ts"
+import type { ResolvedIds } from "./desired.ts"
+
+export interface LookupContext {
+  readonly engine: Engine
+  readonly organization: string
+  /** Nothing is new: what was found before is good enough. */
+  readonly quiet: boolean
+  readonly now: number
+  /** The id of the workspace of another object in the namespace; undefined until it has one. */
+  readonly workspaceOf: (objectName: string) => string | undefined
+}
+
+interface Found {
+  readonly id: string
+  readonly at: number
+}
+
+type Find = (engine: Engine, organization: string, name: string) => Promise<string | undefined>
+
+const rememberedMaximum = 10_000
+/** Of objects that were applied together, which name the same things. */
+const freshMs = 30_000
+const pagesMaximum = 100
+
+export class Lookups {
+  readonly #found = new WeakMap<Engine, LRUCache<string, Found>>()
+
+  async resolve(spec: WorkspaceObjectSpec, context: LookupContext): Promise<ResolvedIds> {
+    const { project, agentPool, sshKey, remoteStateConsumers } = spec
+    const projectId = await this.#id("project", project, findProject, context)
+    const agentPoolId = await this.#id("agentPool", agentPool, findAgentPool, context)
+    const sshKeyId = await this.#id("sshKey", sshKey, findSshKey, context)
+    const consumerIds: string[] = []
+    for (const [index, consumer] of (remoteStateConsumers ?? []).entries()) {
+      const id = await this.#consumer(consumer, `remoteStateConsumers[${index}]`, context)
+      if (!consumerIds.includes(id)) consumerIds.push(id)
+    }
+    return {
+      ...(projectId === undefined ? {} : { projectId }),
+      ...(agentPoolId === undefined ? {} : { agentPoolId }),
+      ...(sshKeyId === undefined ? {} : { sshKeyId }),
+      ...(remoteStateConsumers === undefined ? {} : { remoteStateConsumerIds: consumerIds.toSorted() }),
+    }
+  }
+
+  async #consumer(
+    { id, name, workspaceRef }: NonNullable<WorkspaceObjectSpec["remoteStateConsumers"]>[number],
+    field: string,
+    context: LookupContext,
+  ): Promise<string> {
+    if (workspaceRef !== undefined) {
+      const found = context.workspaceOf(workspaceRef)
+      if (found !== undefined) return found
+      throw stalled("ReferenceMissing", `spec.${field}: the Workspace ${workspaceRef} is not there, or has no id yet.`)
+    }
+    const found = await this.#id(field, { id, name }, findWorkspace, context)
+    if (found === undefined) throw stalled("ReferenceMissing", `spec.${field} names nothing.`)
+    return found
+  }
+
+  async #id(
+    field: string,
+    ref: { readonly id?: string | undefined; readonly name?: string | undefined } | undefined,
+    find: Find,
+    { engine, organization, quiet, now }: LookupContext,
+  ): Promise<string | undefined> {
+    if (ref?.name === undefined) return ref?.id
+    const key = JSON.stringify([find.name, organization, ref.name])
+    const remembered = this.#rememberedFor(engine)
+    const found = remembered.get(key)
+    if (found !== undefined && (quiet || now - found.at < freshMs)) return found.id
+    const id = await find(engine, organization, ref.name)
+    remembered.delete(key)
+    if (id === undefined)
+      throw stalled(
+        "ReferenceMissing",
+        `spec.${field}: the organization ${organization} has none of the name ${ref.name}.`,
+      )
+    remembered.set(key, { id, at: now })
+    return id
+  }
+
+  #rememberedFor(engine: Engine): LRUCache<string, Found> {
+    const present = this.#found.get(engine)
+    if (present !== undefined) return present
+    const made = new LRUCache<string, Found>({ max: rememberedMaximum })
+    this.#found.set(engine, made)
+    return made
+  }
+}
+
+const page = { number: 1, size: maximumPageSize }
+const idOf = (items: readonly { readonly id: string; readonly name: string }[], name: string): string | undefined =>
+  items.find((item) => item.name === name)?.id
+
+const findProject: Find = async (engine, organization, name) =>
+  idOf((await engine.projects.list(organization, { names: [name] }, page)).items, name)
+
+const findAgentPool: Find = async (engine, organization, name) => {
+  for (let number = 1; number <= pagesMaximum; number += 1) {
+    const { items, totalCount } = await engine.agentPools.list(organization, { search: name }, { ...page, number })
+    const id = idOf(items, name)
+    if (id !== undefined || items.length === 0 || number * maximumPageSize >= totalCount) return id
+  }
+  return undefined
+}
+
+const findSshKey: Find = async (engine, organization, name) => {
+  for (let number = 1; number <= pagesMaximum; number += 1) {
+    const { items, totalCount } = await engine.sshKeys.list(organization, { ...page, number })
+    const id = idOf(items, name)
+    if (id !== undefined || items.length === 0 || number * maximumPageSize >= totalCount) return id
+  }
+  return undefined
+}
+
+const findWorkspace: Find = async (engine, organization, name) => {
+  try {
+    return (await engine.workspaces.get({ organization, name })).id
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}

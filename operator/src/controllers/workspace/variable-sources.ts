@@ -1,0 +1,97 @@
+// The variables of a spec with their values, wherever those stand. Nothing is done before all of them are known.
+import type { VariableInput } from "@chancery/engine"
+import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
+import {
+  configMaps,
+  type KubernetesObject,
+  type ObjectKey,
+  type Resource,
+  secrets,
+} from "../../kube/kubernetes-object.ts"
+import type { NamedObjects } from "../../kube/named-objects.ts"
+import type { Index } from "../../kube/object-store.ts"
+import { stalled } from "../reconcile-result.ts"
+import { inNamespaceOf } from "../../kube/owned-objects.ts"
+
+type VariableEntry = NonNullable<WorkspaceObjectSpec["variables"]>[number]
+type KeyRef = NonNullable<NonNullable<VariableEntry["valueFrom"]>["secretKeyRef"]>
+
+export type Named = (resource: Resource) => Pick<NamedObjects, "get">
+
+/** What a variable is to be, whole. */
+export interface WantedVariable extends VariableInput {
+  /** Of the Secret or ConfigMap that the value is from, and its key: another one after each change of them. */
+  readonly sourceVersion?: string
+}
+
+/** In the order of the spec. Throws `Unsettled` for what is missing and must not be. */
+export async function wantedVariables(
+  { variables = [] }: WorkspaceObjectSpec,
+  object: KubernetesObject,
+  named: Named,
+  signal: AbortSignal,
+): Promise<readonly WantedVariable[]> {
+  const wanted: WantedVariable[] = []
+  for (const variable of variables) {
+    const { key, category, hcl, description, value, valueFrom } = variable
+    const found = value === undefined ? await valueFromOthers(variable, object, named, signal) : { value }
+    if (found === undefined) continue
+    // What somebody keeps in a Secret is secret, unless it is said that it is not.
+    const sensitive = variable.sensitive ?? valueFrom?.secretKeyRef !== undefined
+    wanted.push({ key, category, hcl, description, sensitive, ...found })
+  }
+  return wanted
+}
+
+async function valueFromOthers(
+  { key: variableKey, category, valueFrom: { secretKeyRef, configMapKeyRef } = {} }: VariableEntry,
+  object: KubernetesObject,
+  named: Named,
+  signal: AbortSignal,
+): Promise<Pick<WantedVariable, "value" | "sourceVersion"> | undefined> {
+  const [resource, ref] = secretKeyRef === undefined ? [configMaps, configMapKeyRef] : [secrets, secretKeyRef]
+  if (ref === undefined) return undefined
+  const { name, key, optional } = ref
+  const what = `spec.variables: for ${category} ${variableKey}`
+  const source = await named(resource).get(inNamespaceOf(object, name), signal)
+  if (source === undefined) {
+    if (optional) return undefined
+    const reason = resource === secrets ? "SecretMissing" : "ConfigMapMissing"
+    throw stalled(reason, `${what} there is no ${resource.kind} ${name} in the namespace.`)
+  }
+  const data = (source["data"] ?? {}) as Readonly<Record<string, string>>
+  const stored = Object.hasOwn(data, key) ? data[key] : undefined
+  if (stored === undefined) {
+    if (optional) return undefined
+    const reason = resource === secrets ? "SecretKeyMissing" : "ConfigMapKeyMissing"
+    throw stalled(reason, `${what} the ${resource.kind} ${name} has nothing under ${key}.`)
+  }
+  const value = resource === secrets ? textOf(stored) : stored
+  if (value === undefined)
+    throw stalled("InvalidSpec", `${what} what the ${resource.kind} ${name} has under ${key} is no text (UTF-8).`)
+  const { uid, resourceVersion } = source.metadata
+  return { value, sourceVersion: `${uid}/${key}/${resourceVersion}` }
+}
+
+function textOf(base64: string): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, "base64"))
+  } catch {
+    return undefined
+  }
+}
+
+/** What variables are from, as no schema has seen it yet. */
+const namesOf =
+  (ref: "secretKeyRef" | "configMapKeyRef"): Index =>
+  (object): readonly ObjectKey[] => {
+    const { variables } = (object["spec"] ?? {}) as Partial<WorkspaceObjectSpec>
+    const names = (Array.isArray(variables) ? variables : []).flatMap((variable: VariableEntry) => {
+      const name = (variable?.valueFrom?.[ref] as Partial<KeyRef> | undefined)?.name
+      return typeof name === "string" ? [inNamespaceOf(object, name)] : []
+    })
+    return [...new Set(names)]
+  }
+
+export const variableSecretsOf = namesOf("secretKeyRef")
+export const variableConfigMapsOf = namesOf("configMapKeyRef")

@@ -1,0 +1,438 @@
+// Keeps workspaces as their objects say: makes or takes them over, corrects or reports what differs, deletes them by policy.
+import { isDeepStrictEqual } from "node:util"
+import { type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
+import type { Condition } from "../conditions.ts"
+import type { Connected, EngineConnections } from "../engine-connections.ts"
+import type { EngineFeeds } from "../engine-feeds.ts"
+import { workspace, type WorkspaceObjectSpec } from "../../api/workspace.ts"
+import { keyOf, type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
+import type { ObjectStore } from "../../kube/object-store.ts"
+import { type Outcome, type OwnStatus, Postponed, refused, stalled, Unsettled, waiting } from "../reconcile-result.ts"
+import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
+import { type Applied, appliedOf, type DesiredWorkspace } from "./desired.ts"
+import { type Difference, fieldsOf } from "./drift.ts"
+import { establish, find, markerOf, withoutPending } from "./establish.ts"
+import { Lookups } from "./lookups.ts"
+import { outputsCondition, type PublicationParts, publishes, publishOutputs } from "./output-publication.ts"
+import { type Aspect, aspectOf, aspectOfEvent, intervalMs } from "./polling.ts"
+import {
+  type Subject,
+  syncConsumers,
+  syncLock,
+  syncRetention,
+  syncSettings,
+  syncSshKey,
+  syncTagBindings,
+  syncTags,
+  unlocked,
+} from "./sync.ts"
+import { tagOwnerOf } from "./tag-owner.ts"
+import { type Named, type WantedVariable, wantedVariables } from "./variable-sources.ts"
+import {
+  haveSourcesChanged,
+  isVariableField,
+  type KnownVariable,
+  perhapsBrought,
+  syncVariables,
+} from "./variable-sync.ts"
+
+export interface WorkspacesOptions extends PublicationParts {
+  /** Secrets and ConfigMaps that variables are from (`variableSecretsOf`, `variableConfigMapsOf`). */
+  readonly named: Named
+  readonly engines: Pick<EngineConnections, "connect">
+  readonly feeds: Pick<EngineFeeds, "need" | "taken">
+  /** What the cluster is called, where several keep workspaces of one engine. */
+  readonly clusterName: string
+  /** Of Workspace objects, with the index `workspaceId`. */
+  readonly workspaces: Pick<ObjectStore, "get" | "by">
+}
+
+export function reconcileWorkspaces(options: WorkspacesOptions): Reconciler {
+  const lookups = new Lookups()
+  return {
+    // One that is retained leaves nothing to clean up.
+    finalizer: { name: "chancery.dev/external", needed: (object) => rawPolicy(object) !== "Retain" },
+    reconcile: (object, visit) => reconcile(options, lookups, object, visit),
+    finalize: (object, visit) => finalize(options, object, visit),
+  }
+}
+
+/** For the indexes of its kind. */
+export const workspaceIdOf = ({ status }: KubernetesObject): readonly string[] => {
+  const { id } = (status ?? {}) as { readonly id?: string }
+  return id === undefined ? [] : [id]
+}
+
+export const workspacesReferredTo = ({ metadata: { namespace = "" }, spec }: KubernetesObject): readonly string[] => {
+  const { remoteStateConsumers } = (spec ?? {}) as Partial<WorkspaceObjectSpec>
+  return (remoteStateConsumers ?? []).flatMap(({ workspaceRef }) =>
+    workspaceRef === undefined ? [] : [`${namespace}/${workspaceRef}`],
+  )
+}
+
+interface KnownStatus {
+  readonly id?: string
+  readonly applied?: Applied
+  readonly drift?: readonly Difference[]
+  readonly effectiveTagBindings?: readonly object[]
+  readonly lastSyncTime?: string
+  readonly variables?: readonly KnownVariable[]
+}
+
+async function reconcile(
+  options: WorkspacesOptions,
+  lookups: Lookups,
+  object: KubernetesObject,
+  visit: Visit,
+): Promise<Outcome> {
+  const { namespace = "" } = object.metadata
+  const spec = parsedSpec(workspace, object)
+  const connected = await options.engines.connect(spec.connectionRef, namespace, visit.signal)
+  const { engine } = connected
+  const organization = spec.organization ?? connected.organization
+  if (organization === undefined)
+    throw stalled("OrganizationMissing", "spec.organization must be given: the connection names no organization.")
+  options.feeds.need(connected, organization)
+  try {
+    const ids = await lookups.resolve(spec, {
+      engine,
+      organization,
+      quiet: visit.quiet,
+      now: visit.now,
+      workspaceOf: (name) => idOf(options.workspaces.get(`${namespace}/${name}`)),
+    })
+    const variables = await wantedVariables(spec, object, options.named, visit.signal)
+    const desired = { organization, name: spec.name ?? object.metadata.name, ids }
+    return await look({ options, object, visit, spec, connected, desired, variables })
+  } catch (error) {
+    throw isEngineError(error) ? refused(error) : error
+  }
+}
+
+interface Look {
+  readonly options: WorkspacesOptions
+  readonly object: KubernetesObject
+  readonly visit: Visit
+  readonly spec: WorkspaceObjectSpec
+  readonly connected: Connected
+  readonly desired: DesiredWorkspace
+  readonly variables: readonly WantedVariable[]
+}
+
+async function look(it: Look): Promise<Outcome> {
+  const { visit, spec, connected } = it
+  const { engine } = connected
+  const { id, variables: known = [] } = visit.status as KnownStatus
+  const due = new Set([aspectOf(spec, visit.turn)])
+  if (haveSourcesChanged(it.variables, known)) due.add("variables")
+  if (id !== undefined) for (const kind of it.options.feeds.taken(id)) due.add(aspectOfEvent(kind))
+  // Whether there is another state the workspace says.
+  if (publishes(it)) due.add("workspace")
+  if (id !== undefined && visit.quiet && !due.has("workspace")) {
+    try {
+      return await settle(it, id, undefined, due)
+    } catch (error) {
+      // Then there is more to see than this.
+      if (!isEngineError(error, "not-found")) throw error
+    }
+  }
+  const found = id === undefined ? undefined : await find(engine, { id })
+  if (id !== undefined && found === undefined && spec.driftPolicy === "Report")
+    throw stalled("WorkspaceMissing", `The workspace ${id} is gone, or the token does not see it any more.`)
+  const view = found ?? (await newcomer(it))
+  const all: readonly Aspect[] = [
+    "workspace",
+    "tagBindings",
+    "remoteStateConsumers",
+    "dataRetentionPolicy",
+    "variables",
+  ]
+  const aspects = visit.quiet && found !== undefined ? due.add("workspace") : new Set(all)
+  return settle(it, view.id, view, aspects)
+}
+
+async function newcomer(it: Look): Promise<WorkspaceView> {
+  const { options, object, visit, connected } = it
+  try {
+    const { view, how } = await establish({ ...it, engine: connected.engine })
+    const rival = options.workspaces.by("workspaceId", view.id).find((other) => keyOf(other) !== keyOf(object))
+    if (rival !== undefined)
+      throw stalled("AlreadyManaged", `The workspace ${view.id} is that of the Workspace ${keyOf(rival)} already.`)
+    await visit.record({
+      type: "Normal",
+      reason: how,
+      note: how === "Created" ? `Made the workspace ${view.id}.` : `Took over the workspace ${view.id}.`,
+    })
+    return view
+  } catch (error) {
+    // Whoever has refused it has not done it.
+    const unsettled = isEngineError(error) ? refused(error) : error
+    if (!(unsettled instanceof Unsettled) || unsettled.outcome.health.is !== "stalled") throw unsettled
+    const { id: _, ...status } = withoutPending(visit.status)
+    throw new Unsettled({ ...unsettled.outcome, status })
+  }
+}
+
+/** Without a view only aspects that need none are looked at. */
+async function settle(
+  it: Look,
+  id: string,
+  view: WorkspaceView | undefined,
+  aspects: ReadonlySet<Aspect>,
+): Promise<Outcome> {
+  const { object, visit, spec, connected, desired } = it
+  const before = visit.status as KnownStatus
+  const applied = before.applied ?? {}
+  const knownVariables = before.variables ?? []
+  const { engine } = connected
+  // One that is being made is made whole.
+  const reports = spec.driftPolicy === "Report" && visit.status["createPending"] === undefined
+  const owner = tagOwnerOf(object, it.options.clusterName)
+  const subject: Subject = { engine, id, spec, owner, desired, applied, reports, quiet: visit.quiet, now: visit.now }
+  const known = { ...withoutPending(visit.status), id }
+  try {
+    const differences: Difference[] = []
+    if (view !== undefined) {
+      differences.push(...(await syncSettings(subject, view)))
+      differences.push(...(await syncTags(subject, view)), ...(await syncSshKey(subject, view)))
+    }
+    const bindings = aspects.has("tagBindings") ? await syncTagBindings(subject) : undefined
+    differences.push(...(bindings?.differences ?? []))
+    if (aspects.has("remoteStateConsumers")) differences.push(...(await syncConsumers(subject)))
+    if (aspects.has("dataRetentionPolicy")) differences.push(...(await syncRetention(subject)))
+    const variables = aspects.has("variables") ? await syncVariables(subject, it.variables, knownVariables) : undefined
+    differences.push(...(variables?.differences ?? []))
+    const lock = view === undefined ? undefined : await syncLock(subject, view)
+    differences.push(...(lock?.differences ?? []))
+
+    const changed = differences.length > 0 && !reports
+    const now = changed && view !== undefined ? await engine.workspaces.get({ id }) : view
+    const kept = (before.drift ?? []).filter(({ field }) => !aspects.has(aspectOfField(field)))
+    const published =
+      now === undefined || !publishes(it)
+        ? undefined
+        : await publishOutputs(it.options, {
+            engine,
+            id,
+            stateVersionId: now.currentStateVersionId,
+            object,
+            spec,
+            visit,
+          })
+    const drift = reports ? [...kept, ...differences].slice(0, driftMaximum) : []
+    if (changed && visit.quiet)
+      await visit.record({
+        type: "Warning",
+        reason: "DriftCorrected",
+        note: `The engine differed in ${fieldsOf(differences)}, and was changed back.`,
+      })
+    const status = withSyncTime(
+      {
+        ...known,
+        ...(now === undefined ? {} : seen(now, connected)),
+        ...(bindings === undefined
+          ? {}
+          : { effectiveTagBindings: bindings.effective.slice(0, effectiveMaximum).map(shownBinding) }),
+        applied: reports ? applied : appliedOf(spec, desired.ids),
+        ...(variables === undefined ? {} : { variables: variables.variables }),
+        ...(published === undefined ? {} : { outputs: published.outputs }),
+        drift,
+      },
+      before,
+      visit.now,
+    )
+    // Of a lock nothing is known anew where there was no view.
+    const foreign = lock === undefined ? undefined : lock.foreign
+    return {
+      health: { is: "ready", reason: "Available", message: "The workspace exists." },
+      ...(view === undefined && !reports
+        ? {}
+        : {
+            conditions: [...conditionsOf(drift, foreign, object, view), ...outputsConditions(published?.condition, it)],
+          }),
+      status,
+      againAfterMs: Math.min(intervalMs(object, spec), published?.againAfterMs ?? Infinity),
+    }
+  } catch (error) {
+    const unsettled = isEngineError(error) && view !== undefined ? refused(error) : error
+    if (unsettled instanceof Postponed || !(unsettled instanceof Unsettled)) throw unsettled
+    const { reason, message } = unsettled.outcome.health
+    const union = unionOf(applied, reports ? {} : appliedOf(spec, desired.ids))
+    throw new Unsettled({
+      ...unsettled.outcome,
+      status: {
+        ...known,
+        applied: union,
+        ...(aspects.has("variables") && !reports ? { variables: perhapsBrought(it.variables, knownVariables) } : {}),
+      },
+      conditions: [{ type: "Synced", status: "False", reason, message }, ...outputsConditions(undefined, it)],
+    })
+  }
+}
+
+const driftMaximum = 64
+const effectiveMaximum = 256
+
+function aspectOfField(field: string): Aspect {
+  if (isVariableField(field)) return "variables"
+  return field === "tagBindings" || field === "remoteStateConsumers" || field === "dataRetentionPolicy"
+    ? field
+    : "workspace"
+}
+
+const seen = (view: WorkspaceView, { url }: Connected): OwnStatus => ({
+  name: view.name,
+  engineVersion: view.engineVersion,
+  locked: view.lock.held,
+  lockedReason: view.lock.held && view.lock.reason !== "" ? view.lock.reason : undefined,
+  resourceCount: view.resourceCount,
+  url:
+    url === undefined
+      ? undefined
+      : `${url.replace(/\/+$/, "").replace(/\/api\/v2$/, "")}/app/${view.organizationName}/workspaces/${view.name}`,
+})
+
+const shownBinding = ({ key, value, inheritedFrom }: { key: string; value: string; inheritedFrom: string | null }) => ({
+  key,
+  value,
+  ...(inheritedFrom === null ? {} : { inheritedFrom }),
+})
+
+/** Without what says nothing, and with the time only where something has changed: a poll that finds nothing writes nothing. */
+function withSyncTime(status: OwnStatus, { lastSyncTime, ...before }: KnownStatus, now: number): OwnStatus {
+  const said = Object.fromEntries(
+    Object.entries({ ...status, lastSyncTime: undefined }).filter(
+      ([, value]) => value !== undefined && !isEmpty(value),
+    ),
+  )
+  const same = lastSyncTime !== undefined && isDeepStrictEqual(said, before)
+  return { ...said, lastSyncTime: same ? lastSyncTime : secondTime(now) }
+}
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0
+
+function conditionsOf(
+  drift: readonly Difference[],
+  foreign: string | undefined,
+  object: KubernetesObject,
+  view: WorkspaceView | undefined,
+): readonly Condition[] {
+  const why = foreign === undefined || foreign === "" ? "" : `: ${foreign}`
+  const message = `Somebody else has locked the workspace${why}.`
+  const locked: readonly Condition[] =
+    foreign === undefined
+      ? lockedBefore(object, view)
+      : [{ type: "Locked", status: "True", reason: "LockedByOther", message }]
+  if (drift.length > 0) {
+    const differs = `The engine differs in ${fieldsOf(drift)}.`
+    return [{ type: "Synced", status: "False", reason: "DriftDetected", message: differs }, ...locked]
+  }
+  if (locked.length > 0) return [{ type: "Synced", status: "False", reason: "LockedByOther", message }, ...locked]
+  return [{ type: "Synced", status: "True", reason: "InStep", message: "The workspace is as it should be." }]
+}
+
+/** Whoever has not looked at the lock says what was found last. */
+const lockedBefore = (object: KubernetesObject, view: WorkspaceView | undefined): readonly Condition[] =>
+  view === undefined ? conditionBefore(object, "Locked") : []
+
+/** The same holds for what is published. */
+const outputsConditions = (found: Condition | undefined, { object, spec }: Look): readonly Condition[] =>
+  spec.outputs === undefined ? [] : found === undefined ? conditionBefore(object, outputsCondition) : [found]
+
+function conditionBefore({ status }: KubernetesObject, wanted: string): readonly Condition[] {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Condition[] }
+  return conditions.filter(({ type }) => type === wanted)
+}
+
+function unionOf(before: Applied, after: Applied): Applied {
+  const both = (name: keyof Applied) => [...new Set([...(before[name] ?? []), ...(after[name] ?? [])])]
+  const names = ["fields", "tags", "tagBindings", "remoteStateConsumers"] as const
+  return Object.fromEntries(names.map((name) => [name, both(name)] as const).filter(([, items]) => items.length > 0))
+}
+
+async function finalize(
+  options: WorkspacesOptions,
+  object: KubernetesObject,
+  visit: Visit,
+): Promise<Outcome | undefined> {
+  // Before anything else: whoever retains it needs no credentials.
+  if (rawPolicy(object) === "Retain") return undefined
+  const { id, createPending } = visit.status as KnownStatus & { readonly createPending?: unknown }
+  if (id === undefined && createPending === undefined) return undefined
+  const spec = parsedSpec(workspace, object)
+  const { engine, organization } = await connectedToDelete(options, object, spec, visit)
+  try {
+    const known = id === undefined ? await orphan(engine, object, spec, organization) : id
+    if (known === undefined) return undefined
+    await remove(engine, known, spec, visit)
+    await visit.record({ type: "Normal", reason: "Deleted", note: `Deleted the workspace ${known}.` })
+    return undefined
+  } catch (error) {
+    if (!isEngineError(error)) throw error
+    throw error.code === "unauthenticated" ? withPatch(refused(error), object) : refused(error)
+  }
+}
+
+async function connectedToDelete(
+  { engines }: WorkspacesOptions,
+  object: KubernetesObject,
+  spec: WorkspaceObjectSpec,
+  visit: Visit,
+): Promise<Connected> {
+  try {
+    return await engines.connect(spec.connectionRef, object.metadata.namespace ?? "", visit.signal, {
+      isCleaningUp: true,
+    })
+  } catch (error) {
+    throw error instanceof Unsettled ? withPatch(error, object) : error
+  }
+}
+
+/** Adds the command that lets the object go and keeps the workspace. */
+function withPatch(error: Unsettled | Postponed, { metadata: { name, namespace = "" } }: KubernetesObject): Error {
+  if (!(error instanceof Unsettled)) return error
+  const { health } = error.outcome
+  const patch = `kubectl patch workspaces.chancery.dev ${name} -n ${namespace} --type merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
+  const message = `${health.message} It is needed to delete the workspace; to let the object go and keep the workspace: ${patch}`
+  return new Unsettled({ ...error.outcome, health: { ...health, message } })
+}
+
+/** One whose creation was begun, and whose id nobody has learnt. */
+async function orphan(
+  engine: Engine,
+  object: KubernetesObject,
+  spec: WorkspaceObjectSpec,
+  connectionOrganization: string | undefined,
+): Promise<string | undefined> {
+  const organization = spec.organization ?? connectionOrganization
+  if (organization === undefined) return undefined
+  const view = await find(engine, { organization, name: spec.name ?? object.metadata.name })
+  return view?.sourceName === markerOf(object) ? view.id : undefined
+}
+
+async function remove(engine: Engine, id: string, spec: WorkspaceObjectSpec, { status }: Visit): Promise<void> {
+  const view = await find(engine, { id })
+  if (view === undefined) return
+  const holdsLock = ((status as KnownStatus).applied?.fields ?? []).includes("lock")
+  if (view.lock.held && holdsLock) await unlocked(engine, id)
+  try {
+    await (spec.deletionPolicy === "Force"
+      ? engine.workspaces.forceDelete({ id })
+      : engine.workspaces.safeDelete({ id }))
+  } catch (error) {
+    if (isEngineError(error, "conflict")) throw waiting("DeletionBlocked", error.message)
+    if (isEngineError(error, "forbidden")) throw stalled("DeletionRefused", error.message)
+    if (!isEngineError(error, "not-found")) throw error
+    // Missing and not permitted answer alike.
+    if ((await find(engine, { id })) !== undefined)
+      throw stalled("DeletionRefused", `The token may not delete the workspace ${id}.`)
+  }
+}
+
+/** As it stands there, whatever else is wrong with the spec. */
+const rawPolicy = ({ spec }: KubernetesObject): unknown =>
+  ((spec ?? {}) as { readonly deletionPolicy?: unknown }).deletionPolicy
+
+const idOf = (object: KubernetesObject | undefined): string | undefined =>
+  object === undefined ? undefined : workspaceIdOf(object)[0]

@@ -1,0 +1,88 @@
+// The Kubernetes API as the place where objects are kept.
+import type { ApiClient } from "./api-client.ts"
+import { ApiError, type Cluster, type Followed, type Following, isOutdated } from "./cluster.ts"
+import { keyOf, type KubernetesObject, type ObjectKey, type Resource } from "./kubernetes-object.ts"
+import { Reflector } from "./reflector.ts"
+import type { OperatorRuntime } from "../runtime.ts"
+
+export interface KubernetesClusterOptions {
+  readonly api: Pick<
+    ApiClient,
+    "apply" | "applyStatus" | "dataManagers" | "delete" | "get" | "list" | "mergePatch" | "watch"
+  >
+  readonly runtime: Pick<OperatorRuntime, "log" | "random" | "timers">
+  /** Those that are looked at; all of them unless given. */
+  readonly namespaces?: readonly string[]
+  /** Whether what is in no namespace is within reach; it is unless only some namespaces are looked at. */
+  readonly clusterWide?: boolean
+}
+
+export class KubernetesCluster implements Cluster {
+  readonly #options: KubernetesClusterOptions
+
+  constructor(options: KubernetesClusterOptions) {
+    this.#options = options
+  }
+
+  follow(...[what, store, changed]: Parameters<Cluster["follow"]>): Following {
+    const { api, runtime } = this.#options
+    const ending = new AbortController()
+    const reflectors = this.#scopesOf(what).map(
+      (scope) => new Reflector({ ...what, ...scope, api, runtime, store, changed }),
+    )
+    const running = Promise.all(reflectors.map((reflector) => reflector.run(ending.signal)))
+    return {
+      get hasSynced() {
+        return reflectors.every((reflector) => reflector.hasSynced)
+      },
+      async whenSynced() {
+        await Promise.all(reflectors.map((reflector) => reflector.whenSynced()))
+      },
+      async stop() {
+        ending.abort()
+        await running
+      },
+    }
+  }
+
+  #scopesOf({ resource, namespace }: Followed): readonly { readonly namespace?: string }[] {
+    const { namespaces, clusterWide = namespaces === undefined } = this.#options
+    if (resource.scope === "Cluster") return clusterWide ? [{}] : []
+    return namespaces === undefined || namespace !== undefined ? [{}] : namespaces.map((one) => ({ namespace: one }))
+  }
+
+  async get(resource: Resource, key: ObjectKey): Promise<KubernetesObject | undefined> {
+    try {
+      return await this.#options.api.get(resource, key)
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined
+      throw error
+    }
+  }
+
+  apply(...args: Parameters<Cluster["apply"]>): Promise<KubernetesObject> {
+    return this.#options.api.apply(...args)
+  }
+
+  dataManagers(...args: Parameters<Cluster["dataManagers"]>): Promise<readonly string[]> {
+    return this.#options.api.dataManagers(...args)
+  }
+
+  applyStatus(...args: Parameters<Cluster["applyStatus"]>): Promise<KubernetesObject> {
+    return this.#options.api.applyStatus(...args)
+  }
+
+  setFinalizers(...[resource, object, finalizers]: Parameters<Cluster["setFinalizers"]>): Promise<KubernetesObject> {
+    const { uid, resourceVersion } = object.metadata
+    return this.#options.api.mergePatch(resource, keyOf(object), { metadata: { uid, resourceVersion, finalizers } })
+  }
+
+  async delete(resource: Resource, key: ObjectKey, uid?: string): Promise<void> {
+    try {
+      await this.#options.api.delete(resource, key, uid)
+    } catch (error) {
+      // Gone, or another one of the same name stands there now.
+      if (!isOutdated(error)) throw error
+    }
+  }
+}

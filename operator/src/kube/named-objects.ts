@@ -1,0 +1,89 @@
+// Objects that others name, each followed by itself: not all Secrets of a namespace are the operator's business. They are
+// followed for as long as somebody needs them.
+import type { Cluster, Following } from "./cluster.ts"
+import { type KubernetesObject, type ObjectKey, parseKey, type Resource } from "./kubernetes-object.ts"
+import { ObjectStore } from "./object-store.ts"
+import { type OperatorRuntime, pause } from "../runtime.ts"
+
+export interface NamedObjectsOptions {
+  readonly cluster: Pick<Cluster, "follow" | "get">
+  readonly runtime: Pick<OperatorRuntime, "log" | "timers">
+  readonly resource: Resource
+  /** Told of those who need what has changed. */
+  readonly changed: (owner: string) => void
+}
+
+interface Named {
+  readonly following: Following
+  readonly owners: Set<string>
+}
+
+/** Each is a connection to the apiserver. What is named beyond them is read with every look, and nobody tells of its changes. */
+const namedMaximum = 1_000
+const patienceMs = 5_000
+
+export class NamedObjects {
+  readonly #options: NamedObjectsOptions
+  readonly #store = new ObjectStore()
+  readonly #named = new Map<ObjectKey, Named>()
+  readonly #needs = new Map<string, readonly ObjectKey[]>()
+
+  constructor(options: NamedObjectsOptions) {
+    this.#options = options
+  }
+
+  /** What this owner needs from now on, in place of what it needed before. */
+  need(owner: string, keys: readonly ObjectKey[]): void {
+    const before = this.#needs.get(owner) ?? []
+    for (const key of keys) this.#follow(owner, key)
+    for (const key of before) if (!keys.includes(key)) this.#leave(owner, key)
+    if (keys.length === 0) this.#needs.delete(owner)
+    else this.#needs.set(owner, keys)
+  }
+
+  /** Waits a little for what is not known yet; what is not known then either, or is not followed, is asked for. */
+  async get(key: ObjectKey, signal: AbortSignal): Promise<KubernetesObject | undefined> {
+    const { cluster, resource, runtime } = this.#options
+    const following = this.#named.get(key)?.following
+    if (following?.hasSynced === false) await Promise.race([following.whenSynced(), pause(patienceMs, runtime, signal)])
+    return following?.hasSynced === true ? this.#store.get(key) : cluster.get(resource, key)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#named.values()].map(({ following }) => following.stop()))
+  }
+
+  #follow(owner: string, key: ObjectKey): void {
+    const { cluster, resource, runtime, changed } = this.#options
+    const present = this.#named.get(key)
+    if (present !== undefined) {
+      present.owners.add(owner)
+      return
+    }
+    if (this.#named.size >= namedMaximum) {
+      runtime.log.warn("too many objects are named by others to follow all of them", {
+        resource: resource.plural,
+        key,
+        namedMaximum,
+      })
+      return
+    }
+    const owners = new Set([owner])
+    const following = cluster.follow({ resource, ...parseKey(key) }, this.#store, () => {
+      for (const one of owners) changed(one)
+    })
+    this.#named.set(key, { following, owners })
+  }
+
+  #leave(owner: string, key: ObjectKey): void {
+    const named = this.#named.get(key)
+    if (named === undefined) return
+    named.owners.delete(owner)
+    if (named.owners.size > 0) return
+    this.#named.delete(key)
+    void named.following.stop().then(() => {
+      // Unless somebody needs it again by now.
+      if (!this.#named.has(key)) this.#store.delete(key)
+    })
+  }
+}

@@ -1,0 +1,142 @@
+// What an apiserver would do with a manifest before it stores it: refuse it in words that name the field, or fill in defaults.
+import type { Kind } from "../api/definition.ts"
+import { specFaults } from "../api/rules.ts"
+import {
+  apiVersionOf,
+  configMaps,
+  type KubernetesObject,
+  namespaces,
+  type ObjectKey,
+  type Resource,
+  secrets,
+} from "../kube/kubernetes-object.ts"
+import type { Manifest } from "./manifests.ts"
+
+/** Where a member is, from the object's root, and what is wrong with it. */
+export interface Refusal {
+  readonly field: string
+  readonly message: string
+}
+
+/** What of an object is declared: its labels and annotations, and everything beside its metadata. */
+export type Declared = Readonly<Record<string, unknown>> & {
+  readonly metadata?: Pick<KubernetesObject["metadata"], "labels" | "annotations">
+}
+
+export interface Admitted {
+  readonly resource: Resource
+  readonly key: ObjectKey
+  readonly declared: Declared
+}
+
+/** Kinds of Kubernetes itself that objects refer to. */
+export const plainResources: readonly Resource[] = [secrets, configMaps, namespaces]
+const plainMembers = new Set(["apiVersion", "kind", "metadata", "type", "data", "stringData", "immutable"])
+const ownMembers = new Set(["apiVersion", "kind", "metadata", "spec", "status"])
+
+const nameExpression = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const namespaceExpression = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+const nameLengthMaximum = 253
+const base64Expression = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+export const defaultNamespace = "default"
+
+/** Undefined for an object that is none of ours, and that nothing of ours refers to. */
+export function admit(
+  { object }: Pick<Manifest, "object">,
+  kinds: readonly Kind<unknown>[],
+  specBefore: (resource: Resource, key: ObjectKey) => unknown,
+): Admitted | readonly Refusal[] | undefined {
+  const { apiVersion, kind, metadata } = object
+  if (typeof apiVersion !== "string") return [{ field: "apiVersion", message: "is missing" }]
+  if (typeof kind !== "string") return [{ field: "kind", message: "is missing" }]
+  const isThis = (resource: Resource) => apiVersionOf(resource) === apiVersion && resource.kind === kind
+  const own = kinds.find(isThis)
+  const resource = own ?? plainResources.find(isThis)
+  if (resource === undefined) {
+    const isOurs = kinds.some(({ group }) => apiVersion === group || apiVersion.startsWith(`${group}/`))
+    return isOurs ? [{ field: "kind", message: `there is no ${kind} in ${apiVersion}` }] : undefined
+  }
+  if (!isObject(metadata)) return [{ field: "metadata", message: "is missing" }]
+  const members = own === undefined ? plainMembers : ownMembers
+  const refusals: Refusal[] = Object.keys(object)
+    .filter((name) => !members.has(name))
+    .map((field) => ({ field, message: "is not known" }))
+  refusals.push(...metadataRefusals(resource, metadata))
+  if (refusals.length > 0) return refusals
+
+  const {
+    name,
+    namespace = defaultNamespace,
+    labels,
+    annotations,
+  } = metadata as unknown as KubernetesObject["metadata"]
+  const key = resource.scope === "Cluster" ? name : `${namespace}/${name}`
+  const kept = { ...(labels && { labels }), ...(annotations && { annotations }) }
+  const about = Object.keys(kept).length === 0 ? {} : { metadata: kept }
+  if (own === undefined) {
+    const data = dataOf(object)
+    return Array.isArray(data) ? data : { resource, key, declared: { ...about, ...(data as object) } }
+  }
+  const spec = object["spec"] ?? {}
+  const faults = specFaults(own, spec, specBefore(resource, key))
+  if (faults.length > 0) return faults
+  const filled = own.spec.parse(spec)
+  const unknown = unknownMembers(spec, filled, "spec")
+  return unknown.length > 0 ? unknown : { resource, key, declared: { ...about, spec: filled } }
+}
+
+function metadataRefusals(resource: Resource, metadata: Readonly<Record<string, unknown>>): readonly Refusal[] {
+  const { name, namespace, labels, annotations } = metadata
+  const refusals: Refusal[] = []
+  if (typeof name !== "string") refusals.push({ field: "metadata.name", message: "is missing" })
+  else if (name.length > nameLengthMaximum || !nameExpression.test(name))
+    refusals.push({ field: "metadata.name", message: "must be lower-case letters, digits, - and ." })
+  if (namespace !== undefined && resource.scope === "Cluster")
+    refusals.push({ field: "metadata.namespace", message: `a ${resource.kind} is in no namespace` })
+  else if (namespace !== undefined && (typeof namespace !== "string" || !namespaceExpression.test(namespace)))
+    refusals.push({ field: "metadata.namespace", message: "must be lower-case letters, digits and -" })
+  for (const [member, texts] of Object.entries({ labels, annotations })) {
+    if (texts === undefined || texts === null) continue
+    if (!isObject(texts)) refusals.push({ field: `metadata.${member}`, message: "must be an object of texts" })
+    else
+      for (const [one, text] of Object.entries(texts))
+        if (typeof text !== "string")
+          refusals.push({ field: `metadata.${member}.${one}`, message: "must be a text; put it in quotes" })
+  }
+  return refusals
+}
+
+/** As Kubernetes keeps it: what is given as text is kept with the rest, in base64. */
+function dataOf(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | readonly Refusal[] {
+  const { apiVersion: _, kind, metadata: __, stringData = {}, data = {}, ...rest } = object
+  const refusals: Refusal[] = []
+  const filled: Record<string, string> = {}
+  for (const [member, values] of Object.entries({ data, stringData })) {
+    if (!isObject(values)) refusals.push({ field: member, message: "must be an object of texts" })
+    else
+      for (const [name, value] of Object.entries(values)) {
+        const field = `${member}.${name}`
+        if (typeof value !== "string") refusals.push({ field, message: "must be a text; put it in quotes" })
+        else if (member === "data" && kind === "Secret" && !base64Expression.test(value))
+          refusals.push({ field, message: "must be base64; stringData takes text as it is" })
+        else filled[name] = member === "data" ? value : Buffer.from(value).toString("base64")
+      }
+  }
+  if (refusals.length > 0) return refusals
+  return Object.keys(filled).length === 0 ? rest : { ...rest, data: filled }
+}
+
+/** Members that the schema has no word for. An apiserver is asked to refuse them too, by every client that validates. */
+function unknownMembers(given: unknown, known: unknown, path: string): readonly Refusal[] {
+  if (Array.isArray(given) && Array.isArray(known))
+    return given.flatMap((item, index) => unknownMembers(item, known[index], `${path}.${index}`))
+  if (!isObject(given) || !isObject(known)) return []
+  return Object.entries(given).flatMap(([name, value]) =>
+    name in known || value === undefined || value === null
+      ? unknownMembers(value, known[name], `${path}.${name}`)
+      : [{ field: `${path}.${name}`, message: "is not known" }],
+  )
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

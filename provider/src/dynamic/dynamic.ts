@@ -1,0 +1,178 @@
+// The dynamic front: Pulumi's own process for dynamic resources calls these methods with plain JSON, in which a value that is
+// not known yet is one of a few texts.
+import { isDeepStrictEqual } from "node:util"
+import type { dynamic } from "@pulumi/pulumi"
+import type { Values } from "@chancery/engine/declared/shared"
+import { within } from "../lifecycle/deadline.ts"
+import { explain, nextRun, type Phase } from "./explain.ts"
+import { type Lifecycle, type Open, timeoutMs, Unfinished } from "../lifecycle/lifecycle.ts"
+import type { KindName } from "../lifecycle/kinds.ts"
+import { isLegacyState, namedState } from "./legacy-state.ts"
+import { ownerOf, wholeMarker } from "../lifecycle/creation-id.ts"
+import { writtenState } from "../lifecycle/defaults.ts"
+import type { Session } from "./session.ts"
+
+export type DynamicProvider = Required<dynamic.ResourceProvider<Values, Values>>
+
+/** As the SDK writes unknown text, booleans, numbers, lists and objects (`@pulumi/pulumi/runtime/rpc`). */
+const unknownValues = new Set([
+  "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+  "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+])
+
+const operationMs = 5 * 60_000
+
+export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycle>, session: Session): DynamicProvider {
+  async function said<T>(phase: Phase, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof Told) throw error
+      const { members = [] } = (await load().catch(() => undefined)) ?? {}
+      throw shown(error, explain(error, kindName, phase, members))
+    }
+  }
+
+  const timed = <T>(phase: "create" | "update" | "delete", values: Values, work: () => Promise<T>): Promise<T> =>
+    within(
+      timeoutMs(values, phase, operationMs),
+      `${phase} of the ${kindName}`,
+      work,
+      session.signal,
+      nextRun(kindName, phase),
+    )
+
+  const isWorkspace = kindName === "workspace"
+  const stateOf = (outs: Values): Values => (isWorkspace ? namedState(declared(outs)) : declared(outs))
+  const outsOf = (state: Values): Record<string, unknown> => plain(isWorkspace ? writtenState(state) : state)
+
+  // Those of the states that this process was shown: one that is to be replaced is compared first. Bounded by the stack.
+  const recorded = new Set<string>()
+
+  return {
+    configure: async ({ config }) => session.configure((key) => config.get(`chancery:${key}`)),
+
+    check: (_olds, news) =>
+      said("check", async () => {
+        const { defaults } = await session.configured
+        const lifecycle = await load()
+        const { inputs, failures } = lifecycle.check(declared(news), openIn(news), defaults)
+        return { inputs: { ...inputs }, failures: [...failures] }
+      }),
+
+    diff: (id, olds, news) =>
+      said("diff", async () => {
+        recorded.add(id)
+        await session.configured
+        const lifecycle = await load()
+        const difference = lifecycle.diff(stateOf(olds), declared(news), openIn(news))
+        const { changed, replaces, deleteBeforeReplace, isUnasked } = difference
+        const isUnchanged = changed.length === 0
+        if (isUnchanged && !isLegacyState(olds)) return { changes: false }
+        // The update of an unchanged resource sends no request; it writes a legacy state with named members.
+        if (isUnasked || isUnchanged) return { changes: true, replaces: [...replaces], deleteBeforeReplace }
+        // Undecided on purpose: the engine then shows, and `replaceOnChanges` sees, which inputs differ.
+        return { replaces: [...replaces], deleteBeforeReplace }
+      }),
+
+    create: (inputs) =>
+      said("create", async () => {
+        const { __marker: marker, ...news } = declared(inputs)
+        const marked = { ...news, __marker: wholeMarker(marker, session.project, news) }
+        const keptOuts = (state: Values) => outsOf({ ...state, __marker: marker })
+        const lifecycle = await load()
+        const owner = ownerOf(marker, session.project)
+        try {
+          const { id, state } = await session.use((engine) =>
+            timed("create", news, () => lifecycle.create(engine, marked, recorded, owner)),
+          )
+          recorded.add(id)
+          return { id, outs: keptOuts(state) }
+        } catch (error) {
+          if (!(error instanceof Unfinished)) throw error
+          const { id, state } = error.kept
+          const reason = explain(error.cause, kindName, "create", lifecycle.members)
+          // What was created is recorded, with the way back here: the next `up` finishes it.
+          throw Object.assign(shown(error, reason), {
+            id,
+            properties: { ...keptOuts(state), __unfinished: true, __provider: inputs["__provider"] },
+            reasons: [reason],
+          })
+        }
+      }),
+
+    read: (id, props = {}) =>
+      said("read", async () => {
+        const { defaults } = await session.configured
+        const lifecycle = await load()
+        const state = stateOf(props)
+        const owner = ownerOf(state["__marker"], session.project)
+        const found = await session.use((engine) =>
+          within(
+            operationMs,
+            `reading the ${kindName}`,
+            () => lifecycle.read(engine, id, state, defaults, owner),
+            session.signal,
+          ),
+        )
+        if (found === undefined) return { id: "", props: {} }
+        const outs = outsOf(found.state)
+        const { __provider: _address, ...before } = props
+        // Where nothing has changed Pulumi keeps the inputs it has, and is told half as much.
+        return { id, props: outs, ...(isDeepStrictEqual(outs, before) ? {} : { inputs: plain(found.inputs) }) }
+      }),
+
+    update: (id, olds, news) =>
+      said("update", async () => {
+        const wanted = declared(news)
+        const owner = ownerOf(wanted["__marker"], session.project)
+        const lifecycle = await load()
+        const state = await session.use((engine) =>
+          timed("update", wanted, () => lifecycle.update(engine, id, stateOf(olds), wanted, owner)),
+        )
+        return { outs: outsOf(state) }
+      }),
+
+    delete: (id, props) =>
+      said("delete", async () => {
+        const { defaults } = await session.configured
+        const lifecycle = await load()
+        const state = stateOf(props)
+        const owner = ownerOf(state["__marker"], session.project)
+        await session.use((engine) =>
+          timed("delete", state, () => lifecycle.delete(engine, id, state, defaults, owner)),
+        )
+      }),
+  }
+}
+
+/**
+ * Without the address of this code, which the process that calls us looks after, and without what says that a resource never was
+ * as declared: its outputs are then no likeness of its inputs.
+ */
+const declared = ({ __provider: _address, __unfinished: _flaw, ...values }: Values): Values => values
+
+const openIn = (news: Values): Open => new Set(Object.keys(news).filter((name) => holdsUnknown(news[name])))
+
+const holdsUnknown = (value: unknown): boolean =>
+  typeof value === "string"
+    ? unknownValues.has(value)
+    : typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown)
+
+/** The process that calls us has no words for `undefined`, and turns a `Date` into nothing. */
+function plain(values: Values): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(values)) as Record<string, unknown>
+}
+
+/** An error in the words that a user reads. */
+class Told extends Error {}
+
+/** Whoever catches it prints the stack. */
+function shown(error: unknown, message: string): Told {
+  const told = new Told(message)
+  told.stack = process.env["CHANCERY_STACK_TRACES"] && error instanceof Error ? (error.stack ?? "") : ""
+  return told
+}

@@ -1,0 +1,199 @@
+// One engine per address and token in a process, and one allowance for all that is asked of it.
+import { readFile } from "node:fs/promises"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Engine, EngineOptions } from "@chancery/engine"
+import type { Configuration } from "../configuration.ts"
+
+// How much one process asks of one engine at a time. Pulumi starts as many operations at once as the machine has cores for.
+
+export interface Limits {
+  /** Starts, evenly spread; undefined for no limit. */
+  readonly perSecond: number | undefined
+  readonly atOnce: number
+}
+
+export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
+
+export function createLimiter({ perSecond, atOnce }: Limits): Limiter {
+  // Bounded by what Pulumi has under way.
+  const waiting: (() => void)[] = []
+  let running = 0
+  let nextStart = 0
+
+  const enter = async (): Promise<void> => {
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running += 1
+    if (perSecond === undefined) return
+    const now = performance.now()
+    const start = Math.max(now, nextStart)
+    nextStart = start + 1_000 / perSecond
+    if (start > now) await sleep(start - now)
+  }
+  // Whoever waits longest takes the place over; it is never free in between.
+  const leave = (): void => {
+    const next = waiting.shift()
+    if (next === undefined) running -= 1
+    else next()
+  }
+
+  return async (work) => {
+    await enter()
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+}
+
+export interface Engines {
+  /** Does the work with the engine that the configuration names; once more with a new token when the old one has expired. */
+  use<T>(configuration: Configuration, work: (engine: Engine) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Opens an engine; the package is loaded when the first one is needed, since a preview may need none. */
+type Open = (url: string, options: EngineOptions) => Promise<Engine>
+
+const openByName: Open = async (url, options) => (await import("@chancery/engine")).openEngine(url, options)
+
+/** For how long one request is sent again: longer than any pause a server asks for, shorter than any operation's deadline. */
+const patienceMs = 240_000
+
+/** What Pulumi shows beside the results. */
+const warnAloud = (text: string): void => void process.stderr.write(`${text}\n`)
+
+export function createEngines(signal: AbortSignal, open: Open = openByName, warn = warnAloud): Engines {
+  const opened = new Map<string, Promise<Engine>>()
+
+  function engineFor(url: string, token: string | undefined, configuration: Configuration): Promise<Engine> {
+    const key = JSON.stringify([url, token])
+    const known = opened.get(key)
+    if (known !== undefined) return known
+    const opening = openLimited(url, token, configuration)
+    opened.set(key, opening)
+    opening.catch(() => opened.delete(key))
+    return opening
+  }
+
+  async function openLimited(url: string, token: string | undefined, configuration: Configuration): Promise<Engine> {
+    const { caFile, skipTlsVerify, maxRetries, requestTimeoutMs } = configuration
+    const isRemote = /^https?:/i.test(url)
+    if (skipTlsVerify)
+      warn(
+        `WARNING: chancery:skipTlsVerify is set. Whoever answers for ${url} is believed to be the server, and gets the token. ` +
+          "Name its certificates in chancery:caFile instead.",
+      )
+    const engine = await open(url, {
+      ...(token === undefined ? {} : { token }),
+      ...(caFile === undefined ? {} : { certificateAuthority: await certificatesIn(caFile) }),
+      ...(skipTlsVerify ? { skipTlsVerify } : {}),
+      // The work that needs no request is that of the server, if there is one, beside this short-lived process.
+      ...(isRemote
+        ? {
+            signal,
+            attempts: maxRetries + 1,
+            patienceMs,
+            answerTimeoutMs: requestTimeoutMs,
+            traceparent: () => configuration.traceparent,
+          }
+        : { jobs: false, ...(isInFile(url) ? { connections: 1 } : {}) }),
+    })
+    const limiter = createLimiter({
+      perSecond: isRemote ? configuration.requestsPerSecond : undefined,
+      atOnce: configuration.maxConcurrency,
+    })
+    // A remote engine asks again by itself.
+    return limited(engine, limiter, isRemote ? 0 : maxRetries)
+  }
+
+  return {
+    async use(configuration, work) {
+      const { engineUrl } = configuration
+      if (engineUrl === undefined) throw new Error(engineMissing)
+      const token = await configuration.token()
+      if (/^https?:/i.test(engineUrl) && token === undefined) throw new Error(tokenMissing)
+      try {
+        return await work(await engineFor(engineUrl, token, configuration))
+      } catch (error) {
+        if (codeOf(error) !== "unauthenticated") throw error
+        const renewed = await configuration.token()
+        if (renewed === token) throw error
+        return work(await engineFor(engineUrl, renewed, configuration))
+      }
+    },
+    async close() {
+      const engines = await Promise.allSettled(opened.values())
+      opened.clear()
+      for (const engine of engines) if (engine.status === "fulfilled") await engine.value[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Its reads are done at once, one after the other, and each connection remembers pages and statements of its own. */
+const isInFile = (url: string): boolean => /^sqlite:/i.test(url)
+
+const certificatesIn = (file: string): Promise<string> =>
+  readFile(file, "utf8").catch((cause: unknown) => {
+    throw new Error(`chancery:caFile: ${file} cannot be read`, { cause })
+  })
+
+const engineMissing =
+  "No engine is configured. Set its address with `pulumi config set chancery:engineUrl URL` or in CHANCERY_ENGINE_URL: " +
+  "https://… for a server, sqlite:FILE for one in this process."
+
+const tokenMissing =
+  "The engine needs a token. Set it with `pulumi config set --secret chancery:token TOKEN`, in CHANCERY_TOKEN, or name a file " +
+  "in chancery:tokenFile or CHANCERY_TOKEN_FILE."
+
+type Method = (...args: unknown[]) => Promise<unknown>
+
+/** The same engine, each of whose calls waits for its turn; so do those of the mounts it finds. */
+const limited = (engine: Engine, limiter: Limiter, retries: number): Engine =>
+  withLimitedFamilies(engine, limiter, retries, {
+    pki: (path) => withLimitedFamilies(engine.pki(path), limiter, retries),
+  })
+
+function withLimitedFamilies<T extends object>(
+  holder: T,
+  limiter: Limiter,
+  retries: number,
+  instead: Partial<T> = {},
+): T {
+  const families = new Map<PropertyKey, unknown>()
+  return new Proxy(holder, {
+    get(target, name) {
+      if (Object.hasOwn(instead, name)) return Reflect.get(instead, name)
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value === "function") return value.bind(target)
+      if (typeof value !== "object" || value === null) return value
+      if (!families.has(name)) families.set(name, limitedFamily(value, limiter, retries))
+      return families.get(name)
+    },
+  })
+}
+
+const limitedFamily = (family: object, limiter: Limiter, retries: number): object =>
+  new Proxy(family, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name, target)
+      if (typeof method !== "function") return method
+      return (...args: unknown[]) => limiter(() => patiently(() => (method as Method).apply(target, args), retries))
+    },
+  })
+
+const longestPauseMs = 5_000
+
+/** What is busy has done nothing, and may be asked again. */
+async function patiently<T>(work: () => Promise<T>, retries: number): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (codeOf(error) !== "busy" || attempt > retries) throw error
+      await sleep(Math.min(longestPauseMs, 50 * 2 ** attempt))
+    }
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code

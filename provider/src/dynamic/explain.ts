@@ -1,0 +1,85 @@
+// What a user reads when something was refused: status, member and detail, and what to do about it. Never a stack, never a
+// secret.
+import { isRefusal, type Refusal } from "../lifecycle/rejection.ts"
+
+export type Phase = "check" | "diff" | "create" | "read" | "update" | "delete"
+
+/** `members` are the kind's properties: texts of the API name them as its wire formats do. */
+export function explain(error: unknown, kindName: string, phase: Phase, members: readonly string[] = []): string {
+  if (!isRefusal(error)) return error instanceof Error ? error.message : String(error)
+  const hint = hintFor(error, kindName, phase)
+  const faults = error.faults.map(({ field, pointer, detail }) => {
+    const where = field?.join(".") ?? pointer
+    return where === undefined ? detail : `${where}: ${detail}`
+  })
+  const said = faults.length === 0 ? error.message : faults.join("; ")
+  return `${withPropertyNames(said, members)} (${statusOf(error)})${hint === undefined ? "" : `\n${hint}`}`
+}
+
+/** Replaces wire names of members, such as `auto-apply` or `max_ttl`, with the names of the properties. */
+export function withPropertyNames(text: string, members: readonly string[]): string {
+  return text.replaceAll(/(?<![\w/.-])[a-z]+(?:[-_][a-z]+)+(?![\w/-]|\.\w)/g, (wireName) => {
+    const property = wireName.replaceAll(/[-_]([a-z])/g, (_separator, letter: string) => letter.toUpperCase())
+    return members.includes(property) ? property : wireName
+  })
+}
+
+/** What becomes of something of which nobody knows whether it was done. */
+export const nextRun = (kindName: string, phase: Phase): string =>
+  phase === "create" && unrepeatable.has(kindName)
+    ? "the next `pulumi up` looks for it before it issues another one"
+    : "the next `pulumi up` finds out"
+
+/** Each is another one, and none has a name to be known by. */
+const unrepeatable = new Set(["pkiCertificate", "pkiSignedCertificate", "pkiIntermediate"])
+
+function hintFor(error: Refusal, kindName: string, phase: Phase): string | undefined {
+  switch (error.code) {
+    case "unauthenticated":
+      return "The token is unknown, expired or revoked. CHANCERY_TOKEN in the environment comes before chancery:token of the stack."
+    case "invalid":
+      return phase === "create" && error.faults.some(({ detail }) => detail.includes("taken"))
+        ? "If it is to be managed here from now on, set adopt: true or import it."
+        : undefined
+    case "conflict":
+      if (phase === "create") return "If it is to be managed here from now on, set adopt: true."
+      return phase === "delete"
+        ? `Nothing was deleted. Take away what holds it, set deletionPolicy: "force" and run \`pulumi up\` before this, or ` +
+            `deletionPolicy: "retain" to leave the ${kindName} where it is.`
+        : undefined
+    case "unavailable":
+      if (error.notSent !== undefined) return `Nothing was changed. ${remedies[error.notSent]}`
+      return `Whether it was done is not known; ${nextRun(kindName, phase)}.`
+    default:
+      return undefined
+  }
+}
+
+const remedies: Readonly<Record<NonNullable<Refusal["notSent"]>, string>> = {
+  unreachable: "Check that the server is running, and its address in chancery:engineUrl or CHANCERY_ENGINE_URL.",
+  "untrusted-certificate":
+    "If its certificate is from a private authority, set chancery:caFile or CHANCERY_CA_FILE to a file with its certificate (PEM).",
+}
+
+/** As the API answers it; an engine in this process has no numbers of its own. */
+const statuses: Readonly<Record<string, number>> = {
+  "bad-request": 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  "not-found": 404,
+  conflict: 409,
+  gone: 410,
+  "precondition-failed": 412,
+  "too-large": 413,
+  invalid: 422,
+  unprocessable: 422,
+  "rate-limited": 429,
+  pending: 503,
+  busy: 503,
+  "out-of-service": 503,
+}
+
+const statusOf = ({ code }: Refusal): string => {
+  const status = statuses[code]
+  return status === undefined ? code : `${status} ${code}`
+}

@@ -1,0 +1,34 @@
+// States of workspaces as earlier builds wrote them: settings that the program does not declare stand in the member `__found`,
+// without names. Like all states they lack settings with the value of a new workspace. Every release reads them: such a state may be
+// destroyed before anything rewrites it.
+import type { Values } from "@chancery/engine/declared/shared"
+import { lifeMembers } from "../lifecycle/lifecycle.ts"
+import { omittedSettings } from "../lifecycle/defaults.ts"
+
+export const foundMember = "__found"
+
+const listMembers = ["createdAt", "engineVersion", "projectId"]
+const textMembers = [...listMembers, "__marker"]
+
+export const isLegacyState = (state: Values): boolean => state[foundMember] !== undefined
+
+/** Returns the state of a workspace with every member under its name. */
+export function namedState(state: Values): Values {
+  if (!isLegacyState(state)) return { ...omittedSettings, ...state }
+  const { [foundMember]: found, ...members } = state
+  const managed = Object.keys(members).filter((name) => !lifeMembers.includes(name))
+  return { ...omittedSettings, ...foundSettings(found), ...members, __managed: managed.toSorted() }
+}
+
+/** Parses `__found`: an object in the first builds, then a list, then the text of a list that has the marker too. */
+function foundSettings(found: unknown): Values {
+  if (typeof found === "string") return listedSettings(textMembers, JSON.parse(found) as readonly unknown[])
+  if (Array.isArray(found)) return listedSettings(listMembers, found)
+  return found as Values
+}
+
+/** Null stands for a member that is declared, and so has its own name. Behind the list are settings with unusual values. */
+function listedSettings(names: readonly string[], list: readonly unknown[]): Values {
+  const listed = names.map((name, index) => [name, list[index]] as const).filter(([, value]) => value !== null)
+  return { ...Object.fromEntries(listed), ...(list[names.length] as Values | undefined) }
+}

@@ -1,0 +1,58 @@
+// The API answers 404 for missing and for forbidden resources alike. A resource is dropped from the state only if the token could see
+// it.
+import type { Engine } from "@chancery/engine"
+import { isRefusal } from "./rejection.ts"
+
+/** What somebody sees all of, or perhaps not. */
+export type Sight = "workspaces" | "projects"
+
+/** Whether whoever the engine acts for sees all of them. Undefined for a place that is not known: wherever they belong. */
+export async function seesAll(engine: Engine, what: Sight, organization: string | undefined): Promise<boolean> {
+  const known = seen.get(engine) ?? new Map<string, Promise<boolean>>()
+  seen.set(engine, known)
+  const key = JSON.stringify([what, organization])
+  const asked = known.get(key) ?? ask(engine, what, organization)
+  known.set(key, asked)
+  asked.catch(() => known.delete(key))
+  return asked
+}
+
+/** What a token may do changes seldom, and a process lives for one run. */
+const seen = new WeakMap<Engine, Map<string, Promise<boolean>>>()
+
+async function ask({ organizations }: Engine, what: Sight, organization: string | undefined): Promise<boolean> {
+  const places =
+    organization === undefined ? await allOf(organizations) : [await organizations.get(organization).catch(hidden)]
+  return places.length > 0 && places.every((place) => place !== undefined && hasAll(place.permissions, what))
+}
+
+type Organizations = Engine["organizations"]
+type Permissions = Awaited<ReturnType<Organizations["get"]>>["permissions"]
+
+/** Whoever may make one sees the others. */
+const hasAll = ({ canUpdate, canCreateWorkspace, canCreateProject }: Permissions, what: Sight): boolean =>
+  canUpdate || (what === "workspaces" ? canCreateWorkspace : canCreateProject)
+
+/** More organizations than these, and nothing is certain. */
+const organizationsMaximum = 100
+
+async function allOf(organizations: Organizations) {
+  const { items, totalCount } = await organizations.list(undefined, { number: 1, size: organizationsMaximum })
+  return totalCount > items.length ? [] : items
+}
+
+function hidden(error: unknown): undefined {
+  if (isRefusal(error) && error.code === "not-found") return
+  throw error
+}
+
+export const unseen = (id: string, organization: string | undefined): Error =>
+  new Error(
+    `${id} is gone, or this token may not see it: it does not see everything ` +
+      `${organization === undefined ? "there is" : `in ${organization}`}. Use one of an administrator, or, if it is gone, ` +
+      "`pulumi state delete` its URN.",
+  )
+
+export async function isInSight({ workspaces }: Engine, id: string): Promise<boolean> {
+  return (await workspaces.get({ id }).catch(hidden)) !== undefined
+}
