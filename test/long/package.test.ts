@@ -35,7 +35,7 @@ test("the packed engine installs into an empty folder and loads", { timeout: 300
       "bin/chancery.js",
       "package.json",
     ])
-    expect(contents.filter((path) => path.includes(".test."))).toEqual([])
+    expect(contents.filter((path) => /\.test\.|\/testing\/|\.map$/.test(path))).toEqual([])
 
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
     await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball?.filename}`], {
@@ -118,6 +118,23 @@ test("the packed provider loads in an empty folder beside Pulumi's SDK, and is f
     expect(stdout.trim()).toBe("function configure check diff create read update delete")
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+})
+
+/** Fetched for this test alone. */
+const checks = [
+  { program: "publint@0.3.25", args: ["publint", "run", "--strict"] },
+  // Packages are for Node 24 and newer, where `require` loads ES modules.
+  { program: "@arethetypeswrong/cli@0.18.5", args: ["attw", "--pack", "--profile", "esm-only"] },
+]
+
+test.each(checks)("packages pass $program", async ({ program, args }) => {
+  await run("npm", ["run", "build"], { cwd: root })
+  for (const workspace of ["engine", "provider"]) {
+    const { stdout } = await run("npm", ["exec", "--yes", "--package", program, "--", ...args, join(root, workspace)], {
+      cwd: root,
+    })
+    expect(stdout).toMatch(/All good|No problems found/)
   }
 })
 

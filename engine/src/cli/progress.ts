@@ -1,4 +1,3 @@
-import { SingleBar } from "cli-progress"
 import type { BackupProgress } from "../storage/maintenance/backup.ts"
 import type { Terminal } from "./terminal.ts"
 
@@ -22,25 +21,18 @@ export function progressOf(terminal: Terminal, verb: string): Progress {
   }
 }
 
+const barWidth = 40
+
+/** Draws over the line that it has drawn before. */
 function bar(stream: NodeJS.WriteStream, verb: string): Progress {
-  const drawn = new SingleBar({
-    stream,
-    format: `${verb} {bar} {percentage} % ({value}/{total}, {duration_formatted})`,
-    barCompleteChar: "#",
-    barIncompleteChar: "-",
-    hideCursor: true,
-  })
-  let begun = false
   return {
     show(done, total) {
-      if (!begun) drawn.start(total, 0)
-      begun = true
-      drawn.setTotal(total)
-      drawn.update(done)
+      const share = total === 0 ? 0 : done / total
+      const filled = Math.round(share * barWidth)
+      const text = `${verb} ${"#".repeat(filled)}${"-".repeat(barWidth - filled)} ${Math.floor(share * 100)} % (${done}/${total})`
+      stream.write(`\r\u001B[2K${text}`)
     },
-    end() {
-      drawn.stop()
-    },
+    end: () => void stream.write("\n"),
   }
 }
 
