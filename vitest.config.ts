@@ -24,11 +24,10 @@ const postgresSeemsThere =
 
 const tests = ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"]
 /** The long ones take minutes and have a configuration of their own. */
-const excluded = ["**/node_modules/**", "test/long/**", "test/operator/**"]
+const excluded = ["**/node_modules/**", "test/long/**", "test/e2e/operator/**"]
 /** Public clients, processes, the Pulumi engine, programs that check certificates, and every endpoint with every kind of caller or input. */
 const systemTests = [
-  "test/{cli,clients,conformance,examples,fuzz,hostile,judges,manifests,monitoring,permissions}/**/*.test.ts",
-  "test/{postgres,pulumi,simulation,x509}/**/*.test.ts",
+  "test/{cli,conformance,e2e,examples,fuzz,manifests,monitoring,postgres,security,simulation,validators,x509}/**/*.test.ts",
 ]
 const unit = unitTests(source("."), tests, excluded)
 const onPostgres = filesOnUsualStore(source("."), tests, excluded)
@@ -81,8 +80,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "operator",
-          include: ["test/operator/**/*.test.ts"],
-          globalSetup: ["test/operator/global-setup.ts"],
+          include: ["test/e2e/operator/**/*.test.ts"],
+          globalSetup: ["test/e2e/operator/global-setup.ts"],
         },
       },
       ...(dockerSeemsThere
@@ -91,8 +90,8 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: "operator on k3s",
-                include: ["test/operator/**/*.test.ts"],
-                globalSetup: ["test/operator/k3s-setup.ts"],
+                include: ["test/e2e/operator/**/*.test.ts"],
+                globalSetup: ["test/e2e/operator/k3s-setup.ts"],
                 env: { CHANCERY_TEST_CLUSTER: "k3s" },
               },
             },

@@ -1,4 +1,4 @@
-// A Kubernetes API server for tests that reviews tokens as the test tells it to; `test/operator` has a real one.
+// A Kubernetes API server for tests that reviews tokens as the test tells it to; `test/e2e/operator` has a real one.
 import type { ServerResponse } from "node:http"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"

@@ -1,4 +1,4 @@
-// The 8 requests of a `terraform plan`, as `test/clients/terraform/requests.test.ts` finds them, one after another on a kept connection,
+// The 8 requests of a `terraform plan`, as `test/e2e/clients/terraform/requests.test.ts` finds them, one after another on a kept connection,
 // with 100,000 workspaces present.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -30,7 +30,7 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
     },
     PostgreSQL: operations,
     "Read replicas": operations,
-    Kubernetes: { test: "test/operator/server-installation.test.ts" },
+    Kubernetes: { test: "test/e2e/operator/server-installation.test.ts" },
     "Backup and restore": operations,
     "Move to another database": { test: "test/cli/storage-copy.test.ts" },
     "A new seal key": operations,
@@ -50,19 +50,19 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
   "docs/logins.md": {
     "First method": logins,
     "Programs: AppRole": { test: "test/cli/approle-logins.test.ts" },
-    "A cluster": { test: "test/operator/kubernetes-logins.test.ts" },
-    "cert-manager": { test: "test/operator/kubernetes-logins.test.ts" },
+    "A cluster": { test: "test/e2e/operator/kubernetes-logins.test.ts" },
+    "cert-manager": { test: "test/e2e/operator/kubernetes-logins.test.ts" },
     "Token roles": logins,
   },
   "docs/openapi.md": {
     "Generate a client": {
-      test: "test/clients/openapi-client.test.ts",
+      test: "test/e2e/clients/openapi-client.test.ts",
       except: {
         "npm install --save-dev @hey-api/openapi-ts typescript":
           "both are dependencies of this repository, in the versions that the test runs",
       },
     },
-    "Call it": { test: "test/clients/openapi-client.test.ts" },
+    "Call it": { test: "test/e2e/clients/openapi-client.test.ts" },
   },
   "docs/hardening.md": {
     "The machine": hardening,

@@ -10,7 +10,7 @@ import { bytesOf } from "../../engine/testing/state-file.ts"
 import { tarball } from "../../engine/testing/tar-archive.ts"
 import type { RunView } from "../../engine/src/workspaces/runs/run.ts"
 import { type Running, serve, start, temporaryFolder } from "../cli/chancery.ts"
-import { cloud, greeting, noTool, organization, tools } from "../clients/terraform/stage.ts"
+import { cloud, greeting, noTool, organization, tools } from "../e2e/clients/terraform/fixture.ts"
 
 const program = fileURLToPath(new URL("../../examples/executor/executor.ts", import.meta.url))
 

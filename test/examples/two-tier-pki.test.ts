@@ -1,6 +1,6 @@
 // The example as a whole, by the real Pulumi engine and with a server; test/long has it with an engine of the provider's own.
 import { beforeAll, expect, test } from "vitest"
-import { buildProvider, openStack } from "../pulumi/stack.ts"
+import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 import { twoTierPki } from "./two-tier-pki.ts"
 

@@ -1,7 +1,7 @@
 // The example as a whole, by the real Pulumi engine.
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { expect, vi } from "vitest"
-import type { TestStack } from "../pulumi/stack.ts"
+import type { TestStack } from "../e2e/pulumi/stack.ts"
 
 /** Its module is run anew each time, as Pulumi does. */
 const program = async (): Promise<Record<string, unknown>> => {

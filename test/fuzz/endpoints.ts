@@ -2,8 +2,8 @@
 import { busy } from "../../engine/src/core/errors.ts"
 import { keyGenerator } from "../../engine/src/x509/key-generation.ts"
 import type { Answer } from "../../engine/testing/test-engine.ts"
-import { openPkiUsers, type PkiUsers } from "../permissions/pki/cast.ts"
-import { pkiEndpoints, preparePki, type ReadyPkiRequest } from "../permissions/pki/matrix.ts"
+import { openPkiUsers, type PkiUsers } from "../security/permissions/pki/users.ts"
+import { pkiEndpoints, preparePki, type ReadyPkiRequest } from "../security/permissions/pki/matrix.ts"
 import { type Json, mapTexts, parseJson, pemTexts } from "./json.ts"
 import {
   byteMutations,

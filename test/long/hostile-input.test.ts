@@ -1,7 +1,7 @@
-// Every endpoint, on each store, with all that test/hostile sends a sample of. CHANCERY_SEED repeats a run that failed.
+// Every endpoint, on each store, with all that test/security/hostile sends a sample of. CHANCERY_SEED repeats a run that failed.
 import { afterAll, describe, expect, test } from "vitest"
 import { databaseKinds } from "../../engine/testing/temporary-database.ts"
-import { openPkiTarget, openTarget } from "../hostile/attack.ts"
+import { openPkiTarget, openTarget } from "../security/hostile/attack.ts"
 import {
   complaintsOf,
   mutate,
@@ -13,9 +13,9 @@ import {
   wrongPaths,
   wrongPkiQueries,
   wrongQueries,
-} from "../hostile/campaign.ts"
-import { endpoints } from "../permissions/matrix.ts"
-import { pkiEndpoints } from "../permissions/pki/matrix.ts"
+} from "../security/hostile/campaign.ts"
+import { endpoints } from "../security/permissions/matrix.ts"
+import { pkiEndpoints } from "../security/permissions/pki/matrix.ts"
 
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 31)
 const { attackCount, runs, endpointsPerTarget } =

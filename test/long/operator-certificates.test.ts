@@ -11,8 +11,8 @@ import { heldIn } from "../../operator/src/controllers/certificate/stored-certif
 import type { KubernetesObject } from "../../operator/src/kube/kubernetes-object.ts"
 import { runOperator } from "../../operator/src/operator.ts"
 import { systemRuntime } from "../../operator/src/runtime.ts"
-import { type Cluster, openCluster } from "../operator/cluster.ts"
-import { type ControlPlane, startControlPlane } from "../operator/control-plane.ts"
+import { type Cluster, openCluster } from "../e2e/operator/cluster.ts"
+import { type ControlPlane, startControlPlane } from "../e2e/operator/control-plane.ts"
 import { findKubernetes } from "../toolchain/kubernetes.ts"
 
 const isShort = process.env["CHANCERY_SHORT"] === "1"

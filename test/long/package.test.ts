@@ -9,7 +9,7 @@ import { expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { providerText } from "../../provider/src/dynamic/pulumi-resource.ts"
 import { typedPage } from "../documents/typed-page.ts"
-import { startDynamicServer } from "../pulumi/dynamic-server.ts"
+import { startDynamicServer } from "../e2e/pulumi/dynamic-server.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const run = promisify(execFile)

@@ -1,8 +1,8 @@
 // Examples as users run them: a folder with a `Pulumi.yaml`, and Pulumi's command in it.
 import { readFile } from "node:fs/promises"
 import { beforeAll, describe, expect, test } from "vitest"
-import { openProject } from "../pulumi/project.ts"
-import { buildProvider, openStack } from "../pulumi/stack.ts"
+import { openProject } from "../e2e/pulumi/project.ts"
+import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const pulumi = await pulumiProgram()

@@ -4,10 +4,10 @@ import { appendFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { beforeAll, describe, expect, test } from "vitest"
-import { declaredBy, everyName, everything, inventory, nothing, sshKeysFor } from "../pulumi/everything.ts"
-import { dyingAt, untilDone } from "../pulumi/dying-stack.ts"
-import { openFaultInjectingProxy } from "../pulumi/fault-injecting-proxy.ts"
-import { buildProvider, openStack } from "../pulumi/stack.ts"
+import { declaredBy, everyName, everything, inventory, nothing, sshKeysFor } from "../e2e/pulumi/everything.ts"
+import { dyingAt, untilDone } from "../e2e/pulumi/dying-stack.ts"
+import { openFaultInjectingProxy } from "../e2e/pulumi/fault-injecting-proxy.ts"
+import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const pulumi = await pulumiProgram()

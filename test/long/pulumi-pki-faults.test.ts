@@ -3,9 +3,9 @@
 import { PkiCertificate, PkiIssuer, PkiRevocation, PkiSignedCertificate } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Pki } from "../../engine/src/pki/mounts/pki.ts"
-import { prepareAuthority } from "../pulumi/certificate-story.ts"
-import { dyingAt } from "../pulumi/dying-stack.ts"
-import { buildProvider, openStack } from "../pulumi/stack.ts"
+import { prepareAuthority } from "../e2e/pulumi/certificate-scenario.ts"
+import { dyingAt } from "../e2e/pulumi/dying-stack.ts"
+import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const pulumi = await pulumiProgram()

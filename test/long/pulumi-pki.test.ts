@@ -1,10 +1,15 @@
 // Whole stories of certificates by the real Pulumi engine, with the engine in the provider's process and with a server.
 import { beforeAll, describe, expect, test } from "vitest"
 import { twoTierPki } from "../examples/two-tier-pki.ts"
-import { certificateStory, declareCertificate, prepareAuthority, signedStory } from "../pulumi/certificate-story.ts"
-import { openFaultInjectingProxy } from "../pulumi/fault-injecting-proxy.ts"
-import { issuerStory } from "../pulumi/issuer-story.ts"
-import { buildProvider, openStack } from "../pulumi/stack.ts"
+import {
+  certificateStory,
+  declareCertificate,
+  prepareAuthority,
+  signedStory,
+} from "../e2e/pulumi/certificate-scenario.ts"
+import { openFaultInjectingProxy } from "../e2e/pulumi/fault-injecting-proxy.ts"
+import { issuerStory } from "../e2e/pulumi/issuer-scenario.ts"
+import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const pulumi = await pulumiProgram()

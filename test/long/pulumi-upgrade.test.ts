@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Build, buildOf, commitNamed } from "./previous-build.ts"
-import { openProject, type Project } from "../pulumi/project.ts"
-import { buildProvider, openStack, type TestStack } from "../pulumi/stack.ts"
+import { openProject, type Project } from "../e2e/pulumi/project.ts"
+import { buildProvider, openStack, type TestStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const packages = fileURLToPath(new URL("../../node_modules", import.meta.url))

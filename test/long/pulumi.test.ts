@@ -12,11 +12,11 @@ import {
   WorkspaceLock,
 } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
-import { openFaultInjectingProxy } from "../pulumi/fault-injecting-proxy.ts"
-import { importStory } from "../pulumi/import-story.ts"
-import { pkiStory } from "../pulumi/pki-story.ts"
-import { buildProvider, openStack } from "../pulumi/stack.ts"
-import { workspaceStory } from "../pulumi/workspace-story.ts"
+import { openFaultInjectingProxy } from "../e2e/pulumi/fault-injecting-proxy.ts"
+import { importStory } from "../e2e/pulumi/import-scenario.ts"
+import { pkiStory } from "../e2e/pulumi/pki-scenario.ts"
+import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
+import { workspaceStory } from "../e2e/pulumi/workspace-scenario.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const pulumi = await pulumiProgram()

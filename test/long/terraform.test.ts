@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { cloud, noTool, openTerraformStage, organization, tools } from "../clients/terraform/stage.ts"
+import { cloud, noTool, openTerraformStage, organization, tools } from "../e2e/clients/terraform/fixture.ts"
 
 /** Each of its requests is tried for minutes; it takes thirteen in all. */
 const patienceMs = 25 * 60_000

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { parse } from "yaml"
 import { startServer } from "../../engine/src/server/server.ts"
 import { openTestEngine } from "../../engine/testing/test-engine.ts"
-import { putState } from "../operator/workspace-state.ts"
+import { putState } from "../e2e/operator/workspace-state.ts"
 import { builtChancery, start as startCommand, temporaryFolder } from "../cli/chancery.ts"
 
 async function setting() {

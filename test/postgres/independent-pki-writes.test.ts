@@ -1,8 +1,8 @@
 // The same as `independent-writes.test.ts`, below `/v1`.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
-import { openPkiUsers, type PkiUsers } from "../permissions/pki/cast.ts"
-import { askPki, preparePki } from "../permissions/pki/matrix.ts"
+import { openPkiUsers, type PkiUsers } from "../security/permissions/pki/users.ts"
+import { askPki, preparePki } from "../security/permissions/pki/matrix.ts"
 import {
   clients,
   isServerFault,

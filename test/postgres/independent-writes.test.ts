@@ -1,8 +1,8 @@
 // Writes of different objects do not make each other run again on PostgreSQL, but for those that share a row by design.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
-import { type Users, openUsers } from "../permissions/users.ts"
-import { ask, prepare } from "../permissions/matrix.ts"
+import { type Users, openUsers } from "../security/permissions/users.ts"
+import { ask, prepare } from "../security/permissions/matrix.ts"
 import {
   apiWrites,
   isServerFault,

@@ -1,8 +1,8 @@
 // Counts transactions that run again while many clients write different objects on PostgreSQL.
 import { databaseKinds, temporaryDatabase, type TemporaryDatabase } from "../../engine/testing/temporary-database.ts"
 import type { RecordedMetrics } from "../../engine/testing/recorded-metrics.ts"
-import { endpoints } from "../permissions/matrix.ts"
-import { pkiEndpoints } from "../permissions/pki/matrix.ts"
+import { endpoints } from "../security/permissions/matrix.ts"
+import { pkiEndpoints } from "../security/permissions/pki/matrix.ts"
 
 export const clients = 16
 export const rounds = 2

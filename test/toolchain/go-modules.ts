@@ -11,22 +11,22 @@ import { sayMissing } from "./missing.ts"
 const run = promisify(execFile)
 
 /** The public Go client of the workspace API, and what walks through the API with it. */
-export const goTfeFolder = join(import.meta.dirname, "../clients/go-tfe")
+export const goTfeFolder = join(import.meta.dirname, "../e2e/clients/go-tfe")
 
 /** The ACME code of Caddy and of cert-manager, as one command. */
-export const acmeGoFolder = join(import.meta.dirname, "../clients/acme-go")
+export const acmeGoFolder = join(import.meta.dirname, "../e2e/clients/acme-go")
 
 /** The public Go clients of the certificate API, and what walks through the API with them. */
-export const vaultGoFolder = join(import.meta.dirname, "../clients/vault-go")
+export const vaultGoFolder = join(import.meta.dirname, "../e2e/clients/vault-go")
 
 /** Renders files from the certificate API; a module that says which release, and no source of ours. */
 export const consulTemplateFolder = join(import.meta.dirname, "consul-template")
 
 /** Lints certificates, CRLs and OCSP answers. */
-export const zlintFolder = join(import.meta.dirname, "../judges/zlint")
+export const zlintFolder = join(import.meta.dirname, "../validators/zlint")
 
 /** Writes revocation lists. */
-export const crlsFolder = join(import.meta.dirname, "../judges/crls")
+export const crlsFolder = join(import.meta.dirname, "../validators/crls")
 
 /** The Pulumi engine with its command; a module that says which release, and no source of ours. */
 export const pulumiFolder = join(import.meta.dirname, "pulumi")

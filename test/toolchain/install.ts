@@ -15,10 +15,10 @@ import {
   vaultGoFolder,
   zlintFolder,
 } from "./go-modules.ts"
-import { buildGoTfeTests, findGoTfeTests } from "../clients/go-tfe-suite/build.ts"
+import { buildGoTfeTests, findGoTfeTests } from "../e2e/clients/go-tfe-suite/build.ts"
 import { pythonWithHvac } from "./hvac.ts"
 import { installPostgres } from "./install-postgres.ts"
-import { certtool, java, openssl } from "./judges.ts"
+import { certtool, java, openssl } from "./validators.ts"
 import { buildKubernetes, findKubernetes, kubernetesInstallation } from "./kubernetes.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
 import { promtool } from "./promtool.ts"

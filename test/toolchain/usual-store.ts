@@ -1,4 +1,4 @@
-// Which test files open the store that is usual for the run, most by a world: they run on SQLite and on PostgreSQL. It shows
+// Which test files open the store that is usual for the run, most by a test engine: they run on SQLite and on PostgreSQL. It shows
 // in what they import, so that a new one does without a line anywhere.
 import { globSync } from "node:fs"
 import { type Import, importReader } from "./imports.ts"
@@ -6,7 +6,7 @@ import { type Import, importReader } from "./imports.ts"
 /** Where the store is chosen, and by which names. */
 const source = { file: "engine/testing/temporary-database.ts", names: ["usualKind", "usualSharedKind"] }
 
-/** Every world they open is on a database that they name, of each kind where that matters. */
+/** Every engine they open is on a database that they name, of each kind where that matters. */
 export const onEveryKindThemselves: readonly string[] = [
   "engine/src/server/acme/acme-replicas.test.ts",
   "engine/src/server/vault/stored-certificates.test.ts",
@@ -26,11 +26,11 @@ export const onEveryKindThemselves: readonly string[] = [
   "test/postgres/independent-writes.test.ts",
   "test/postgres/one-organization.test.ts",
   // In test/long they send all they have to both kinds.
-  "test/hostile/hostile-input.test.ts",
-  "test/hostile/hostile-pki-input.test.ts",
+  "test/security/hostile/hostile-input.test.ts",
+  "test/security/hostile/hostile-pki-input.test.ts",
 ]
 
-/** Every world they open is on a server of PostgreSQL that they start themselves. */
+/** Every engine they open is on a server of PostgreSQL that they start themselves. */
 export const onServersOfTheirOwn: readonly string[] = ["test/postgres/read-replicas.test.ts"]
 
 /**
@@ -38,12 +38,12 @@ export const onServersOfTheirOwn: readonly string[] = ["test/postgres/read-repli
  * is asked on both by its own tests, and of ACME by two clients and by hand besides.
  */
 const onSqliteOnce: readonly string[] = [
-  "test/clients/acme-{certbot,dehydrated,go,newer-certbot,pebble}.test.ts",
-  "test/clients/{consul-template,go-tfe-suite,vault-hvac}.test.ts",
-  "test/judges/*.test.ts",
+  "test/e2e/clients/acme-{certbot,dehydrated,go,newer-certbot,pebble}.test.ts",
+  "test/e2e/clients/{consul-template,go-tfe-suite,vault-hvac}.test.ts",
+  "test/validators/*.test.ts",
   "test/manifests/*.test.ts",
   "test/monitoring/*.test.ts",
-  "test/pulumi/*.test.ts",
+  "test/e2e/pulumi/*.test.ts",
 ]
 
 /** The test files among `patterns` to run on PostgreSQL again, as paths below `root`. */

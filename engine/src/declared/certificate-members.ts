@@ -1,7 +1,7 @@
 // Declared members of certificates: the parameters of the certificate API under the names that programs use.
 import { type Fault, invalid, isEngineError } from "../core/errors.ts"
 import { type Member, member, type Members, type Optional, required, type Required, validator } from "./members.ts"
-import { declaredFaults, mountMemberFaults } from "./pki-words.ts"
+import { declaredFaults, mountMemberFaults } from "./pki-values.ts"
 import { sameText } from "./same-value.ts"
 import { duration, filledText, flag, instant, integer, type MemberType, orderedTexts, text, texts } from "./types.ts"
 

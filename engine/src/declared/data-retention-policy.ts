@@ -4,7 +4,7 @@ import { retentionFaults } from "../workspaces/state/retention-policy.ts"
 import type { DeclaredResource, Definition } from "./declared-resource.ts"
 import { diffMembers, type InForce, member, type SpecOf, validator } from "./members.ts"
 import { number, orNull } from "./types.ts"
-import { workspaceMember } from "./workspace-words.ts"
+import { workspaceMember } from "./organization-members.ts"
 
 const members = {
   workspaceId: workspaceMember("Workspace of the policy."),

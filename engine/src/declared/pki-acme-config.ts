@@ -11,7 +11,7 @@ import {
   parseDirectoryPolicy,
 } from "../pki/mounts/acme-settings.ts"
 import type { Changes, Created, DeclaredResource, Definition } from "./declared-resource.ts"
-import { declaredFaults, mountMember, mountMemberFaults } from "./pki-words.ts"
+import { declaredFaults, mountMember, mountMemberFaults } from "./pki-values.ts"
 import { defaultsOf, diffMembers, type Members, validator, withDefaults } from "./members.ts"
 import { contractMembers, type DeclaredOf, type NameOf } from "./contract-members.ts"
 import { duration, oneOf, orderedTexts } from "./types.ts"

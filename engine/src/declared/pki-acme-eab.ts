@@ -8,7 +8,7 @@ import { dayMs, formatInstant, parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import { mountPathOf } from "../pki/mounts/mount.ts"
 import type { Created, Known, DeclaredResource, Definition } from "./declared-resource.ts"
-import { mountMember, mountMemberFaults } from "./pki-words.ts"
+import { mountMember, mountMemberFaults } from "./pki-values.ts"
 import { diffMembers, member, output, type SpecOf, validator } from "./members.ts"
 import { duration, filledText, flag, orNull, text } from "./types.ts"
 

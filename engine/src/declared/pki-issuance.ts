@@ -15,7 +15,7 @@ import { readPrivateKey } from "../x509/private-key.ts"
 import { declaredRefusals, requestMember, requestValidator } from "./certificate-members.ts"
 import type { Changes, Created, DeclaredResource, Definition, Known, Origin } from "./declared-resource.ts"
 import { member, type Members, output, rulesOf } from "./members.ts"
-import { declaredInstant, mountMember } from "./pki-words.ts"
+import { declaredInstant, mountMember } from "./pki-values.ts"
 import { differing } from "./same-value.ts"
 import { duration, filledText, flag, oneOf, orNull, text } from "./types.ts"
 

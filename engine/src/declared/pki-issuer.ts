@@ -2,7 +2,7 @@
 import type { AuthorityUrls, IssuerSettings } from "../pki/issuers/issuer.ts"
 import type { IssuerView } from "../pki/issuers/issuer-api.ts"
 import { writePem } from "../x509/pem.ts"
-import { declaredInstant } from "./pki-words.ts"
+import { declaredInstant } from "./pki-values.ts"
 
 export interface ObservedPkiIssuer extends AuthorityUrls, Omit<IssuerSettings, "urls"> {
   readonly mount: string

@@ -20,7 +20,7 @@ import {
   PartlyCreated,
   type Removal,
 } from "./declared-resource.ts"
-import { declaredDuration, declaredFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
+import { declaredDuration, declaredFaults, mountMemberFaults, sameMountPath } from "./pki-values.ts"
 import { sameText, type SameValue } from "./same-value.ts"
 import { diffMembers, type InForce, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
 import { duration, flag, listOf, oneOf, orNull, text } from "./types.ts"

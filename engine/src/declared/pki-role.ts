@@ -16,7 +16,7 @@ import { z } from "zod"
 import { contractMembers, type DeclaredOf, type NameOf } from "./contract-members.ts"
 import type { Changes, Created, DeclaredResource, Definition, Origin } from "./declared-resource.ts"
 import { diffMembers, type Members, required, validator, withDefaults } from "./members.ts"
-import { declaredFaults, mountMember, mountMemberFaults } from "./pki-words.ts"
+import { declaredFaults, mountMember, mountMemberFaults } from "./pki-values.ts"
 import { sameInstant, sameJson, sameSet, type SameValue } from "./same-value.ts"
 import {
   choices,

@@ -9,7 +9,7 @@ import {
   type ProjectPatch,
   type ProjectView,
 } from "../organizations/project.ts"
-import { concerning, foldedKeys, replacement, valuesOf } from "./held-tags.ts"
+import { concerning, foldedKeys, replacement, valuesOf } from "./owned-tags.ts"
 import type { Changes, Created, Declarant, DeclaredResource, Definition, Origin } from "./declared-resource.ts"
 import { sameDuration, sameText } from "./same-value.ts"
 import { bindingsFaults } from "./workspace.ts"
@@ -24,7 +24,7 @@ import {
   withDefaults,
 } from "./members.ts"
 import { oneOf, orNull, text, textMap } from "./types.ts"
-import { organizationMember } from "./workspace-words.ts"
+import { organizationMember } from "./organization-members.ts"
 
 const members = {
   organization: organizationMember("Organization that owns the project."),

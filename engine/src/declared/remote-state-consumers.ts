@@ -4,7 +4,7 @@ import type { Engine } from "../engine.ts"
 import { type DeclaredResource, type Definition, modeWhenRead } from "./declared-resource.ts"
 import { diffMembers, required, type SpecOf, validator } from "./members.ts"
 import { texts } from "./types.ts"
-import { modeMember, workspaceMember } from "./workspace-words.ts"
+import { modeMember, workspaceMember } from "./organization-members.ts"
 
 const members = {
   workspaceId: workspaceMember("Workspace whose state is read; its `globalRemoteState` must be false."),

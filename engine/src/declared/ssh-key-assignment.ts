@@ -3,7 +3,7 @@ import type { Engine } from "../engine.ts"
 import type { DeclaredResource, Definition } from "./declared-resource.ts"
 import { diffMembers, required, type SpecOf, validator } from "./members.ts"
 import { filledText } from "./types.ts"
-import { workspaceMember } from "./workspace-words.ts"
+import { workspaceMember } from "./organization-members.ts"
 
 const members = {
   workspaceId: workspaceMember("Workspace that uses the key."),

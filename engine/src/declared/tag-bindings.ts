@@ -2,12 +2,12 @@ import { isEngineError } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { foldTag } from "../workspaces/tags/tag.ts"
-import { concerning, foldedKeys, replacement, replacementOn, shownOn, valuesOf } from "./held-tags.ts"
+import { concerning, foldedKeys, replacement, replacementOn, shownOn, valuesOf } from "./owned-tags.ts"
 import { type Declarant, type DeclaredResource, type Definition, modeWhenRead } from "./declared-resource.ts"
 import { bindingsFaults } from "./workspace.ts"
 import { diffMembers, required, type SpecOf, validator } from "./members.ts"
 import { textMap } from "./types.ts"
-import { modeMember, workspaceMember } from "./workspace-words.ts"
+import { modeMember, workspaceMember } from "./organization-members.ts"
 
 const members = {
   workspaceId: workspaceMember("Workspace that has the tags."),

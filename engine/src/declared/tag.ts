@@ -17,7 +17,7 @@ import {
 import { sameText } from "./same-value.ts"
 import { diffMembers, member, required, type SpecOf, validator } from "./members.ts"
 import { text, texts } from "./types.ts"
-import { organizationMember } from "./workspace-words.ts"
+import { organizationMember } from "./organization-members.ts"
 
 const members = {
   organization: organizationMember("Organization that owns the tag."),

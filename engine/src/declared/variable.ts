@@ -12,7 +12,7 @@ import type { Changes, Created, Known, DeclaredResource, Definition, Origin } fr
 import { sameText } from "./same-value.ts"
 import { diffMembers, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
 import { flag, oneOf, orNull, text } from "./types.ts"
-import { workspaceMember } from "./workspace-words.ts"
+import { workspaceMember } from "./organization-members.ts"
 
 const members = {
   workspaceId: workspaceMember("Workspace of the variable."),

@@ -5,7 +5,7 @@ import type { Changes, Created, DeclaredResource, Definition } from "./declared-
 import { sameText } from "./same-value.ts"
 import { diffMembers, type InForce, member, type SpecOf, validator } from "./members.ts"
 import { flag, textUpTo } from "./types.ts"
-import { workspaceMember } from "./workspace-words.ts"
+import { workspaceMember } from "./organization-members.ts"
 
 const members = {
   workspaceId: workspaceMember("Workspace to lock."),

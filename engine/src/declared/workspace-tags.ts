@@ -2,12 +2,12 @@ import { type Fault, isEngineError } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { flatTagFaults, foldTag } from "../workspaces/tags/tag.ts"
-import { concerning, foldedKeys, type ShownBinding, shownOn } from "./held-tags.ts"
+import { concerning, foldedKeys, type ShownBinding, shownOn } from "./owned-tags.ts"
 import { type Created, type DeclaredResource, type Definition, modeWhenRead } from "./declared-resource.ts"
 import { sameTags } from "./same-value.ts"
 import { diffMembers, required, type SpecOf, validator } from "./members.ts"
 import { listOf, text } from "./types.ts"
-import { modeMember, workspaceMember } from "./workspace-words.ts"
+import { modeMember, workspaceMember } from "./organization-members.ts"
 
 const members = {
   workspaceId: workspaceMember("Workspace that has the tags."),

@@ -10,7 +10,7 @@ import type { VcsRepoInput, WorkspaceInput } from "../workspaces/workspace/works
 import type { WorkspaceRef } from "../workspaces/workspace/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace/workspace-view.ts"
 import type { ShownWorkspace, WorkspaceShowing } from "../workspaces/workspace/workspace-api.ts"
-import { concerning, foldedKeys, replacementOn, valuesOf } from "./held-tags.ts"
+import { concerning, foldedKeys, replacementOn, valuesOf } from "./owned-tags.ts"
 import {
   type Changes,
   type Created,
@@ -25,7 +25,7 @@ import {
 import { sameDuration, sameJson, sameText, type SameValue } from "./same-value.ts"
 import { diffMembers, type InForce, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
 import { filledText, flag, instant, listOf, objectOf, objectType, oneOf, orNull, text, textMap } from "./types.ts"
-import { organizationMember } from "./workspace-words.ts"
+import { organizationMember } from "./organization-members.ts"
 
 const vcsRepo = objectOf({
   identifier: text.schema.describe("Repository as `organization/name`, or as the VCS provider writes it."),

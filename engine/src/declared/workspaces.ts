@@ -4,7 +4,7 @@ export {
   type DataRetentionPolicySpec,
   type ObservedDataRetentionPolicy,
 } from "./data-retention-policy.ts"
-export { concerning, foldedKeys } from "./held-tags.ts"
+export { concerning, foldedKeys } from "./owned-tags.ts"
 export { type ObservedProject, projectResource, type ProjectSpec } from "./project.ts"
 export {
   type ObservedRemoteStateConsumers,

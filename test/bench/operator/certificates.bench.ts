@@ -1,8 +1,8 @@
 // Certificates from apply to Ready, beside clients that make the same writes on the same apiserver and nothing else.
 import { generateKeyPairSync } from "node:crypto"
 import { report, target } from "../figures.ts"
-import { inParallel } from "../../operator/raw-api.ts"
-import { certificateObject, clientCount, issuerObject, objectCount, openStage, total, writesOf } from "./stage.ts"
+import { inParallel } from "../../e2e/operator/raw-api.ts"
+import { certificateObject, clientCount, issuerObject, objectCount, openStage, total, writesOf } from "./fixture.ts"
 
 await using stage = await openStage()
 const { api } = stage

@@ -1,7 +1,7 @@
 // From an edit to the status that tells of it: at a steady rate, and then while another namespace has thousands of changes.
 import { setTimeout as sleep } from "node:timers/promises"
 import { median, report, target } from "../figures.ts"
-import { clientCount, isReady, objectCount, openStage, type Shown, workspaceObject } from "./stage.ts"
+import { clientCount, isReady, objectCount, openStage, type Shown, workspaceObject } from "./fixture.ts"
 
 const editedCount = 200
 const editsPerSecond = 50

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { report, target } from "../figures.ts"
-import { certificateObject, issuerObject, objectCount, openStage, total, workspaceObject, writesOf } from "./stage.ts"
+import { certificateObject, issuerObject, objectCount, openStage, total, workspaceObject, writesOf } from "./fixture.ts"
 
 const quietMs = Number(process.env["CHANCERY_BENCH_QUIET_MS"] ?? 600_000)
 

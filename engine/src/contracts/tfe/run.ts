@@ -26,7 +26,7 @@ import {
 import type { OrganizationRunQuery, RunQuery } from "../../workspaces/runs/run-repository.ts"
 import { decodeBody, encodeDocument, ruled, toOne } from "./json-api/document.ts"
 import { attributePointers } from "./json-api/errors.ts"
-import { given } from "./json-api/given.ts"
+import { withoutUndefined } from "./json-api/without-undefined.ts"
 import { dashedMembers } from "./json-api/member-name.ts"
 import { relatedId, toOneSchema } from "./json-api/relationship.ts"
 import { unsupported } from "./json-api/unsupported.ts"
@@ -356,7 +356,7 @@ export const runStep: Body<RunStep> = {
     return {
       status: step.status,
       hasChanges: step["has-changes"] ?? null,
-      ...given({ counts: countsIn(step), checksFollow: step["checks-follow"] ?? undefined }),
+      ...withoutUndefined({ counts: countsIn(step), checksFollow: step["checks-follow"] ?? undefined }),
     }
   },
   encode: ({ counts, ...step }) =>

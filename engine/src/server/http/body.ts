@@ -1,7 +1,7 @@
 // The bytes of a request's body, up to a bound.
 import type { IncomingMessage } from "node:http"
 import { EngineError, badRequest } from "../../core/errors.ts"
-import { giveBack } from "../../core/pieces.ts"
+import { releaseMemory } from "../../core/chunks.ts"
 import type { HttpRequest } from "./message.ts"
 
 /** Reads the body whole. Counts what arrives: a declared length can lie. */
@@ -73,7 +73,7 @@ export async function* socketBody(incoming: IncomingMessage): AsyncGenerator<Uin
       const { done, value } = await pieces.next().catch(bodyCutShort)
       if (done === true) return
       yield value
-      giveBack(value)
+      releaseMemory(value)
     }
   } finally {
     await pieces.return?.()

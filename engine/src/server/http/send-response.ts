@@ -1,7 +1,7 @@
 // Responses on their way to the client, none of which takes more memory than the socket holds and one chunk.
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { giveBack } from "../../core/pieces.ts"
+import { releaseMemory } from "../../core/chunks.ts"
 import { type HttpResponse, isStream } from "./message.ts"
 
 /**
@@ -53,7 +53,7 @@ async function sendStream(outgoing: ServerResponse, body: AsyncIterable<Uint8Arr
     while (!outgoing.destroyed) {
       const { done, value } = await chunks.next()
       if (done === true) break
-      if (!outgoing.write(value, () => giveBack(value))) await drained(outgoing)
+      if (!outgoing.write(value, () => releaseMemory(value))) await drained(outgoing)
     }
     outgoing.off("close", leave).end()
   } catch {

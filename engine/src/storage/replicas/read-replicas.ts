@@ -11,7 +11,7 @@ import type { Timers } from "../../core/timers.ts"
 import type { Backend, BackendOptions, ReadReplicaOptions } from "../sql/backend.ts"
 import { openStandby, type Standby } from "../postgres/postgres.ts"
 import { faultOf, isRefusal } from "../postgres/postgres-errors.ts"
-import { PlacesWritten } from "./places-written.ts"
+import { WrittenPositions } from "./written-positions.ts"
 import { statement, type QueryRunner } from "../sql/query-runner.ts"
 import { createReplicaMetrics, noStorageMetrics, type ReplicaState } from "../sql/storage-metrics.ts"
 import type { TracedRun } from "../sql/traced-backend.ts"
@@ -99,7 +99,7 @@ class FollowedReplicas implements ReadReplicas {
   readonly #reads: Counter<{ target: "replica" | "primary" }>
   readonly #replicas: readonly Replica[]
   readonly #options: Options
-  readonly #places = new PlacesWritten()
+  readonly #places = new WrittenPositions()
   readonly #inFlight = new Set<Promise<unknown>>()
   #turn = 0
   #cancelLook = () => {}
@@ -256,7 +256,7 @@ class Replica implements ReplicaState {
   }
 
   /** Whether it would answer a read that began now. */
-  async look(place: WrittenPlace, places: PlacesWritten): Promise<void> {
+  async look(place: WrittenPlace, places: WrittenPositions): Promise<void> {
     const { stopwatch, log } = this.#options
     const began = stopwatch()
     let replayed: number | undefined

@@ -4,7 +4,7 @@
 // The first key of the ring seals and every key opens, so that keys rotate while servers run.
 import { createCipheriv, createDecipheriv, hash } from "node:crypto"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
-import { giveBack } from "../../core/pieces.ts"
+import { releaseMemory } from "../../core/chunks.ts"
 import type { RandomSource } from "../../core/random.ts"
 import type { Sealer } from "../../core/sealing.ts"
 import { UnusableStore } from "../sql/unusable-store.ts"
@@ -119,7 +119,7 @@ function seal(key: SealKey, path: string, plain: Uint8Array, random: RandomSourc
   cipher.setAAD(Buffer.concat([header, Buffer.from(path)]))
   const encrypted = cipher.update(plain)
   const sealed = Buffer.concat([header, nonce, encrypted, cipher.final(), cipher.getAuthTag()])
-  giveBack(encrypted)
+  releaseMemory(encrypted)
   return sealed
 }
 

@@ -21,7 +21,7 @@ import { rewrap, sealedValueCounts } from "./rewrap.ts"
 import { sealedRunArchive } from "../repositories/workspaces/run-record-repository.ts"
 import { forgetKeyId, rotateKeyFile } from "./seal-keys.ts"
 import { sealPaths } from "./seal-paths.ts"
-import { sealedPlaces } from "./sealed-places.ts"
+import { sealedPlaces } from "./sealed-columns.ts"
 import { repositoriesOver } from "../repositories/repositories.ts"
 import { databaseKinds, temporaryDatabase } from "../../../testing/temporary-database.ts"
 

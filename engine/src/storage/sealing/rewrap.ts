@@ -7,7 +7,7 @@ import type { RandomSource } from "../../core/random.ts"
 import type { Sealer } from "../../core/sealing.ts"
 import type { Database } from "../sql/database.ts"
 import { keySealer, type KeyRing, sealHeader, tryOpen } from "./key-sealing.ts"
-import { type SealedPlace, sealedPlaces } from "./sealed-places.ts"
+import { type SealedColumn, sealedPlaces } from "./sealed-columns.ts"
 import type { QueryRunner } from "../sql/query-runner.ts"
 import { type Rewrapped, rewrapSiteSecrets, siteSecretKeyIds } from "./site-secret.ts"
 
@@ -72,7 +72,7 @@ type Key = readonly (string | number)[]
 
 async function rewrapBatch(
   session: QueryRunner,
-  { table, column, key, batch, extra, path }: SealedPlace,
+  { table, column, key, batch, extra, path }: SealedColumn,
   after: Key | undefined,
   { sealer, header }: { readonly sealer: Sealer; readonly header: Uint8Array },
 ): Promise<Rewrapped & { readonly last: Key | undefined }> {

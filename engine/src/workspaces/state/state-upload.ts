@@ -2,7 +2,7 @@
 // and sealed. What is small is held whole; of the rest no more than a few chunks are.
 import { EngineError, invalid, isEngineError } from "../../core/errors.ts"
 import { newId, type StateVersionId } from "../../core/ids.ts"
-import { giveBack } from "../../core/pieces.ts"
+import { releaseMemory } from "../../core/chunks.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { type DocumentPlace, smallDocumentBytes, type StateArchive } from "./state-document.ts"
@@ -180,7 +180,7 @@ async function storeAsTheyCome(
         if (index === 0) await stateDocuments.begin(sent)
         await stateDocuments.addChunk(sent.id, index, sealed)
       })
-      giveBack(sealed)
+      releaseMemory(sealed)
     }
     return { count, left }
   } catch (error) {

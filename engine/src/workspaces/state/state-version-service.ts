@@ -3,7 +3,7 @@ import { isEngineError, notFound, pending as notYet, rejectFaults } from "../../
 import type { Edition } from "../../core/edition.ts"
 import { newId, type StateVersionId } from "../../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf, offsetOf } from "../../core/page.ts"
-import { oneAtATime } from "../../core/pieces.ts"
+import { oneAtATime } from "../../core/chunks.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Signer } from "../../core/signing.ts"
 import { atRepeatableRead, type Storage } from "../../core/storage.ts"

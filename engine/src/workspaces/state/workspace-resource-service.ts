@@ -2,7 +2,7 @@
 // somebody does, once, and what has become of each since the last time is stored.
 import { newId } from "../../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf } from "../../core/page.ts"
-import { oneAtATime } from "../../core/pieces.ts"
+import { oneAtATime } from "../../core/chunks.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Signer } from "../../core/signing.ts"
 import type { Storage } from "../../core/storage.ts"

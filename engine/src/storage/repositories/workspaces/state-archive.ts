@@ -6,7 +6,7 @@ import {
   zstdCompressSync,
   zstdDecompressSync,
 } from "node:zlib"
-import { giveBack, giveBackAll } from "../../../core/pieces.ts"
+import { releaseMemory, releaseWholeMemory } from "../../../core/chunks.ts"
 import type { Sealer } from "../../../core/sealing.ts"
 import {
   type ChunkSource,
@@ -65,7 +65,7 @@ async function* sealStream(
         length += part.length
         at += part.length
       }
-    for (const piece of block) giveBackAll(piece)
+    for (const piece of block) releaseWholeMemory(piece)
   }
   yield sealer.seal(pathOf(place, index, true), chunk.subarray(0, length))
 }
@@ -112,7 +112,7 @@ async function* openedChunks(sealer: Sealer, stored: StoredDocument, chunk: Chun
   for (let index = 0; index < stored.chunkCount; index += 1) {
     const sealed = await chunk(index)
     const opened = sealer.open(storedPath(stored, index), sealed)
-    giveBack(sealed)
+    releaseMemory(sealed)
     yield opened
   }
 }
@@ -133,7 +133,7 @@ async function feed(decompress: ZstdDecompress, opened: AsyncIterable<Uint8Array
   try {
     for await (const compressed of opened) {
       await taken(decompress, compressed)
-      giveBack(compressed)
+      releaseMemory(compressed)
     }
     decompress.end()
   } catch (error) {

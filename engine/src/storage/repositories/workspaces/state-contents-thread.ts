@@ -3,7 +3,7 @@
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { createZstdDecompress } from "node:zlib"
-import { giveBack } from "../../../core/pieces.ts"
+import { releaseMemory } from "../../../core/chunks.ts"
 import { stateContentsReader } from "../../../workspaces/state/state-parser.ts"
 import type { ContentsAnswer, ContentsPiece } from "./state-contents.ts"
 
@@ -29,7 +29,7 @@ function beginState() {
   const decompress = createZstdDecompress({ chunkSize: openedPieceBytes })
   decompress.on("data", (piece: Uint8Array) => {
     reader.write(piece)
-    giveBack(piece)
+    releaseMemory(piece)
   })
   decompress.on("end", () => answer(reader.end()))
   return decompress
@@ -40,7 +40,7 @@ parentPort?.on("message", (piece: ContentsPiece) => {
   reading ??= beginState()
   if (piece !== "end") {
     reading.write(piece, () => {
-      giveBack(piece)
+      releaseMemory(piece)
       answer("taken")
     })
     return

@@ -1,0 +1,47 @@
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { certbot, challengeResponder } from "../../toolchain/acme.ts"
+import { publicProgram } from "../../toolchain/public-program.ts"
+import { certbotAccount, certbotClient } from "./acme-certbot.ts"
+import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { type AcmeStage, namesInChain, openAcmeStage } from "./acme-fixture.ts"
+
+const program = (await publicProgram(certbot)) ?? ""
+const responder = (await publicProgram(challengeResponder)) ?? ""
+
+describe.skipIf(program === "" || responder === "")("[P-1-n4] certbot", () => {
+  let stage: AcmeStage
+
+  beforeAll(async () => {
+    stage = await openAcmeStage(responder)
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  const client = certbotClient({ name: "certbot", program, ordersAddresses: false })
+  test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
+    expect(await putThrough(client, stage, row)).toEqual(row.outcome)
+  })
+
+  test.concurrent("gets the chain it prefers, revokes by the certificate's own key, and gives up the account", async () => {
+    const account = await certbotAccount(program, stage, { id: "dns", directory: stage.directory() })
+    const { folder, succeeds, manually, bundleOf } = account
+    await succeeds(...manually("dns-01"), "-d", "example.org", "--preferred-chain", "Other Root")
+    const bundle = await bundleOf("example.org")
+    expect(namesInChain(bundle, stage.otherRoot)).toEqual(["DNS:example.org"])
+    expect(() => namesInChain(bundle, stage.root)).toThrow("verify")
+
+    const file = (name: string) => join(folder, "live/example.org", name)
+    const key = ["--key-path", file("privkey.pem"), "--cert-path", file("cert.pem"), "--no-delete-after-revoke"]
+    await succeeds("revoke", "--reason", "keycompromise", ...key)
+    expect(await stage.revocation(bundle)).toBe("Key Compromise")
+    await succeeds("unregister")
+  })
+
+  test.concurrent("is told that an account needs an external binding", async () => {
+    const unbound = await certbotAccount(program, stage, { id: "unbound", directory: stage.bound.directory() })
+    expect(await unbound.run(...unbound.manually("http-01"), "-d", "unbound.example.com")).toMatchObject({
+      code: 1,
+      text: expect.stringMatching(/external account/i),
+    })
+  })
+})

@@ -1,0 +1,249 @@
+// What docs/acme.md says about clients: its lines, typed as they are written, and its table of what is tried.
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { X509Certificate } from "node:crypto"
+import { once } from "node:events"
+import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { connect } from "node:tls"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { codeBlocks } from "../../readme/shell-blocks.ts"
+import { apache, apacheModules, caddy, certbot, challengeResponder, dehydrated, lego } from "../../toolchain/acme.ts"
+import { publicProgram } from "../../toolchain/public-program.ts"
+import { certbotClient } from "./acme-certbot.ts"
+import { dehydratedClient } from "./acme-dehydrated.ts"
+import { goClient } from "./acme-go.ts"
+import { legoClient } from "./acme-lego.ts"
+import { type AcmeClient, orderKinds, type OrderTitle } from "./acme-matrix.ts"
+import { npmClient } from "./acme-npm.ts"
+import { type AcmeStage, namesInChain, openAcmeStage } from "./acme-fixture.ts"
+
+const document = "docs/acme.md"
+const responder = (await publicProgram(challengeResponder)) ?? ""
+const programs = {
+  certbot: await publicProgram(certbot),
+  lego: await publicProgram(lego),
+  dehydrated: await publicProgram(dehydrated),
+  caddy: await publicProgram(caddy),
+  apache: await publicProgram(apache),
+}
+const paths = Object.values(programs).flatMap((program = "") => (program.includes("/") ? [dirname(program)] : []))
+const written = { directory: "https://ca.example/v1/pki/acme/directory", root: "/etc/ssl/chancery-root.pem" }
+
+describe.skipIf(responder === "")("docs/acme.md", () => {
+  let stage: AcmeStage
+
+  beforeAll(async () => {
+    stage = await openAcmeStage(responder)
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  /** One machine: a folder, and an address of which only the ports are not the usual ones. */
+  async function machine(host: string, name: string) {
+    const folder = join(stage.folder, host)
+    await mkdir(folder, { recursive: true })
+    await stage.responder.tell("add-a", { host: name, addresses: [host] })
+    const env = { PATH: [...paths, process.env["PATH"]].join(":"), HOME: folder }
+    const adapted = (text: string) =>
+      text
+        .replaceAll(written.directory, stage.directory())
+        .replaceAll(written.root, stage.rootFile)
+        .replaceAll("www.example.com", name)
+    return {
+      folder,
+      env,
+      adapted,
+      type: (script: string) => promisify(execFile)("sh", ["-e", "-c", adapted(script)], { cwd: folder, env }),
+    }
+  }
+  const onlyBlock = async (heading: string, language: string) => {
+    const [block = "", ...others] = await codeBlocks(document, heading, language)
+    expect([block, others]).toEqual([expect.stringMatching(/\S/), []])
+    return block
+  }
+
+  test(
+    "the lines for certbot obtain and renew",
+    { concurrent: true, skip: programs.certbot === undefined },
+    async () => {
+      const host = "127.0.2.1"
+      const { folder, type } = await machine(host, "certbot.example.com")
+      const ini = [
+        `http-01-address = ${host}`,
+        `http-01-port = ${stage.responder.httpPort}`,
+        "force-renewal = true",
+        "no-random-sleep-on-renew = true",
+      ]
+      const folders = ["config", "work", "logs"].map((kind) => `${kind}-dir = ${folder}/certbot`)
+      await mkdir(join(folder, ".config/letsencrypt"), { recursive: true })
+      await writeFile(join(folder, ".config/letsencrypt/cli.ini"), [...ini, ...folders, ""].join("\n"))
+      const { stdout } = await type(await onlyBlock("certbot", "sh"))
+      expect(stdout).toMatch(/Successfully received certificate[^]*all renewals succeeded/)
+      const bundle = await readFile(join(folder, "certbot/live/certbot.example.com/fullchain.pem"), "utf8")
+      expect(namesInChain(bundle, stage.root)).toEqual(["DNS:certbot.example.com"])
+    },
+  )
+
+  test(
+    "the lines for lego obtain, and renew nothing before its time",
+    { concurrent: true, skip: programs.lego === undefined },
+    async () => {
+      const host = "127.0.2.2"
+      const { folder, type } = await machine(host, "lego.example.com")
+      const lines = await onlyBlock("lego", "sh")
+      const { stderr } = await type(
+        lines.replaceAll("--http", `--http --http.port ${host}:${stage.responder.httpPort}`),
+      )
+      expect(stderr).toContain("no renewal")
+      const bundle = await readFile(join(folder, ".lego/certificates/lego.example.com.crt"), "utf8")
+      expect(namesInChain(bundle, stage.root)).toEqual(["DNS:lego.example.com"])
+    },
+  )
+
+  test(
+    "the lines for dehydrated obtain, by a web server's folder",
+    { concurrent: true, skip: programs.dehydrated === undefined },
+    async () => {
+      const host = "127.0.2.3"
+      const { folder, adapted, type } = await machine(host, "dehydrated.example.com")
+      const settings = adapted(await onlyBlock("dehydrated", "ini")).replace("/var/www/dehydrated", `${folder}/known`)
+      await mkdir(join(folder, "known"))
+      const config = join(folder, "config")
+      await writeFile(config, `BASEDIR="${folder}"\n${settings}`)
+      const server = createServer((request, response) => {
+        const [, token = ""] = /^\/\.well-known\/acme-challenge\/([\w-]+)$/.exec(request.url ?? "") ?? []
+        readFile(join(folder, "known", token), "utf8").then(
+          (text) => response.end(text),
+          () => response.writeHead(404).end(),
+        )
+      })
+      await once(server.listen(stage.responder.httpPort, host), "listening")
+      try {
+        await type((await onlyBlock("dehydrated", "sh")).replaceAll(/^dehydrated/gm, `dehydrated --config ${config}`))
+      } finally {
+        server.close()
+      }
+      const bundle = await readFile(join(folder, "certs/dehydrated.example.com/fullchain.pem"), "utf8")
+      expect(namesInChain(bundle, stage.root)).toEqual(["DNS:dehydrated.example.com"])
+    },
+  )
+
+  test(
+    "what stands there for Caddy has it serve with a certificate of its own",
+    { concurrent: true, skip: programs.caddy === undefined },
+    async () => {
+      const host = "127.0.2.4"
+      const { folder, env, adapted } = await machine(host, "caddy.example.com")
+      const { httpPort, tlsPort } = stage.responder
+      const own = `http_port ${httpPort}\nhttps_port ${tlsPort}\ndefault_bind ${host}\nadmin off\nstorage file_system ${folder}`
+      const file = join(folder, "Caddyfile")
+      await writeFile(file, adapted(await onlyBlock("Caddy", "caddyfile")).replace("{\n", `{\n${own}\n`))
+      const child = spawn(programs.caddy ?? "", ["run", "--config", file], { env, cwd: folder, stdio: "ignore" })
+      try {
+        const shown = () => certificateShown({ host, port: tlsPort, servername: "caddy.example.com", ca: stage.root })
+        await expect.poll(shown).toBe("caddy.example.com")
+      } finally {
+        await end(child)
+      }
+    },
+  )
+
+  test(
+    "what stands there for Apache has it serve with a certificate of its own once it is reloaded",
+    { concurrent: true, skip: programs.apache === undefined },
+    async ({ expect }) => {
+      const [host, name] = ["127.0.2.5", "apache.example.com"]
+      const { env, adapted } = await machine(host, name)
+      const { httpPort, tlsPort } = stage.responder
+      // Apache serves as nobody where it is started by root, and the folder of the stage is its owner's alone.
+      const folder = await mkdtemp(join(tmpdir(), "chancery-apache-"))
+      const identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
+      const rootFile = join(folder, "root.pem")
+      await writeFile(rootFile, stage.root)
+      const binding = await stage.newBinding()
+      const said = adapted(await onlyBlock("Apache", "apache"))
+        .replaceAll(stage.rootFile, rootFile)
+        .replace("KID KEY", `${binding.id} ${binding.key}`)
+      const modules = ["mpm_event", "authz_core", "ssl", "md"].map(
+        (module) => `LoadModule ${module}_module ${apacheModules(programs.apache ?? "")}/mod_${module}.so`,
+      )
+      const own = [
+        ...[`ServerRoot ${folder}`, `ServerName ${name}`, `PidFile ${folder}/pid`, `ErrorLog ${folder}/errors`],
+        ...[`DefaultRuntimeDir ${folder}`, `MDStoreDir ${folder}/md`, `MDPortMap http:${httpPort} https:${tlsPort}`],
+        ...[`Listen ${host}:${httpPort}`, `Listen ${host}:${tlsPort}`],
+      ]
+      const site = [`<VirtualHost ${host}:${tlsPort}>`, `ServerName ${name}`, "SSLEngine on", "</VirtualHost>", ""]
+      const file = join(folder, "apache.conf")
+      await writeFile(file, [...modules, ...own, said, ...site].join("\n"))
+      if (process.getuid?.() === 0) await chown(folder, nobody, nobody)
+      const options = { env, cwd: folder, stdio: "ignore", ...identity } as const
+      const child = spawn(programs.apache ?? "", ["-d", folder, "-f", file, "-DFOREGROUND"], options)
+      try {
+        const staged = () => readFile(join(folder, "md/staging", name, "pubcert.pem"), "utf8").catch(() => "")
+        await expect.poll(staged, { timeout: patienceMs }).toContain("BEGIN CERTIFICATE")
+        child.kill("SIGUSR1")
+        const shown = () => certificateShown({ host, port: tlsPort, servername: name, ca: stage.root })
+        await expect.poll(shown, { timeout: patienceMs }).toBe(name)
+      } finally {
+        await end(child)
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+  )
+})
+
+const nobody = 65_534
+/** mod_md waits for some seconds between its steps. */
+const patienceMs = 60_000
+
+/** The name in the certificate that is shown, if its chain leads to the root. */
+function certificateShown(options: {
+  readonly host: string
+  readonly port: number
+  readonly servername: string
+  readonly ca: string
+}): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(options, () => {
+      const { raw } = socket.getPeerCertificate()
+      resolve(new X509Certificate(raw).subjectAltName?.replace("DNS:", "") ?? "no name")
+      socket.destroy()
+    })
+    socket.once("error", (error) => resolve(error.message))
+  })
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  child.kill("SIGTERM")
+  await once(child, "exit")
+}
+
+const clients: readonly AcmeClient[] = [
+  certbotClient({ name: "certbot 2", program: "", ordersAddresses: false }),
+  certbotClient({ name: "certbot 5", program: "", ordersAddresses: true }),
+  legoClient(""),
+  dehydratedClient(""),
+  npmClient,
+  goClient("", "caddy"),
+  goClient("", "cert-manager"),
+]
+
+test("docs/acme.md says what each client is put through, and why not the rest", async () => {
+  const cells = (values: readonly string[]) => `| ${values.join(" | ")} |`
+  const titles = Object.keys(orderKinds) as OrderTitle[]
+  const table = [
+    cells(["Order", ...clients.map(({ name }) => name)]),
+    ...titles.map((title) =>
+      cells([title, ...clients.map(({ cannot }) => (cannot[title] === undefined ? "yes" : "no"))]),
+    ),
+  ]
+  const reasons = clients.flatMap(({ name, cannot }) =>
+    [...new Set(Object.values(cannot))].map((reason) => `- ${name}: ${reason}`),
+  )
+  const text = await readFile(new URL(`../../../${document}`, import.meta.url), "utf8")
+  const lines = text.split("\n").map((line) => line.replaceAll(/ +/g, " "))
+  expect(lines).toEqual(expect.arrayContaining([...table, ...reasons]))
+})

@@ -1,0 +1,82 @@
+import { X509Certificate } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { challengeResponder } from "../../toolchain/acme.ts"
+import { acmeGoFolder, goProgram } from "../../toolchain/go-modules.ts"
+import { publicProgram } from "../../toolchain/public-program.ts"
+import { goAccount, goClient } from "./acme-go.ts"
+import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { type AcmeStage, namesInChain, openAcmeStage } from "./acme-fixture.ts"
+
+const program = (await goProgram(acmeGoFolder)) ?? ""
+const responder = (await publicProgram(challengeResponder)) ?? ""
+const hourMs = 3_600_000
+
+describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager"] as const)("%s", (library) => {
+  let stage: AcmeStage
+
+  beforeAll(async () => {
+    stage = await openAcmeStage(responder)
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  const client = goClient(program, library)
+  test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
+    expect(await putThrough(client, stage, row)).toEqual(row.outcome)
+  })
+
+  const account = (id: string) =>
+    goAccount({ program, library }, stage, {
+      id,
+      challenge: "http-01",
+      directory: stage.directory(),
+      binding: undefined,
+    })
+  const lifetimeOf = (bundle: string) => {
+    const { validFromDate, validToDate } = new X509Certificate(bundle)
+    return validToDate.getTime() - validFromDate.getTime()
+  }
+
+  test.concurrent("is told to renew in the last third of a certificate's life, and at once where it is revoked (RFC 9773)", async () => {
+    const { succeeds, bundle } = account("told")
+    await succeeds("obtain", "told.example.net")
+    const told = async () => JSON.parse(await succeeds("renewal-info")) as { start: string; end: string }
+    const held = await bundle()
+    const { validFromDate, validToDate } = new X509Certificate(held)
+    const { start, end } = await told()
+    expect(Date.parse(start)).toBeGreaterThanOrEqual(
+      validFromDate.getTime() + Math.floor((lifetimeOf(held) * 2) / 3) - 1_000,
+    )
+    expect(Date.parse(end)).toBeGreaterThan(Date.parse(start))
+    expect(Date.parse(end)).toBeLessThan(validToDate.getTime())
+    await stage.revoke(held)
+    expect(Date.parse((await told()).end)).toBeLessThan(Date.now())
+    await succeeds("renew", "told.example.net")
+    expect(Date.parse((await told()).start)).toBeGreaterThan(Date.now())
+  })
+
+  test.concurrent("rolls its key over, and goes on as the same account", async () => {
+    const { succeeds, bundle } = account("rolled")
+    await succeeds("obtain", "rolled.example.net")
+    const first = await bundle()
+    await succeeds("roll-over")
+    // Only the account that has ordered it may.
+    await succeeds("-reason", "1", "revoke")
+    expect(await stage.revocation(first)).toBe("Key Compromise")
+    await succeeds("obtain", "rolled.example.net")
+    expect(namesInChain(await bundle(), stage.root)).toEqual(["DNS:rolled.example.net"])
+  })
+
+  test.concurrent("chooses a profile, for how long, and the chain", async () => {
+    const { run, succeeds, bundle } = account("choosy")
+    await succeeds("-profile", "brief", "obtain", "brief.example.net")
+    expect(lifetimeOf(await bundle())).toBeLessThan(2 * hourMs)
+    await succeeds("-valid-for", "48h", "obtain", "brief.example.net")
+    expect(Math.abs(lifetimeOf(await bundle()) - 48 * hourMs)).toBeLessThan(0.1 * hourMs)
+    await succeeds("-preferred-root", "Other Root", "obtain", "brief.example.net")
+    expect(namesInChain(await bundle(), stage.otherRoot)).toEqual(["DNS:brief.example.net"])
+    expect(await run("-profile", "endless", "obtain", "brief.example.net")).toMatchObject({
+      code: 1,
+      text: expect.stringContaining("endless"),
+    })
+  })
+})

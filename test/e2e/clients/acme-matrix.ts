@@ -1,0 +1,135 @@
+// What every ACME client is put through, as one table: an order of each kind is placed, renewed and revoked by each client that
+// can, and for each that cannot there is a reason.
+import { type AcmeStage, type Binding, namesInChain, responderHost } from "./acme-fixture.ts"
+
+interface OrderKind {
+  readonly challenge: "http-01" | "dns-01" | "tls-alpn-01"
+  /** Of a base that no other order has. */
+  readonly names: (base: string) => readonly string[]
+  readonly addresses?: readonly string[]
+  /** By an account that an external binding has let in, on the mount that serves nobody else. */
+  readonly isBound: boolean
+}
+
+/** By what they are called in titles and in `docs/acme.md`. */
+export const orderKinds = {
+  "several names over http-01": { challenge: "http-01", names: both, isBound: false },
+  "one name over http-01, bound": { challenge: "http-01", names: one, isBound: true },
+  "a name and an address over http-01": {
+    challenge: "http-01",
+    names: one,
+    addresses: [responderHost],
+    isBound: false,
+  },
+  "a wildcard over dns-01": { challenge: "dns-01", names: (base) => [base, `*.${base}`], isBound: false },
+  "several names over dns-01, bound": { challenge: "dns-01", names: both, isBound: true },
+  "several names over tls-alpn-01": { challenge: "tls-alpn-01", names: both, isBound: false },
+  "one name over tls-alpn-01, bound": { challenge: "tls-alpn-01", names: one, isBound: true },
+} as const satisfies Readonly<Record<string, OrderKind>>
+
+export type OrderTitle = keyof typeof orderKinds
+
+function one(base: string): readonly string[] {
+  return [base]
+}
+
+function both(base: string): readonly string[] {
+  return [`a.${base}`, `b.${base}`]
+}
+
+export interface Wanted {
+  /** A folder and an account of this order's own may go by it. */
+  readonly id: string
+  readonly challenge: OrderKind["challenge"]
+  readonly names: readonly string[]
+  readonly addresses: readonly string[]
+  readonly directory: string
+  readonly binding: Binding | undefined
+  /** A loopback address for whoever answers by itself, at any port; the names lead there. */
+  readonly host: string
+}
+
+/** A certificate that a client keeps. */
+export interface Held {
+  /** PEM of it and what it was handed out with. */
+  bundle(): Promise<string>
+  renew(): Promise<void>
+  revoke(): Promise<void>
+}
+
+export interface AcmeClient {
+  readonly name: string
+  /** Challenges that it answers itself; the responder answers the others. */
+  readonly answers: readonly OrderKind["challenge"][]
+  /** What is on the list of revoked certificates: the reason that it is asked to give, where it can. */
+  readonly reason: "Superseded" | "Unspecified"
+  readonly cannot: Readonly<Partial<Record<OrderTitle, string>>>
+  obtain(stage: AcmeStage, wanted: Wanted): Promise<Held>
+}
+
+/** An order that a client can place. */
+export interface Row {
+  readonly title: OrderTitle
+  readonly kind: OrderKind
+  /** No other row has it. */
+  readonly number: number
+  readonly outcome: Outcome
+}
+
+/** What there is to see of the certificate, of the one that took its place, and of that one's end. */
+interface Outcome {
+  readonly names: readonly string[]
+  readonly namesRenewed: readonly string[]
+  readonly isAnother: boolean
+  readonly hasUsedBinding: boolean
+  /** Why each is on the list of revoked ones. */
+  readonly revoked: { readonly first: string | undefined; readonly renewed: string | undefined }
+}
+
+/** What goes well has this outcome. */
+export function rowsOf({ cannot, reason }: AcmeClient): readonly Row[] {
+  return (Object.entries(orderKinds) as [OrderTitle, OrderKind][]).flatMap(([title, kind], at) => {
+    const number = at + 2
+    const names = [
+      ...kind.names(baseOf(number)).map((name) => `DNS:${name}`),
+      ...(kind.addresses ?? []).map((address) => `IP Address:${address}`),
+    ].toSorted()
+    const outcome = {
+      names,
+      namesRenewed: names,
+      isAnother: true,
+      hasUsedBinding: kind.isBound,
+      revoked: { first: undefined, renewed: reason },
+    }
+    return cannot[title] === undefined ? [{ title, kind, number, outcome }] : []
+  })
+}
+
+const baseOf = (number: number): string => `order-${number}.example.com`
+
+/** Obtains, renews and revokes. */
+export async function putThrough(client: AcmeClient, stage: AcmeStage, { kind, number }: Row): Promise<Outcome> {
+  const { challenge, isBound, addresses = [] } = kind
+  const names = kind.names(baseOf(number))
+  const host = `127.0.0.${number}`
+  if (client.answers.includes(challenge))
+    for (const name of names) await stage.responder.tell("add-a", { host: name, addresses: [host] })
+  const mount = isBound ? stage.bound : stage
+  const binding = isBound ? await mount.newBinding() : undefined
+  const directory = mount.directory()
+
+  const id = `order-${number}`
+  const held = await client.obtain(stage, { id, challenge, names, addresses, directory, binding, host })
+  const first = await held.bundle()
+  const unused = await mount.unusedBindings()
+  await held.renew()
+  const renewed = await held.bundle()
+  await held.revoke()
+  return {
+    names: namesInChain(first, stage.root),
+    namesRenewed: namesInChain(renewed, stage.root),
+    isAnother: renewed !== first,
+    hasUsedBinding: binding !== undefined && !unused.includes(binding.id),
+    revoked: { first: await mount.revocation(first), renewed: await mount.revocation(renewed) },
+  }
+}

@@ -1,0 +1,52 @@
+// certbot as it is today: it asks when to renew, chooses profiles, and orders addresses.
+import { X509Certificate } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { challengeResponder, newerCertbot } from "../../toolchain/acme.ts"
+import { publicProgram } from "../../toolchain/public-program.ts"
+import { certbotAccount, certbotClient } from "./acme-certbot.ts"
+import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { type AcmeStage, namesInChain, openAcmeStage } from "./acme-fixture.ts"
+
+const program = (await publicProgram(newerCertbot)) ?? ""
+const responder = (await publicProgram(challengeResponder)) ?? ""
+
+describe.skipIf(program === "" || responder === "")("certbot 5", () => {
+  let stage: AcmeStage
+
+  beforeAll(async () => {
+    stage = await openAcmeStage(responder)
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  const client = certbotClient({ name: "certbot 5", program, ordersAddresses: true })
+  test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
+    expect(await putThrough(client, stage, row)).toEqual(row.outcome)
+  })
+
+  test.concurrent("renews what it is told to renew at once, and nothing before its time (RFC 9773)", async () => {
+    const account = await certbotAccount(program, stage, { id: "told", directory: stage.directory() })
+    const { succeeds, manually, bundleOf } = account
+    for (const name of ["kept.example.net", "gone.example.net"]) await succeeds(...manually("dns-01"), "-d", name)
+    const kept = await bundleOf("kept.example.net")
+    const gone = await bundleOf("gone.example.net")
+    await stage.revoke(gone)
+    const said = await succeeds("renew", "--no-random-sleep-on-renew")
+    expect(said).toMatch(/not due for renewal[^]*kept\.example\.net/)
+    expect(await bundleOf("kept.example.net")).toBe(kept)
+    const renewed = await bundleOf("gone.example.net")
+    expect(renewed).not.toBe(gone)
+    expect(namesInChain(renewed, stage.root)).toEqual(["DNS:gone.example.net"])
+    expect(await stage.revocation(renewed)).toBeUndefined()
+  })
+
+  test.concurrent("chooses a profile, for the time that its role gives, and is refused one that there is not", async () => {
+    const account = await certbotAccount(program, stage, { id: "profiled", directory: stage.directory() })
+    const { run, succeeds, manually, bundleOf } = account
+    const wanted = [...manually("dns-01"), "-d", "brief.example.net"]
+    await succeeds(...wanted, "--required-profile", "brief")
+    const { validFromDate, validToDate } = new X509Certificate(await bundleOf("brief.example.net"))
+    expect(validToDate.getTime() - validFromDate.getTime()).toBeLessThan(2 * 3_600_000)
+    const refused = await run(...wanted, "--force-renewal", "--required-profile", "endless")
+    expect(refused).toMatchObject({ code: 1, text: expect.stringContaining("endless") })
+  })
+})

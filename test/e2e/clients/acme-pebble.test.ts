@@ -1,0 +1,90 @@
+// What a client hears of Pebble and of us, word for word: it may differ where `differences.ts` says why, and nowhere else.
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { challengeResponder, pebble as pebbleProgram } from "../../toolchain/acme.ts"
+import { publicProgram } from "../../toolchain/public-program.ts"
+import { type AcmeStage, openAcmeStage } from "./acme-fixture.ts"
+import { converse } from "./pebble/conversation.ts"
+import { explanations } from "./pebble/differences.ts"
+import { pebbleBinding, startPebble } from "./pebble/pebble-server.ts"
+import type { Heard, Transcript } from "./pebble/acme-requests.ts"
+
+const responder = (await publicProgram(challengeResponder)) ?? ""
+const program = (await publicProgram(pebbleProgram)) ?? ""
+
+describe.skipIf(responder === "" || program === "")("the same conversation with Pebble and with us", () => {
+  let stage: AcmeStage
+  let theirs: Transcript
+  let ours: Transcript
+
+  beforeAll(async () => {
+    stage = await openAcmeStage(responder)
+    await using pebble = await startPebble(program, stage)
+    // Pebble has terms of service, which a client has to agree to.
+    await stage.configure({ terms_of_service: "https://ca.example/terms" })
+    theirs = await converse({ ...pebble, binding: pebbleBinding }, stage.responder)
+    const binding = await stage.newBinding()
+    ours = await converse({ directory: stage.directory(), root: stage.root, binding }, stage.responder)
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  test("says the same to both", () => {
+    expect([...ours.keys()]).toEqual([...theirs.keys()])
+    expect(ours.size).toBeGreaterThan(130)
+  })
+
+  test("differs in nothing that is not explained, and in everything that is", () => {
+    const lines = [...theirs].flatMap(([name, heard]) =>
+      differences(heard, ours.get(name) ?? {}).map((line) => ({ exact: `${name}: ${line}`, any: `*: ${line}` })),
+    )
+    const explained = new Set(explanations.flatMap(({ lines: known }) => known))
+    expect(
+      lines.filter(({ exact, any }) => !explained.has(exact) && !explained.has(any)).map(({ exact }) => exact),
+    ).toEqual([])
+    const found = new Set(lines.flatMap(({ exact, any }) => [exact, any]))
+    expect([...explained].filter((line) => !found.has(line))).toEqual([])
+  })
+
+  test("gets documents from us that say their own status, and a fresh nonce with everything that is refused", () => {
+    const refused = [...ours].filter(([, heard]) => heard["content-type"] === "application/problem+json")
+    expect(refused.length).toBeGreaterThan(60)
+    expect(refused.filter(([, heard]) => heard["/status"] !== heard["STATUS"])).toEqual([])
+    // Where the method is none of the resource's, no directory has been asked.
+    expect(refused.filter(([, heard]) => heard["STATUS"] !== "405" && heard["replay-nonce"] === undefined)).toEqual([])
+  })
+})
+
+const absent = "–"
+
+/** `fact: theirs | ours`. Where one refuses what the other does, that is the one difference. */
+function differences(theirs: Heard, ours: Heard): readonly string[] {
+  const [their, our] = [outcome(theirs), outcome(ours)]
+  const isRefused = isRefusal(theirs) || isRefusal(ours)
+  const headers = ({ location: _where, "retry-after": _when, link: _links, ...heard }: Heard): Heard =>
+    Object.fromEntries(Object.entries(heard).filter(([fact]) => !/^\/|^STATUS$|^content-type$/.test(fact)))
+  const [one, other] = isRefused ? [headers(theirs), headers(ours)] : [theirs, ours]
+  const lines = [...new Set([...Object.keys(one), ...Object.keys(other)])]
+    .filter((fact) => one[fact] !== other[fact])
+    .map((fact) => lineOf(fact, one, other))
+  return [...(isRefused && their !== our ? [`${their} | ${our}`] : []), ...new Set(lines)]
+}
+
+/** A member that only one of them has is told of as a whole. */
+function lineOf(fact: string, theirs: Heard, ours: Heard): string {
+  const lacking = theirs[fact] === undefined ? theirs : ours[fact] === undefined ? ours : undefined
+  const steps = fact.split(/(?=[/#])/)
+  const outer = steps
+    .slice(0, -1)
+    .map((_step, depth) => steps.slice(0, depth + 1).join(""))
+    .find((path) => lacking !== undefined && !Object.keys(lacking).some((other) => isWithin(other, path)))
+  if (outer !== undefined) return `${outer}: ${lacking === theirs ? `${absent} | there` : `there | ${absent}`}`
+  return `${fact}: ${theirs[fact] ?? absent} | ${ours[fact] ?? absent}`
+}
+
+const isWithin = (fact: string, path: string): boolean =>
+  fact === path || fact.startsWith(`${path}/`) || fact.startsWith(`${path}#`)
+
+const isRefusal = (heard: Heard): boolean => Number(heard["STATUS"]) >= 400
+const outcome = (heard: Heard): string =>
+  isRefusal(heard)
+    ? `${heard["STATUS"]} ${heard["/type"] ?? heard["content-type"] ?? absent}`
+    : (heard["STATUS"] ?? absent)

@@ -1,0 +1,82 @@
+// The public Go client, which existing tools link, against a server on a socket: what it decodes and which of its own errors
+// it raises is what the wire format has to satisfy.
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { beforeAll, describe, expect, test } from "vitest"
+import { openEmbedded } from "../../../engine/src/embedded.ts"
+import { usualKind } from "../../../engine/testing/temporary-database.ts"
+import { startServer } from "../../../engine/src/server/server.ts"
+import { goProgram, goTfeFolder } from "../../toolchain/go-modules.ts"
+
+/** The stories that the program tells, in its order. */
+const stories = [
+  "connection",
+  "organizations",
+  "projects",
+  "workspaces",
+  "workspace settings",
+  "workspace lists",
+  "locks",
+  "deletion",
+  "flat tags",
+  "tag bindings",
+  "remote state consumers",
+  "SSH keys",
+  "agent pools",
+  "data retention policies",
+  "teams",
+  "tokens",
+  "variables",
+  "state versions",
+  "runs",
+  "executed runs",
+  "VCS connections",
+] as const
+
+interface Step {
+  readonly story: string
+  readonly name: string
+  readonly ok: boolean
+  readonly detail: string
+}
+
+const program = await goProgram(goTfeFolder)
+
+describe.skipIf(program === undefined)("the public Go client", () => {
+  let steps: readonly Step[]
+
+  beforeAll(async () => {
+    steps = await tell(program ?? "")
+  })
+
+  test("tells every story that is asked for here", () => {
+    expect([...new Set(steps.map(({ story }) => story))]).toEqual(stories)
+  })
+
+  test.each(stories)("agrees with the server about %s", (story) => {
+    const told = steps.filter((step) => step.story === story)
+    expect(told.length).toBeGreaterThan(1)
+    expect(told.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)).toEqual([])
+  })
+})
+
+async function tell(storyteller: string): Promise<Step[]> {
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, { sealKeys: { text: Buffer.alloc(32).toString("base64") } })
+  const { caller, tokens } = engine
+  if (caller.kind !== "user") throw new Error("the engine acts as a user")
+  const { secret } = await tokens.createForUser(caller.userId, { description: "go-tfe" })
+  const server = await startServer({ engine })
+  try {
+    const { stdout } = await promisify(execFile)(storyteller, {
+      env: { CHANCERY_ADDRESS: server.url, CHANCERY_TOKEN: secret },
+      maxBuffer: 16 * 1024 * 1024,
+    })
+    return stdout
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Step)
+  } finally {
+    await server.close()
+  }
+}

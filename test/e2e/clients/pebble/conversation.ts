@@ -1,0 +1,377 @@
+// One conversation, held word for word with any ACME server: what each resource answers, and what each kind of mistake gets.
+import { crypto } from "acme-client"
+import { createPrivateKey } from "node:crypto"
+import type { Responder } from "../acme-fixture.ts"
+import {
+  type AccountKey,
+  type Answer,
+  base64url,
+  jws,
+  macJws,
+  newKey,
+  type Saying,
+  Speaker,
+  thumbprint,
+  type Transcript,
+} from "./acme-requests.ts"
+
+export interface Partner {
+  readonly directory: string
+  /** PEM of whom to trust that it is the one. */
+  readonly root: string
+  /** Waits to be used. */
+  readonly binding: { readonly id: string; readonly key: string }
+}
+
+export async function converse(partner: Partner, responder: Pick<Responder, "tell">): Promise<Transcript> {
+  const speaker = await Speaker.meeting(partner.directory, partner.root)
+  try {
+    await aboutNonces(speaker)
+    await aboutAccounts(speaker)
+    await aboutBindings(speaker, partner.binding)
+    await aboutSignatures(speaker)
+    await aboutOrders(speaker)
+    const { url, answer } = await aboutChallenges(speaker, responder)
+    await aboutFinalizing(speaker, url, answer)
+    await aboutFailures(speaker, responder)
+    await aboutKeyChange(speaker)
+    await aboutTheEnd(speaker)
+    return speaker.transcript
+  } finally {
+    await speaker.close()
+  }
+}
+
+const terms = { termsOfServiceAgreed: true }
+const dns = (...values: readonly string[]) => ({ identifiers: values.map((value) => ({ type: "dns", value })) })
+
+async function aboutNonces(speaker: Speaker): Promise<void> {
+  const { newNonce, newOrder } = speaker.directory
+  await speaker.plain("asks for a nonce by HEAD", "HEAD", newNonce)
+  await speaker.plain("asks for a nonce by GET", "GET", newNonce)
+  await speaker.plain("reads what is written only", "GET", newOrder)
+  await speaker.plain("asks for nothing there is", "GET", `${newOrder}/nothing`)
+}
+
+async function aboutAccounts(speaker: Speaker): Promise<void> {
+  const { newAccount } = speaker.directory
+  const known = { ...terms, onlyReturnExisting: true }
+  const anew = { byKey: true }
+  await speaker.say("looks for an account that there is not", newAccount, known, anew)
+  await speaker.say("does not agree to the terms", newAccount, {}, anew)
+  const contacts = {
+    "no URL": ["ops at example"],
+    "of another scheme": ["tel:+123456"],
+    "with header fields": ["mailto:ops@example.com?subject=x"],
+    "of two addresses": ["mailto:ops@example.com,two@example.com"],
+    "without a domain": ["mailto:ops"],
+  }
+  for (const [what, contact] of Object.entries(contacts))
+    await speaker.say(`has a contact ${what}`, newAccount, { ...terms, contact }, { ...anew, key: newKey() })
+  const made = await speaker.say("makes an account", newAccount, { ...terms, contact: ["mailto:a@example.com"] }, anew)
+  await speaker.say("makes the same account again", newAccount, terms, anew)
+  await speaker.say("looks for the account", newAccount, known, anew)
+  const account = made.location
+  speaker.account = account
+  await speaker.say("reads the account", account)
+  await speaker.say("writes nothing new to the account", account, {})
+  await speaker.say("changes the contact", account, { contact: ["mailto:b@example.com"] })
+  await speaker.say("changes the contact to none", account, { contact: ["nobody"] })
+  await speaker.say("wants a status that nobody gives", account, { status: "revoked" })
+  await speaker.say("reads the orders", made.document.orders)
+  await speaker.say("reads an account that there is not", `${account}x`)
+  await speaker.plain("reads the account unsigned", "GET", account)
+}
+
+async function aboutBindings(speaker: Speaker, { id, key }: Partner["binding"]): Promise<void> {
+  const url = speaker.directory.newAccount
+  const bind = (name: string, header: object, { by = key, to = newKey() } = {}) =>
+    speaker.say(
+      name,
+      url,
+      { ...terms, externalAccountBinding: macJws(by, { alg: "HS256", kid: id, url, ...header }, to.jwk) },
+      { key: bound, byKey: true },
+    )
+  const bound = newKey()
+  await bind("binds to an identifier that nobody gave", { kid: "nobody" }, { to: bound })
+  await bind("binds by another MAC key", {}, { by: base64url("another key than the one handed out"), to: bound })
+  await bind("binds another key than its own", {})
+  await bind("binds for another address", { url: `${url}x` }, { to: bound })
+  await bind("binds by a signature", { alg: "ES256" }, { to: bound })
+  await bind("binds with a nonce", { nonce: "nonce" }, { to: bound })
+  await bind("binds an account", {}, { to: bound })
+}
+
+async function aboutSignatures(speaker: Speaker): Promise<void> {
+  const { newOrder, newAccount } = speaker.directory
+  const order = dns("signed.example.com")
+  const say = (name: string, saying: Parameters<Speaker["say"]>[3], payload: object | string | undefined = order) =>
+    speaker.say(`signs ${name}`, newOrder, payload, saying)
+  const used = await speaker.nonce()
+  await speaker.say("", newOrder, order, { nonce: used })
+  await say("with a nonce that was used", { nonce: used })
+  await say("with a nonce that nobody gave", { nonce: base64url("nobody gave this nonce to anyone") })
+  await say("with a nonce that is no text", { header: { nonce: 5 } })
+  await say("without a nonce", { header: { nonce: undefined } })
+  await say("for another address", { header: { url: newAccount } })
+  await say("for no address", { header: { url: undefined } })
+  await say("with key and account both", { header: { jwk: speaker.key.jwk } })
+  await say("with neither key nor account", { header: { kid: undefined } })
+  await say("with its key where an account is wanted", { byKey: true })
+  await say("as an account that there is not", { account: `${speaker.account}x` })
+  await say("as an account elsewhere", { account: "https://elsewhere.example/account/1" })
+  await say("as an account where a key is wanted", { key: newKey() })
+  await say("by no algorithm", { header: { alg: "none" } })
+  await say("by a MAC", { header: { alg: "HS256" } })
+  await say("by an algorithm that nobody knows", { header: { alg: "ES000" } })
+  await say("by the algorithm of another key", { header: { alg: "ES384" } })
+  await say("without naming the algorithm", { header: { alg: undefined } })
+  await say("with an extension that must be understood", { header: { crit: ["exp"], exp: 1 } })
+  await say("and changes it afterwards", {
+    spoil: (signed) => ({ ...signed, payload: base64url(JSON.stringify(dns("changed.example.com"))) }),
+  })
+  await say("and leaves the signature out", { spoil: ({ signature: _out, ...signed }) => signed })
+  await say("and adds a header outside", { spoil: (signed) => ({ ...signed, header: { alg: "ES256" } }) })
+  await say("twice", {
+    spoil: ({ payload, protected: head, signature }) => ({
+      payload,
+      signatures: [
+        { protected: head, signature },
+        { protected: head, signature },
+      ],
+    }),
+  })
+  await say("what is no JSON", { spoil: () => "nothing" })
+  await say("with padding", { spoil: (signed) => ({ ...signed, signature: `${signed.signature}==` }) })
+  await say("in another type", { contentType: "application/json" })
+  await say("what is no object", {}, "[]")
+  await say("what is no JSON within", {}, "{")
+  await speaker.say("signs nothing where something is wanted", newOrder)
+  const strange: Readonly<Record<string, AccountKey>> = {
+    "a weak key": newKey("rsa-1024"),
+    "a key on another curve": newKey("P-384"),
+  }
+  for (const [what, key] of Object.entries(strange))
+    await speaker.say(`makes an account of ${what}`, newAccount, terms, { byKey: true, key })
+  await speaker.say("makes an account of a key of no type", newAccount, terms, {
+    byKey: true,
+    header: { jwk: { kty: "oct", k: "AAAA" } },
+  })
+}
+
+async function aboutOrders(speaker: Speaker): Promise<void> {
+  const { newOrder } = speaker.directory
+  const order = (name: string, payload: object) => speaker.say(`orders ${name}`, newOrder, payload)
+  await order("nothing", {})
+  await order("no names", { identifiers: [] })
+  await order("an identifier of another type", { identifiers: [{ type: "email", value: "ops@example.com" }] })
+  await order("an identifier without a value", { identifiers: [{ type: "dns" }] })
+  const names = {
+    "a name of other letters": "bücher.example.com",
+    "a wildcard in the middle": "a.*.example.com",
+    "part of a label as a wildcard": "a*.example.com",
+    "a wildcard of a wildcard": "*.*.example.com",
+    "a name with a dot at its end": "dot.example.com.",
+    "a name with a space": "a b.example.com",
+    "an address as a name": "192.0.2.1",
+    "a name with an underscore": "a_b.example.com",
+    "a name with two dots": "a..example.com",
+    "an empty name": "",
+    "a name that is too long": `${"a".repeat(64)}.example.com`,
+  }
+  for (const [what, value] of Object.entries(names)) await order(what, dns(value))
+  await order("no address as one", { identifiers: [{ type: "ip", value: "1.2.3" }] })
+  await order("from when is no time", { ...dns("a.example.com"), notBefore: "tomorrow" })
+  await order("until when is no time", { ...dns("a.example.com"), notAfter: "tomorrow" })
+  await order("an address", { identifiers: [{ type: "ip", value: "127.0.0.1" }] })
+  await order("in mixed case", dns("MiXeD.example.com"))
+  await order("the same name twice", dns("twice.example.com", "twice.example.com"))
+  await order("a wildcard and its base", dns("*.both.example.com", "both.example.com"))
+  const made = await order("a name", dns("order.example.com"))
+  const url = made.location
+  await speaker.say("reads the order", url)
+  await speaker.say("writes to the order", url, {})
+  await speaker.plain("reads the order unsigned", "GET", url)
+  await speaker.say("reads an order that there is not", `${url}x`)
+  const [authorization = ""] = made.document.authorizations
+  await speaker.say("reads the authorization", authorization)
+  await speaker.say("reads an authorization that there is not", `${authorization}x`)
+  const other = newKey()
+  const { location } = await speaker.say("", speaker.directory.newAccount, terms, { byKey: true, key: other })
+  const asOther = { key: other, account: location }
+  await speaker.say("reads an order of another account", url, undefined, asOther)
+  await speaker.say("reads an authorization of another account", authorization, undefined, asOther)
+  await speaker.say("gives up an authorization of another account", authorization, { status: "deactivated" }, asOther)
+  await speaker.say("reads another account", speaker.account ?? "", undefined, asOther)
+  await speaker.say("gives up another account", speaker.account ?? "", { status: "deactivated" }, asOther)
+  await speaker.say("wants a status of the authorization that nobody gives", authorization, { status: "valid" })
+  await speaker.say("finalizes too early", made.document.finalize, { csr: await csr("order.example.com") })
+  await speaker.say("gives up the authorization", authorization, { status: "deactivated" })
+  await speaker.say("gives up the authorization again", authorization, { status: "deactivated" })
+  await speaker.say("reads the order that lost its authorization", url)
+}
+
+/** How far it has come by the time of the answer is a matter of the moment. */
+const underWay: Saying = { besides: ["/status", "/certificate", "/validated", "/error", "retry-after"] }
+
+function challengeOf({ challenges }: Answer["document"], type: string) {
+  const found = challenges.find((one) => one.type === type)
+  if (found === undefined) throw new Error(`there is no ${type}`)
+  return found
+}
+
+const provedName = "proved.example.com"
+
+async function aboutChallenges(speaker: Speaker, responder: Pick<Responder, "tell">) {
+  const wildcard = await speaker.say("", speaker.directory.newOrder, dns("*.wild.example.com"))
+  await speaker.say("reads the authorization of a wildcard", wildcard.document.authorizations[0] ?? "")
+  const order = await speaker.say("", speaker.directory.newOrder, dns(provedName))
+  const [authorization = ""] = order.document.authorizations
+  const { document } = await speaker.say("", authorization)
+  const challenge = challengeOf(document, "http-01")
+  await speaker.say("reads the challenge", challenge.url)
+  await speaker.say("reads a challenge that there is not", `${challenge.url}x`)
+  const other = newKey()
+  const { location } = await speaker.say("", speaker.directory.newAccount, terms, { byKey: true, key: other })
+  await speaker.say("answers a challenge of another account", challenge.url, {}, { key: other, account: location })
+  await speaker.say("answers a challenge with no object", challenge.url, "[]")
+  const content = `${challenge.token}.${thumbprint(speaker.key)}`
+  await responder.tell("add-http01", { token: challenge.token, content })
+  await speaker.say("answers the challenge", challenge.url, {}, underWay)
+  await speaker.until("reads the authorization that is proved", authorization, ["pending"])
+  await speaker.say("reads the challenge that is proved", challenge.url)
+  await speaker.say("answers the challenge that is proved", challenge.url, {})
+  const again = await speaker.say("orders a name that is proved", speaker.directory.newOrder, dns(provedName))
+  await speaker.say("reads the authorization that is used again", again.document.authorizations[0] ?? "")
+  return {
+    url: order.location,
+    answer: await speaker.until("reads the order that is ready", order.location, ["pending"]),
+  }
+}
+
+async function csr(...altNames: readonly string[]): Promise<string> {
+  return csrBy(await crypto.createPrivateEcdsaKey(), altNames)
+}
+
+async function csrBy(key: Buffer, altNames: readonly string[]): Promise<string> {
+  const [, pem] = await crypto.createCsr({ altNames: [...altNames] }, key)
+  return base64url(derOf(pem.toString()))
+}
+
+const derOf = (pem: string): Buffer => Buffer.from(pem.replaceAll(/-----.*?-----|\s/g, ""), "base64")
+
+async function aboutFinalizing(speaker: Speaker, url: string, { document: order }: Answer): Promise<void> {
+  const finalize = (name: string, payload: object) =>
+    speaker.say(`finalizes ${name}`, order.finalize, payload, underWay)
+  const ownKey = Buffer.from(speaker.key.key.export({ type: "pkcs8", format: "pem" }))
+  const forged = Buffer.from(await csr(provedName), "base64url")
+  forged.writeUInt8(forged.readUInt8(forged.length - 1) ^ 1, forged.length - 1)
+  const bad = {
+    "without a CSR": undefined,
+    "with a CSR that is none": base64url("no CSR"),
+    "with a CSR in another encoding": "+/==",
+    "with a CSR for another name": await csr("other.example.com"),
+    "with a CSR for a name more": await csr(provedName, "other.example.com"),
+    "with a CSR of the account's key": await csrBy(ownKey, [provedName]),
+    "with a CSR that its key has not signed": base64url(forged),
+    "with a CSR of a weak key": await csrBy(await crypto.createPrivateRsaKey(1_024), [provedName]),
+  }
+  for (const [what, sent] of Object.entries(bad)) {
+    // Whoever takes one of them is asked for the next with an order that is ready again.
+    const { document } = await speaker.say("", speaker.directory.newOrder, dns(provedName))
+    await speaker.say(`finalizes ${what}`, document.finalize, { csr: sent })
+  }
+  const key = await crypto.createPrivateEcdsaKey()
+  await finalize("the order", { csr: await csrBy(key, [provedName]) })
+  const done = await speaker.until("reads the order that is done", url, ["processing"])
+  await finalize("the order again, for another key", { csr: await csr(provedName) })
+  const certificate = done.document.certificate
+  const downloaded = await speaker.say("fetches the certificate", certificate)
+  const [, alternate = ""] = /<([^>]+)>;rel="alternate"/.exec(downloaded.links.join(",")) ?? []
+  await speaker.say("fetches the other chain", alternate)
+  await speaker.say("fetches a certificate that there is not", `${certificate}/99`)
+  await speaker.plain("fetches the certificate unsigned", "GET", certificate)
+  const other = newKey()
+  const { location } = await speaker.say("", speaker.directory.newAccount, terms, { byKey: true, key: other })
+  const asOther = { key: other, account: location }
+  await speaker.say("fetches a certificate of another account", certificate, undefined, asOther)
+  await aboutRevoking(speaker, derOf(downloaded.text.split("-----END")[0] ?? ""), key, asOther)
+}
+
+async function aboutRevoking(speaker: Speaker, der: Buffer, key: Buffer, asOther: object): Promise<void> {
+  const { revokeCert } = speaker.directory
+  const certificate = base64url(der)
+  const own = createPrivateKey(key)
+  const { kty, crv, x, y } = own.export({ format: "jwk" })
+  const byCertificate = { byKey: true, key: { alg: "ES256", key: own, jwk: { kty, crv, x, y } } }
+  const revoke = (name: string, payload: object, saying?: object) =>
+    speaker.say(`revokes ${name}`, revokeCert, payload, saying)
+  await revoke("nothing", {})
+  await revoke("what is no certificate", { certificate: base64url("no certificate") })
+  await revoke("for a reason that there is not", { certificate, reason: 7 })
+  await revoke("for a reason beyond all", { certificate, reason: 99 })
+  await revoke("as another account", { certificate }, asOther)
+  await revoke("with a key that is none of the certificate's", { certificate }, { byKey: true, key: newKey() })
+  await revoke("the certificate", { certificate, reason: 4 }, byCertificate)
+  await revoke("the certificate again", { certificate, reason: 4 })
+}
+
+async function aboutFailures(speaker: Speaker, responder: Pick<Responder, "tell">): Promise<void> {
+  const failures = { "of the wrong content": "wrong", "of no content": undefined }
+  for (const [what, content] of Object.entries(failures)) {
+    const name = `${content ?? "silent"}.example.com`
+    const order = await speaker.say("", speaker.directory.newOrder, dns(name))
+    const [authorization = ""] = order.document.authorizations
+    const challenge = challengeOf((await speaker.say("", authorization)).document, "http-01")
+    if (content !== undefined) await responder.tell("add-http01", { token: challenge.token, content })
+    await speaker.say(`answers a challenge ${what}`, challenge.url, {}, underWay)
+    await speaker.until(`reads the authorization of a challenge ${what}`, authorization, ["pending"])
+    await speaker.until(`reads the order of a challenge ${what}`, order.location, ["pending"])
+    await speaker.say(`answers a challenge ${what} again`, challenge.url, {})
+    await speaker.say(`finalizes after a challenge ${what}`, order.document.finalize, { csr: await csr(name) })
+  }
+}
+
+async function aboutKeyChange(speaker: Speaker): Promise<void> {
+  const { keyChange } = speaker.directory
+  const fresh = newKey()
+  const change = (name: string, { header = {}, payload = {}, by = fresh }: Inner = {}) =>
+    speaker.say(
+      `changes the key ${name}`,
+      keyChange,
+      jws(
+        by,
+        { alg: by.alg, jwk: by.jwk, url: keyChange, ...header },
+        { account: speaker.account, oldKey: speaker.key.jwk, ...payload },
+      ),
+    )
+  await change("for another address", { header: { url: `${keyChange}x` } })
+  await change("for no address", { header: { url: undefined } })
+  await change("without showing it", { header: { jwk: undefined } })
+  await change("with a signature of another", { header: { jwk: newKey().jwk } })
+  await change("of another account", { payload: { account: `${speaker.account}x` } })
+  await change("from a key that it never was", { payload: { oldKey: newKey().jwk } })
+  await change("to the same key", { by: speaker.key })
+  const other = newKey()
+  await speaker.say("", speaker.directory.newAccount, terms, { byKey: true, key: other })
+  await change("to that of another account", { by: other })
+  await speaker.say("changes the key to what is no signature", keyChange, {})
+  await change("to a fresh one")
+  await speaker.say("signs by the old key", speaker.account ?? "")
+  speaker.key = fresh
+  await speaker.say("signs by the fresh key", speaker.account ?? "")
+}
+
+interface Inner {
+  readonly header?: object
+  readonly payload?: object
+  readonly by?: AccountKey
+}
+
+async function aboutTheEnd(speaker: Speaker): Promise<void> {
+  const account = speaker.account ?? ""
+  await speaker.say("gives up the account", account, { status: "deactivated" })
+  await speaker.say("reads the account that is given up", account)
+  await speaker.say("orders as an account that is given up", speaker.directory.newOrder, dns("late.example.com"))
+  await speaker.say("makes an account of its key", speaker.directory.newAccount, terms, { byKey: true })
+}

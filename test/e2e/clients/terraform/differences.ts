@@ -1,0 +1,28 @@
+// What the tools do differently against one and the same server.
+import type { TerraformProgram } from "../../../toolchain/terraform.ts"
+
+interface Habits {
+  /** Whether `tags` of a configuration may be a map. */
+  readonly tagsWithValues: boolean
+  /** Whether it compares the tags of a workspace with those of the configuration on every command. */
+  readonly readsTags: boolean
+  /** Whether it writes a tag without a value again unless it is both a flat tag and a binding (hashicorp/terraform#39107). */
+  readonly wantsTagsTwice: boolean
+  /** How it adds a tag to a workspace that is there. */
+  readonly addsTags: { readonly method: string; readonly path: string }
+}
+
+export const habits: Readonly<Record<TerraformProgram["kind"], Habits>> = {
+  terraform: {
+    tagsWithValues: true,
+    readsTags: true,
+    wantsTagsTwice: true,
+    addsTags: { method: "PATCH", path: "tag-bindings" },
+  },
+  opentofu: {
+    tagsWithValues: false,
+    readsTags: false,
+    wantsTagsTwice: false,
+    addsTags: { method: "POST", path: "relationships/tags" },
+  },
+}

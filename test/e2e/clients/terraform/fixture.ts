@@ -1,0 +1,245 @@
+// What the command line tools are let loose on: a server in a process of its own, between them and it a proxy that remembers
+// what they ask, and folders with configurations. Their only provider is the one built in, so nothing is fetched.
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect } from "vitest"
+import { openRemote } from "../../../../engine/src/client/remote.ts"
+import { systemRuntime } from "../../../../engine/src/core/runtime.ts"
+import type { Engine } from "../../../../engine/src/engine.ts"
+import { type Served, serve, temporaryFolder } from "../../../cli/chancery.ts"
+import { type TerraformProgram, terraformPrograms } from "../../../toolchain/terraform.ts"
+import { openRecordingProxy, type RecordingProxy } from "./recording-proxy.ts"
+
+const programs = await terraformPrograms()
+
+export const noTool = programs.length === 0
+
+/** Every suite runs with each of them; one that stands for them where there is none. */
+export const tools: readonly TerraformProgram[] = noTool ? [{ program: "", kind: "terraform", version: "" }] : programs
+
+/** No such host: the tools' own settings say where its services are, so that plain HTTP will do. */
+export const hostname = "chancery.test"
+export const organization = "default"
+
+export interface Outcome {
+  readonly code: number | null
+  /** What it printed, on both streams. */
+  readonly text: string
+}
+
+export interface RunningTool {
+  readonly child: ChildProcess
+  readonly ended: Promise<Outcome>
+  text(): string
+}
+
+export interface RunOptions {
+  /** What it is told when it asks, one line after another. Without any it does not ask. */
+  readonly answers?: readonly Answer[]
+  /** What stands on its standard input from the beginning. */
+  readonly input?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  /** Part of the question. */
+  readonly to: string
+  readonly say: string
+}
+
+/** A configuration in a folder of its own, and a tool that runs there. */
+export interface Project {
+  readonly folder: string
+  /** Replaces the configuration. */
+  write(configuration: string): Promise<void>
+  start(args: string, options?: RunOptions): RunningTool
+  run(args: string, options?: RunOptions): Promise<Outcome>
+  /** What it printed; fails unless it ended well. */
+  succeeds(args: string, options?: RunOptions): Promise<string>
+  /** What it printed; fails unless it ended with 1, as for an error. */
+  fails(args: string, options?: RunOptions): Promise<string>
+  /** Applies, and then finds nothing left to do. */
+  applies(args?: string, options?: RunOptions): Promise<string>
+  /** Fails unless a plan finds nothing to do. */
+  isSettled(args?: string, options?: RunOptions): Promise<void>
+}
+
+export interface TerraformStage extends AsyncDisposable {
+  readonly folder: string
+  /** As the site administrator. */
+  readonly engine: Engine
+  readonly rootToken: string
+  readonly proxy: RecordingProxy
+  /** Whoever has the token, root unless given. */
+  project(
+    tool: TerraformProgram,
+    name: string,
+    configuration: string,
+    options?: { readonly token?: string },
+  ): Promise<Project>
+  /** At once, as by SIGKILL. */
+  killServer(): Promise<void>
+  restartServer(): Promise<void>
+}
+
+export async function openTerraformStage(): Promise<TerraformStage> {
+  await using opening = new AsyncDisposableStack()
+  const folder = opening.use(await temporaryFolder()).path
+  let served: Served = await serve(["dev"], { folder })
+  opening.defer(() => served[Symbol.asyncDispose]())
+  const proxy = opening.use(await openRecordingProxy(() => served.url))
+  const rootToken = (await readFile(join(folder, ".chancery/root-token"), "utf8")).trim()
+  const { random } = systemRuntime()
+  const engineAt = (): Engine => openRemote(served.url, { token: rootToken, random })
+  let engine = engineAt()
+  opening.defer(() => engine[Symbol.asyncDispose]())
+  const closing = opening.move()
+  return {
+    folder,
+    rootToken,
+    proxy,
+    get engine() {
+      return engine
+    },
+    async project({ program, kind }, name, configuration, { token = rootToken } = {}) {
+      const home = join(folder, kind, name)
+      await mkdir(home, { recursive: true })
+      await writeFile(join(home, "settings.tfrc"), settingsWith(proxy.url, token))
+      return openProject(program, join(home, "configuration"), configuration, {
+        HOME: home,
+        TF_CLI_CONFIG_FILE: join(home, "settings.tfrc"),
+      })
+    },
+    async killServer() {
+      await served[Symbol.asyncDispose]()
+    },
+    async restartServer() {
+      await engine[Symbol.asyncDispose]()
+      served = await serve(["dev"], { folder })
+      engine = engineAt()
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+function settingsWith(url: string, token: string): string {
+  const services = ["state.v2", "tfe.v2", "tfe.v2.1", "tfe.v2.2"].map((name) => `"${name}" = "${url}/api/v2/"`)
+  return `host "${hostname}" {\n  services = { ${services.join(", ")} }\n}\ncredentials "${hostname}" {\n  token = "${token}"\n}\n`
+}
+
+export async function openProject(
+  program: string,
+  folder: string,
+  configuration: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<Project> {
+  await mkdir(folder, { recursive: true })
+  const write = (text: string): Promise<void> => writeFile(join(folder, "main.tf"), text)
+  await write(configuration)
+
+  const start = (
+    args: string,
+    { answers = [], input = "", environment: further = {} }: RunOptions = {},
+  ): RunningTool => {
+    const child = spawn(program, [...args.split(" "), "-no-color"], {
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH,
+        TF_INPUT: answers.length > 0 ? "1" : "0",
+        CHECKPOINT_DISABLE: "1",
+        ...environment,
+        ...further,
+      },
+    })
+    let text = ""
+    let asked = ""
+    const left = [...answers]
+    const hear = (piece: string): void => {
+      text += piece
+      asked += piece
+      // It reads all that is there at once, so that what answers the next question must not be there yet.
+      const [next] = left
+      if (next === undefined || !asked.includes(next.to)) return
+      left.shift()
+      asked = ""
+      child.stdin.write(`${next.say}\n`)
+      if (left.length === 0) child.stdin.end()
+    }
+    child.stdout.setEncoding("utf8").on("data", hear)
+    child.stderr.setEncoding("utf8").on("data", hear)
+    if (answers.length === 0) child.stdin.end(input)
+    // Whoever ends before it has heard an answer.
+    child.stdin.on("error", () => undefined)
+    const ended = new Promise<Outcome>((resolve, reject) => {
+      child.on("error", reject)
+      child.on("close", (code) => resolve({ code, text }))
+    })
+    return { child, ended, text: () => text }
+  }
+  const run = (args: string, options?: RunOptions): Promise<Outcome> => start(args, options).ended
+  const ends = async (args: string, expected: number, options?: RunOptions): Promise<string> => {
+    const { code, text } = await run(args, options)
+    expect(code, `${args}: ${text}`).toBe(expected)
+    return text
+  }
+  const isSettled = async (args?: string, options?: RunOptions): Promise<void> => {
+    await ends(joined("plan -detailed-exitcode", args), 0, options)
+  }
+  return {
+    folder,
+    write,
+    start,
+    run,
+    succeeds: (args, options) => ends(args, 0, options),
+    fails: (args, options) => ends(args, 1, options),
+    isSettled,
+    async applies(args, options) {
+      const text = await ends(joined("apply -auto-approve", args), 0, options)
+      await isSettled(args, options)
+      return text
+    },
+  }
+}
+
+const joined = (command: string, args: string | undefined): string =>
+  args === undefined ? command : `${command} ${args}`
+
+export const cloud = (workspaces: string): string => `terraform {
+  cloud {
+    hostname     = "${hostname}"
+    organization = "${organization}"
+    workspaces {
+      ${workspaces}
+    }
+  }
+}
+`
+
+/** The older way. */
+export const remoteBackend = (workspaces: string): string => `terraform {
+  backend "remote" {
+    hostname     = "${hostname}"
+    organization = "${organization}"
+    workspaces {
+      ${workspaces}
+    }
+  }
+}
+`
+
+/** One resource and two outputs, one of them sensitive. */
+export const greeting = `variable "greeting" {
+  default = "hello"
+}
+resource "terraform_data" "greeting" {
+  input = var.greeting
+}
+output "greeting" {
+  value = terraform_data.greeting.output
+}
+output "password" {
+  value     = "hunter2"
+  sensitive = true
+}
+`

@@ -1,0 +1,157 @@
+// What happens to the lock: two tools at once, a tool that is killed, a server that is.
+import { existsSync } from "node:fs"
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { TerraformProgram } from "../../../toolchain/terraform.ts"
+import { cloud, noTool, openTerraformStage, organization, type Project, type TerraformStage, tools } from "./fixture.ts"
+
+let stage: TerraformStage
+beforeAll(async () => {
+  stage = await openTerraformStage()
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
+
+/** Two resources; while it makes the second it waits for a file `go`, at most a minute, and says so by a file `waits`. */
+const slow = `resource "terraform_data" "first" {
+  input = "first"
+}
+resource "terraform_data" "second" {
+  input = terraform_data.first.output
+  provisioner "local-exec" {
+    command = "touch waits; n=0; while [ ! -e go ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done"
+  }
+}
+`
+
+async function slowProject(tool: TerraformProgram, folder: string, name: string): Promise<Project> {
+  const project = await stage.project(tool, folder, cloud(`name = "${name}"`) + slow)
+  await project.succeeds("init")
+  return project
+}
+
+const letGo = ({ folder }: Project): Promise<void> => writeFile(join(folder, "go"), "")
+
+/** An apply that is at its second resource, and holds the lock. */
+async function startedApply(project: Project) {
+  const apply = project.start("apply -auto-approve")
+  let over = false
+  void apply.ended.then(() => (over = true))
+  await expect.poll(() => over || existsSync(join(project.folder, "waits")), { interval: 20 }).toBe(true)
+  expect(over, `the apply: ${apply.text()}`).toBe(false)
+  return apply
+}
+
+describe.skipIf(noTool).each(tools)("one at a time, by $kind $version", (tool) => {
+  const { kind } = tool
+
+  test("an apply is refused while somebody else holds the lock, and goes on once it was taken away", async () => {
+    const name = `${kind}-held`
+    const project = await slowProject(tool, "held", name)
+    await letGo(project)
+    await stage.engine.workspaces.lock({ organization, name }, { reason: "at work" })
+    for (const command of ["apply -auto-approve", "plan", "destroy -auto-approve"])
+      expect(await project.fails(command)).toContain("workspace already locked")
+    // Who only reads needs no lock.
+    await project.succeeds("state pull")
+    expect(await workspace(name)).toMatchObject({ resourceCount: 0, lock: { held: true, reason: "at work" } })
+    expect(await project.fails(`force-unlock -force ${organization}/another`)).toContain("does not match")
+    await project.succeeds(`force-unlock -force ${organization}/${name}`)
+    expect((await workspace(name)).lock).toEqual({ held: false })
+    expect(await project.fails(`force-unlock -force ${organization}/${name}`)).toContain("already unlocked")
+    await project.applies()
+  })
+
+  test("a plan that asks for no lock runs beside who holds it; an apply that asks for none can write nothing", async () => {
+    const name = `${kind}-lockless`
+    const project = await slowProject(tool, "lockless", name)
+    await letGo(project)
+    await project.applies()
+    await stage.engine.workspaces.lock({ organization, name }, { reason: "at work" })
+    stage.proxy.take()
+    await project.isSettled("-lock=false")
+    expect(stage.proxy.take().filter(({ path }) => path.endsWith("lock"))).toEqual([])
+    await stage.engine.workspaces.unlock({ organization, name })
+    expect(await project.fails("apply -auto-approve -lock=false -replace=terraform_data.first")).toContain("locked")
+    expect((await workspace(name)).lock).toEqual({ held: false })
+  })
+
+  test("with the token of an organization, which holds no lock, nothing is planned or applied", async () => {
+    const { secret: token } = await stage.engine.tokens.createForOrganization(organization, {})
+    const configuration = cloud(`name = "${kind}-impersonal"`) + slow
+    const { succeeds, fails } = await stage.project(tool, "impersonal", configuration, { token })
+    await succeeds("init")
+    expect(await fails("plan")).toMatch(/Error acquiring the state lock/i)
+    expect(await fails("apply -auto-approve")).toMatch(/Error acquiring the state lock/i)
+    expect((await workspace(`${kind}-impersonal`)).lock).toEqual({ held: false })
+  })
+
+  test("of two applies at once the second fails, or waits as long as it was told to", async () => {
+    const name = `${kind}-twice`
+    const first = await slowProject(tool, "first", name)
+    const second = await slowProject(tool, "second", name)
+    const apply = await startedApply(first)
+    expect(await second.fails("apply -auto-approve")).toContain("workspace already locked")
+    expect(await second.fails("apply -auto-approve -lock-timeout=1s")).toContain("workspace already locked")
+    stage.proxy.take()
+    const waiting = second.start("apply -auto-approve -lock-timeout=120s")
+    await stage.proxy.answered("POST", /\/actions\/lock$/, 409)
+    await letGo(first)
+    expect(await apply.ended).toMatchObject({ code: 0, text: expect.stringContaining("2 added") as string })
+    expect(await waiting.ended).toMatchObject({ code: 0, text: expect.stringContaining("No changes") as string })
+    expect(await workspace(name)).toMatchObject({ resourceCount: 2, lock: { held: false } })
+    for (const project of [first, second]) await project.isSettled()
+  })
+})
+
+describe.skipIf(noTool).each(tools)("what was cut short is recovered, by $kind $version", (tool) => {
+  const { kind } = tool
+
+  test("an apply that was killed leaves the lock, which is taken away, and the next apply does what is left", async () => {
+    const name = `${kind}-killed`
+    const project = await slowProject(tool, "killed", name)
+    const apply = await startedApply(project)
+    apply.child.kill("SIGKILL")
+    await letGo(project)
+    expect((await apply.ended).code).toBeNull()
+    expect((await workspace(name)).lock).toMatchObject({ held: true })
+    expect(await project.fails("plan")).toContain("workspace already locked")
+    await project.succeeds(`force-unlock -force ${organization}/${name}`)
+    expect(await project.applies()).toMatch(/Resources: [12] added/)
+    expect(await workspace(name)).toMatchObject({ resourceCount: 2, lock: { held: false } })
+  })
+
+  test("a server that is killed during an apply and comes back is not noticed", async () => {
+    const name = `${kind}-server-back`
+    const project = await slowProject(tool, "server-back", name)
+    const apply = await startedApply(project)
+    await stage.killServer()
+    await stage.restartServer()
+    await letGo(project)
+    const { code, text } = await apply.ended
+    expect(code, `the apply: ${text}`).toBe(0)
+    expect(await workspace(name)).toMatchObject({ resourceCount: 2, lock: { held: false } })
+    await project.isSettled()
+  })
+
+  test("an apply whose lock is taken away leaves what it did in a file, which can be pushed", async () => {
+    const name = `${kind}-robbed`
+    const project = await slowProject(tool, "robbed", name)
+    const apply = await startedApply(project)
+    await stage.engine.workspaces.forceUnlock({ organization, name })
+    await letGo(project)
+    const { code, text } = await apply.ended
+    expect(code).toBe(1)
+    expect(text).toContain("errored.tfstate")
+    expect(await workspace(name)).toMatchObject({ resourceCount: 0, lock: { held: false } })
+    const errored = JSON.parse(await readFile(join(project.folder, "errored.tfstate"), "utf8")) as {
+      resources: unknown[]
+    }
+    expect(errored.resources).toHaveLength(2)
+    await project.succeeds("state push errored.tfstate")
+    expect(await workspace(name)).toMatchObject({ resourceCount: 2, lock: { held: false } })
+    await project.isSettled()
+  })
+})

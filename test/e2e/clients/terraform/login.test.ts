@@ -1,0 +1,96 @@
+// Signing in as the tools do it, over HTTPS: they find the services by themselves and keep a token that somebody pastes. What
+// the certificate leads to is what `chancery dev` says to trust.
+import { existsSync } from "node:fs"
+import { mkdir, readFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { freePort } from "../../../free-port.ts"
+import { type Folder, type Served, serve, temporaryFolder } from "../../../cli/chancery.ts"
+import { greeting, noTool, openProject, organization, tools } from "./fixture.ts"
+
+let folder: Folder
+let served: Served
+let hostname: string
+let rootToken: string
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  const port = await freePort()
+  const environment = { CHANCERY_TLS_LISTEN: `127.0.0.1:${port}` }
+  served = await serve(["dev"], { folder: folder.path, environment })
+  hostname = `localhost:${port}`
+  rootToken = (await readFile(join(folder.path, ".chancery/root-token"), "utf8")).trim()
+})
+afterAll(async () => {
+  await served[Symbol.asyncDispose]()
+  await folder[Symbol.asyncDispose]()
+})
+
+const cloud = (name: string): string => `terraform {
+  cloud {
+    hostname     = "${hostname}"
+    organization = "${organization}"
+    workspaces {
+      name = "${name}"
+    }
+  }
+}
+`
+
+describe.skipIf(noTool).each(tools)("signing in, by $kind $version", ({ program, kind }) => {
+  async function atHome(name: string) {
+    const home = join(folder.path, `${kind}-${name}`)
+    const environment = { HOME: home, SSL_CERT_FILE: join(folder.path, ".chancery/ca.pem") }
+    const project = await openProject(
+      program,
+      join(home, "configuration"),
+      cloud(`${kind}-${name}`) + greeting,
+      environment,
+    )
+    const credentials = join(home, ".terraform.d/credentials.tfrc.json")
+    // terraform makes this folder when it asks for newer releases, which it is told not to do.
+    await mkdir(dirname(credentials))
+    const pasting = (token: string) => ({
+      answers: [
+        { to: "Do you want to proceed", say: "yes" },
+        { to: "Token for", say: token },
+      ],
+    })
+    return { ...project, credentials, pasting }
+  }
+
+  test("with a token that is pasted: it is kept, works, and is gone after logout", async () => {
+    const { fails, succeeds, applies, credentials, pasting } = await atHome("pasted")
+    expect(await fails("init")).toContain(`login ${hostname}`)
+    const said = await succeeds(`login ${hostname}`, pasting(rootToken))
+    expect(said).toContain("/app/settings/tokens?source=terraform-login")
+    expect(said).toContain("root")
+    expect(JSON.parse(await readFile(credentials, "utf8"))).toEqual({
+      credentials: { [hostname]: { token: rootToken } },
+    })
+    await succeeds("init")
+    await applies()
+    expect(await succeeds("output -raw greeting")).toBe("hello")
+    await succeeds(`logout ${hostname}`)
+    expect(await readFile(credentials, "utf8")).not.toContain(rootToken)
+    await fails("plan")
+  })
+
+  test("with a token that the server does not know is refused, and nothing is kept", async () => {
+    const { fails, credentials, pasting } = await atHome("refused")
+    expect(await fails(`login ${hostname}`, pasting("guessed"))).toContain("Token is invalid")
+    expect(existsSync(credentials)).toBe(false)
+  })
+
+  test("asks nobody who does not want to", async () => {
+    const { fails, credentials } = await atHome("unwilling")
+    const no = { answers: [{ to: "Do you want to proceed", say: "no" }] }
+    expect(await fails(`login ${hostname}`, no)).toContain("cancelled")
+    expect(existsSync(credentials)).toBe(false)
+  })
+
+  test("trusts no server whose certificate leads nowhere it knows", async () => {
+    const { fails } = await atHome("distrustful")
+    const environment = { SSL_CERT_FILE: "/dev/null" }
+    expect(await fails("init", { environment })).toMatch(/certificate|x509/)
+  })
+})

@@ -1,0 +1,76 @@
+// A state that was somewhere else comes into a workspace, and leaves it again.
+import { existsSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import {
+  cloud,
+  greeting,
+  noTool,
+  openTerraformStage,
+  organization,
+  remoteBackend,
+  type TerraformStage,
+  tools,
+} from "./fixture.ts"
+
+let stage: TerraformStage
+beforeAll(async () => {
+  stage = await openTerraformStage()
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
+const local = 'terraform {\n  backend "local" {}\n}\n'
+const yes = { answers: [{ to: "Enter a value", say: "yes" }] }
+
+interface StateFile {
+  readonly resources: readonly [{ readonly instances: readonly [{ readonly attributes: { readonly id: string } }] }]
+}
+
+/** Made anew it would have another. */
+const idIn = (state: string): string => (JSON.parse(state) as StateFile).resources[0].instances[0].attributes.id
+
+describe.skipIf(noTool).each(tools)("state moves, by $kind $version", (tool) => {
+  const { kind } = tool
+  const kept = async (name: string) => {
+    const project = await stage.project(tool, name, greeting)
+    await project.succeeds("init")
+    await project.applies()
+    const id = idIn(await readFile(join(project.folder, "terraform.tfstate"), "utf8"))
+    return { ...project, name: `${kind}-${name}`, id }
+  }
+
+  test("from a local file into a workspace that init makes", async () => {
+    const { name, id, write, succeeds, isSettled, applies } = await kept("from-file")
+    await write(cloud(`name = "${name}"`) + greeting)
+    await succeeds("init", yes)
+    expect(idIn(await succeeds("state pull"))).toBe(id)
+    expect(await workspace(name)).toMatchObject({ resourceCount: 1, lock: { held: false } })
+    await isSettled()
+    expect(await applies("-var greeting=moved")).toContain("1 changed")
+  })
+
+  test("from a local file through the backend remote, and back into one", async () => {
+    const { name, id, folder, write, succeeds, isSettled } = await kept("there-and-back")
+    await write(remoteBackend(`name = "${name}"`) + greeting)
+    await succeeds("init -migrate-state -force-copy")
+    expect(idIn(await succeeds("state pull"))).toBe(id)
+    await isSettled()
+    await write(local + greeting)
+    await succeeds("init -migrate-state -force-copy")
+    expect(existsSync(join(folder, "terraform.tfstate"))).toBe(true)
+    await isSettled()
+    expect((await workspace(name)).lock).toEqual({ held: false })
+  })
+
+  test("from the backend remote to cloud, in the same workspace", async () => {
+    const { name, id, write, succeeds, isSettled } = await kept("to-cloud")
+    await write(remoteBackend(`name = "${name}"`) + greeting)
+    await succeeds("init -migrate-state -force-copy")
+    await write(cloud(`name = "${name}"`) + greeting)
+    await succeeds("init", yes)
+    await isSettled()
+    expect(idIn(await succeeds("state pull"))).toBe(id)
+  })
+})

@@ -1,0 +1,135 @@
+// One workspace reads what another keeps: through `terraform_remote_state`, by whoever may run in a workspace that consumes it.
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import {
+  cloud,
+  greeting,
+  hostname,
+  noTool,
+  openTerraformStage,
+  organization,
+  remoteBackend,
+  type TerraformStage,
+  tools,
+} from "./fixture.ts"
+
+let stage: TerraformStage
+beforeAll(async () => {
+  stage = await openTerraformStage()
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
+const everyWorkspace = async () =>
+  (await stage.engine.workspaces.list(organization, {}, { number: 1, size: 1 })).totalCount
+
+const reading = (producer: string): string => `data "terraform_remote_state" "producer" {
+  backend = "remote"
+  config = {
+    hostname     = "${hostname}"
+    organization = "${organization}"
+    workspaces   = { name = "${producer}" }
+  }
+}
+output "heard" {
+  value = data.terraform_remote_state.producer.outputs.greeting
+}
+output "secret" {
+  value     = data.terraform_remote_state.producer.outputs.password
+  sensitive = true
+}
+`
+
+describe.skipIf(noTool).each(tools)("remote state is shared, by $kind $version", (tool) => {
+  const { kind } = tool
+
+  /** A producer with a state, and a consumer in which a team may run that has no access to the producer. */
+  async function pair(name: string, blockOf: (workspaces: string) => string) {
+    const names = { producer: `${kind}-${name}-producer`, consumer: `${kind}-${name}-consumer` }
+    const producer = await stage.project(tool, `${name}-producer`, cloud(`name = "${names.producer}"`) + greeting)
+    await producer.succeeds("init")
+    await producer.applies()
+    const { id: consumerId } = await stage.engine.workspaces.create(organization, { name: names.consumer })
+    const team = await stage.engine.teams.create(organization, { name: `${kind}-${name}` })
+    await stage.engine.teamWorkspaces.create({ teamId: team.id, workspaceId: consumerId, access: "write" })
+    const { secret: token } = await stage.engine.tokens.createForTeam(team.id, {})
+    const configuration = blockOf(`name = "${names.consumer}"`) + reading(names.producer)
+    const consumer = await stage.project(tool, `${name}-consumer`, configuration, { token })
+    return { consumer, consumerId, producer, producerId: (await workspace(names.producer)).id }
+  }
+
+  test.each([
+    ["cloud", cloud],
+    ["the backend remote", remoteBackend],
+  ])("with a workspace that is on the list of consumers and with no other, through %s", async (name, blockOf) => {
+    const { consumer, consumerId, producer, producerId } = await pair(name.replaceAll(" ", "-"), blockOf)
+    await consumer.succeeds("init")
+    const workspaces = await everyWorkspace()
+    await consumer.fails("plan")
+    // Whoever may not see a workspace is told that it is not there, and the tool then tries to make it.
+    expect(await everyWorkspace()).toBe(workspaces)
+
+    await stage.engine.remoteStateConsumers.add(producerId, [consumerId])
+    await consumer.applies()
+    expect(await consumer.succeeds("output -raw heard")).toBe("hello")
+    expect(await consumer.succeeds("output -raw secret")).toBe("hunter2")
+    await producer.applies("-var greeting=again")
+    expect(await consumer.applies()).toContain('"hello" -> "again"')
+
+    await stage.engine.remoteStateConsumers.remove(producerId, [consumerId])
+    await consumer.fails("plan")
+    expect(await consumer.succeeds("output -raw heard")).toBe("again")
+  })
+
+  test("with every workspace of the organization, where that is said", async () => {
+    const { consumer, producerId } = await pair("global", cloud)
+    await consumer.succeeds("init")
+    await consumer.fails("apply -auto-approve")
+    await stage.engine.workspaces.update({ id: producerId }, { globalRemoteState: true })
+    await consumer.applies()
+    expect(await consumer.succeeds("output -raw heard")).toBe("hello")
+  })
+
+  test("with nobody whose token is none", async () => {
+    const { producerId } = await pair("stranger", cloud)
+    await stage.engine.workspaces.update({ id: producerId }, { globalRemoteState: true })
+    const name = `${kind}-stranger-producer`
+    const stranger = await stage.project(tool, "stranger", cloud(`name = "${name}"`) + greeting, { token: "guessed" })
+    expect(await stranger.fails("init")).toMatch(/unauthorized/i)
+  })
+})
+
+describe.skipIf(noTool).each(tools)("the backend remote, by $kind $version", (tool) => {
+  const { kind } = tool
+
+  test("keeps its state under a name", async () => {
+    const name = `${kind}-backend-named`
+    const project = await stage.project(tool, "backend-named", remoteBackend(`name = "${name}"`) + greeting)
+    await project.succeeds("init")
+    await project.applies()
+    expect(await project.succeeds("output -raw greeting")).toBe("hello")
+    expect(await workspace(name)).toMatchObject({ resourceCount: 1, lock: { held: false } })
+    await project.succeeds("destroy -auto-approve")
+    expect(await workspace(name)).toMatchObject({ resourceCount: 0, lock: { held: false } })
+  })
+
+  test("keeps many under a prefix", async () => {
+    const prefix = `${kind}-prefixed-`
+    const { fails, succeeds, applies } = await stage.project(
+      tool,
+      "backend-prefix",
+      remoteBackend(`prefix = "${prefix}"`) + greeting,
+    )
+    expect(await fails("init")).toContain("No existing workspaces")
+    await succeeds("workspace new one")
+    await applies()
+    await succeeds("workspace new two")
+    await applies()
+    expect(await succeeds("workspace list")).toMatch(/^ {2}one\n\* two\n/m)
+    expect(await workspace(`${prefix}one`)).toMatchObject({ resourceCount: 1, lock: { held: false } })
+    await succeeds("workspace select one")
+    await succeeds("destroy -auto-approve")
+    await succeeds("workspace select two")
+    await succeeds("workspace delete one")
+    await expect(workspace(`${prefix}one`)).rejects.toMatchObject({ code: "not-found" })
+  })
+})

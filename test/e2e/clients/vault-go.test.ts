@@ -1,0 +1,48 @@
+// The public Go clients of the certificate API, HashiCorp's and OpenBao's, which existing tools link, against a server on a
+// socket: what they decode and which of their own errors they raise is what the wire format has to satisfy.
+import { beforeAll, describe, expect, test } from "vitest"
+import { goProgram, vaultGoFolder } from "../../toolchain/go-modules.ts"
+import { type Step, storiesOf, tell, unmet } from "./client-scenario.ts"
+
+/** The stories that the program tells, in its order. */
+const stories = [
+  "connection",
+  "mounts",
+  "preflights",
+  "roots",
+  "intermediates",
+  "settings",
+  "roles",
+  "certificates",
+  "revocation",
+  "open reads",
+  "leases",
+  "policies",
+  "capabilities",
+  "tokens",
+  "token renewal",
+  "auth methods",
+  "AppRole",
+  "Kubernetes",
+  "refusals",
+  "OpenBao's client",
+] as const
+
+const program = await goProgram(vaultGoFolder)
+
+describe.skipIf(program === undefined)("the public Go clients of the certificate API", () => {
+  let steps: readonly Step[]
+
+  beforeAll(async () => {
+    steps = await tell(program ?? "")
+  })
+
+  test("tell every story that is asked for here", () => {
+    expect(storiesOf(steps)).toEqual(stories)
+  })
+
+  test.each(stories)("agree with the server about %s", (story) => {
+    expect(steps.filter((step) => step.story === story).length).toBeGreaterThan(2)
+    expect(unmet(steps, story)).toEqual([])
+  })
+})

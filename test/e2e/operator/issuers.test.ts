@@ -1,0 +1,130 @@
+// Issuers, ClusterIssuers and roles in a cluster: whose certificates they are for, and what else they offer.
+import { describe, expect, test } from "vitest"
+import {
+  actor,
+  api,
+  apply,
+  crt,
+  dayMs,
+  programs,
+  reasons,
+  setUp,
+  stageCertificates,
+  text,
+  url,
+  world,
+} from "./certificates-fixture.ts"
+
+describe.skipIf(programs === undefined)("issuers in a cluster", () => {
+  stageCertificates()
+
+  test("of a ClusterIssuer are issued where its connection allows it", async () => {
+    const { certificate, wait, crt: shown } = await setUp("allowed")
+    await setUp("elsewhere")
+    await apply(
+      {
+        apiVersion: api,
+        kind: "ClusterConnection",
+        metadata: { name: "narrow" },
+        spec: { baseURL: url, tokenSecretRef: { name: "engine" }, allowedNamespaces: { matchNames: ["allowed"] } },
+      },
+      {
+        apiVersion: api,
+        kind: "ClusterIssuer",
+        metadata: { name: "shared" },
+        spec: {
+          connectionRef: { kind: "ClusterConnection", name: "narrow" },
+          mount: "allowed",
+          defaultRole: "any",
+          pathMode: "PathOverride",
+        },
+      },
+    )
+    const issuerRef = { kind: "ClusterIssuer", name: "shared" }
+    await apply(certificate("web", { issuerRef }), actor("elsewhere").certificate("web", { issuerRef }))
+    await wait(crt, "web", "Ready")
+    expect(reasons(await shown("web"))).toEqual(["Ready=True Issued"])
+    await actor("elsewhere").wait(crt, "web", "Stalled")
+    expect(reasons(await actor("elsewhere").crt("web"))).toContain("Stalled=True NamespaceNotAllowed")
+  })
+
+  test("are there for ACME clients too where an Issuer offers it, with a token in a Secret that comes anew when it is deleted", async () => {
+    const { issuer, wait, shown, secret, kubectl } = await setUp("offering")
+    await apply(issuer("ca", { acme: { eabPolicy: "NewAccountRequired", eabSecretName: "eab" } }))
+    await wait("issuers.chancery.dev", "ca", "AcmeOffered=False")
+    expect(reasons(await shown("issuers.chancery.dev", "ca"))).toEqual([
+      "Ready=True AuthorityFound",
+      "AcmeOffered=False EngineRefused",
+    ])
+    const config = { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] }
+    await world.engine.mounts.tune("offering", { config })
+    await world.engine.pki("offering").settings.changeCluster({ path: "https://ca.example.com/v1/offering" })
+    await actor("offering").ask("issuers.chancery.dev", "ca")
+    await wait("issuers.chancery.dev", "ca", "AcmeOffered")
+    const directory = "https://ca.example.com/v1/offering/acme/directory"
+    expect((await shown("issuers.chancery.dev", "ca")).status["acmeDirectory"]).toBe(directory)
+    const token = await secret("eab")
+    expect(text(token, "directory")).toBe(directory)
+    const answer = await fetch(`${url}/v1/offering/acme/directory`)
+    const { meta } = (await answer.json()) as { meta: { externalAccountRequired: boolean } }
+    expect(meta.externalAccountRequired).toBe(true)
+    const waiting = async () => (await world.engine.acme("offering").eab.list()).map(({ id }) => id)
+    expect(await waiting()).toEqual([text(token, "kid")])
+    await kubectl(["delete", "secret", "eab", "-n", "offering"])
+    await expect.poll(async () => (await waiting()).length).toBe(2)
+    await expect.poll(() => kubectl(["get", "secrets", "-n", "offering", "-o", "name"])).toContain("secret/eab")
+    expect(text(await secret("eab"), "kid")).not.toBe(text(token, "kid"))
+  })
+
+  test("of a CertificateRole wait for it; it is made, kept in step or told of, adopted only if so wished, and deleted", async () => {
+    const { certificate, wait, waitAll, crt: shown, kubectl, ask } = await setUp("roles")
+    const roles = world.engine.pki("roles").roles
+    const role = (name: string, spec: object) => ({
+      apiVersion: api,
+      kind: "CertificateRole",
+      metadata: { name, namespace: "roles" },
+      spec: { connectionRef: { kind: "ClusterConnection", name: "engine" }, mount: "roles", ...spec },
+    })
+    const kind = "certificateroles.chancery.dev"
+    await roles.save("taken", { allowedDomains: ["example.net"] })
+    const allowed = { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "ec", ttl: "240h" }
+    await apply(
+      role("web", allowed),
+      role("reported", { ...allowed, driftPolicy: "Report" }),
+      role("taken", allowed),
+      role("kept", { ...allowed, deletionPolicy: "Retain" }),
+      certificate("web", { role: "web" }),
+    )
+    await waitAll(kind, ["web", "reported", "kept"])
+    await wait(crt, "web", "Ready")
+    expect((await roles.get("web")).allowedDomains).toEqual(["example.com"])
+    const life =
+      Date.parse(String((await shown("web")).status["notAfter"])) -
+      Date.parse(String((await shown("web")).status["notBefore"]))
+    expect(life).toBeLessThan(11 * dayMs)
+
+    await wait(kind, "taken", "Stalled")
+    expect(reasons(await actor("roles").shown(kind, "taken"))).toContain("Stalled=True NameTaken")
+    expect((await roles.get("taken")).allowedDomains).toEqual(["example.net"])
+    await apply(role("taken", { ...allowed, adoptionPolicy: "IfExists" }))
+    await wait(kind, "taken", "Ready")
+    expect((await roles.get("taken")).allowedDomains).toEqual(["example.com"])
+
+    for (const name of ["web", "reported"]) {
+      await roles.update(name, { allowedDomains: ["example.org"], allowIpSans: false })
+      await ask(kind, name)
+    }
+    await expect.poll(async () => (await roles.get("web")).allowedDomains).toEqual(["example.com"])
+    // What nobody declares stays as it is.
+    expect((await roles.get("web")).allowIpSans).toBe(false)
+    await wait(kind, "reported", "Synced=false")
+    expect((await actor("roles").shown(kind, "reported")).status["drift"]).toEqual([
+      { field: "allowedDomains", desired: '["example.com"]', observed: '["example.org"]' },
+    ])
+    expect((await roles.get("reported")).allowedDomains).toEqual(["example.org"])
+
+    await kubectl(["delete", kind, "web", "kept", "-n", "roles", "--timeout=60s"])
+    await expect(roles.get("web")).rejects.toThrow(/does not exist/)
+    expect((await roles.get("kept")).allowedDomains).toEqual(["example.com"])
+  })
+})

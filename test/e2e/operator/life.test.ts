@@ -1,0 +1,135 @@
+// Every moment of a Workspace's life as tools of GitOps see it, sampled from a watch, beside what the engine has at that moment.
+import { request } from "undici"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { workspace } from "../../../operator/src/api/workspace.ts"
+import { argoHealth } from "./argo-cd.ts"
+import { sharedCluster } from "./cluster.ts"
+import { type Fares, kstatus } from "./kstatus.ts"
+import { type Actor, administrator, connect, eventually, type Shown, startEngine, startReplica } from "./fixture.ts"
+
+const cluster = sharedCluster()
+const namespace = "lives"
+const connectionRef = { name: "engine" }
+
+describe.skipIf(cluster === undefined)("at every moment of its life a Workspace", () => {
+  const closing = new AsyncDisposableStack()
+  let actor: Actor
+  let api: ReturnType<typeof administrator>["api"]
+  let engine: Awaited<ReturnType<typeof startEngine>>
+  let replica: { end(): Promise<unknown>; readonly url: Promise<string> }
+  let config: Awaited<ReturnType<NonNullable<typeof cluster>["operatorAccess"]>>
+
+  beforeAll(async () => {
+    config = await cluster!.operatorAccess(namespace)
+    engine = closing.use(await startEngine())
+    const admin = closing.use(administrator(cluster!.adminAccess()))
+    api = admin.api
+    actor = admin.in(namespace)
+    replica = startReplica(config, namespace, "one", { watched: [namespace] })
+    closing.defer(async () => void (await replica.end()))
+    await connect(actor, engine)
+  })
+  afterAll(() => closing.disposeAsync())
+
+  /** Everything that a watch shows of it from now on. */
+  function sampled(name: string) {
+    const ending = new AbortController()
+    const samples: { readonly shown: Shown; readonly is: Fares; readonly type: string }[] = []
+    const watching = (async () => {
+      const query = { fieldSelector: `metadata.name=${name}`, allowWatchBookmarks: "false" }
+      for await (const { type, object } of api.watch(workspace, namespace, query, ending.signal)) {
+        const shown = object as Shown
+        samples.push({ shown, is: kstatus(shown), type })
+      }
+    })().catch((error: unknown) => {
+      if (!ending.signal.aborted) throw error
+    })
+    return {
+      samples,
+      async [Symbol.asyncDispose]() {
+        ending.abort()
+        await watching
+      },
+    }
+  }
+
+  test("is Current only while the engine has what its spec says, from the apply to the delete", async () => {
+    await using life = sampled("life")
+    const apply = (spec: Record<string, unknown>) => actor.apply(workspace, "life", { connectionRef, ...spec })
+    await apply({ description: "one" })
+    await actor.until(workspace, "life", "Ready=True Available")
+    await apply({ description: "two" })
+    await actor.until(workspace, "life", "Ready=True Available")
+    await apply({ description: "two", project: { name: "None" } })
+    await actor.until(workspace, "life", "Stalled=True ReferenceMissing")
+    await engine.engine.projects.create("acme", { name: "None" })
+    await apply({ description: "three", project: { name: "None" } })
+    const { status } = await actor.until(workspace, "life", "Ready=True Available")
+    const id = String(status["id"])
+    await engine.engine.workspaces.lock({ id }, { reason: "somebody" })
+    await actor.delete(workspace, "life")
+    await actor.until(workspace, "life", "Reconciling=True DeletionBlocked")
+    await engine.engine.workspaces.unlock({ id })
+    await eventually(
+      () => actor.isGone(workspace, "life"),
+      (gone) => gone,
+    )
+    await eventually(
+      async () => life.samples.at(-1)?.type,
+      (type) => type === "DELETED",
+    )
+
+    const course = life.samples.map(({ is }) => is).filter((is, index, all) => is !== all[index - 1])
+    expect(course).toEqual([
+      "InProgress",
+      "Current",
+      "InProgress",
+      "Current",
+      "InProgress",
+      "Failed",
+      "InProgress",
+      "Current",
+      "Terminating",
+    ])
+    const healths: Readonly<Record<Fares, readonly string[]>> = {
+      Current: ["Healthy"],
+      InProgress: ["Progressing"],
+      Failed: ["Degraded"],
+      Terminating: ["Progressing", "Degraded"],
+    }
+    for (const { shown, is } of life.samples) expect(healths[is]).toContain((await argoHealth(shown)).status)
+    // Whoever is told that it is there can go and look at it.
+    for (const { shown, is } of life.samples)
+      expect(is !== "Current" || typeof shown.status["id"] === "string").toBe(true)
+    for (const { shown } of life.samples) {
+      const types = (shown.status.conditions ?? []).map(({ type }) => type)
+      expect(types.includes("Reconciling") && types.includes("Stalled")).toBe(false)
+      expect(types.length === 0 || (types.includes("Ready") && types.includes("Synced"))).toBe(true)
+    }
+  })
+
+  test("costs three writes to make, and none to look at again", async () => {
+    const metrics = async () => (await request(`${await replica.url}/metrics`)).body.text()
+    const patches = async () =>
+      Number(/rest_client_requests_total\{code="200",method="PATCH"\} (\d+)/.exec(await metrics())?.[1] ?? 0)
+    const before = await patches()
+    await actor.apply(workspace, "cheap", { connectionRef, description: "x", tags: ["a"] })
+    const made = await actor.until(workspace, "cheap", "Ready=True Available")
+    // The finalizer, that it is about to be made, and what came of it.
+    expect((await patches()) - before).toBe(3)
+    await replica.end()
+    replica = startReplica(config, namespace, "two", { watched: [namespace] })
+    await eventually(metrics, (text) =>
+      /controller_runtime_reconcile_total\{controller="workspaces",result="requeue_after"\} [1-9]/.test(text),
+    )
+    expect(await metrics()).not.toMatch(/chancery_operator_status_writes_total\{controller="workspaces"\}/)
+    const again = await actor.shown(workspace, "cheap")
+    expect(again.metadata.resourceVersion).toBe(made.metadata.resourceVersion)
+  })
+
+  test("is one that nobody has looked at yet, and so not finished, while no operator runs", async () => {
+    await replica.end()
+    await actor.apply(workspace, "unseen", { connectionRef })
+    expect(kstatus(await actor.shown(workspace, "unseen"))).toBe("InProgress")
+  })
+})

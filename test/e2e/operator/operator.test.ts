@@ -1,0 +1,260 @@
+// The operator against a real apiserver, with just the rights that `operator/deploy/rbac.yaml` gives it.
+import type { KubeConfig } from "@kubernetes/client-node"
+import { request } from "undici"
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { startServer } from "../../../engine/src/server/server.ts"
+import { openTestEngine } from "../../../engine/testing/test-engine.ts"
+import { runOperator } from "../../../operator/src/operator.ts"
+import { systemRuntime } from "../../../operator/src/runtime.ts"
+import { findKubernetes } from "../../toolchain/kubernetes.ts"
+import { type Cluster, openCluster, sharedCluster } from "./cluster.ts"
+import { startControlPlane } from "./control-plane.ts"
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const shared = sharedCluster()
+
+interface Replica {
+  readonly url: Promise<string>
+  /** Tells it to end, and waits until it has. */
+  end(): Promise<"ended" | "lost">
+}
+
+function startReplica(config: KubeConfig, namespace: string, identity: string): Replica {
+  const ending = new AbortController()
+  const url = Promise.withResolvers<string>()
+  const running = runOperator(
+    {
+      config,
+      namespace,
+      identity,
+      runtime: systemRuntime(silent),
+      // Other suites have operators of their own in this cluster.
+      watched: [namespace],
+      clusterWide: true,
+      listen: { host: "127.0.0.1", port: 0 },
+      listening: url.resolve,
+    },
+    ending.signal,
+  )
+  running.catch(url.reject)
+  const end = () => {
+    ending.abort()
+    return running
+  }
+  onTestFinished(async () => void (await end()))
+  return { url: url.promise, end }
+}
+
+async function startEngine() {
+  const world = await openTestEngine({ jobs: false })
+  await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+  const server = await startServer({ engine: world.engine })
+  onTestFinished(async () => {
+    await server.close()
+    await world[Symbol.asyncDispose]()
+  })
+  return { url: server.url, token: world.rootToken, close: () => server.close() }
+}
+
+interface Shown {
+  readonly metadata: { readonly generation: number; readonly resourceVersion: string }
+  readonly status: {
+    readonly observedGeneration: number
+    readonly lastHandledReconcileAt?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[]
+  }
+}
+
+/** What one does to a cluster in these stories. */
+const actor = ({ kubectl }: Cluster, namespace: string) => ({
+  kubectl,
+  putToken: (token: string, name = "engine") =>
+    kubectl(
+      ["apply", "-f", "-"],
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name, namespace },
+        stringData: { token },
+      }),
+    ),
+  connect: (name: string, spec: Record<string, unknown>) =>
+    kubectl(
+      ["apply", "-f", "-"],
+      JSON.stringify({
+        apiVersion: "chancery.dev/v1alpha1",
+        kind: "ClusterConnection",
+        metadata: { name },
+        spec: { tokenSecretRef: { name: "engine" }, ...spec },
+      }),
+    ),
+  async shown(name: string): Promise<Shown> {
+    return JSON.parse(await kubectl(["get", "clusterconnections.chancery.dev", name, "-o", "json"])) as Shown
+  },
+  waitFor: (name: string, condition: string) =>
+    kubectl(["wait", `--for=condition=${condition}`, `clusterconnections.chancery.dev/${name}`, "--timeout=120s"]),
+})
+
+const reasons = ({ status }: Shown) =>
+  status.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)
+
+describe.skipIf(shared === undefined)("the operator", () => {
+  let cluster: Cluster
+  beforeAll(() => {
+    cluster = shared!
+  })
+
+  test("says of a connection what becomes of it, from the apply to the delete", async () => {
+    const namespace = "story"
+    const config = await cluster.operatorAccess(namespace)
+    const engine = await startEngine()
+    const { kubectl, putToken, connect, shown, waitFor } = actor(cluster, namespace)
+    await putToken(engine.token)
+    await connect("story", { baseURL: engine.url, organization: "acme" })
+    // Nobody has looked at it yet, and no tool of GitOps may take it for finished.
+    expect((await shown("story")).status).toEqual({ observedGeneration: 0 })
+
+    const replica = startReplica(config, namespace, "one")
+    await waitFor("story", "Ready")
+    const ready = await shown("story")
+    expect(ready.status.observedGeneration).toBe(ready.metadata.generation)
+    expect(reasons(ready)).toEqual(["Ready=True Connected"])
+    const columns = await kubectl(["get", "eclconn", "story", "-o", "wide"])
+    expect(columns.replaceAll(/ +/g, " ")).toMatch(
+      /^NAME URL READY REASON ORGANIZATION EXPIRES API REFERENCES AGE\nstory \S+ True Connected acme 2\.6 0 /,
+    )
+    await expect
+      .poll(() => kubectl(["get", "events", "--namespace", "default", "-o", "json"]))
+      .toContain('"reason": "Connected"')
+
+    await connect("story", { baseURL: engine.url, organization: "nobody" })
+    await waitFor("story", "Stalled")
+    expect(reasons(await shown("story"))).toEqual([
+      "Ready=False OrganizationNotFound",
+      "Stalled=True OrganizationNotFound",
+    ])
+    await connect("story", { baseURL: engine.url, organization: "acme" })
+    await waitFor("story", "Ready")
+
+    // What it refers to counts as well, without anybody asking.
+    await kubectl(["delete", "secret", "engine", "--namespace", namespace])
+    await expect.poll(async () => reasons(await shown("story"))).toContain("Stalled=True SecretMissing")
+    await putToken("chy_of-nobody")
+    await expect.poll(async () => reasons(await shown("story"))).toContain("Stalled=True TokenRefused")
+    await putToken(engine.token)
+    await waitFor("story", "Ready")
+
+    await engine.close()
+    await kubectl(["annotate", "eclconn", "story", "chancery.dev/reconcile-requested-at=once"])
+    await waitFor("story", "Reconciling")
+    const away = await shown("story")
+    expect(away.status.lastHandledReconcileAt).toBe("once")
+    expect(reasons(away)).toEqual(["Ready=False EngineUnavailable", "Reconciling=True EngineUnavailable"])
+
+    const address = await replica.url
+    const text = async (path: string) => (await request(`${address}${path}`)).body.text()
+    const { statusCode } = await request(`${address}/readyz`)
+    expect(statusCode).toBe(200)
+    expect(await text("/healthz")).toBe("ok\n")
+    const metrics = await text("/metrics")
+    // One for each of: ready, stalled, ready, no Secret, refused, ready, away.
+    expect(metrics).toContain('chancery_operator_status_writes_total{controller="clusterconnections"} 7')
+    expect(metrics).toContain(`leader_election_master_status{name="${namespace}/chancery-operator"} 1`)
+    expect(metrics).toMatch(/rest_client_requests_total\{code="200",method="PATCH"\} \d+/)
+    await kubectl(["delete", "eclconn", "story", "--timeout=60s"])
+    expect(await replica.end()).toBe("ended")
+  })
+
+  test("begins with what is there, and writes nothing where all is as it was", async () => {
+    const namespace = "restart"
+    const config = await cluster.operatorAccess(namespace)
+    const engine = await startEngine()
+    const { putToken, connect, shown, waitFor } = actor(cluster, namespace)
+    await putToken(engine.token)
+    const names = Array.from({ length: 8 }, (_, index) => `restart-${index}`)
+    const first = startReplica(config, namespace, "one")
+    for (const name of names) await connect(name, { baseURL: engine.url })
+    for (const name of names) await waitFor(name, "Ready")
+    const before = await Promise.all(names.map(shown))
+    await first.end()
+
+    const second = startReplica(config, namespace, "two")
+    const metrics = async () => (await request(`${await second.url}/metrics`)).body.text()
+    const done = /controller_runtime_reconcile_total\{controller="clusterconnections",result="requeue_after"\} (\d+)/
+    await expect.poll(async () => Number(done.exec(await metrics())?.[1] ?? 0)).toBeGreaterThanOrEqual(names.length)
+    expect(await metrics()).not.toMatch(/chancery_operator_status_writes_total\{/)
+    expect(await Promise.all(names.map(shown))).toEqual(before)
+    expect(await second.end()).toBe("ended")
+  })
+
+  test("has one leader among its replicas, and another one at once when that ends", async () => {
+    const namespace = "replicas"
+    const config = await cluster.operatorAccess(namespace)
+    const holder = () =>
+      cluster.kubectl(["get", "lease", "chancery-operator", "-n", namespace, "-o", "jsonpath={.spec.holderIdentity}"])
+    const leads = async (replica: Replica) =>
+      /leader_election_master_status\{[^}]*\} 1/.test(await (await request(`${await replica.url}/metrics`)).body.text())
+    const one = startReplica(config, namespace, "one")
+    await expect.poll(() => leads(one)).toBe(true)
+    const two = startReplica(config, namespace, "two")
+    await expect.poll(async () => (await request(`${await two.url}/readyz`)).statusCode).toBe(200)
+    expect(await holder()).toBe("one")
+    expect(await leads(two)).toBe(false)
+    expect(await one.end()).toBe("ended")
+    await expect.poll(() => leads(two)).toBe(true)
+    expect(await holder()).toBe("two")
+    expect(await two.end()).toBe("ended")
+    expect(await holder()).toBe("")
+  })
+
+  test.each([
+    { may: "yes", what: ["list", "clusterconnections.chancery.dev"] },
+    { may: "yes", what: ["patch", "clusterconnections.chancery.dev", "--subresource=status"] },
+    { may: "yes", what: ["watch", "secrets", "-n", "rights"] },
+    { may: "no", what: ["update", "secrets", "-n", "rights"] },
+    // Finalizers.
+    { may: "yes", what: ["patch", "clusterconnections.chancery.dev"] },
+    { may: "yes", what: ["patch", "connections.chancery.dev", "--subresource=status", "-n", "default"] },
+    { may: "yes", what: ["get", "secrets", "-n", "default"] },
+    // Those of Certificates.
+    { may: "yes", what: ["delete", "secrets", "-n", "default"] },
+    { may: "yes", what: ["patch", "certificates.chancery.dev", "--subresource=status", "-n", "default"] },
+    { may: "yes", what: ["patch", "configmaps", "-n", "default"] },
+    // Those of Workspaces whose outputs are published no more.
+    { may: "yes", what: ["delete", "configmaps", "-n", "default"] },
+    { may: "no", what: ["update", "configmaps", "-n", "default"] },
+    { may: "yes", what: ["patch", "deployments.apps", "-n", "default"] },
+    { may: "no", what: ["list", "deployments.apps", "-n", "default"] },
+    { may: "no", what: ["delete", "certificates.chancery.dev", "-n", "default"] },
+    { may: "no", what: ["delete", "clusterconnections.chancery.dev"] },
+    { may: "no", what: ["patch", "namespaces"] },
+    { may: "no", what: ["list", "events.events.k8s.io"] },
+    { may: "no", what: ["update", "leases.coordination.k8s.io", "-n", "kube-system"] },
+    { may: "no", what: ["create", "pods", "-n", "rights"] },
+  ])("may it $what? $may", async ({ may, what }) => {
+    await cluster.kubectl(["get", "namespace", "rights"]).catch(() => cluster.operatorAccess("rights"))
+    const as = "--as=system:serviceaccount:rights:chancery-operator"
+    const answer = await cluster.kubectl(["auth", "can-i", as, ...what]).catch(() => "no")
+    expect(answer.trim()).toBe(may)
+  })
+
+  test("outlives an apiserver that goes away: what changed meanwhile is found, and nothing is lost", async () => {
+    await using plane = await startControlPlane((await findKubernetes())!)
+    const own = openCluster(plane)
+    await own.installDefinitions()
+    const namespace = "outage"
+    const config = await own.operatorAccess(namespace)
+    const engine = await startEngine()
+    const { putToken, connect, waitFor } = actor(own, namespace)
+    await putToken(engine.token)
+    const replica = startReplica(config, namespace, "one")
+    await connect("before", { baseURL: engine.url })
+    await waitFor("before", "Ready")
+    await plane.restartServer()
+    await connect("before", { baseURL: engine.url, organization: "nobody" })
+    await connect("after", { baseURL: engine.url })
+    await waitFor("before", "Stalled")
+    await waitFor("after", "Ready")
+    expect(await replica.end()).toBe("ended")
+  })
+})

@@ -1,0 +1,165 @@
+// The variables of a workspace, with values from Secrets and ConfigMaps of a real apiserver, by the operator's own rights.
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { workspace } from "../../../operator/src/api/workspace.ts"
+import { configMaps, secrets } from "../../../operator/src/kube/kubernetes-object.ts"
+import { sharedCluster } from "./cluster.ts"
+import { type Actor, administrator, connect, eventually, startEngine, startReplica } from "./fixture.ts"
+
+const cluster = sharedCluster()
+const namespace = "variables"
+const ready = "Ready=True Available"
+
+describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
+  let actor: Actor
+  let engine: Awaited<ReturnType<typeof startEngine>>
+  const closing = new AsyncDisposableStack()
+
+  beforeAll(async () => {
+    const config = await cluster!.operatorAccess(namespace)
+    engine = closing.use(await startEngine())
+    actor = closing.use(administrator(cluster!.adminAccess())).in(namespace)
+    const replica = startReplica(config, namespace, "one", { watched: [namespace] })
+    closing.defer(async () => void (await replica.end()))
+    await connect(actor, engine)
+  })
+  afterAll(() => closing.disposeAsync())
+
+  const apply = (name: string, variables: readonly object[] | undefined, more: object = {}) =>
+    actor.apply(workspace, name, {
+      connectionRef: { name: "engine" },
+      ...more,
+      ...(variables === undefined ? {} : { variables }),
+    })
+  const until = (name: string, condition: string) => actor.until(workspace, name, condition)
+  const variablesOf = async (name: string) => {
+    const { id } = await engine.engine.workspaces.get({ organization: "acme", name })
+    return engine.engine.variables.list({ id })
+  }
+  const toldOf = async (name: string) =>
+    (await variablesOf(name))
+      .map(({ category, key, value, sensitive }) => [category, key, sensitive ? "*" : value].join(" "))
+      .toSorted()
+  const eventuallyTold = (name: string, told: readonly string[]) =>
+    eventually(
+      () => toldOf(name),
+      (found) => JSON.stringify(found) === JSON.stringify(told),
+    )
+  /** All of it is looked at, not only the part whose turn it is. */
+  const ask = (name: string) =>
+    actor.patch(workspace, name, { metadata: { annotations: { "chancery.dev/reconcile-requested-at": "once" } } })
+  const config = (name: string, data: Record<string, string>) =>
+    cluster!.kubectl(
+      ["apply", "-f", "-"],
+      JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data }),
+    )
+  const secret = (name: string, key: string, more: object = {}) => ({
+    valueFrom: { secretKeyRef: { name, key, ...more } },
+  })
+  const fromConfig = (name: string, key: string, more: object = {}) => ({
+    valueFrom: { configMapKeyRef: { name, key, ...more } },
+  })
+
+  test.concurrent("has them as they are written, and tells no value of a sensitive one to anybody", async () => {
+    await actor.putToken("s3cret", "made")
+    await config("made", { region: "eu" })
+    await apply("made", [
+      { key: "size", value: "[1]", hcl: true },
+      { key: "TOKEN", category: "env", ...secret("made", "token") },
+      { key: "region", ...fromConfig("made", "region") },
+    ])
+    await until("made", ready)
+    expect(await toldOf("made")).toEqual(["env TOKEN *", "terraform region eu", "terraform size [1]"])
+    const all = await cluster!.kubectl(["get", "workspaces.chancery.dev,events", "-n", namespace, "-o", "json"])
+    expect(all).not.toMatch(new RegExp(`s3cret|${Buffer.from("s3cret").toString("base64")}`))
+    await apply("made", [{ key: "size", value: "[2]", hcl: true }])
+    await eventuallyTold("made", ["terraform size [2]"])
+    await apply("made", undefined)
+    await eventuallyTold("made", [])
+  })
+
+  test.concurrent("follows a Secret and a ConfigMap when they change, and writes nothing when they do not", async () => {
+    await actor.putToken("one", "followed")
+    await config("followed", { a: "1" })
+    await apply("followed", [
+      { key: "hidden", ...secret("followed", "token") },
+      { key: "open", ...fromConfig("followed", "a") },
+    ])
+    await until("followed", ready)
+    const versions = async () =>
+      (await variablesOf("followed")).map(({ key, versionId }) => `${key} ${versionId}`).toSorted()
+    const first = await versions()
+    await config("followed", { a: "2" })
+    await eventuallyTold("followed", ["terraform hidden *", "terraform open 2"])
+    const second = await versions()
+    expect(second[0]).toBe(first[0])
+    await actor.putToken("two", "followed")
+    await eventually(versions, (found) => found[0] !== second[0])
+    const { metadata } = await until("followed", ready)
+    const third = await versions()
+    await ask("followed")
+    const asked = await eventually(
+      () => actor.shown(workspace, "followed"),
+      ({ status }) => status["lastHandledReconcileAt"] === "once",
+    )
+    expect(await versions()).toEqual(third)
+    expect(asked.metadata.generation).toBe(metadata.generation)
+  })
+
+  test.concurrent.each([
+    { from: secret("late-secret", "token"), condition: "Stalled=True SecretMissing", names: "Secret late-secret" },
+    {
+      from: fromConfig("late-config", "token"),
+      condition: "Stalled=True ConfigMapMissing",
+      names: "ConfigMap late-config",
+    },
+  ])("waits with $condition, and goes on as soon as it is there", async ({ from, condition, names }) => {
+    const name = names.endsWith("secret") ? "late-secret" : "late-config"
+    await apply(name, [{ key: "a", ...from }], { description: "x" })
+    const waiting = await until(name, condition)
+    expect(waiting.status.conditions?.[0]?.message).toContain(names)
+    expect(waiting.status).not.toHaveProperty("id")
+    if (name === "late-secret") await actor.putToken("here", name)
+    else await config(name, { token: "here" })
+    await until(name, ready)
+    expect(await toldOf(name)).toEqual([name === "late-secret" ? "terraform a *" : "terraform a here"])
+  })
+
+  test.concurrent("has a variable from what is optional for as long as that is there", async () => {
+    await apply("optional", [{ key: "a", ...secret("optional", "token", { optional: true }) }])
+    await until("optional", ready)
+    expect(await toldOf("optional")).toEqual([])
+    await actor.putToken("here", "optional")
+    await eventuallyTold("optional", ["terraform a *"])
+    await actor.delete(secrets, "optional")
+    await eventuallyTold("optional", [])
+  })
+
+  test.concurrent("changes back what somebody has changed, and leaves alone what is not its own", async () => {
+    await apply("drifting", [{ key: "a", value: "1" }])
+    const { status } = await until("drifting", ready)
+    const ref = { id: String(status["id"]) }
+    const [a] = await engine.engine.variables.list(ref)
+    const theirs = { description: "", category: "env", hcl: false, sensitive: false } as const
+    await engine.engine.variables.create(ref, { ...theirs, key: "THEIRS", value: "t" })
+    await engine.engine.variables.update(ref, a!.id, { value: "edited" })
+    await eventuallyTold("drifting", ["env THEIRS t", "terraform a 1"])
+    const { status: after } = await until("drifting", ready)
+    expect(after["variables"]).toEqual([{ category: "terraform", key: "a" }])
+  })
+
+  test.concurrent("is let go of with its Secrets and ConfigMaps, which are not its own", async () => {
+    await actor.putToken("x", "kept")
+    await config("kept", { a: "1" })
+    await apply("kept", [
+      { key: "a", ...secret("kept", "token") },
+      { key: "b", ...fromConfig("kept", "a") },
+    ])
+    await until("kept", ready)
+    await actor.delete(workspace, "kept")
+    await eventually(
+      () => actor.isGone(workspace, "kept"),
+      (gone) => gone,
+    )
+    for (const resource of [secrets, configMaps]) expect(await actor.isGone(resource, "kept")).toBe(false)
+  })
+})

@@ -1,0 +1,85 @@
+// What stands in an engine becomes a stack's, by the command and `pulumi import`, and a program that declares it finds nothing to do.
+import { join } from "node:path"
+import { expect } from "vitest"
+import type { ServedEngine } from "../../../engine/src/engine.ts"
+import { run } from "../../../provider/src/cli/index.ts"
+import type { TestStack } from "./stack.ts"
+
+const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
+
+/** What a team has made by hand. */
+async function furnish(engine: ServedEngine): Promise<void> {
+  const { workspaces, projects, tags } = engine
+  const { id: projectId } = await projects.create("acme", {
+    name: "payments",
+    description: "money",
+    tagBindings: [{ key: "team", value: "payments" }],
+  })
+  const { id: agentPoolId } = await engine.agentPools.create("acme", { name: "pool" })
+  const { id: sshKeyId } = await engine.sshKeys.create("acme", { name: "modules", value: sshKey })
+  const api = await workspaces.create("acme", {
+    name: "api",
+    projectId,
+    executionMode: "agent",
+    agentPoolId,
+    autoApply: true,
+    globalRemoteState: false,
+    engineVersion: "~> 1.5",
+    triggerPatterns: ["a/**"],
+    tagBindings: [{ key: "env", value: "prod" }],
+    tags: [{ name: "web" }, { name: "Blue" }],
+  })
+  const web = await workspaces.create("acme", { name: "web" })
+  await workspaces.create("acme", { name: "2nd-try", executionMode: "local", description: 'says "no"' })
+  await engine.remoteStateConsumers.add(api.id, [web.id])
+  await workspaces.assignSshKey({ id: api.id }, sshKeyId)
+  await engine.retentionPolicies.set({ kind: "workspace", id: web.id }, { kind: "delete-older", days: 30 })
+  const variable = { key: "region", category: "terraform", value: "eu", description: "where", hcl: false } as const
+  await engine.variables.create({ id: web.id }, { ...variable, sensitive: false })
+  await engine.variables.create({ id: web.id }, { ...variable, category: "env", value: "hidden", sensitive: true })
+  await tags.create("acme", ["unused"])
+  await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 31_536_000_000 } })
+  const pki = engine.pki("pki")
+  await pki.roles.save("site", { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "ec" })
+  await pki.roles.save("plain", {})
+  await pki.issuers.generateRoot({ commonName: "Example Root", issuerName: "root", keyType: "ec" })
+  await engine.mounts.tune("pki", { config: { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] } })
+  await pki.settings.changeCluster({ path: "https://ca.example/v1/pki" })
+  await pki.settings.changeAcme({ enabled: true, allowedRoles: ["site"], eabPolicy: "always-required" })
+}
+
+export async function importStory(stack: TestStack): Promise<void> {
+  await furnish(stack.engine)
+  const [file, program] = [join(stack.folder, "import.json"), join(stack.folder, "program/imported.ts")]
+  const said: string[] = []
+  const say = (text: string) => void said.push(text)
+  const terminal = { environment: stack.environment, say, complain: say }
+  const args = ["import", "--mount", "pki", "--file", file, "--program", program]
+  expect([await run(args, terminal), said.join("")]).toEqual([0, expect.stringContaining("16 resources are in")])
+  await stack.command(["import", "--file", file, "--generate-code=false", "--protect=false", "--yes"])
+
+  const declared = async () => void (await import(program))
+  const allSame = (operations: object) => {
+    expect(Object.keys(operations)).toHaveLength(16)
+    expect(new Set(Object.values(operations))).toEqual(new Set(["same"]))
+  }
+  allSame((await stack.preview(declared)).operations)
+  await stack.refresh()
+  // A module is run once, and nothing is declared the second time.
+  const again = async () => void (await import(`${program}?again`))
+  allSame((await stack.up(again)).operations)
+
+  // What was taken over stays.
+  await stack.destroy()
+  const { items } = await stack.engine.workspaces.list("acme", {}, { number: 1, size: 10 })
+  expect(items.map(({ name }) => name)).toEqual(["2nd-try", "api", "web"])
+  const [, , web] = items
+  // Made within one millisecond, either may come first.
+  const variables = await stack.engine.variables.list({ id: web?.id ?? "" })
+  expect(variables.toSorted((a, b) => a.category.localeCompare(b.category))).toMatchObject([
+    { category: "env", sensitive: true },
+    { category: "terraform", value: "eu" },
+  ])
+  expect(await stack.engine.pki("pki").roles.list()).toEqual(["plain", "site"])
+  expect(await stack.engine.pki("pki").settings.acme()).toMatchObject({ enabled: true, allowedRoles: ["site"] })
+}

@@ -1,0 +1,14 @@
+import { beforeAll, expect, test } from "vitest"
+import { pulumiProgram } from "../../toolchain/pulumi.ts"
+import { importStory } from "./import-scenario.ts"
+import { buildProvider, openStack } from "./stack.ts"
+
+const pulumi = await pulumiProgram()
+
+beforeAll(buildProvider)
+
+// test/long has it with a server.
+test.skipIf(pulumi === undefined)("pulumi import brings everything that is there into a stack as it is", async () => {
+  await using stack = await openStack(pulumi ?? "", "embedded")
+  await expect(importStory(stack)).resolves.toBeUndefined()
+})

@@ -1,0 +1,165 @@
+// Requests nobody should send, and what must hold of every answer: it is no fault of the server, a refusal says why in the
+// error document of its API, and what was refused has changed nothing.
+import type { DatabaseKind } from "../../../engine/testing/temporary-database.ts"
+import { watchStore } from "../../../engine/testing/watched-store.ts"
+import { origin, type TestEngine, type TestEngineOptions } from "../../../engine/testing/test-engine.ts"
+import { type Users, openUsers } from "../permissions/users.ts"
+import { openPkiUsers, type PkiUsers } from "../permissions/pki/users.ts"
+
+export interface Attack {
+  readonly method: string
+  /** Relative to `base`, as it goes over the wire. */
+  readonly address: string
+  /** Of the interface for tokens unless given. */
+  readonly base?: string
+  /** Text goes as it is, anything else as JSON. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string | null>>
+  /** Root's unless given. */
+  readonly token?: string | undefined
+  /** Of another app around the same engine. */
+  readonly fetch?: TestEngine["app"]["fetch"]
+}
+
+export interface Verdict {
+  readonly status: number
+  readonly text: string
+  /** What is wrong with the answer; empty when nothing is. */
+  readonly complaints: readonly string[]
+}
+
+/** Whatever can be attacked. */
+export interface Attacked {
+  attack(attack: Attack): Promise<Verdict>
+}
+
+export interface Target extends Attacked, AsyncDisposable {
+  readonly cast: Users
+}
+
+export interface PkiTarget extends Attacked, AsyncDisposable {
+  readonly cast: PkiUsers
+}
+
+export const openTarget = (kind: DatabaseKind): Promise<Target> => opened(kind, openUsers, workspaceApi)
+
+export const openPkiTarget = (kind: DatabaseKind): Promise<PkiTarget> => opened(kind, openPkiUsers, certificateApi)
+
+/** What the two APIs do differently. */
+interface Api {
+  readonly base: string
+  readonly headers: (token: string, hasBody: boolean, method: string) => Readonly<Record<string, string>>
+  readonly complaintsAbout: (errors: readonly unknown[], status: number) => readonly string[]
+}
+
+const workspaceApi: Api = {
+  base: "/api/v2",
+  headers: (token, hasBody) => ({
+    authorization: `Bearer ${token}`,
+    ...(hasBody ? { "content-type": "application/vnd.api+json" } : {}),
+  }),
+  complaintsAbout: (errors, status) =>
+    errors.length === 0
+      ? [`answered ${status} without errors`]
+      : errors.flatMap((error) => complaintsAboutError(error as Record<string, unknown>, status)),
+}
+
+const certificateApi: Api = {
+  base: "/v1",
+  headers: (token, hasBody, method) => ({
+    "x-service-token": token,
+    ...(hasBody ? { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" } : {}),
+  }),
+  complaintsAbout: (errors, status) => {
+    // What is not there has nothing said about it.
+    if (errors.length === 0 && status !== 404) return [`answered ${status} without errors`]
+    return errors.flatMap((error) => {
+      if (typeof error !== "string" || error === "") return [`an error is ${JSON.stringify(error)}`]
+      return error.length > 2_000 ? [`an error has ${error.length} characters`] : []
+    })
+  },
+}
+
+async function opened<C extends AsyncDisposable & { readonly world: TestEngine }>(
+  kind: DatabaseKind,
+  openCast: (options: TestEngineOptions) => Promise<C>,
+  api: Api,
+): Promise<Attacked & AsyncDisposable & { readonly cast: C }> {
+  const place = await kind.place()
+  const cast = await openCast({ url: place.url, jobs: false })
+  const store = await watchStore(place.url)
+  return {
+    cast,
+    async attack(attack) {
+      const hasChanged = await store.watch()
+      const { status, text } = await send(cast.world, api, attack)
+      const complaints = complaintsAbout(api, attack, status, text)
+      if (status >= 400 && (await hasChanged())) complaints.push("something has changed")
+      return { status, text, complaints }
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      await cast[Symbol.asyncDispose]()
+      await place[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function send(
+  world: TestEngine,
+  api: Api,
+  { method, address, base = api.base, body, headers = {}, token, fetch = world.app.fetch }: Attack,
+) {
+  const all: Record<string, string | null> = {
+    ...api.headers(token ?? world.rootToken, body !== undefined, method),
+    ...headers,
+  }
+  const request = new Request(`${origin}${base}${address}`, {
+    method,
+    headers: Object.entries(all).filter((header): header is [string, string] => header[1] !== null),
+    ...(body === undefined ? {} : { body: encoded(body) }),
+  })
+  const response = await fetch(request, { requestId: "hostile", route: undefined })
+  return { status: response.status, text: await response.text() }
+}
+
+function encoded(body: unknown): string | Uint8Array<ArrayBuffer> {
+  return typeof body === "string" || body instanceof Uint8Array
+    ? (body as string | Uint8Array<ArrayBuffer>)
+    : JSON.stringify(body)
+}
+
+function complaintsAbout(api: Api, attack: Attack, status: number, text: string): string[] {
+  const { method, address } = attack
+  if (status < 400) return []
+  const complaints: string[] = []
+  const pendingUnlock = status === 503 && address.endsWith("/actions/unlock")
+  if (status >= 500 && !pendingUnlock) complaints.push(`answered ${status}: ${text}`)
+  if (method === "HEAD") return text === "" ? complaints : [...complaints, "HEAD has a body"]
+  let errors: unknown
+  try {
+    errors = (JSON.parse(text) as { readonly errors?: unknown } | null)?.errors
+  } catch {
+    return [...complaints, `answered ${status} with something that is not JSON`]
+  }
+  if (!Array.isArray(errors)) return [...complaints, `answered ${status} without errors`]
+  return [...complaints, ...api.complaintsAbout(errors, status)]
+}
+
+function complaintsAboutError({ status, title, detail, source }: Record<string, unknown>, expected: number): string[] {
+  const complaints: string[] = []
+  if (status !== String(expected)) complaints.push(`status is ${JSON.stringify(status)}, not "${expected}"`)
+  for (const [name, text] of Object.entries({ title, detail }))
+    if (typeof text !== "string" || text === "") complaints.push(`${name} is ${JSON.stringify(text)}`)
+  if (typeof detail === "string" && detail.length > 2_000) complaints.push(`detail has ${detail.length} characters`)
+  if (source === undefined) {
+    if (title === "invalid attribute") complaints.push(`no source for "${String(detail)}"`)
+    return complaints
+  }
+  const { pointer, parameter } = source as Record<string, unknown>
+  const named = [pointer, parameter].filter((place) => typeof place === "string")
+  if (named.length !== 1) complaints.push(`source is ${JSON.stringify(source)}`)
+  if (typeof pointer === "string" && pointer !== "" && !pointer.startsWith("/"))
+    complaints.push(`pointer is ${JSON.stringify(pointer)}`)
+  return complaints
+}

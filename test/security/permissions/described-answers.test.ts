@@ -1,0 +1,62 @@
+// What endpoints answer to valid requests, and to callers without a token, is what the OpenAPI documents say.
+import { expect, test } from "vitest"
+import type { Json } from "../../../engine/src/contracts/openapi.ts"
+import { tfeOpenApi } from "../../../engine/src/contracts/tfe/openapi.ts"
+import { vaultOpenApi } from "../../../engine/src/contracts/vault/openapi.ts"
+import { schemaFaults } from "./schema-faults.ts"
+import type { Answer } from "../../../engine/testing/test-engine.ts"
+import { openUsers } from "./users.ts"
+import { ask, endpoints, prepare } from "./matrix.ts"
+import { openPkiUsers } from "./pki/users.ts"
+import { askPki, pkiEndpoints, preparePki } from "./pki/matrix.ts"
+
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Json }>> }>
+  >
+}
+
+/** `GET /auth/*approle/role/:name` → the operation of GET /auth/{method}/role/{name}. */
+function operationOf(document: Json, endpoint: string): Operation | undefined {
+  const [verb = "", path = ""] = endpoint.split(" ")
+  const template = path.replace(/^\/auth\/\*(approle|kubernetes)/, "/auth/{method}").replaceAll(/[:*](\w+)/g, "{$1}")
+  const paths = document["paths"] as Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  return paths[template]?.[verb === "LIST" ? "get" : verb.toLowerCase()]
+}
+
+const isJson = (mediaType: string): boolean => /[/+]json\b/.test(mediaType)
+
+/** Differences between an answer and the document, as lines. */
+function differences(document: Json, endpoint: string, { status, headers, body }: Answer): readonly string[] {
+  const operation = operationOf(document, endpoint)
+  const type = headers.get("content-type") ?? ""
+  if (operation === undefined || !isJson(type)) return []
+  const { content = {} } = operation.responses[status] ?? operation.responses["default"] ?? {}
+  const [, media] = Object.entries(content).find(([mediaType]) => type.startsWith(mediaType)) ?? []
+  if (media === undefined) return [`${endpoint} ${status}: ${type} is not in the document`]
+  return schemaFaults(media.schema, document, body).map((fault) => `${endpoint} ${status} ${fault}`)
+}
+
+test("answers of workspaces are as the OpenAPI document has them", async () => {
+  await using cast = await openUsers()
+  const document = tfeOpenApi()
+  const found: string[] = []
+  for (const endpoint of endpoints)
+    for (const caller of ["owner", "no token"] as const) {
+      const ready = await prepare(endpoint, await cast.newSubject(), caller)
+      found.push(...differences(document, endpoint, await ask(cast, ready, caller)))
+    }
+  expect(found).toEqual([])
+})
+
+test("answers of certificates are as the OpenAPI document has them", async () => {
+  await using cast = await openPkiUsers()
+  const document = vaultOpenApi()
+  const found: string[] = []
+  for (const endpoint of pkiEndpoints)
+    for (const caller of ["root", "no token"] as const) {
+      const ready = await preparePki(endpoint, await cast.newSubject(), caller)
+      found.push(...differences(document, endpoint, await askPki(cast, ready, caller)))
+    }
+  expect(found).toEqual([])
+})

@@ -1,0 +1,103 @@
+// The permission matrix of the certificate API: every endpoint asked by every caller.
+import type { Answer } from "../../../../engine/testing/test-engine.ts"
+import { authRoutes, pkiRoutes, systemRoutes } from "../../../../engine/src/server/vault/vault-routes.ts"
+import type { AuthRoute, Operation } from "../../../../engine/src/server/vault/vault-route.ts"
+import { type CallerName, callers, type PkiUsers, type PkiSubject } from "./users.ts"
+import { requests } from "./requests.ts"
+
+const methods: Readonly<Record<Operation, string>> = {
+  read: "GET",
+  list: "LIST",
+  write: "POST",
+  patch: "PATCH",
+  delete: "DELETE",
+}
+
+/** But for those of ACME, of which nothing hangs on a token: `acme-directories.test.ts`. */
+const routes = pkiRoutes.filter(({ problems }) => problems !== true)
+
+/** By the type of their method, whose path stands for it: `POST /auth/*approle/login`. */
+const ofMethods = Object.entries(authRoutes).flatMap(([type, routes]: [string, readonly AuthRoute[]]) =>
+  routes.map(({ path, ...route }) => ({ ...route, path: `/auth/*${type}${path}` })),
+)
+
+const endpointOf = ({ operation, path }: { readonly operation: Operation; readonly path: string }) =>
+  `${methods[operation]} ${path}`
+
+const all = [...systemRoutes, ...ofMethods, ...routes.map((route) => ({ ...route, path: `/:mount${route.path}` }))]
+
+/** `POST /:mount/roles/:name` and, for the system's own, `GET /sys/health`. */
+export const pkiEndpoints: readonly string[] = all.map(endpointOf)
+
+/** Those that ask for no token. */
+export const openEndpoints: readonly string[] = all.filter(({ open }) => open === true).map(endpointOf)
+
+export type PkiMatrix = Readonly<Record<string, readonly number[]>>
+
+export async function generatePkiMatrix(cast: PkiUsers): Promise<PkiMatrix> {
+  const matrix: Record<string, number[]> = {}
+  for (const endpoint of pkiEndpoints) {
+    const statuses: number[] = []
+    // Nothing is changed by reading, so that all readers can look at the same.
+    const shared = /^(GET|LIST) /.test(endpoint) ? await cast.newSubject() : undefined
+    const prepared = shared && (await preparePki(endpoint, shared, "operator"))
+    let unchanged: ReadyPkiRequest | undefined
+    for (const caller of callers) {
+      const ready = prepared ?? unchanged ?? (await preparePki(endpoint, await cast.newSubject(), caller))
+      const { status } = await askPki(cast, ready, caller)
+      statuses.push(status)
+      // Nor by whoever is refused; the next one asks the same where it was made for nobody in particular.
+      unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
+    }
+    matrix[endpoint] = statuses
+  }
+  return matrix
+}
+
+/** What takes no caller cannot heed one. */
+const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
+
+export const askPki = (
+  { world, tokens }: PkiUsers,
+  { method, address, body, token, headers }: ReadyPkiRequest,
+  caller: CallerName,
+): Promise<Answer> =>
+  world.pki(method, address, {
+    token: caller === "no token" ? null : (token ?? tokens[caller]),
+    ...(body === undefined ? {} : { body }),
+    ...(headers === undefined ? {} : { headers }),
+  })
+
+export interface ReadyPkiRequest {
+  readonly method: string
+  /** Below `/v1`. */
+  readonly address: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>> | undefined
+  readonly token: string | undefined
+}
+
+/** The valid request to an endpoint, and all that it needs. */
+export async function preparePki(endpoint: string, subject: PkiSubject, caller: CallerName): Promise<ReadyPkiRequest> {
+  const make = requests[endpoint]
+  if (make === undefined) throw new Error(`test/security/permissions/pki/requests.ts has no request for ${endpoint}`)
+  const { params = {}, query = "", body, headers, token } = await make(subject, caller)
+  const [method = "", path = ""] = endpoint.split(" ")
+  const address = path.replace("/:mount", `/${subject.mount}`).replaceAll(/([:*])([a-z_]+)/g, (_, kind, name) => {
+    const value = params[name]
+    if (value === undefined) throw new Error(`${endpoint}: no value for ${kind}${name}`)
+    return kind === "*" ? value : encodeURIComponent(value)
+  })
+  return { method, address: `${address}${query}`, body, headers, token }
+}
+
+export function renderPkiMatrix(matrix: PkiMatrix): readonly string[] {
+  const rows = Object.entries(matrix)
+    .toSorted(([a], [b]) => compare(pathOf(a), pathOf(b)) || compare(a, b))
+    .map(([endpoint, statuses]) => `| \`${endpoint}\` | ${statuses.join(" | ")} |`)
+  return [`| endpoint | ${callers.join(" | ")} |`, `|---|${callers.map(() => "---").join("|")}|`, ...rows]
+}
+
+const pathOf = (endpoint: string): string => endpoint.split(" ")[1] ?? ""
+/** By code point, so that every machine sorts alike. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

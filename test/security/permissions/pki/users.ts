@@ -1,0 +1,105 @@
+// Everyone the permission matrix of the certificate API asks on behalf of, each with policies for all mounts of the run.
+import { basicConstraints, keyUsage } from "../../../../engine/src/x509/extensions.ts"
+import { type SeenQuestion, startPolicyServer, templateFor } from "../../../../engine/testing/policy-server.ts"
+import {
+  type Answer,
+  openTestEngine,
+  type TestEngine,
+  type TestEngineOptions,
+} from "../../../../engine/testing/test-engine.ts"
+
+export const callers = [
+  "no token",
+  "no policy",
+  "default policy",
+  "self-serve",
+  "reader",
+  "operator",
+  "operator with sudo",
+] as const
+type Holder = Exclude<(typeof callers)[number], "no token">
+/** Whoever holds the policy root stands in no column: nothing is refused. */
+export type CallerName = (typeof callers)[number] | "root"
+
+/** Where the mounts of the run are. */
+const place = "matrix"
+const everything = ["create", "read", "update", "patch", "delete", "list"]
+
+type Rules = Readonly<Record<string, readonly string[]>>
+const policies: Readonly<Record<Exclude<Holder, "default policy">, Rules>> = {
+  "no policy": { "unused/path": ["read"] },
+  "self-serve": { [`${place}/+/issue/*`]: ["update"], [`${place}/+/sign/*`]: ["update"] },
+  reader: { [`${place}/*`]: ["read", "list"], [`auth/${place}/*`]: ["read", "list"] },
+  operator: { [`${place}/*`]: everything, [`auth/${place}/*`]: everything },
+  "operator with sudo": {
+    [`${place}/*`]: [...everything, "sudo"],
+    [`auth/${place}/*`]: [...everything, "sudo"],
+  },
+}
+
+/** What one cell of the matrix acts on; every cell has a mount of its own. */
+export interface PkiSubject {
+  readonly world: TestEngine
+  readonly mount: string
+  /** Unlike any other text of the run: for names. */
+  readonly unique: string
+  /** As root; throws unless the answer is a success. `path` is below `/v1`. */
+  root(method: string, path: string, body?: unknown): Promise<Answer>
+  /** The address of an external policy service that allows everything, and shows the tests' server certificate. */
+  readonly policyServiceUrl: string
+  /** A token of this caller's own, for what uses one up. */
+  newToken(caller: CallerName): Promise<string>
+}
+
+export interface PkiUsers extends AsyncDisposable {
+  readonly world: TestEngine
+  readonly tokens: Readonly<Record<CallerName, string | null>>
+  newSubject(): Promise<PkiSubject>
+}
+
+export async function openPkiUsers(options: TestEngineOptions = {}): Promise<PkiUsers> {
+  await using opening = new AsyncDisposableStack()
+  const policyServer = opening.use(await startPolicyServer())
+  policyServer.answerWith(allowed)
+  const world = opening.use(await openTestEngine({ ...options, outgoing: { kinds: ["loopback"], ranges: [] } }))
+  const root = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const answer = await world.pki(method, path, body === undefined ? {} : { body })
+    if (answer.status < 300) return answer
+    throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  }
+  for (const [name, rules] of Object.entries(policies)) {
+    const paths = Object.entries(rules).map(([path, capabilities]) => [path, { capabilities }])
+    const policy = JSON.stringify({ path: Object.fromEntries(paths) })
+    await root("POST", `/sys/policies/acl/${encodeURIComponent(nameOf(name))}`, { policy })
+  }
+  async function newToken(caller: CallerName): Promise<string> {
+    const held = caller === "default policy" ? "default" : caller === "root" ? "root" : nameOf(caller)
+    const body = { policies: [held], no_default_policy: caller === "no policy", ttl: "1h" }
+    return (await root("POST", "/auth/token/create-orphan", body)).body.auth.client_token
+  }
+  const tokens: Record<string, string | null> = { "no token": null, root: world.rootToken }
+  for (const caller of callers) if (caller !== "no token") tokens[caller] = await newToken(caller)
+
+  let count = 0
+  const closing = opening.move()
+  return {
+    world,
+    tokens: tokens as PkiUsers["tokens"],
+    async newSubject() {
+      count += 1
+      const mount = `${place}/m${count}`
+      await root("POST", `/sys/mounts/${mount}`, { type: "pki" })
+      return { world, mount, unique: `s${count}`, root, policyServiceUrl: policyServer.url, newToken }
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+const nameOf = (caller: string): string => caller.replaceAll(" ", "-")
+
+/** An authority where one is asked for. */
+function allowed(question: SeenQuestion): object {
+  const isAuthority = question.document.vault_request_values.issuance_mode === "ica"
+  const extensions = isAuthority ? [basicConstraints({ isCa: true }), keyUsage(["keyCertSign"])] : []
+  return { certificate: templateFor(question, { extensions }), store_certificate: true }
+}

@@ -1,0 +1,157 @@
+// Everyone the permission matrix asks on behalf of, around one organization, made over HTTP as an administrator would.
+import { addDeadLetter } from "../../../engine/testing/dead-letter.ts"
+import {
+  type Answer,
+  openTestEngine,
+  type RequestOptions,
+  type TestEngine,
+  type TestEngineOptions,
+} from "../../../engine/testing/test-engine.ts"
+
+export const callers = [
+  "no token",
+  "stranger",
+  "reader",
+  "locker",
+  "workspace admin",
+  "manager",
+  "owner",
+  "organization token",
+] as const
+/** The site administrator stands in no column: nothing is refused to one. */
+export type CallerName = (typeof callers)[number] | "site administrator"
+type Person = Exclude<(typeof callers)[number], "no token" | "organization token">
+
+/** What one cell of the matrix acts on; every cell has a workspace of its own. */
+export interface Subject {
+  readonly organization: string
+  readonly workspaceId: string
+  readonly workspaceName: string
+  readonly projectId: string
+  /** Unlike any other text of the run: for names. */
+  readonly unique: string
+  readonly users: Readonly<Record<Person, { readonly id: string; readonly username: string }>>
+  /** As the site administrator; throws unless the answer is a success. */
+  root(method: string, path: string, body?: unknown): Promise<Answer>
+  /** As anyone, who may well be refused. */
+  as(caller: CallerName, method: string, path: string, body?: unknown): Promise<Answer>
+  /** Makes one of the webhook; the answer is its id. */
+  newDeadLetter(webhookId: string): Promise<string>
+  /** Another workspace with the same access. */
+  newWorkspace(name: string): Promise<{ readonly id: string }>
+  /** Another organization of the same people, for what would disturb the one that all cells share. */
+  newOrganization(name: string): Promise<{ readonly name: string; readonly organizationToken: string }>
+}
+
+export interface Users extends AsyncDisposable {
+  readonly world: TestEngine
+  readonly tokens: Readonly<Record<CallerName, string | null>>
+  newSubject(): Promise<Subject>
+}
+
+const organization = "matrix"
+const locking = {
+  access: "custom",
+  runs: "read",
+  variables: "none",
+  "state-versions": "none",
+  "sentinel-mocks": "none",
+  "workspace-locking": true,
+  "run-tasks": false,
+}
+const members = ["owner", "reader", "locker", "workspace admin", "manager"] as const
+const workspaceAccess = { reader: { access: "read" }, locker: locking, "workspace admin": { access: "admin" } }
+
+export async function openUsers(options: TestEngineOptions = {}): Promise<Users> {
+  const world = await openTestEngine(options)
+  const send = (token: string | null) => (method: string, path: string, body?: unknown) => {
+    const request: RequestOptions = body === undefined ? { token } : { token, body }
+    return world.request(method, path, request)
+  }
+  const root = async (method: string, path: string, body?: unknown) => {
+    const answer = await send(world.rootToken)(method, path, body)
+    if (answer.status < 300) return answer
+    throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  }
+
+  const users: Record<string, { id: string; username: string }> = {}
+  const tokens: Record<string, string | null> = { "no token": null, "site administrator": world.rootToken }
+  for (const name of ["stranger", ...members]) {
+    const username = name.replaceAll(" ", "-")
+    const user = await root("POST", "/admin/users", document("users", { username, email: `${username}@example.com` }))
+    const { id } = user.body.data
+    users[name] = { id, username }
+    const input = document("authentication-tokens", { description: "matrix" })
+    tokens[name] = (await root("POST", `/users/${id}/authentication-tokens`, input)).body.data.attributes.token
+  }
+
+  /** The same people in the same teams. */
+  async function populate(name: string) {
+    await root("POST", "/organizations", document("organizations", { name, email: `${name}@example.com` }))
+    const teams: Record<string, string> = {}
+    for (const team of (await root("GET", `/organizations/${name}/teams`)).body.data)
+      if (team.attributes.name === "owners") teams["owner"] = team.id
+    for (const member of members) {
+      const access = member === "manager" ? { "organization-access": { "manage-workspaces": true } } : {}
+      const attributes = { name: member.replaceAll(" ", "-"), ...access }
+      teams[member] ??= (await root("POST", `/organizations/${name}/teams`, document("teams", attributes))).body.data.id
+      const data = [{ type: "users", id: users[member]?.username }]
+      await root("POST", `/teams/${teams[member]}/relationships/users`, { data })
+    }
+    const token = await root("POST", `/organizations/${name}/authentication-token`)
+    return { teams, name, organizationToken: token.body.data.attributes.token as string }
+  }
+
+  const { teams, organizationToken } = await populate(organization)
+  tokens["organization token"] = organizationToken
+  // A stranger is at home somewhere: what counts there must count for nothing here.
+  const home = document("organizations", { name: "elsewhere", email: "stranger@example.com" })
+  await send(tokens["stranger"] ?? null)("POST", "/organizations", home)
+
+  async function newWorkspace(name: string) {
+    // Said, because the site's default may be another.
+    const input = document("workspaces", { name, "global-remote-state": false })
+    const made = await root("POST", `/organizations/${organization}/workspaces`, input)
+    const { id, relationships } = made.body.data
+    for (const [member, access] of Object.entries(workspaceAccess)) {
+      const team = { data: { type: "teams", id: teams[member] } }
+      const workspace = { data: { type: "workspaces", id } }
+      await root("POST", "/team-workspaces", document("team-workspaces", access, { team, workspace }))
+    }
+    return { id: id as string, projectId: relationships.project.data.id as string }
+  }
+
+  let count = 0
+  return {
+    world,
+    tokens: tokens as Users["tokens"],
+    async newSubject() {
+      count += 1
+      const unique = `s${count}`
+      const workspaceName = `${unique}-workspace`
+      const { id: workspaceId, projectId } = await newWorkspace(workspaceName)
+      return {
+        organization,
+        workspaceId,
+        workspaceName,
+        projectId,
+        unique,
+        async newDeadLetter(webhookId) {
+          const id = `whd-${unique}-${webhookId}`
+          await addDeadLetter(world.engine, webhookId, id)
+          return id
+        },
+        newWorkspace,
+        users: users as Subject["users"],
+        root,
+        as: (caller, ...request) => send(tokens[caller] ?? null)(...request),
+        newOrganization: populate,
+      }
+    },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  }
+}
+
+export const document = (type: string, attributes: Readonly<Record<string, unknown>>, relationships?: unknown) => ({
+  data: { type, attributes, ...(relationships === undefined ? {} : { relationships }) },
+})

@@ -1,0 +1,12 @@
+// Rewrites the tables of docs/permissions.md from live answers. What it writes is a claim, not a result: read the difference.
+import { openUsers } from "./users.ts"
+import { writeTable } from "./document.ts"
+import { generateMatrix, renderMatrix } from "./matrix.ts"
+import { openPkiUsers } from "./pki/users.ts"
+import { generatePkiMatrix, renderPkiMatrix } from "./pki/matrix.ts"
+
+await using cast = await openUsers()
+await writeTable(renderMatrix(await generateMatrix(cast)))
+
+await using pkiCast = await openPkiUsers()
+await writeTable(renderPkiMatrix(await generatePkiMatrix(pkiCast)), "certificates")

@@ -1,0 +1,60 @@
+// Everything the engine signs, before judges that know nothing of it. CHANCERY_SEED repeats a run that failed.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { startPolicyServer } from "../../engine/testing/policy-server.ts"
+import { testKeyGenerator } from "../../engine/testing/test-keys.ts"
+import { openTestEngine } from "../../engine/testing/test-engine.ts"
+import { type WrittenBatch, writeBatch } from "./batch.ts"
+import { makeCorpus } from "./corpus.ts"
+import { explainedFindings } from "./explained.ts"
+import { type Finding, verdict } from "./validator.ts"
+import { findValidators, validatorNames } from "./validators.ts"
+import { each } from "./run.ts"
+
+const judges = await findValidators()
+
+/** Fixed, so that a change of the code alone changes what is judged; any other seed should do as well. */
+const seed = Number(process.env["CHANCERY_SEED"] ?? 1)
+
+describe(`what the engine signs (seed ${seed})`, () => {
+  let folder: string
+  let batch: WrittenBatch
+  let findings: readonly Finding[]
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "chancery-corpus-"))
+    await using policyServer = await startPolicyServer()
+    await using world = await openTestEngine({
+      keyGenerator: testKeyGenerator,
+      outgoing: { kinds: ["loopback"], ranges: [] },
+    })
+    batch = await writeBatch(await makeCorpus(world.engine, policyServer, seed), folder)
+    findings = await each([...judges.values()], (judge) => judge.judge(batch))
+  }, 600_000)
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  test("is at least 2,000 certificates, requests, CRLs of every style and OCSP answers of every status", () => {
+    expect(batch.certificates.length).toBeGreaterThanOrEqual(2_000)
+    expect(new Set(batch.certificates.map(({ status }) => status))).toEqual(
+      new Set([undefined, "good", "revoked", "revoked by a delta"]),
+    )
+    expect(batch.certificates.filter(({ name }) => name.startsWith("decided elsewhere")).length).toBeGreaterThan(100)
+    expect(batch.requests.length).toBeGreaterThanOrEqual(150)
+    expect(batch.crls.length).toBeGreaterThanOrEqual(60)
+    expect(new Set(batch.answers.map(({ status }) => status))).toEqual(new Set(["good", "revoked", "unknown"]))
+  })
+
+  for (const name of validatorNames) {
+    test.skipIf(!judges.has(name))(`is without fault for ${name}`, () => {
+      const about = findings.filter(({ judge }) => judge === name)
+      // As text, because a report would shorten a list.
+      expect(verdict(about, batch).faults.slice(0, 50).join("\n")).toBe("")
+    })
+  }
+
+  test.skipIf(judges.size < validatorNames.length)("needs every explanation there is", () => {
+    expect([...verdict(findings, batch).used].toSorted()).toEqual(explainedFindings.toSorted())
+  })
+})

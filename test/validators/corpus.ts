@@ -1,0 +1,375 @@
+// Certificates, requests, CRLs and OCSP answers as the engine makes them, over all kinds of keys, roles and requests.
+import { dayMs } from "../../engine/src/core/time.ts"
+import type { ServedEngine } from "../../engine/src/engine.ts"
+import type { IssuedCertificate } from "../../engine/src/pki/issuance/certificate-api.ts"
+import { lastInstant } from "../../engine/src/pki/issuance/validity.ts"
+import { valuesOf } from "../../engine/src/pki/names/subject.ts"
+import type { ServedPki } from "../../engine/src/pki/mounts/pki.ts"
+import type { PolicyServer } from "../../engine/testing/policy-server.ts"
+import { allKeyAlgorithms } from "../../engine/testing/test-keys.ts"
+import { oids } from "../../engine/src/x509/asn1/oids.ts"
+import { describeKeyAlgorithm, type KeyAlgorithm } from "../../engine/src/x509/key-algorithm.ts"
+import { writePem } from "../../engine/src/x509/pem.ts"
+import { chance, type Chance } from "../fuzz/chance.ts"
+import {
+  type Batch,
+  type JudgedAnswer,
+  type JudgedCertificate,
+  type JudgedCrl,
+  type JudgedRequest,
+  pem,
+  type Purpose,
+} from "./batch.ts"
+import { common, contentOf, csrFor } from "./csr.ts"
+import { type Decision, decide, trustPolicyServer } from "./decided.ts"
+import type { Explanation } from "./explained.ts"
+import { configureLists, type ListStyle, type Made, type Responder, revokeSome } from "./revoked.ts"
+import { authorityExpectation, requestExpectation, roleExpectation, verbatimExpectation } from "./expectations.ts"
+
+/** Certificates of one role. */
+const requestsPerRole = 8
+
+/** What the use of an authority's key costs decides how often it is used: one signature of 8192 bits takes 50 ms. */
+const shareOf = (key: KeyAlgorithm): number => ("bits" in key && key.bits === 8192 ? 0.1 : 1)
+
+export async function makeCorpus(engine: ServedEngine, policyServer: PolicyServer, seed: number): Promise<Batch> {
+  const batch = {
+    certificates: [] as JudgedCertificate[],
+    crls: [] as JudgedCrl[],
+    answers: [] as JudgedAnswer[],
+    requests: [] as JudgedRequest[],
+  }
+  const roots: Authority[] = []
+  const intermediates: Authority[] = []
+  for (const [index, key] of allKeyAlgorithms.entries()) {
+    const choice = chance(seed, index)
+    const root = await openRoot(engine, key, choice)
+    roots.push(root)
+    // Of another kind than its root's, so that chains are mixed.
+    const below = allKeyAlgorithms[(index + 4) % allKeyAlgorithms.length]!
+    const style = listStyles[index % listStyles.length]!
+    const intermediate = await openIntermediate(engine, root, below, { isConstrained: index % 2 === 1, style })
+    intermediates.push(intermediate)
+    batch.requests.push(requestOf(intermediate))
+  }
+  for (const authority of [...intermediates, ...roots]) {
+    const share = shareOf(authority.key)
+    for (let role = 0; role < 13 * share; role += 1) authority.made.push(...(await underRole(authority, role)))
+    for (let number = 0; number < 20 * share; number += 1) authority.made.push(await verbatim(authority, number))
+    await trustPolicyServer(authority.pki, policyServer)
+    for (let number = 0; number < 8 * share; number += 1) {
+      const isRoot = roots.includes(authority)
+      authority.made.push(await decided(authority, policyServer, { number, isRoot }))
+    }
+  }
+  for (const [index, root] of roots.entries()) {
+    for (let number = 0; number < 12 * shareOf(root.key); number += 1) root.made.push(await intermediate(root, number))
+    const asked: Asked[] = []
+    for (const other of intermediates) asked.push(await crossSigned(other, root))
+    const other = roots[(index + 1) % roots.length]!
+    for (let number = 0; number < 10 * shareOf(other.key); number += 1) asked.push(await asking(other, root, number))
+    root.made.push(...asked)
+    batch.requests.push(...asked.map(({ request }) => request))
+    for (const other of roots) if (root !== other) root.made.push(await crossed(root, other))
+  }
+  for (const { itself, made, ...authority } of [...intermediates, ...roots]) {
+    const { certificates, crls, answers } = await revokeSome(authority, made)
+    batch.certificates.push(itself, ...certificates)
+    batch.crls.push(...crls)
+    batch.answers.push(...answers)
+  }
+  return batch
+}
+
+const listStyles: readonly ListStyle[] = ["complete", "sharded", "with deltas"]
+
+/** A mount and its only issuer. */
+interface Authority {
+  readonly key: KeyAlgorithm
+  readonly name: string
+  readonly pki: ServedPki
+  readonly choice: Chance
+  readonly style: ListStyle
+  /** For its own certificate, DER; none of a root. */
+  readonly csr: Uint8Array | undefined
+  /** Its own certificate. */
+  readonly itself: JudgedCertificate
+  /** That, and those above it. */
+  readonly chain: readonly Uint8Array[]
+  readonly responders: readonly Responder[]
+  /** Of its own key. */
+  readonly explained: readonly Explanation[]
+  readonly explainedAnswers: (responder: Responder) => readonly Explanation[]
+  /** Everything that it has issued. */
+  readonly made: Made[]
+  /** A certificate may be valid for ever. */
+  readonly isEndless: boolean
+  /** Only some names may be in certificates. */
+  readonly isConstrained: boolean
+}
+
+async function openRoot(engine: ServedEngine, key: KeyAlgorithm, choice: Chance): Promise<Authority> {
+  const name = `root with ${describeKeyAlgorithm(key)}`
+  const pki = await mounted(engine, name)
+  const address = `http://authorities.example.com/${pathOf(name)}`
+  await configureLists(pki, { style: "complete", address })
+  // Half of them end after 2050, which is written in another form, and half never.
+  const isEndless = allKeyAlgorithms.indexOf(key) % 2 === 0
+  const { certificate } = await pki.issuers.generateRoot({
+    commonName: name,
+    ...keyFields(key),
+    ...(isEndless ? { notAfter: lastInstant } : { ttlMs: 10_000 * dayMs }),
+  })
+  const itself = judged(name, { certificate, caChain: [certificate] }, "crlsign", explanations(key))
+  return {
+    key,
+    name,
+    pki,
+    choice,
+    style: "complete",
+    csr: undefined,
+    itself,
+    chain: [certificate],
+    responders: [{}, { ocspDelegatedResponder: true }],
+    explained: explanations(key),
+    explainedAnswers: (responder) => unusualAnswers(key, responder),
+    made: [],
+    isEndless,
+    isConstrained: false,
+  }
+}
+
+async function openIntermediate(
+  engine: ServedEngine,
+  root: Authority,
+  key: KeyAlgorithm,
+  { isConstrained, style }: { readonly isConstrained: boolean; readonly style: ListStyle },
+): Promise<Authority> {
+  const name = `${isConstrained ? "constrained " : ""}intermediate with ${describeKeyAlgorithm(key)}, ${root.name}`
+  const pki = await mounted(engine, name)
+  const address = `http://authorities.example.com/${pathOf(name)}`
+  await pki.settings.changeCluster({ aiaPath: address })
+  await pki.settings.changeUrls({
+    issuingCertificates: ["{{cluster_aia_path}}/issuer/{{issuer_id}}/der"],
+    ocspServers: ["{{cluster_aia_path}}/ocsp"],
+    enableTemplating: true,
+  })
+  await configureLists(pki, { style, address })
+  const { csr } = await pki.issuers.generateIntermediate({ commonName: name, ...keyFields(key) })
+  const signed = await root.pki.certificates.signIntermediate({
+    csr: writePem("CERTIFICATE REQUEST", csr),
+    commonName: name.slice(0, 64),
+    maxPathLength: 0,
+    ...(root.isEndless ? { notAfter: lastInstant } : { ttlMs: 9_000 * dayMs }),
+    ...(isConstrained ? constraints : {}),
+  })
+  await pki.issuers.import([signed.certificate, signed.issuingCa].map((der) => pem("CERTIFICATE", der)).join(""))
+  if (signsListsByPss(key)) await pki.issuers.update("default", { revocationSignatureAlgorithm: "SHA384WithRSAPSS" })
+  const itself = judged(name, signed, "crlsign", explanations(key))
+  // The root makes lists as well.
+  return {
+    key,
+    name,
+    pki,
+    choice: root.choice,
+    style,
+    csr,
+    itself: { ...itself, status: "good" },
+    chain: [signed.certificate, ...root.chain],
+    responders: [responders[allKeyAlgorithms.indexOf(key) % responders.length]!],
+    explained: explanations(key),
+    explainedAnswers: (responder) => unusualAnswers(key, responder),
+    made: [],
+    isEndless: root.isEndless,
+    isConstrained,
+  }
+}
+
+/** Issuers that answer themselves, and those that have another key do it. */
+const responders = [
+  {},
+  { ocspDelegatedResponder: true },
+  { ocspDelegatedResponder: true, ocspResponderKeyType: "ec" },
+  { ocspDelegatedResponder: true, ocspResponderKeyType: "ed25519" },
+] as const satisfies readonly Responder[]
+
+/** Signed with what not every reader knows, by a responder, whose certificate they hold. */
+function unusualAnswers(key: KeyAlgorithm, { ocspDelegatedResponder, ocspResponderKeyType }: Responder) {
+  const type = ocspResponderKeyType || key.type
+  const isUnusual = type === "ed25519" || (type === "rsa" && signsListsByPss(key))
+  return ocspDelegatedResponder === true && isUnusual ? (["zlint: unknown signature algorithm"] as const) : []
+}
+
+/** What an operator sets for some. */
+const signsListsByPss = (key: KeyAlgorithm): boolean => key.type === "rsa" && key.bits > 2048
+
+/** All that is wished for lies inside of them. */
+const constraints = {
+  permittedDnsDomains: ["example.com", "localhost"],
+  excludedDnsDomains: ["secret.example.com"],
+  permittedEmailAddresses: ["example.com", ".example.com"],
+  excludedEmailAddresses: ["root@example.com"],
+  excludedIpRanges: ["10.1.0.0/16", "2001:db8:1::/48"],
+}
+
+async function mounted(engine: ServedEngine, name: string): Promise<ServedPki> {
+  const path = pathOf(name)
+  await engine.mounts.create({ path, config: { maxLeaseTtlMs: 20_000 * dayMs } })
+  return engine.pki(path)
+}
+
+const pathOf = (name: string): string => name.toLowerCase().replaceAll(/\W+/g, "-")
+
+const keyFields = (key: KeyAlgorithm) => ({ keyType: key.type, keyBits: "bits" in key ? key.bits : 0 })
+
+function judged(
+  name: string,
+  { certificate, caChain }: Pick<IssuedCertificate, "certificate" | "caChain">,
+  purpose: Purpose,
+  explained: readonly Explanation[],
+): JudgedCertificate {
+  // The chain of an authority begins with itself.
+  const issuers = Buffer.compare(caChain[0] ?? new Uint8Array(), certificate) === 0 ? caChain.slice(1) : caChain
+  return { name, der: certificate, issuers, purpose, explained }
+}
+
+const explanations = (key: KeyAlgorithm): readonly Explanation[] =>
+  "bits" in key && key.bits === 224 ? ["zlint: e_mp_ecdsa_pub_key_encoding_correct"] : []
+
+/** Common names that are taken for host names and are none. */
+const misread = ({ isConstrained }: Authority, commonName = ""): readonly Explanation[] =>
+  isConstrained && /[ @]/.test(commonName) ? ["gnutls: The certificate chain violates the signer's constraints."] : []
+
+async function underRole(authority: Authority, index: number): Promise<Made[]> {
+  const { name, pki, choice, isEndless } = authority
+  const key = choice.of(allKeyAlgorithms)
+  const { role, purpose, explained } = roleExpectation(choice, key)
+  const useCsrSans = choice.oneIn(2)
+  await pki.roles.save(`role-${index}`, { ...role, useCsrSans, useCsrCommonName: useCsrSans })
+  // A CSR with names of its own for each certificate is signed with a key that is quick at it.
+  const how = choice.of(isSlow(key) && useCsrSans ? ["issued"] : ["issued", "signed"])
+  const made: Made[] = []
+  for (let number = 0; number < requestsPerRole; number += 1) {
+    const request = requestExpectation(choice, number, { isEndless })
+    const issued =
+      how === "issued"
+        ? await pki.certificates.issue(`role-${index}`, request)
+        : await pki.certificates.sign(
+            `role-${index}`,
+            { ...request, csr: await (useCsrSans ? csrFor(key, contentOf(request)) : anyCsr(key)) },
+            {},
+            { isCommonNameOptional: true },
+          )
+    const label = `${how} under ${name}, role ${index}, ${number}, for ${describeKeyAlgorithm(key)}`
+    const all = [...explained, ...explanations(key), ...misread(authority, request.commonName)]
+    made.push({ certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber })
+  }
+  return made
+}
+
+/** Of which only the key counts: one for each is enough. */
+function anyCsr(key: KeyAlgorithm): Promise<string> {
+  const name = describeKeyAlgorithm(key)
+  const csr = anyCsrs.get(name) ?? csrFor(key, { subject: common("ignored.example.com"), extensions: [] })
+  anyCsrs.set(name, csr)
+  return csr
+}
+
+const anyCsrs = new Map<string, Promise<string>>()
+
+const isSlow = (key: KeyAlgorithm): boolean => key.type === "rsa" && key.bits > 2048
+
+async function verbatim(authority: Authority, number: number): Promise<Made> {
+  const { name, pki, choice, isEndless } = authority
+  const key = choice.of(allKeyAlgorithms.filter((each) => !isSlow(each)))
+  const { content, request, purpose, explained } = verbatimExpectation(choice, number, { isEndless })
+  const csr = await csrFor(key, content, { signatureBits: choice.of([256, 384, 512]), usePss: choice.oneIn(3) })
+  const issued = await pki.certificates.signVerbatim(undefined, { ...request, csr })
+  const label = `verbatim under ${name}, ${number}, for ${describeKeyAlgorithm(key)}`
+  const [commonName] = valuesOf(content.subject, oids.commonName)
+  const all = [...explained, ...explanations(key), ...misread(authority, commonName)]
+  return { certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber }
+}
+
+async function intermediate({ name, pki, choice, isEndless }: Authority, number: number): Promise<Made> {
+  const key = choice.of(allKeyAlgorithms)
+  const { content, request, explained } = authorityExpectation(choice, number, { isEndless })
+  const csr = await csrFor(key, content)
+  const issued = await pki.certificates.signIntermediate({ ...request, csr })
+  const label = `intermediate under ${name}, ${number}, for ${describeKeyAlgorithm(key)}`
+  const certificate = judged(label, issued, "crlsign", [...explained, ...explanations(key)])
+  return { certificate, serialNumber: issued.serialNumber }
+}
+
+function requestOf({ name, csr }: Authority): JudgedRequest {
+  if (csr === undefined) throw new Error(`${name} has asked nobody`)
+  return { name: `request of ${name}`, der: csr }
+}
+
+/** What the engine has asked for and signed. */
+interface Asked extends Made {
+  readonly request: JudgedRequest
+}
+
+/** One authority asks for another certificate of its own key, in every way there is, and is given it by another. */
+async function asking({ key, name, pki, choice }: Authority, root: Authority, number: number): Promise<Asked> {
+  const { request: wish, explained } = authorityExpectation(choice, number, root)
+  const { notAfter: _end, ttlMs: _ttl, ...asked } = wish
+  const { csr } = await pki.issuers.generateIntermediate({
+    ...asked,
+    keySource: "existing",
+    addBasicConstraints: choice.oneIn(2),
+    ...(choice.oneIn(3) ? { keyUsage: ["DigitalSignature", "CertSign", "CRLSign"] } : {}),
+  })
+  const signed = await root.pki.certificates.signIntermediate({
+    csr: writePem("CERTIFICATE REQUEST", csr),
+    useCsrValues: true,
+    ttlMs: 1_000 * dayMs,
+  })
+  const label = `asked for by ${name}, ${number}, under ${root.name}`
+  const certificate = judged(label, signed, "crlsign", [...explained, ...explanations(key)])
+  return { certificate, serialNumber: signed.serialNumber, request: { name: `request ${label}`, der: csr } }
+}
+
+/** A certificate that a service outside decides on. */
+async function decided(
+  authority: Authority,
+  server: PolicyServer,
+  { number, isRoot }: { readonly number: number; readonly isRoot: boolean },
+): Promise<Made> {
+  const { name, pki, choice, isEndless } = authority
+  const key = choice.of(allKeyAlgorithms.filter((each) => !isSlow(each)))
+  const mode: Decision["mode"] = choice.of(isRoot ? ["issue", "sign", "ica"] : ["issue", "sign"])
+  const decision = decide(choice, { mode, number, isEndless })
+  const issued = await decision.ask(pki, server, key)
+  const label = `decided elsewhere (${mode}) under ${name}, ${number}, for ${describeKeyAlgorithm(key)}`
+  const [commonName] = valuesOf(decision.subject, oids.commonName)
+  const all = [...decision.explained, ...explanations(key), ...misread(authority, commonName)]
+  const purpose = mode === "ica" ? "crlsign" : "any"
+  return { certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber }
+}
+
+/** An intermediate of one root under another, with the same key and name. */
+async function crossSigned({ key, name, pki }: Authority, root: Authority): Promise<Asked> {
+  const input = { keySource: "existing", commonName: name } as const
+  const { csr } = await pki.issuers.generateIntermediate(input, "intermediate/cross-sign")
+  const signed = await root.pki.certificates.signIntermediate({
+    csr: writePem("CERTIFICATE REQUEST", csr),
+    useCsrValues: true,
+    ttlMs: 1_000 * dayMs,
+  })
+  const label = `${name} and ${root.name}`
+  const certificate = judged(label, signed, "crlsign", explanations(key))
+  return { certificate, serialNumber: signed.serialNumber, request: { name: `request of ${label}`, der: csr } }
+}
+
+/** The root of another authority, signed by this one, and so under both. */
+async function crossed(root: Authority, other: Authority): Promise<Made> {
+  const selfIssued = pem("CERTIFICATE", other.itself.der)
+  const { certificate, issuingCa } = await root.pki.certificates.signSelfIssued({ certificate: selfIssued })
+  const name = `${other.name} crossed by ${root.name}`
+  return {
+    certificate: judged(name, { certificate, caChain: [issuingCa] }, "crlsign", explanations(other.key)),
+    serialNumber: undefined,
+  }
+}

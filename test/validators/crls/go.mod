@@ -1,0 +1,3 @@
+module chancery.dev/test/validators/crls
+
+go 1.25.0

@@ -1,0 +1,179 @@
+import { authorities, type JudgedCertificate, type JudgedCrl, type WrittenBatch } from "./batch.ts"
+import type { Finding, Validator } from "./validator.ts"
+import { each, run, runEach } from "./run.ts"
+
+/** X509_V_ERR_CERT_REVOKED */
+const revoked = "error 23"
+
+/** So that the list of files is never longer than a command line may be. */
+const filesPerCall = 500
+
+export function opensslValidator(openssl: string): Validator {
+  return {
+    name: "openssl",
+    async judge(batch) {
+      const { roots, intermediates } = authorities(batch)
+      const asked = batch.crls.filter(({ isMadeUp }) => isMadeUp !== true)
+      const complete = asked.filter(({ isDelta }) => isDelta !== true)
+      const pemOf = (file: string, crls: readonly JudgedCrl[]) =>
+        batch.writePem(
+          file,
+          "X509 CRL",
+          crls.map(({ der }) => der),
+        )
+      const files: Files = {
+        roots: await batch.writePem("roots.pem", "CERTIFICATE", roots),
+        // Which may not be empty.
+        intermediates: await batch.writePem("intermediates.pem", "CERTIFICATE", [...intermediates, ...roots]),
+        all: await batch.writePem("authorities.pem", "CERTIFICATE", [...roots, ...intermediates]),
+        crls: await pemOf("crls.pem", complete),
+        crlsAndDeltas: await pemOf("crls-and-deltas.pem", asked),
+      }
+      const findings = [
+        await each(calls(batch.certificates), (call) => judgeCertificates(openssl, call, files, batch)),
+        await judgeCrls(openssl, files, batch),
+        await judgeAnswers(openssl, files, batch),
+        await judgeRequests(openssl, batch),
+      ]
+      return findings.flat().map((finding) => ({ judge: "openssl", ...finding }))
+    },
+  }
+}
+
+interface Files {
+  readonly roots: string
+  readonly intermediates: string
+  readonly all: string
+  /** Not told to use deltas, it takes one that is newer than what it adds to for a complete list. */
+  readonly crls: string
+  readonly crlsAndDeltas: string
+}
+
+type Found = Omit<Finding, "judge">
+
+/** Certificates that one call can judge. */
+function calls(certificates: readonly JudgedCertificate[]): (readonly JudgedCertificate[])[] {
+  const groups = Map.groupBy(
+    certificates,
+    ({ purpose, status }) => `${purpose} ${status === "good" ? "revoked" : status}`,
+  )
+  return [...groups.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / filesPerCall) }, (_, call) =>
+      group.slice(call * filesPerCall, (call + 1) * filesPerCall),
+    ),
+  )
+}
+
+async function judgeCertificates(
+  openssl: string,
+  certificates: readonly JudgedCertificate[],
+  files: Files,
+  { path }: WrittenBatch,
+): Promise<Found[]> {
+  const [first] = certificates
+  if (first === undefined) return []
+  const { stdout, stderr } = await run(openssl, [
+    "verify",
+    "-x509_strict",
+    "-check_ss_sig",
+    // 112 bits: no SHA-1, no RSA key under 2048 bits.
+    ...["-auth_level", "2"],
+    ...["-purpose", first.purpose],
+    // Naming no file means the machine's own roots.
+    ...["-CAfile", files.roots, "-untrusted", files.intermediates],
+    ...listOptions(first, files),
+    ...certificates.map(({ der }) => path(der)),
+  ])
+  const good = new Set([...stdout.matchAll(/^(.+): OK$/gm)].map((match) => match[1]))
+  const bad = readRefusals(stderr)
+  return certificates.flatMap(({ name, der, status }) => {
+    const faults = bad.get(path(der)) ?? []
+    const isRevoked = status === "revoked" || status === "revoked by a delta"
+    const found = faults.filter(({ code }) => !(isRevoked && code === revoked))
+    if (good.has(path(der)) ? faults.length > 0 : faults.length === 0) {
+      found.push({ code: "no verdict", detail: stderr.slice(-1_000) })
+    }
+    if (isRevoked && found.length === faults.length) {
+      found.push({ code: "not revoked", detail: "the CRLs do not have it" })
+    }
+    return found.map((fault) => ({ subject: name, ...fault }))
+  })
+}
+
+function listOptions({ status }: JudgedCertificate, { crls, crlsAndDeltas }: Files): readonly string[] {
+  if (status === undefined) return []
+  return status === "revoked by a delta"
+    ? ["-crl_check_all", "-CRLfile", crlsAndDeltas, "-extended_crl", "-use_deltas"]
+    : ["-crl_check_all", "-CRLfile", crls]
+}
+
+/** It tells the faults of a file in lines of their own, after the subject they are of, and then names the file. */
+function readRefusals(text: string): Map<string, { code: string; detail: string }[]> {
+  const refusals = new Map<string, { code: string; detail: string }[]>()
+  let faults: { code: string; detail: string }[] = []
+  for (const line of text.split("\n")) {
+    const [, code, detail] = /^(error \d+) (at \d+ depth lookup: .*)$/.exec(line) ?? []
+    if (code !== undefined && detail !== undefined) faults.push({ code, detail })
+    const [, file] = /^error (.+): verification failed$/.exec(line) ?? []
+    if (file === undefined) continue
+    refusals.set(file, faults)
+    faults = []
+  }
+  return refusals
+}
+
+async function judgeCrls(openssl: string, files: Files, { crls, path }: WrittenBatch): Promise<Found[]> {
+  const outcomes = await runEach(
+    crls.map(({ der }) => [
+      openssl,
+      "crl",
+      ...["-inform", "DER", "-in", path(der)],
+      ...["-noout", "-verify", "-CAfile", files.all],
+    ]),
+  )
+  return outcomes.flatMap(({ code, stdout }, index) =>
+    code === 0 && stdout.includes("verify OK")
+      ? []
+      : [{ subject: crls[index]!.name, code: "crl", detail: stdout.trim() }],
+  )
+}
+
+async function judgeAnswers(openssl: string, files: Files, { answers, path }: WrittenBatch): Promise<Found[]> {
+  const verified = await runEach(
+    answers.map(({ der, serialNumber, issuers, digest }) => [
+      openssl,
+      "ocsp",
+      ...["-no_nonce", "-resp_text", "-respin", path(der)],
+      `-${digest}`,
+      ...["-issuer", path(issuers[0]!), "-serial", `0x${serialNumber.toString(16)}`],
+      ...["-CAfile", files.roots, "-verify_other", files.all],
+    ]),
+  )
+  // It compares the nonce with that of a request that it has sent, not with that of one it has read.
+  const sent = await runEach(
+    answers.map(({ request }) => [openssl, "ocsp", "-no_nonce", "-req_text", "-reqin", path(request)]),
+  )
+  return answers.flatMap(({ name, status }, index) => {
+    const { code, stdout } = verified[index]!
+    const found: Found[] = []
+    if (code !== 0 || !stdout.includes("Response verify OK"))
+      found.push({ subject: name, code: "ocsp", detail: stdout.slice(-1_000).trim() })
+    const [asked, given] = [sent[index]!.stdout, stdout].map((text) => /OCSP Nonce:\s*(\w+)/.exec(text)?.[1])
+    if (asked !== given) found.push({ subject: name, code: "ocsp nonce", detail: `${given} instead of ${asked}` })
+    const [, answered] = /^0x[0-9a-f]+: (\w+)/im.exec(stdout) ?? []
+    if (answered !== status)
+      found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })
+    return found
+  })
+}
+
+async function judgeRequests(openssl: string, { requests, path }: WrittenBatch): Promise<Found[]> {
+  const outcomes = await runEach(
+    requests.map(({ der }) => [openssl, "req", "-inform", "DER", "-in", path(der), "-noout", "-text", "-verify"]),
+  )
+  return outcomes.flatMap(({ code, stdout }, index) =>
+    code === 0 && stdout.includes("self-signature verify OK")
+      ? []
+      : [{ subject: requests[index]!.name, code: "req", detail: stdout.slice(-1_000).trim() }],
+  )
+}
