@@ -32,6 +32,8 @@ const systemTests = [
 const unit = unitTests(source("."), tests, excluded)
 const onPostgres = filesOnUsualStore(source("."), tests, excluded)
 const isSystem = (file: string): boolean => systemTests.some((pattern) => matchesGlob(file, pattern))
+/** `npm test` has the services and repositories on PostgreSQL; the handlers above them, once more in full, are system tests there. */
+const isSystemOnPostgres = (file: string): boolean => isSystem(file) || file.startsWith("engine/src/server/")
 
 /** Files share what they load, a third of what the small ones take; none of them changes what it shares. */
 const shared = { isolate: false, globalSetup: ["test/toolchain/global-setup.ts"] }
@@ -66,12 +68,12 @@ export default defineConfig({
               test: {
                 ...postgres,
                 name: "engine on PostgreSQL",
-                include: onPostgres.filter((file) => !isSystem(file)),
+                include: onPostgres.filter((file) => !isSystemOnPostgres(file)),
               },
             },
             {
               extends: true as const,
-              test: { ...postgres, name: "system on PostgreSQL", include: onPostgres.filter(isSystem) },
+              test: { ...postgres, name: "system on PostgreSQL", include: onPostgres.filter(isSystemOnPostgres) },
             },
           ]
         : []),
