@@ -7,7 +7,7 @@ import { duration, filledText, flag, instant, integer, type MemberType, orderedT
 
 const content = { isHidden: true, forcesReplacement: true } as const
 
-/** A part of a request: another value makes another certificate, and no output has it. */
+/** Returns an optional member of the request for a certificate. A change of its value forces replacement, and it is not an output. */
 export const requestMember = <T>(
   type: MemberType<T>,
   description: string,
@@ -19,7 +19,7 @@ export const requiredMember = <T>(
   facts: Partial<Member<T>> = {},
 ): Required<T> => required(type, description, { ...content, ...facts })
 
-/** When it begins and ends. */
+/** Validity period. */
 export const validityMembers = {
   ttl: requestMember(
     duration,
@@ -32,7 +32,7 @@ export const validityMembers = {
   notAfter: requestMember(instant, "End of validity (ISO 8601). Excludes `ttl`."),
 }
 
-/** Whom it names. */
+/** Subject name and alternative names. */
 export const nameMembers = {
   commonName: requestMember(text, "Common name (CN) of the subject.", { same: sameText }),
   altNames: requestMember(texts(), "DNS and e-mail SANs."),
@@ -84,7 +84,7 @@ export const authorityMembers = {
   skid: requestMember(text, "Subject key identifier (hexadecimal).", { defaultText: "computed from the key" }),
 }
 
-/** White space in PEM means nothing. */
+/** PEM is compared without its white space. */
 export const csrMember = requiredMember(filledText, "Certificate signing request (PKCS #10, PEM).", {
   same: (a, b) => blankless(a) === blankless(b),
 })
@@ -106,7 +106,7 @@ const fieldsOfMembers: Readonly<Record<string, string>> = {
 }
 const membersOfFields = new Map(Object.entries(fieldsOfMembers).map(([member, field]) => [field, member]))
 
-/** The engine's fields for those of the members that are given. */
+/** Returns the declared members as the engine's input fields, without members that are undefined. */
 export const requestOf = <Input extends object>(spec: object, members: Members): Input =>
   Object.fromEntries(
     Object.entries(spec)
@@ -117,7 +117,7 @@ export const requestOf = <Input extends object>(spec: object, members: Members):
       }),
   ) as Input
 
-/** `validate` of a kind in a mount. */
+/** Returns `validate` of a resource in a mount. */
 export const requestValidator = <Spec extends { readonly mount: string }>(
   members: Members,
   rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>) => readonly Fault[],
@@ -127,7 +127,7 @@ export const requestValidator = <Spec extends { readonly mount: string }>(
     ...rules(known, unsaid),
   ])
 
-/** Faults of a rule of the engine, with the names of declared members. */
+/** Returns the faults of an engine rule under the names of declared members. */
 export function refusedBy(members: object, rule: () => void): readonly Fault[] {
   try {
     rule()
@@ -138,7 +138,7 @@ export function refusedBy(members: object, rule: () => void): readonly Fault[] {
   }
 }
 
-/** Faults of a request. */
+/** Runs a request. Throws its `invalid` errors with the names of declared members. */
 export async function declaredRefusals<T>(members: object, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -1,4 +1,4 @@
-// The kinds around certificate authorities: re-exports only.
+// Resources of certificate authorities: re-exports only.
 export {
   acmeConfigId,
   type ObservedPkiAcmeConfig,

@@ -1,4 +1,4 @@
-// Members of a declared resource whose API resource has a contract: rule, default and example of a field are those of its parameter.
+// Members of a declared resource whose API resource has a contract. Rule, default and example of a member are those of its parameter.
 import type { Parameter } from "../contracts/vault/record.ts"
 import * as parameterTypes from "../contracts/vault/types.ts"
 import type { Values } from "./declared-resource.ts"
@@ -7,7 +7,7 @@ import { duration, flag, instant, integer, type MemberType, orNull, text, texts 
 
 export type NameOf<Field, Renamed> = Field extends keyof Renamed ? Renamed[Field] : Field
 
-/** Durations and instants are text. */
+/** Declared type of a field. Durations and instants are strings. */
 export type DeclaredOf<Field, Value> = Field extends `${string}Ms`
   ? string
   : [null] extends [Value]
@@ -20,7 +20,7 @@ export type DeclaredOf<Field, Value> = Field extends `${string}Ms`
           ? number
           : string
 
-/** Types of contracts that say it all. */
+/** Types of contracts that need no further bounds in a declaration. */
 const memberTypes = new Map<unknown, MemberType<unknown>>([
   [parameterTypes.flag, flag],
   [parameterTypes.text, text],
@@ -32,7 +32,7 @@ const memberTypes = new Map<unknown, MemberType<unknown>>([
 
 interface Mapping {
   readonly renamed: Readonly<Record<string, string>>
-  /** By the name of the parameter. Others have the type of the contract. */
+  /** Types by parameter name. Other parameters have the type of the contract. */
   readonly types: Readonly<Record<string, MemberType<unknown>>>
   readonly defaults: object
 }
@@ -46,7 +46,7 @@ export function contractMembers(parameters: object, { renamed, types, defaults }
   const names = new Map(fields.map(([field]) => [field, nameOf(field)]))
   const fieldsByName = new Map(fields.map(([field]) => [nameOf(field), field]))
   const memberNames = new Map(fields.map(([field, { wireName }]) => [wireName ?? underscored(field), nameOf(field)]))
-  /** Parameters of the API by their declared names. */
+  /** Replaces names of API parameters in a rule by declared names. */
   const inDeclaredWords = (rule: string): string =>
     rule.replaceAll(/[a-z]+(?:_[a-z]+)+/g, (word) => memberNames.get(word) ?? word)
   const read = (type: MemberType<unknown>, value: unknown): unknown =>
@@ -61,9 +61,9 @@ export function contractMembers(parameters: object, { renamed, types, defaults }
   )
   return {
     members,
-    /** The declared name of a field of the engine. */
+    /** Returns the declared name of a field of the engine. */
     nameOf: (field: string): string | undefined => names.get(field),
-    /** Fields of the engine for the members that are given. */
+    /** Returns the declared members as fields of the engine, without members that are undefined. */
     toEngine: (spec: object): Values =>
       Object.fromEntries(
         Object.entries(spec)

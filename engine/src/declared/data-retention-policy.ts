@@ -15,8 +15,8 @@ const members = {
 }
 
 /**
- * How long the data of old states and configurations of a workspace is kept; without limit if there is no number of
- * days. The self-hosted edition has such policies.
+ * Retention of the data of old state and configuration versions of a workspace, without limit if no number of days is declared. Requires
+ * the self-hosted edition.
  */
 export type DataRetentionPolicySpec = SpecOf<typeof members>
 
@@ -53,7 +53,7 @@ export const dataRetentionPolicyResource: DeclaredResource<DataRetentionPolicySp
 async function observe(engine: Engine, id: string): Promise<ObservedDataRetentionPolicy | undefined> {
   try {
     const { rule, target } = await engine.retentionPolicies.get({ kind: "workspace", id })
-    // That of its organization is not the workspace's own.
+    // An inherited policy of the organization is not this resource.
     if (target.kind !== "workspace") return undefined
     return { workspaceId: id, deleteOlderThanDays: rule.kind === "delete-older" ? rule.days : null }
   } catch (error) {

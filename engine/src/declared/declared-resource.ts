@@ -1,6 +1,6 @@
-// What somebody declares and Chancery has: one description per kind, driven by whoever declares (the Pulumi provider, the
-// Kubernetes operator). Specs and observations are plain JSON in the same words, so that what was found can be put beside
-// what was asked for member by member. A member that a spec leaves out is not managed: whatever it is, it stays.
+// Declared resources: one description per kind, used by the Pulumi provider and the Kubernetes operator. Specs and observations are plain
+// JSON with the same member names, so that they can be compared member by member. A member that a spec leaves out is not managed and keeps
+// its value.
 import type { Fault } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Instant } from "../core/time.ts"
@@ -10,26 +10,26 @@ import type { Changes, Values } from "./values.ts"
 
 export type { Changes, Values }
 
-/** As whom tags and bindings are written (`Writer`); a kind that has none does not ask. */
+/** Owner under which tags and bindings are written (`Writer`). Kinds without tags ignore it. */
 export interface Declarant extends Writer {
-  /** The spec's bindings are those that it has always had, and not all there shall be: what nobody holds stays beside them. */
+  /** The bindings come from the defaults of the stack and are not the complete set. Other bindings without an owner are kept. */
   readonly leavesOthers?: boolean
 }
 
-/** Who declares, so that a creation whose answer was lost is known again. */
+/** Identity of a declaration, by which a retry finds the resource of a creation whose answer was lost. */
 export interface Origin extends Writer {
-  /** The same at every try, and no one else's. At most `originMaximum` characters. */
+  /** Creation id: the same at every retry and unique to the declaration, at most `originMaximum` characters. */
   readonly marker: string
-  /** Takes over what is there under the same name, whoever made it. */
+  /** Take over an existing resource of the same name, whichever client created it. */
   readonly adopt: boolean
   readonly now?: Instant
-  /** Ids of those that whoever declares has a record of. What carries the marker beside them is what a lost answer left behind. */
+  /** Ids of resources that the state of the stack records. Another resource with this marker was left behind by a lost answer. */
   readonly recorded?: ReadonlySet<string>
 }
 
-/** What whoever asks knows already. */
+/** Facts that the caller already has. */
 export interface Known<Observed> extends Writer {
-  /** What was observed before, with what is told only once; no member where nothing was. */
+  /** Last observation, with values that the server returns only once. Empty if nothing was observed before. */
   readonly before: Partial<Observed>
   readonly now: Instant
 }
@@ -39,44 +39,47 @@ export const originMaximum = 255
 export interface Created<Observed> {
   readonly id: string
   readonly observed: Observed
-  /** It was there before, and was taken over. */
+  /** The resource existed and was taken over. */
   readonly adopted: boolean
 }
 
-/** `safe` refuses where something would be lost with it. */
+/** `safe` fails if other data would be lost with the resource. */
 export type Removal = "safe" | "force"
 
 /** Description of a kind: CRDs, classes of the Pulumi provider and the reference come from it. */
 export interface Definition {
-  /** In type tokens and states of Pulumi. */
+  /** Name in type tokens and states of Pulumi. */
   readonly name: string
   readonly description: string
   readonly argsDescription?: string
   readonly outputsDescription: string
   readonly members: Members
-  /** Beside the members. */
+  /** Outputs in addition to the members. */
   readonly outputs: Readonly<Record<string, Output>>
   /** Continues "Adopt", if the resource has a name that another owner may have taken: "an existing role of this name". */
   readonly adoption?: string
-  /** A member of its own says what becomes of it at the end, or nothing can. */
+  /** The kind has no `deletionPolicy`: a member of its own decides what deletion does, or deletion does nothing. */
   readonly endsByItself?: true
 }
 
 export interface DeclaredResource<Spec extends object, Observed extends object> {
-  /** Every member that a spec may have. */
+  /** Names of all members that a spec may have. */
   readonly memberNames: readonly string[]
   /**
-   * Everything that is wrong with a spec, whatever Chancery has; a fault names the member by its field. Members in `open` have
-   * values that are not known yet: they are absent from the spec, and no rule speaks about them.
+   * Returns all faults of a spec that can be found without a request, each with its member as field. Members in `open` have no known value
+   * yet: they are absent from the spec and are not checked.
    */
   validate(spec: Values, open?: ReadonlySet<string>): readonly Fault[]
-  /** `dropped` are members that the spec before this one had; without `now` nothing is due. Pure. */
+  /**
+   * Returns the differences between spec and observation. `dropped` are members that the previous spec had. Without `now`, nothing expires.
+   * Pure.
+   */
   diff(spec: Spec, observed: Observed, dropped?: readonly string[], now?: Instant): Changes
-  /** Undefined when it is gone. The spec says what to look at. */
+  /** Returns undefined if the resource no longer exists. The spec selects what is read. */
   observe(engine: Engine, id: string, spec: Partial<Spec>, known: Known<Observed>): Promise<Observed | undefined>
-  /** Throws `PartlyCreated` when it exists but is not as the spec wants it; an update finishes it. */
+  /** Throws `PartlyCreated` if the resource was created but differs from the spec; an update completes it. */
   create(engine: Engine, spec: Spec, origin: Origin): Promise<Created<Observed>>
-  /** Sends what differs and nothing else; dropped members go back to what a new one has. */
+  /** Sends the members that differ. Dropped members return to the defaults of a new resource. */
   update(
     engine: Engine,
     id: string,
@@ -85,7 +88,7 @@ export interface DeclaredResource<Spec extends object, Observed extends object> 
     dropped?: readonly string[],
     declarant?: Declarant,
   ): Promise<Observed>
-  /** What is gone already is done. */
+  /** Succeeds if the resource no longer exists. */
   delete(engine: Engine, id: string, spec: Partial<Spec>, removal: Removal, known: Known<Observed>): Promise<void>
 }
 

@@ -15,7 +15,7 @@ const asText = (value: unknown, style: Style): string => {
   return style === "plain" || typeof value === "boolean" || typeof value === "number" ? text : `\`${text}\``
 }
 
-/** The default as text; undefined if there is none, or an empty one. */
+/** Returns the default as text, or undefined if there is none or it is empty. */
 export function defaultTextOf({ default: preset, defaultText }: Documentation, style: Style): string | undefined {
   if (defaultText !== undefined) return style === "plain" ? defaultText.replaceAll("`", "") : defaultText
   if (!isTold(preset)) return undefined

@@ -1,4 +1,4 @@
-// The kinds that programs and manifests declare, and all of them in one list.
+// All kinds that programs and manifests declare.
 import type { Definition } from "./declared-resource.ts"
 import * as certificates from "./certificates.ts"
 import * as workspaces from "./workspaces.ts"
@@ -7,7 +7,7 @@ export * from "./certificates.ts"
 export * from "./shared.ts"
 export * from "./workspaces.ts"
 
-/** In the order of the reference. */
+/** All kinds, in the order of the reference. */
 export const declaredResources: readonly Definition[] = [
   workspaces.workspaceResource,
   workspaces.projectResource,

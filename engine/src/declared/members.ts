@@ -1,4 +1,4 @@
-// The members of a declared resource: one table says everything about a field.
+// Members of a declared resource. One table holds all facts about a member.
 import type { z } from "zod"
 import type { Fault } from "../core/errors.ts"
 import type { Changes, Values } from "./values.ts"
@@ -6,28 +6,28 @@ import { differing, type SameValue } from "./same-value.ts"
 import { type MemberType, unknownMember } from "./types.ts"
 
 export interface Documentation {
-  /** Sentences. They do not repeat the default. */
+  /** Sentences that do not repeat the default. */
   readonly description: string
-  /** Value of a new resource. A member that is no longer declared returns to it; without one it stays as it is. */
+  /** Value in a new resource. A member that is no longer declared returns to it; without a default it keeps its value. */
   readonly default?: unknown
-  /** In words, if it is no value. */
+  /** Default in words, if it is not a fixed value. */
   readonly defaultText?: string
   readonly example?: unknown
-  /** The only edition that has it. */
+  /** The only edition that supports the member. */
   readonly edition?: "hosted"
 }
 
 export interface Member<T> extends MemberType<T>, Documentation {
   readonly isRequired: boolean
-  /** A change makes another resource. */
+  /** A change replaces the resource. */
   readonly forcesReplacement?: true
-  /** Programs may leave it out: the value comes from the name of the resource in the program, or from the configuration. */
+  /** Programs may leave the member out: its value comes from the name of the resource in the program, or from the configuration. */
   readonly providedBy?: "name" | "configuration"
-  /** Encrypted in states: always, or unless another member has one of these values. */
+  /** Encrypted in Pulumi states: always, or unless another member has one of these values. */
   readonly secret?: true | SecretUnless
-  /** In no output. */
+  /** Not an output. */
   readonly isHidden?: true
-  /** Outputs have it only if the program declares it. */
+  /** An output only if the program declares the member. */
   readonly isOutputIfDeclared?: true
 }
 export interface SecretUnless {
@@ -64,18 +64,18 @@ export const output = (
 export type Members = Readonly<Record<string, Member<unknown>>>
 type ValueOf<M> = M extends { readonly schema: z.ZodType<infer T> } ? T : never
 
-/** The spec that such members make. */
+/** Spec type of these members. */
 export type SpecOf<M> = {
   readonly [Name in keyof M as M[Name] extends Required<unknown> ? Name : never]: ValueOf<M[Name]>
 } & { readonly [Name in keyof M as M[Name] extends Required<unknown> ? never : Name]?: ValueOf<M[Name]> | undefined }
 
-/** Every member as it is in force. */
+/** Type of an observation: each member with the value in force. */
 export type InForce<M> = { readonly [Name in keyof M]: ValueOf<M[Name]> }
 
 const isObject = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Faults of the members' types. Members in `open` have no value yet, and are not missed. */
+/** Returns faults of the types of members. Members in `open` have no value yet and may be missing. */
 export function typeFaults(members: Members, spec: Values, open: ReadonlySet<string>): readonly Fault[] {
   const faults = Object.entries(members).flatMap(([name, { schema, isRequired }]) => {
     const value: unknown = Object.hasOwn(spec, name) ? spec[name] : undefined
@@ -97,15 +97,15 @@ function faultsOf(issue: z.core.$ZodIssue, at: Field): readonly { field: Field; 
     const details = issue.message.split("\n")
     return issue.keys.map((key, index) => ({ field: [...field, key], detail: details[index] ?? issue.message }))
   }
-  // The object among the alternatives of a union, if there is one.
+  // If the value is an object, its faults are those of the object alternative of the union, which is the last.
   if (issue.code === "invalid_union" && isObject(issue.input))
     return (issue.errors.at(-1) ?? []).flatMap((inner) => faultsOf(inner, field))
   return [{ field, detail: `${field.join(".")} ${issue.message}` }]
 }
 
 /**
- * Returns `validate` of a resource: the faults of types, and those that `rules` find in the other members. `unsaid` are members without
- * a value that a rule could judge.
+ * Returns `validate` of a resource: faults of types, and faults that `rules` find in the other members. `unsaid` are members without a
+ * value that a rule could check.
  */
 export const validator =
   <Spec extends object>(
@@ -130,13 +130,13 @@ export const rulesOf = (members: Members): Readonly<Record<string, SameValue>> =
 
 export const defaultsOf = (members: Members): Values => valuesOf(members, "default")
 
-/** Returns the spec with the defaults of dropped members, which return to them. */
+/** Returns the spec with default values for dropped members. */
 export const withDefaults = <Spec extends object>(members: Members, spec: Spec, dropped: readonly string[]): Spec => ({
   ...Object.fromEntries(Object.entries(defaultsOf(members)).filter(([name]) => dropped.includes(name))),
   ...spec,
 })
 
-/** Returns what differs, and what of it forces replacement. */
+/** Returns the members that differ, and those of them that force replacement. */
 export function diffMembers<Spec extends object>(
   members: Members,
   spec: Spec,

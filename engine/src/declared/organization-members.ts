@@ -1,4 +1,4 @@
-// Members that several kinds around workspaces have.
+// Members that several workspace resources have.
 import { member, required } from "./members.ts"
 import { filledText, oneOf } from "./types.ts"
 
@@ -9,7 +9,7 @@ export const organizationMember = (description: string) =>
     forcesReplacement: true,
   })
 
-/** The resource is a part of it. */
+/** Returns the member that names the workspace of a resource. A change forces replacement. */
 export const workspaceMember = (description: string) => required(filledText, description, { forcesReplacement: true })
 
 export const modeMember = (description: string) =>

@@ -1,17 +1,17 @@
-// What a declaration that writes as an owner is about: what it names, what it holds, and what nobody holds. What only others hold
-// is none of its business.
+// Tags that concern a declaration with an owner: tags that it names, tags that it owns, and tags without an owner. Tags of other owners do
+// not concern it.
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { foldTag } from "../workspaces/tags/tag.ts"
 import { type Binding, hasValue, type ShownEntry } from "../workspaces/tags/tag-binding.ts"
 import type { Declarant } from "./declared-resource.ts"
 
-/** As engines show them with owners. */
+/** Binding as the engine returns it, with its owners on request. */
 export type ShownBinding = Binding & ShownEntry & { readonly owners?: readonly string[] }
 
 export const foldedKeys = (keys: Iterable<string>): ReadonlySet<string> => new Set([...keys].map(foldTag))
 
-/** `named` are folded keys. Without an owner everything is one's own business. */
+/** Returns the bindings that concern a writer. `named` are folded keys. A writer without an owner is concerned with all bindings. */
 export const concerning = <B extends ShownBinding>(
   bindings: readonly B[],
   named: ReadonlySet<string>,
@@ -22,7 +22,7 @@ export const concerning = <B extends ShownBinding>(
       owner === undefined || owners.length === 0 || owners.includes(owner) || named.has(foldTag(key)),
   )
 
-/** Keys and values, without flat tags. */
+/** Returns keys and values, without flat tags. */
 export const valuesOf = (bindings: readonly Binding[]): Readonly<Record<string, string>> =>
   Object.fromEntries(bindings.filter(hasValue).map(({ key, value }) => [key, value]))
 
@@ -30,15 +30,15 @@ export const shownOn = (engine: Engine, workspaceId: string): Promise<readonly S
   engine.tags.bindings(workspaceId, { owners: true, tags: true })
 
 export interface Replacement {
-  /** Those that are to go and nobody holds. */
+  /** Bindings without an owner that are to be removed. */
   readonly taken: readonly Binding[]
   readonly bindings: Readonly<Record<string, string>>
 }
 
 /**
- * How an owner has those with a value be the wanted ones: it replaces what it holds by `bindings`. It lets go of what it holds and
- * of nothing else, so it has to bind `taken` first: they are from before it wrote as an owner, or somebody has put them beside
- * all that there shall be. `before` are those that were wanted till now; with `leavesOthers` nothing else goes.
+ * Returns the requests by which an owner replaces its key-value bindings with `wanted`. The engine removes only bindings that the owner
+ * holds. The owner therefore first binds `taken`: bindings without an owner, written before it wrote with one or by another client.
+ * `before` are the bindings wanted until now. With `leavesOthers`, only bindings in `before` are removed.
  */
 export function replacement(
   present: readonly ShownBinding[],
@@ -60,7 +60,7 @@ export function replacement(
   }
 }
 
-/** Of one workspace; without an owner there is nothing to prepare. */
+/** Prepares the replacement on one workspace and returns the bindings to send. A writer without an owner needs no preparation. */
 export async function replacementOn(
   engine: Engine,
   workspaceId: string,

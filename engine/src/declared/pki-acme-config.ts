@@ -23,10 +23,10 @@ const settings = contractMembers(acme.members, {
 })
 const members: Members = { mount: mountMember, ...settings.members }
 
-/** How a mount serves ACME. `maxTtl` is text such as `720h`; `0s` is 90 days. */
+/** ACME settings of a mount. `maxTtl` is a duration such as `720h`; `0s` means 90 days. */
 export type PkiAcmeConfigSpec = { readonly mount: string } & Partial<ObservedPkiAcmeConfig>
 
-/** Every setting as it is in force. */
+/** Every setting in force. */
 export type ObservedPkiAcmeConfig = { readonly mount: string } & {
   readonly [Field in keyof AcmeSettings as NameOf<Field, { readonly maxTtlMs: "maxTtl" }>]: DeclaredOf<
     Field,
@@ -34,7 +34,7 @@ export type ObservedPkiAcmeConfig = { readonly mount: string } & {
   >
 }
 
-/** Every mount has these settings: they are changed, and in the end go back. Its id is `MOUNT/config/acme`. */
+/** Each mount has these settings, so creation changes them and deletion resets them. The id is `MOUNT/config/acme`. */
 export const pkiAcmeConfigResource: DeclaredResource<PkiAcmeConfigSpec, ObservedPkiAcmeConfig> & Definition = {
   name: "acmeConfig",
   description: "ACME settings of a mount. Deleting the resource disables ACME. Its id is `MOUNT/config/acme`.",
@@ -61,7 +61,7 @@ function diff(spec: PkiAcmeConfigSpec, observed: ObservedPkiAcmeConfig, dropped:
   return diffMembers(members, spec, observed, dropped)
 }
 
-/** Only the mount knows which roles and issuers it has, and whether it can serve ACME. */
+/** Checks settings without the mount: roles and issuers that they name, and the cluster path, are assumed to exist. */
 function settingsFaults(settings: AcmeSettings): readonly Fault[] {
   const policy = parseDirectoryPolicy(settings.defaultDirectoryPolicy)
   const roles = [...settings.allowedRoles, ...(policy?.kind === "role" ? [policy.role] : [])]
@@ -73,7 +73,7 @@ function settingsFaults(settings: AcmeSettings): readonly Fault[] {
   })
 }
 
-/** A mount, and how ACME is served there. */
+/** Returns the ACME settings of a mount under their declared names. */
 export const observedPkiAcmeConfig = (mount: string, resource: AcmeSettings): ObservedPkiAcmeConfig =>
   ({ mount, ...settings.fromEngine(resource) }) as unknown as ObservedPkiAcmeConfig
 
@@ -98,7 +98,7 @@ async function update(
   return saved(engine, mountIn(id), settings.toEngine(sent))
 }
 
-/** What was declared goes back; and nothing is served any more, since without it strangers might be let in. */
+/** Resets declared settings and disables ACME. Without these settings, ACME could be open to unauthorized clients. */
 async function remove(engine: Engine, id: string, spec: Partial<PkiAcmeConfigSpec>): Promise<void> {
   const declared = Object.fromEntries(Object.entries(defaultsOf(members)).filter(([name]) => name in spec))
   const mount = mountIn(id)
@@ -123,7 +123,7 @@ async function saved(engine: Engine, mount: string, patch: Partial<AcmeSettings>
     if (isEngineError(error, "invalid")) throw invalid(declaredFaults(error.faults, settings.nameOf))
     throw error
   }
-  // The answer to a change leaves settings out.
+  // The answer to a change does not include all settings.
   return observedPkiAcmeConfig(mount, await mountSettings.acme())
 }
 

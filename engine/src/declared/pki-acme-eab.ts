@@ -29,8 +29,8 @@ const members = {
 }
 
 /**
- * An external account binding: lets one client register one account in one directory. Default: the directory of the mount.
- * An empty `externalPolicy` is the service's own choice. Without `ttl`, or with `0s`, it waits for ever.
+ * External account binding: lets one client register one account in one directory. Default: the directory of the mount. With an empty
+ * `externalPolicy`, the external service selects the policy. Without `ttl`, or with `0s`, the binding does not expire.
  */
 export type PkiAcmeEabSpec = SpecOf<typeof members>
 
@@ -39,20 +39,20 @@ export interface ObservedPkiAcmeEab {
   readonly issuerRef: string | null
   readonly role: string | null
   readonly externalPolicy: string | null
-  /** As it was asked for. */
+  /** Duration as declared. */
   readonly ttl: string | null
   readonly keyId: string
-  /** For HMAC, base64url; told once. */
+  /** HMAC key, base64url. The server returns it once. */
   readonly key: string
-  /** Below the mount: `roles/web/acme/directory`. */
+  /** Path below the mount: `roles/web/acme/directory`. */
   readonly acmeDirectory: string
   /** ISO 8601. */
   readonly createdAt: string
-  /** Not any more once a client has used it, its time is over, or it has been taken back. */
+  /** False once a client has used the binding, or it has expired or been deleted. */
   readonly isWaiting: boolean
 }
 
-/** One that has been used has done what it was for, and stays. Its id is `MOUNT/eab/KEY_ID`. */
+/** A used binding stays until it is deleted: it has served its purpose. The id is `MOUNT/eab/KEY_ID`. */
 export const pkiAcmeEabResource: DeclaredResource<PkiAcmeEabSpec, ObservedPkiAcmeEab> & Definition = {
   name: "acmeEab",
   description:
@@ -145,7 +145,7 @@ async function observe(
   }
 }
 
-/** An unused binding that another program created: the server returns its key once only. */
+/** Returns an unused binding that another program created, without its key: the server returns keys only once. */
 function readBinding(mount: string, { id, acmeDirectory, createdAt }: AccountBindingView): ObservedPkiAcmeEab {
   const [, issuerRef = null, role = null, externalPolicy = null] = directoryPattern.exec(acmeDirectory) ?? []
   const directory = { issuerRef, role, externalPolicy, acmeDirectory }

@@ -48,14 +48,14 @@ const members = {
   ),
 }
 
-/** A certificate with a key of its own, issued under a role. */
+/** Certificate with a private key, issued by a role. */
 export type PkiCertificateSpec = SpecOf<typeof members>
 
 export type ObservedPkiCertificate = ObservedIssuance & ObservedKey
 
 const inputOf = (spec: Partial<PkiCertificateSpec>): IssueInput => requestOf(spec, requestMembers)
 
-/** Its id is `MOUNT/SERIAL`. */
+/** The id is `MOUNT/SERIAL`. */
 export const pkiCertificateResource = issuanceKind<PkiCertificateSpec, ObservedPkiCertificate>({
   name: "pkiCertificate",
   description:
@@ -89,7 +89,7 @@ export const pkiCertificateResource = issuanceKind<PkiCertificateSpec, ObservedP
   }),
 })
 
-/** `der` is the form that is usual for the type of key; `pkcs8` is PEM, whatever the format. */
+/** Returns the private key as text: `der` is the traditional encoding of the key type, `pkcs8` is PEM in every format. */
 function keyText(
   issued: IssuedCertificate | undefined,
   { format = "pem", privateKeyFormat = "der" }: Partial<PkiCertificateSpec>,

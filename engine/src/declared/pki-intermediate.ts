@@ -22,12 +22,12 @@ const members = {
   onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
 }
 
-/** The certificate of an authority whose key is elsewhere, by its request for it. */
+/** Certificate of an authority whose key is elsewhere, signed by its CSR. */
 export type PkiIntermediateSpec = SpecOf<typeof members>
 
 const inputOf = (spec: Partial<PkiIntermediateSpec>): SignIntermediateInput => requestOf(spec, requestMembers)
 
-/** Its id is `MOUNT/SERIAL`. */
+/** The id is `MOUNT/SERIAL`. */
 export const pkiIntermediateResource = issuanceKind<PkiIntermediateSpec, ObservedIssuance>({
   name: "pkiIntermediate",
   description:

@@ -1,5 +1,5 @@
-// What the kinds that issue have in common. A certificate cannot be changed: whatever is asked otherwise, and whatever is due,
-// is another certificate, which is there before the old one goes.
+// Common part of the kinds that issue certificates. A certificate cannot be changed: a change of the request, or approaching expiry,
+// replaces it. The new certificate is issued before the old one is removed.
 import { type Fault, invalid, isEngineError, unavailable } from "../core/errors.ts"
 import { formatInstant, parseDuration, parseInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -19,7 +19,7 @@ import { declaredInstant, mountMember } from "./pki-values.ts"
 import { differing } from "./same-value.ts"
 import { duration, filledText, flag, oneOf, orNull, text } from "./types.ts"
 
-/** What is done with a certificate that nobody declares any more, or that another one has taken the place of. */
+/** Treatment of a certificate that is no longer declared or was replaced. */
 export const leavings = ["retain", "revoke", "revokeWithKey"] as const
 export type Leaving = (typeof leavings)[number]
 
@@ -63,27 +63,27 @@ interface IssuanceSpec {
   readonly onDestroy?: Leaving | undefined
 }
 
-/** What is asked for stands beside it, as it was declared. */
+/** Observation of a certificate. Declared members of the request are added to it. */
 export interface ObservedIssuance {
   readonly mount: string
   /** Hex octets joined by ":". */
   readonly serialNumber: string
-  /** In the format that was asked for; PEM unless one was. */
+  /** Certificate in the declared format, by default PEM. */
   readonly certificate: string
-  /** Null: it is not in the mount any more, and was not recorded here. */
+  /** Null if the mount no longer has the issuer's certificate and no observation recorded it. */
   readonly issuingCa: string | null
-  /** From the issuing certificate up. */
+  /** Starts with the issuer's certificate. */
   readonly caChain: readonly string[]
   /** ISO 8601. */
   readonly expiration: string
-  /** ISO 8601; null: it was not. */
+  /** ISO 8601; null if not revoked. */
   readonly revokedAt: string | null
   readonly renewBefore: string | null
   readonly onDestroy: Leaving
 }
 
 export interface ObservedKey {
-  /** PEM, or base64 of DER. Null: it is not known here. Nobody but whoever asked has it. */
+  /** PEM, or base64 of DER. Null if unknown: the server returns it only in the answer to the request. */
   readonly privateKey: string | null
   readonly privateKeyType: string | null
 }
@@ -92,16 +92,16 @@ interface Issuing<Spec extends IssuanceSpec, Observed extends ObservedIssuance> 
   Definition,
   "name" | "description" | "outputsDescription" | "members"
 > {
-  /** Beside those of every certificate. */
+  /** Outputs in addition to those of every certificate. */
   readonly outputs?: Definition["outputs"]
   readonly rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>) => readonly Fault[]
-  /** `metadata` is base64, where the program has none of its own. */
+  /** Issues a certificate. `metadata` is base64, and undefined if the program declares its own. */
   readonly issue: (pki: Pki, spec: Spec, metadata: string | undefined) => Promise<IssuedCertificate>
-  /** Whether the mount keeps metadata with what is issued so. */
+  /** Returns whether the mount stores metadata with a certificate of this spec. */
   readonly isMarked: (spec: Spec) => boolean
-  /** Whether a certificate is of no use to whoever has not heard the answer. */
+  /** True if the answer contains a private key. If such an answer is lost, the certificate is useless. */
   readonly hasKey: boolean
-  /** What is known of the answer only, and of a certificate that was read without it. */
+  /** Returns values that only the answer contains, or their substitutes if the certificate was read later. */
   readonly own: (issued: IssuedCertificate | undefined, spec: Partial<Spec>) => Omit<Observed, keyof ObservedIssuance>
 }
 
@@ -143,7 +143,7 @@ export function issuanceKind<Spec extends IssuanceSpec, Observed extends Observe
     observe: (engine, id, spec, known) => observe(engine, id, spec, known, issuing.own(undefined, spec)),
     async create(engine, spec, origin) {
       const wrong = validate({ ...(spec as object) })
-      // What only became known since it was checked.
+      // Members whose values were unknown at the first check.
       if (wrong.length > 0) throw invalid(wrong)
       const mount = mountPathOf(spec.mount)
       const issued = await declaredRefusals(members, () => heard(engine.pki(mount), spec, origin, issuing))
@@ -174,7 +174,9 @@ function renewalFaults({ renewBefore, ...spec }: Partial<IssuanceSpec>): readonl
     : []
 }
 
-/** Throws `invalid` if each refresh would find the certificate due: the engine cuts lifetimes to those of the role, mount and issuer. */
+/**
+ * Throws `invalid` if each refresh would find the certificate expiring: the engine cuts lifetimes to those of the role, mount and issuer.
+ */
 function assertRenewalAhead(
   { renewBefore }: IssuanceSpec,
   { notBefore, notAfter }: IssuedCertificate,
@@ -209,7 +211,7 @@ function diff(
   }
 }
 
-/** What has come to pass and nobody asked for. */
+/** Returns members that time or a revocation has changed: the certificate is within `renewBefore` of its expiry, or is revoked. */
 function dueOf(
   { renewBefore }: IssuanceSpec,
   { expiration, revokedAt }: Partial<ObservedIssuance>,
@@ -222,8 +224,8 @@ function dueOf(
 }
 
 /**
- * A certificate that was issued and that nobody has heard of, because the answer was lost or the process ended, is looked for by
- * what it was marked with. It is taken for this one; one whose key nobody has is revoked, and another one issued.
+ * Issues a certificate, or recovers one whose answer was lost because the connection or the process ended. Such certificates are found by
+ * their metadata. The first one is returned; if its key is lost with the answer, they are revoked and another one is issued.
  */
 async function heard<Spec extends IssuanceSpec>(
   pki: Pki,
@@ -238,7 +240,7 @@ async function heard<Spec extends IssuanceSpec>(
   const isUnheard = ({ serialNumber, status }: InventoryEntry): boolean =>
     status === "valid" && !recorded.has(`${mountPathOf(spec.mount)}/${serialNumber}`)
 
-  /** Undefined: it has to be issued. */
+  /** Returns a recovered certificate, or undefined if one must be issued. */
   async function takenUp(unheard: readonly InventoryEntry[]): Promise<IssuedCertificate | undefined> {
     const [first] = unheard
     if (first === undefined) return undefined
@@ -253,7 +255,7 @@ async function heard<Spec extends IssuanceSpec>(
   try {
     return await issue(pki, spec, metadata)
   } catch (error) {
-    // The role keeps no metadata.
+    // The role does not store metadata.
     const isRefused = isEngineError(error, "invalid") && error.faults.some(({ field }) => field?.[0] === "certMetadata")
     if (isRefused) return issue(pki, spec, undefined)
     if (!isEngineError(error, "unavailable")) throw error
@@ -269,7 +271,10 @@ async function heard<Spec extends IssuanceSpec>(
 
 const dayMs = 86_400_000
 
-/** Who declares it, on which day it was asked for, and what: a later one, and one that says something else, is another one. */
+/**
+ * Returns the metadata of a request: declaration, day and fingerprint of the content. A request of another day or with other content has
+ * another mark.
+ */
 function markOf(marker: string, spec: IssuanceSpec, now: number): string {
   const asked = Object.entries(spec)
     .filter(([name, value]) => value !== undefined && !lifeMembers.includes(name))
@@ -280,10 +285,10 @@ function markOf(marker: string, spec: IssuanceSpec, now: number): string {
 
 const metadataOf = (mark: string): string => Buffer.from(mark).toString("base64")
 
-/** More than a declaration leaves behind in a day. */
+/** Maximum number of search results. One declaration leaves fewer certificates behind in a day. */
 const carryingMaximum = 100
 
-/** None where whoever asks may not search. */
+/** Returns certificates of the mount with this mark; none if the caller may not search. */
 async function carrying(pki: Pki, mark: string): Promise<readonly InventoryEntry[]> {
   try {
     return (await pki.certificates.search({ metadata: metadataOf(mark) }, { limit: carryingMaximum })).items
@@ -293,12 +298,12 @@ async function carrying(pki: Pki, mark: string): Promise<readonly InventoryEntry
   }
 }
 
-/** Whoever may issue and not revoke gets another one all the same. */
+/** Ignores `forbidden` errors, so that a caller that may issue but not revoke gets another certificate. */
 function unlessForbidden(error: unknown): undefined {
   if (!isEngineError(error, "forbidden")) throw error
 }
 
-/** As it was issued. */
+/** Returns a stored certificate in the form in which it was issued. */
 async function presented(
   pki: Pki,
   { certificate, serialNumber, issuerId }: CertificateView,
@@ -340,7 +345,7 @@ async function observe<Observed extends ObservedIssuance>(
   const { mount, serialNumber } = certificatePlaceOf(id)
   const pki = engine.pki(mount)
   const found = await viewOf(pki, serialNumber)
-  // A role may say that nothing is kept of what it issues.
+  // Roles with `noStore` do not store the certificates that they issue.
   if (found === undefined)
     return before.certificate !== undefined && (await isThere(pki)) ? (before as Observed) : undefined
   const revokedAt = declaredInstant(found.revokedAt)
@@ -369,7 +374,7 @@ async function viewOf(pki: Pki, serialNumber: string): Promise<CertificateView |
   }
 }
 
-/** Whether there is such a mount. */
+/** Returns whether the mount exists. */
 export async function isThere(pki: Pki): Promise<boolean> {
   try {
     await pki.certificates.caChain()
@@ -387,7 +392,7 @@ async function remove<Observed extends ObservedIssuance>(
   { before, now }: Known<Observed>,
 ): Promise<void> {
   const end = parseInstant(before.expiration ?? "")
-  // What has expired is no good to anybody, and no list has a place for it.
+  // Expired certificates cannot be used, and CRLs do not list them.
   if (leaving === "retain" || (end !== undefined && end <= now)) return
   const { mount, serialNumber } = certificatePlaceOf(id)
   const pki = engine.pki(mount)
@@ -400,7 +405,7 @@ async function remove<Observed extends ObservedIssuance>(
   await pki.revocations.revokeWithKey({ ...meant, ...(privateKey ? { privateKey: keyPemIn(privateKey) } : {}) })
 }
 
-/** PEM, or base64 of DER as it was asked for. */
+/** Returns PEM of a certificate that is PEM or, if declared so, base64 of DER. */
 function pemIn(certificate: string): string {
   if (!certificate.includes("-----")) return writePem("CERTIFICATE", Buffer.from(certificate, "base64"))
   const block = readPem(certificate, textMaximum).find(({ label }) => label === "CERTIFICATE")
@@ -412,7 +417,7 @@ const textMaximum = 1_024 * 1_024
 const keyPemIn = (key: string): string =>
   key.includes("-----") ? key : readPrivateKey(Buffer.from(key, "base64")).pem("pkcs8")
 
-/** `MOUNT/SERIAL`. */
+/** Parses an id `MOUNT/SERIAL`. Throws `invalid`. */
 export function certificatePlaceOf(id: string): { readonly mount: string; readonly serialNumber: string } {
   const [, mount, serialNumber] = /^(.+)\/([0-9a-f:-]+)$/i.exec(id) ?? []
   if (mount === undefined || serialNumber === undefined)
@@ -427,7 +432,7 @@ function encoded(
   const text = (der: Uint8Array) =>
     format === "der" ? Buffer.from(der).toString("base64") : writePem("CERTIFICATE", der)
   const isBundle = format === "pem_bundle"
-  // Whoever relies on it has the root already.
+  // Relying parties have the root already.
   const bundled = [
     certificate,
     ...caChain.filter((der) => !isSelfIssued(der) && Buffer.compare(der, certificate) !== 0),
@@ -440,7 +445,7 @@ function encoded(
   }
 }
 
-/** Whether it names itself as its issuer. */
+/** Returns whether subject and issuer are the same name. */
 export function isSelfIssued(der: Uint8Array): boolean {
   const { issuer, subject } = parseCertificate(der)
   return sameName(issuer, subject)

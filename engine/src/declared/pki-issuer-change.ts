@@ -1,4 +1,4 @@
-// How an authority is changed: its settings in place, and its certificate for another one of the same key.
+// Changes of an issuer: its settings in place, and its certificate by another one for the same key.
 import { invalid, isEngineError, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import type { SignIntermediateInput } from "../pki/issuance/certificate-api.ts"
@@ -45,7 +45,7 @@ export function issuerChanges(
   const mustReplace = changed.filter(
     (name) => name === "bundle" || (fixedNames.includes(name) && !(isOpen && name.startsWith("parent"))),
   )
-  // Two issuers of one name there cannot be.
+  // Names are unique: two issuers of one name cannot exist at once.
   const isSameName = !["mount", "name"].some((name) => changed.includes(name))
   return { changed, mustReplace, removeFirst: mustReplace.length > 0 && isSameName }
 }
@@ -66,7 +66,7 @@ export async function updateIssuer(
     await pki.keys.rename(observed.keyId, wanted.keyName)
   if (issuerId === null) return { ...observed, name: wanted.name, keyName: keyNameOf(wanted) }
   const before = issuerId === observed.issuerId ? undefined : await predecessorOf(pki, observed)
-  // The name is free first.
+  // The name must be free before the new issuer takes it.
   if (before !== undefined) await pki.issuers.update(before.id, { issuerName: "" })
   const isNew = issuerId !== observed.issuerId
   const changed = isNew ? Object.keys(wanted) : issuerChanges(wanted, observed, dropped).changed
@@ -74,18 +74,21 @@ export async function updateIssuer(
   if (Object.keys(patch).length > 0) await declaredRefusals(issuerMembers, () => pki.issuers.update(issuerId, patch))
   if ((wanted.isDefault === true || observed.isDefault) && (isNew || !observed.isDefault))
     await pki.settings.changeIssuers({ default: issuerId })
-  // What it has issued is its successor's to answer for, who has the same name and key.
+  // The successor has the same name and key, and signs CRLs and OCSP responses for certificates of the old issuer.
   if (before !== undefined) await pki.issuers.delete(before.id)
   const summary = (await pki.issuers.list()).find((one) => one.id === issuerId)
   if (summary === undefined) throw unprocessable(`issuer ${issuerId} of ${mount} was deleted meanwhile`)
   return observedIssuer(pki, mount, summary, wanted, observed)
 }
 
-/** The one that another certificate for the same key takes the place of, if it is still there. */
+/** Returns the existing issuer that the new certificate for the same key replaces, or undefined if it no longer exists. */
 const predecessorOf = async (pki: Pki, { issuerId }: ObservedPkiAuthority): Promise<IssuerSummary | undefined> =>
   issuerId === null ? undefined : (await pki.issuers.list()).find(({ id }) => id === issuerId)
 
-/** By whoever is to sign it, unless that is done. The answer is the id of the issuer. */
+/**
+ * Has an intermediate signed, or imports its certificate, unless that is done. Returns the id of the new issuer; undefined if there is
+ * none.
+ */
 async function signedOf(
   engine: Engine,
   mount: string,
@@ -100,7 +103,7 @@ async function signedOf(
     return broughtIn(pki, spec.signedCertificate, "intermediate/set-signed")
   }
   if (observed.issuerId !== null || !isSignedHere(spec)) return undefined
-  // Signed, and nobody heard of it.
+  // An earlier attempt imported the certificate and its answer was lost.
   const present = (await pki.issuers.list()).find(({ keyId }) => keyId !== null && keyId === observed.keyId)
   if (present !== undefined) return present.id
   const csr = observed.csr ?? (await requested(pki, spec, observed.keyId ?? undefined)).csr
@@ -125,7 +128,7 @@ async function rejectOtherCertificate(pki: Pki, pem: string, keyId: string | nul
     ])
 }
 
-/** What is declared of what has changed; a successor has everything that the one before it had. */
+/** Returns the declared values of changed members. A successor also gets the settings of its predecessor. */
 function patchOf(
   spec: PkiIssuerSpec,
   predecessor: ObservedPkiAuthority | undefined,
@@ -144,7 +147,7 @@ function patchOf(
   }
 }
 
-/** The request for a certificate, with the key that is there already or with a new one. */
+/** Creates a CSR, for the existing key if `keyId` is given, else for a new one. */
 export async function requested(
   pki: Pki,
   spec: PkiIssuerSpec,
@@ -168,7 +171,7 @@ export async function requested(
   return { keyId: id, csr: writePem("CERTIFICATE REQUEST", csr) }
 }
 
-/** The first certificate of a bundle is that of the issuer; the others complete its chain. */
+/** Imports a bundle and returns the id of its first certificate. The other certificates complete the chain. */
 export async function broughtIn(
   pki: Pki,
   pem: string,

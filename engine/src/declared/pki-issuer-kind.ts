@@ -38,7 +38,7 @@ const outputs = {
   isDefault: output(flag.schema, "The issuer is the default issuer of the mount."),
 }
 
-/** The id of an intermediate is `MOUNT/KEY`, by the id of its key, which it has before anybody signs it; else `MOUNT/ISSUER`. */
+/** The id of an intermediate is `MOUNT/KEY`, because it has a key before it is signed; ids of other issuers are `MOUNT/ISSUER`. */
 export const pkiIssuerResource: DeclaredResource<PkiIssuerSpec, ObservedPkiAuthority> & Definition = {
   name: "pkiIssuer",
   description:

@@ -1,5 +1,5 @@
-// How an authority comes about. A root is made in one step. An intermediate is made in several, each of which finds again what the
-// one before it has left: its key by its name, and what is signed by the key.
+// Creation of issuers. A root takes one request. An intermediate takes several; each finds the results of the previous one: the key by its
+// name, the issuer by its key.
 import { conflict, isEngineError, rejectFaults, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import type { IssuerSummary, IssuerView } from "../pki/issuers/issuer-api.ts"
@@ -51,13 +51,16 @@ async function named(pki: Pki, name: string): Promise<IssuerSummary | undefined>
   return (await pki.issuers.list()).find((one) => one.name === name)
 }
 
-/** Signed, and not named any more before the process ended. */
+/** Returns an intermediate that was signed by an attempt that ended before it was named. */
 async function nameless(pki: Pki, spec: PkiIssuerSpec): Promise<IssuerSummary | undefined> {
   const key = (await pki.keys.list()).find(({ name }) => name === keyNameOf(spec))
   return (await pki.issuers.list()).find(({ name, keyId }) => name === null && keyId !== null && keyId === key?.id)
 }
 
-/** One that has issued nothing, and is as declared, is nobody's: it may be what a lost answer left behind. */
+/**
+ * Takes over an existing issuer. One that is as declared and has issued nothing may come from a lost answer, and is taken over without
+ * `adopt`.
+ */
 async function takenOver(
   engine: Engine,
   mount: string,
@@ -123,14 +126,14 @@ async function intermediate(
   try {
     return { id, observed: await updateIssuer(engine, id, spec, observed), adopted: false }
   } catch (error) {
-    // It may be signed all the same.
+    // The certificate may have been signed despite the error.
     const known = { before: observed, now: 0 }
     const left = await observeIssuer(engine, id, spec, known).catch(() => undefined)
     throw new PartlyCreated(id, left ?? observed, error)
   }
 }
 
-/** A key of this name without an issuer is what a lost answer left behind. */
+/** Throws `unprocessable` unless the key of this name may come from a lost answer: it has no issuer and the declared type. */
 async function rejectOtherKey(pki: Pki, spec: PkiIssuerSpec, keyId: string): Promise<void> {
   const isUsed = (await pki.issuers.list()).some((issuer) => issuer.keyId === keyId)
   const { type } = await pki.keys.get(keyId)
@@ -138,7 +141,7 @@ async function rejectOtherKey(pki: Pki, spec: PkiIssuerSpec, keyId: string): Pro
     throw unprocessable(`key "${keyNameOf(spec)}" of ${spec.mount} is another issuer's or of another type; say keyName`)
 }
 
-/** What is there is recorded, whatever becomes of its settings. */
+/** Applies the settings. If that fails, `PartlyCreated` records the issuer that exists. */
 async function settled(
   engine: Engine,
   mount: string,

@@ -1,4 +1,4 @@
-// What there is of an authority whose key is in a mount.
+// Observation of an issuer whose key is in a mount.
 import { invalid, isEngineError } from "../core/errors.ts"
 import { formatInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -15,16 +15,16 @@ import { fixedNames, type PkiIssuerSpec, settingDefaults } from "./pki-issuer-sp
 
 type Unsigned<Issuer> = { readonly [Name in keyof Issuer]: Issuer[Name] | null }
 
-/** What is asked for stands beside it, as it was declared. Null where nobody has signed it yet. */
+/** Observation of an issuer. Declared members of the request are added to it. Members of the certificate are null until it is signed. */
 export interface ObservedPkiAuthority
   extends
     Unsigned<Pick<ObservedPkiIssuer, "issuerId" | "certificate">>,
     Omit<ObservedPkiIssuer, "issuerId" | "certificate" | "issuerName"> {
-  /** Empty: it has none. */
+  /** Empty if it has none. */
   readonly name: string
-  /** Null: it has none, or there is no key. */
+  /** Null if it has none, or the mount does not have the key. */
   readonly keyName: string | null
-  /** What somebody elsewhere has to sign; PEM. Null: nothing. */
+  /** CSR (PEM) for another authority. Null if no signature is pending. */
   readonly csr: string | null
   /** Hex octets joined by ":". */
   readonly serialNumber: string | null
@@ -77,7 +77,7 @@ export async function observedIssuer(
     ...saidBy(certificate),
     ...declaredContent(spec),
     ...observed,
-    // It begins with the issuer itself, which nobody has to say.
+    // The chain begins with the issuer itself, which specs leave out.
     manualChain: observed.manualChain.slice(1),
     name: issuerName ?? "",
     keyName,
@@ -88,7 +88,7 @@ export async function observedIssuer(
   }
 }
 
-/** What a certificate says that could have been declared, so that whoever declares it later declares nothing else. */
+/** Returns declared members as the certificate has them, so that a program that imports the issuer finds no differences. */
 function saidBy({ subjectName, subjectPublicKeyInfo }: Certificate): object {
   const { algorithm } = readPublicKey(subjectPublicKeyInfo)
   const values = (type: string) => valuesOf(subjectName, type)
@@ -107,7 +107,10 @@ function saidBy({ subjectName, subjectPublicKeyInfo }: Certificate): object {
   }
 }
 
-/** Where the parent is not named, nothing is signed, and the next update does it. */
+/**
+ * Returns the observation of an intermediate without a certificate. Without the parent members, the next update finds a difference and has
+ * it signed.
+ */
 export function unsigned(
   mount: string,
   { keyId, keyName, csr }: { readonly keyId: string; readonly keyName: string | null; readonly csr: string | null },
@@ -133,7 +136,7 @@ export function unsigned(
   }
 }
 
-/** Beside its own certificate. */
+/** Returns whether the issuer has issued certificates other than its own. */
 export async function hasIssued(
   pki: Pki,
   { id, certificate }: IssuerView,
@@ -144,7 +147,7 @@ export async function hasIssued(
   return items.some(({ serialNumber }) => serialNumber !== own)
 }
 
-/** As serial numbers are written. */
+/** Formats octets like serial numbers: hex joined by ":". */
 export const hexOf = (octets: Uint8Array): string =>
   Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join(":")
 

@@ -1,4 +1,4 @@
-// How an authority goes, with its key and with what came to complete its chain.
+// Removal of an issuer with its key and with imported certificates that only completed its chain.
 import { conflict, isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import type { IssuerView } from "../pki/issuers/issuer-api.ts"
@@ -28,7 +28,7 @@ export async function removeIssuer(
       const view = await pki.issuers.get(issuer.id)
       if (removal === "safe") await rejectNeeded(pki, view)
       await pki.issuers.delete(issuer.id)
-      // Not before: an issuer of a mount is on no list of it.
+      // Not before the deletion: an issuer that the mount still has is on none of its CRLs.
       if (spec.kind === "intermediate")
         await revokeAtParent(engine.pki(mountPathOf(spec.parentMount ?? mount)), view, now)
     }
@@ -36,7 +36,7 @@ export async function removeIssuer(
     if (keyId !== null && !all.some((one) => one.keyId === keyId && !own.includes(one))) await pki.keys.delete(keyId)
     if (chain.length > 0) await deleteUnneeded(pki, chain)
   } catch (error) {
-    // The mount is gone, and everything with it.
+    // The mount no longer exists.
     if (!isEngineError(error, "not-found")) throw error
   }
 }
@@ -48,27 +48,29 @@ async function rejectNeeded(pki: Pki, view: IssuerView): Promise<void> {
     )
 }
 
-/** Nobody can use an authority whose key is gone, and its parent need not stay for its sake. */
+/**
+ * Revokes the certificate of a deleted intermediate at its parent. Its key is gone, and the revocation lets the parent be deleted safely.
+ */
 async function revokeAtParent(parent: Pki, { certificate }: IssuerView, now: number): Promise<void> {
   const { serialNumber, notAfter } = parseCertificate(certificate)
   if (notAfter <= now) return
   try {
     const found = await parent.certificates.get(hexOf(serialNumber))
     if (Buffer.compare(found.certificate, certificate) !== 0 || found.revokedAt !== null) return
-    // Signed elsewhere, and only kept here.
+    // The certificate was signed elsewhere and only stored here.
     if (found.issuerId === null) return
     await parent.revocations.revoke({ serialNumber: found.serialNumber, reason: "cessationOfOperation" })
   } catch (error) {
-    // The parent's mount is gone, or keeps no record of it.
+    // The parent's mount no longer exists, or does not store the certificate.
     if (!isEngineError(error, "not-found")) throw error
   }
 }
 
-/** Base64 of DER. */
+/** Returns the chain as base64 of DER. */
 const chainOf = async (pki: Pki, issuerId: string): Promise<readonly string[]> =>
   (await pki.issuers.certificate(issuerId)).caChain.map((der) => Buffer.from(der).toString("base64"))
 
-/** What came to complete the chain, without a key or a name, goes with the last issuer whose chain it completes. */
+/** Deletes issuers without key and name that completed the chain, unless another issuer's chain needs them. */
 async function deleteUnneeded(pki: Pki, chain: readonly string[]): Promise<void> {
   const issuers = await pki.issuers.list()
   const needed = new Set<string>()

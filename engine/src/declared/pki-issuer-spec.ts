@@ -54,7 +54,7 @@ const signedMembers = {
 /** The server adds `read-only`. */
 const withReading: SameValue = (a, b) => sameSet(readable(a), readable(b))
 const readable = (usage: unknown): readonly string[] => [...(usage as readonly string[]), "read-only"]
-/** Not to be the default is left to whichever issuer is. */
+/** False is satisfied by any value: the spec does not choose another default issuer. */
 const atLeast: SameValue = (wanted, is) => wanted !== true || is === true
 const usages = oneOf("read-only", "issuing-certificates", "crl-signing", "ocsp-signing")
 
@@ -129,10 +129,7 @@ export const issuerMembers = {
   }),
 }
 
-/**
- * An authority whose key is in a mount: a root, an intermediate that another issuer of the engine signs, or an issuer elsewhere,
- * and one that is brought along.
- */
+/** Issuer whose key is in a mount: a root, an intermediate signed by an issuer of this server or elsewhere, or an imported issuer. */
 export type PkiIssuerSpec = SpecOf<typeof issuerMembers>
 
 export const settingNames: readonly string[] = Object.keys(settingMembers)
@@ -149,7 +146,7 @@ export const fixedNames: readonly string[] = [
 
 const contentMembers = { ...authorityMembers, ...keyMembers }
 
-/** The key has the issuer's name unless it is given one. */
+/** Returns the name of the key. Default: the name of the issuer. */
 export const keyNameOf = ({ name, keyName }: Pick<PkiIssuerSpec, "name" | "keyName">): string => keyName ?? name
 
 export const rootInputOf = (spec: PkiIssuerSpec): RootInput => ({
@@ -158,13 +155,13 @@ export const rootInputOf = (spec: PkiIssuerSpec): RootInput => ({
   issuerName: spec.name,
 })
 
-/** Of the request; when the certificate begins and ends is the signer's to say. */
+/** Returns the input of the CSR. The signer decides the validity period. */
 export const intermediateInputOf = (spec: PkiIssuerSpec): IntermediateInput =>
   requestOf(spec, { ...ownMembers, addBasicConstraints: signedMembers.addBasicConstraints })
 
 const { ttl: _ttl, notBefore: _start, notAfter: _end, notBeforeDuration: _early, ...ownMembers } = contentMembers
 
-/** Of the signature, without the request. */
+/** Returns the input of the signature, without the CSR. */
 export const signedContentOf = (spec: PkiIssuerSpec): object => requestOf(spec, authorityMembers)
 
 export const isSignedHere = ({ parentIssuerRef, parentMount }: Partial<PkiIssuerSpec>): boolean =>
@@ -227,7 +224,7 @@ function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): 
     ...faults,
     ...(isTwice ? [{ field: ["signedCertificate"], detail: twice }] : []),
     ...refusedBy(issuerMembers, () => {
-      // A size says nothing without its type.
+      // A key size cannot be checked without the key type.
       const { keyBits, ...others } = spec
       const judged = unsaid.has("keyType") || keyBits === undefined ? others : spec
       judgeAuthority(requestOf<RootInput>(judged, contentMembers), unsaid.has("commonName"))
@@ -248,7 +245,7 @@ function pemFaults(field: "bundle" | "signedCertificate", pem: string | undefine
   }
 }
 
-/** The issuer's own, PEM. Those above it follow. Throws `UnacceptableInput`. */
+/** Returns the first certificate of a bundle, PEM, which is the issuer's own; its chain follows. Throws `UnacceptableInput`. */
 export function firstCertificateIn(pem: string): string | undefined {
   const block = readPem(pem, textMaximum).find(isCertificate)
   return block === undefined ? undefined : writePem("CERTIFICATE", block.bytes)
@@ -256,6 +253,6 @@ export function firstCertificateIn(pem: string): string | undefined {
 
 const isCertificate = ({ label }: PemBlock): boolean => label === "CERTIFICATE" || label === "X509 CERTIFICATE"
 
-/** Of a new issuer; the usages that its certificate allows stay. */
+/** Settings of a new issuer, except `usage`, which has no fixed default. */
 export const settingDefaults = defaultsOf(settingMembers) as unknown as Omit<IssuerSettings, "urls" | "usage"> &
   AuthorityUrls

@@ -1,4 +1,4 @@
-// What there is to see of an authority, in the words of programs.
+// Observation of any issuer under declared member names.
 import type { AuthorityUrls, IssuerSettings } from "../pki/issuers/issuer.ts"
 import type { IssuerView } from "../pki/issuers/issuer-api.ts"
 import { writePem } from "../x509/pem.ts"
@@ -7,9 +7,9 @@ import { declaredInstant } from "./pki-values.ts"
 export interface ObservedPkiIssuer extends AuthorityUrls, Omit<IssuerSettings, "urls"> {
   readonly mount: string
   readonly issuerId: string
-  /** Null: it has none. */
+  /** Null if it has none. */
   readonly issuerName: string | null
-  /** Null: the key is not in the mount, and nothing can be signed. */
+  /** Null if the mount does not have the key; the issuer then signs nothing. */
   readonly keyId: string | null
   /** PEM. */
   readonly certificate: string

@@ -25,7 +25,7 @@ import { sameText, type SameValue } from "./same-value.ts"
 import { diffMembers, type InForce, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
 import { duration, flag, listOf, oneOf, orNull, text } from "./types.ts"
 
-/** A slash at its end says nothing. */
+/** URLs are compared without trailing slashes. */
 const sameAddress: SameValue = (a, b) => sameText(withoutLastSlashes(a), withoutLastSlashes(b))
 
 const withoutLastSlashes = (value: unknown): unknown => (typeof value === "string" ? value.replace(/\/+$/, "") : value)
@@ -77,17 +77,17 @@ const members = {
 }
 
 /**
- * A place for certificate authorities, how long what they issue may live, and where it is reached (`config/cluster`). Durations
- * are text; null is the system's.
+ * Mount for certificate authorities: maximum lifetimes of certificates, and its public URLs (`config/cluster`). Durations are strings; null
+ * means the default of the system.
  */
 export type PkiMountSpec = SpecOf<typeof members>
 
-/** Every setting as it is in force, and what nobody sets. Its id is its path. */
+/** Every setting in force, and members that the server assigns. The id is the path. */
 export interface ObservedPkiMount extends Omit<InForce<typeof members>, ClusterMember> {
-  /** Only where the spec says where it is reached: it takes a request of its own, and a right. */
+  /** Present only if the spec has it or `clusterAiaPath`: reading them takes a request and a capability of their own. */
   readonly clusterPath?: string
   readonly clusterAiaPath?: string
-  /** Names the mount where policies and logs must not follow its path. */
+  /** Identifies the mount in policies and logs, independently of its path. */
   readonly accessor: string
   readonly uuid: string
 }
@@ -109,7 +109,7 @@ export const pkiMountResource: DeclaredResource<PkiMountSpec, ObservedPkiMount> 
   validate: validator<PkiMountSpec>(members, (known, unsaid) => {
     const { path, description = "" } = known
     const config: MountConfig = { ...initialMountConfig, ...configOf(known) }
-    // No default is too long for a maximum that is not known yet.
+    // While `maxLeaseTtl` is unknown, no default can exceed it.
     const bounded = unsaid.has("maxLeaseTtl") ? { ...config, maxLeaseTtlMs: config.defaultLeaseTtlMs } : config
     return [
       ...(path === undefined ? [] : mountMemberFaults("path", path)),
@@ -124,7 +124,7 @@ export const pkiMountResource: DeclaredResource<PkiMountSpec, ObservedPkiMount> 
   delete: remove,
 }
 
-/** Addresses of the mount, by their names in the engine. */
+/** URLs of the mount, by their names in the engine. */
 const clusterFields = { clusterPath: "path", clusterAiaPath: "aiaPath" } as const
 const clusterMembers = ["clusterPath", "clusterAiaPath"] as const
 type ClusterMember = (typeof clusterMembers)[number]
@@ -178,10 +178,10 @@ async function create(engine: Engine, spec: PkiMountSpec, { adopt }: Origin): Pr
     if (!isEngineError(error, "conflict") && !isEngineError(error, "unavailable")) throw error
     const id = mountPathOf(path)
     const observed = await found(engine, id, spec)
-    // In the way is one above it or below it, which nobody can take over as this one.
+    // The conflicting mount is above or below this path, and cannot be adopted as this one.
     if (observed === undefined)
       throw isEngineError(error, "conflict") ? unprocessable(`${error.message}, and mounts do not nest`) : error
-    // An empty mount as declared is nobody's: it may be what a lost answer left behind, before it had its addresses.
+    // An empty mount as declared may come from a lost answer, before its URLs were set. It is taken over without `adopt`.
     const { changed } = changes(spec, observed)
     if (
       changed.every((member) => isAddress(member) && observed[member] === "") &&
@@ -193,7 +193,7 @@ async function create(engine: Engine, spec: PkiMountSpec, { adopt }: Origin): Pr
   }
 }
 
-/** A new mount gets its addresses by a request of its own. */
+/** Sets the URLs of a new mount, which takes a request of its own. */
 async function addressed(engine: Engine, view: MountView, spec: PkiMountSpec): Promise<ObservedPkiMount> {
   if (!hasAddresses(spec)) return observedOf(view)
   try {
@@ -213,7 +213,7 @@ const clusterOf = (spec: Addresses): Partial<ClusterSettings> =>
     clusterMembers.flatMap((member) => (spec[member] === undefined ? [] : [[clusterFields[member], spec[member]]])),
   )
 
-/** What only became known since it was checked. */
+/** Checks URLs whose values were unknown at the first check. */
 function rejectAddresses(spec: Addresses): void {
   const faults = addressFaults(spec)
   if (faults.length > 0) throw invalid(faults)
@@ -254,7 +254,7 @@ async function remove(engine: Engine, id: string, _spec: Partial<PkiMountSpec>, 
   }
 }
 
-/** What there is in a mount, by kind. */
+/** Returns the kinds of objects that the mount has. */
 async function contentsOf(engine: Engine, path: string): Promise<readonly string[]> {
   const { issuers, keys, roles } = engine.pki(path)
   const one = { limit: 1 }

@@ -37,8 +37,7 @@ const members = {
 }
 
 /**
- * That a certificate is revoked, which nothing takes back. `privateKey`, the certificate's own, is for
- * whoever has no other right to revoke it.
+ * Revocation of a certificate, which is permanent. `privateKey`, the certificate's own, is for callers without another right to revoke it.
  */
 export type PkiRevocationSpec = SpecOf<typeof members>
 
@@ -46,15 +45,15 @@ export interface ObservedPkiRevocation {
   readonly mount: string
   /** Hex octets joined by ":". */
   readonly serialNumber: string
-  /** As it was given; null: it was not. */
+  /** Certificate as declared; null if only the serial number was. */
   readonly certificate: string | null
-  /** As it was given. */
+  /** Reason as declared. */
   readonly reason: string
-  /** ISO 8601; null: the certificate had expired and was not revoked. */
+  /** ISO 8601; null if the certificate had already expired and was not revoked. */
   readonly revokedAt: string | null
 }
 
-/** Its id is `MOUNT/SERIAL`. */
+/** The id is `MOUNT/SERIAL`. */
 export const pkiRevocationResource: DeclaredResource<PkiRevocationSpec, ObservedPkiRevocation> & Definition = {
   name: "pkiRevocation",
   description:
@@ -79,7 +78,7 @@ export const pkiRevocationResource: DeclaredResource<PkiRevocationSpec, Observed
       throw unprocessable(`the reason of a revocation stays what it was: ${observed.reason}`)
     return observed
   },
-  // What is revoked is that for ever.
+  // Revocations are permanent.
   delete: async () => undefined,
 }
 
@@ -106,7 +105,7 @@ function keyFaults({ certificate, privateKey }: Partial<PkiRevocationSpec>): rea
     if (meant.certificate !== undefined) rejectOtherKey(privateKey, meant.certificate.subjectPublicKeyInfo)
     return []
   } catch (error) {
-    // What is wrong with the certificate is said at the certificate.
+    // Faults of the certificate itself are reported by `targetFaults`.
     if (isEngineError(error, "invalid")) return error.faults.filter(({ field }) => field?.[0] === "privateKey")
     if (isEngineError(error, "unprocessable")) return [{ field: ["privateKey"], detail: error.message }]
     throw error
@@ -120,7 +119,7 @@ const inputOf = ({ serialNumber, certificate, reason }: Partial<PkiRevocationSpe
 })
 
 function changes(spec: PkiRevocationSpec, observed: ObservedPkiRevocation): Changes {
-  // The key proves the right to revoke, and says nothing about what is revoked.
+  // The key only proves the right to revoke.
   const { privateKey: _key, certificate, ...others } = spec
   const serialNumber = certificate === undefined ? undefined : meantBy({ certificate }).serialNumber
   const changed = [
@@ -140,13 +139,13 @@ async function observe(
   const pki = engine.pki(mount)
   try {
     const { revokedAt } = await pki.certificates.get(serialNumber)
-    // One that had expired when it was to be revoked stays as it is.
+    // A certificate that had expired before its revocation is never revoked.
     if (revokedAt === null) return before.revokedAt === null ? (before as ObservedPkiRevocation) : undefined
     const { certificate = null, reason = "unspecified" } = { ...before, ...spec }
     return { mount, serialNumber, certificate, reason, revokedAt: declaredInstant(revokedAt) }
   } catch (error) {
     if (!isEngineError(error, "not-found")) throw error
-    // The record of a certificate that has expired may be gone.
+    // The record of an expired certificate may have been tidied.
     return before.revokedAt !== undefined && (await isThere(pki)) ? (before as ObservedPkiRevocation) : undefined
   }
 }
@@ -158,7 +157,7 @@ async function create(engine: Engine, spec: PkiRevocationSpec): Promise<Created<
   const { revocations } = engine.pki(mount)
   const { privateKey, certificate = null, reason = "unspecified" } = spec
   const input = inputOf(spec)
-  // Repeating it changes nothing, so that a lost answer does no harm.
+  // Revoking twice changes nothing, so a retry after a lost answer is safe.
   const { serialNumber, revokedAt } = await declaredRefusals(members, () =>
     privateKey === undefined ? revocations.revoke(input) : revocations.revokeWithKey({ ...input, privateKey }),
   )

@@ -32,7 +32,7 @@ import {
   textOr,
 } from "./types.ts"
 
-/** Lists are named in the plural where they are declared. */
+/** Lists have plural names in declarations. */
 const renamed = {
   ttlMs: "ttl",
   maxTtlMs: "maxTtl",
@@ -72,7 +72,7 @@ const policyTexts = (policies: unknown): unknown =>
     .map(wholePolicy)
     .map(({ oid, notice = "", cps = "" }) => JSON.stringify([oid, notice, cps]))
 
-/** A word, or an instant in its place. */
+/** A keyword or an instant. */
 const bound: MemberType<string> = {
   ...text,
   same: sameInstant,
@@ -82,8 +82,8 @@ const bound: MemberType<string> = {
 }
 
 /**
- * Types of parameters that say more than the contract. A parameter that is not here has the type of its parameter: a new boolean needs
- * no line. The attributes of a subject have an order.
+ * Types with more bounds than those of the contract. Other parameters have the type of the contract, so that a new boolean needs no line.
+ * The attributes of a subject are ordered.
  */
 const types = {
   notBeforeBound: bound,
@@ -132,7 +132,7 @@ const members: Members = {
   ...rules.members,
 }
 
-/** Every rule as it is in force. */
+/** Every rule in force. */
 export type ObservedPkiRole = {
   readonly [Field in keyof Role as NameOf<Field, typeof renamed>]: DeclaredOf<Field, Role[Field]>
 } & RolePlace
@@ -143,7 +143,7 @@ const validate = validator<PkiRoleSpec>(members, ({ mount, name, ...known }, uns
   ...(mount === undefined ? [] : mountMemberFaults("mount", mount)),
   ...(name === undefined ? [] : declaredFaults(roleNameFaults(name), (field) => field)),
   ...declaredFaults(ruleFaults(rules.toEngine(known)), rules.nameOf).filter(
-    // A size says nothing without its type.
+    // A key size cannot be checked without the key type.
     ({ field }) => field?.[0] !== "keyBits" || !unsaid.has("keyType"),
   ),
   ...(known.generateLease === true && known.noStore === true
@@ -169,7 +169,7 @@ export const pkiRoleResource: DeclaredResource<PkiRoleSpec, ObservedPkiRole> & D
   delete: remove,
 }
 
-/** A role's place, and what stands there. */
+/** Returns a role with its mount and name under declared member names. */
 export const observedPkiRole = ({ mount, name }: RolePlace, role: Role): ObservedPkiRole =>
   ({ mount, name, ...rules.fromEngine(role) }) as unknown as ObservedPkiRole
 
@@ -192,7 +192,7 @@ function refuse(spec: PkiRoleSpec): void {
 const wholePolicy = (policy: string | z.output<typeof policySchema>): PolicyIdentifier =>
   typeof policy === "string" ? { oid: policy } : (policy as PolicyIdentifier)
 
-/** With sizes as a role of this type keeps them: 0 is the usual one. */
+/** Resolves sizes as the engine does for this key type: 0 becomes the default size. */
 function settled(spec: PkiRoleSpec, keyType: RoleKeyType): PkiRoleSpec {
   const { keyBits, signatureBits } = spec
   return {
@@ -218,7 +218,7 @@ async function create(engine: Engine, spec: PkiRoleSpec, { adopt }: Origin): Pro
     const { role } = await engine.pki(place.mount).roles.save(place.name, input)
     return { id, observed: observedPkiRole(place, role), adopted: false }
   }
-  // One that is the same in everything may be what a lost answer left behind.
+  // A role that equals the declared one may come from a lost answer.
   if (sameJson(present, observedPkiRole(place, createRole(input)))) return { id, observed: present, adopted: false }
   if (!adopt) throw conflict(`role "${place.name}" exists in ${place.mount}, and is not as declared`)
   return { id, observed: await update(engine, id, spec, present), adopted: true }
@@ -235,7 +235,7 @@ async function update(
   const wanted = withDefaults(members, spec, dropped)
   const changed: readonly string[] = diff(spec, observed, dropped).changed
   if (changed.length === 0) return observed
-  // Sizes are forgotten with the type they were for.
+  // Sizes depend on the key type, so they are sent with it.
   const sizes = changed.includes("keyType") ? ["keyBits", "signatureBits"] : []
   const sent = Object.fromEntries([...changed, ...sizes].map((name) => [name, wanted[name as keyof PkiRoleSpec]]))
   const place = placeOf(id)
@@ -248,7 +248,7 @@ async function remove(engine: Engine, id: string): Promise<void> {
   try {
     await engine.pki(mount).roles.delete(name)
   } catch (error) {
-    // The mount is gone, and its roles with it.
+    // The mount and its roles no longer exist.
     if (!isEngineError(error, "not-found")) throw error
   }
 }

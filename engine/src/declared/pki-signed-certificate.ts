@@ -55,7 +55,7 @@ const members = {
   onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
 }
 
-/** A certificate for a key that the engine does not have, signed by its CSR. */
+/** Certificate for a key that the engine does not have, signed by its CSR. */
 export type PkiSignedCertificateSpec = SpecOf<typeof members>
 
 const signInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignInput =>
@@ -63,7 +63,7 @@ const signInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignInput =>
 const verbatimInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignVerbatimInput =>
   requestOf(spec, { ...bothMembers, ...verbatimMembers })
 
-/** Its id is `MOUNT/SERIAL`. */
+/** The id is `MOUNT/SERIAL`. */
 export const pkiSignedCertificateResource = issuanceKind<PkiSignedCertificateSpec, ObservedIssuance>({
   name: "pkiSignedCertificate",
   description: "A certificate for a key that stays with its owner. Its id is `MOUNT/SERIAL`.",
@@ -84,13 +84,13 @@ export const pkiSignedCertificateResource = issuanceKind<PkiSignedCertificateSpe
       ? certificates.signVerbatim(spec.role, { ...verbatimInputOf(spec), ...marked }, choice)
       : certificates.sign(spec.role ?? "", { ...signInputOf(spec), ...marked }, choice)
   },
-  // Only a role says that metadata is kept.
+  // Metadata is stored only for roles.
   isMarked: ({ certMetadata = "", role }) => certMetadata === "" && role !== undefined,
   hasKey: false,
   own: () => ({}),
 })
 
-/** What is said to no effect, and what is not said. */
+/** Returns faults of members without effect in this mode, and of missing members. */
 function modeFaults(spec: Partial<PkiSignedCertificateSpec>, unsaid: ReadonlySet<string>): readonly Fault[] {
   const isVerbatim = spec.verbatim === true
   const idle = Object.keys(isVerbatim ? nameMembers : verbatimMembers).filter((name) => name in spec)

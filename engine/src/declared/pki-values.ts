@@ -1,5 +1,5 @@
-// The certificate API's words as they are declared: durations are text such as `720h`, instants ISO 8601, and rules that speak of
-// `"max_ttl"` mean `maxTtl`.
+// Values of the certificate API as declared: durations are strings such as `720h`, instants are ISO 8601, and names in rules such as
+// `"max_ttl"` become `maxTtl`.
 import type { Fault } from "../core/errors.ts"
 import { formatDuration, formatInstant, type Instant } from "../core/time.ts"
 import { mountPathFaults, mountPathOf } from "../pki/mounts/mount.ts"
@@ -26,7 +26,7 @@ export const declaredInstant = (instant: Instant | null): string | null =>
 
 export const declaredDuration = (ms: number | null): string | null => (ms === null ? null : formatDuration(ms))
 
-/** Faults of a rule about members named otherwise inside: at the declared member, in declared words. */
+/** Returns faults of engine rules with declared names in field and text. */
 export const declaredFaults = (
   faults: readonly Fault[],
   memberOf: (inside: string) => string | undefined,

@@ -55,11 +55,11 @@ const members = {
   ),
 }
 
-/** A group of workspaces in an organization, and what they inherit. Null inherits from the organization. */
+/** Group of workspaces of an organization, with settings that they inherit. Null inherits from the organization. */
 export type ProjectSpec = SpecOf<typeof members>
 
 export type ObservedProject = Omit<InForce<typeof members>, "tagBindings"> & {
-  /** Only where the spec has them: they take a request of their own. */
+  /** Present only if the spec has it: reading it takes a request of its own. */
   readonly tagBindings?: Readonly<Record<string, string>>
 }
 
@@ -125,7 +125,7 @@ async function create(engine: Engine, spec: ProjectSpec, { adopt, owner }: Origi
     if (view === undefined) throw error
     const { id } = view
     const observed = (await observe(engine, id, { tagBindings: {} }, {})) ?? observedOf(view)
-    // An empty project as declared is nobody's: it may be what a lost answer left behind.
+    // An empty project as declared may come from a lost answer. It is taken over without `adopt`.
     if (view.counts.workspaces === 0 && diff(spec, observed, Object.keys(defaultsOf(members))).changed.length === 0)
       return { id, observed: observedOf(view, spec.tagBindings), adopted: false }
     if (!adopt) throw error
@@ -144,7 +144,7 @@ async function update(
   const wanted = withDefaults(members, spec, dropped)
   const { changed } = diff(spec, observed, dropped)
   const sent = Object.fromEntries(Object.entries(wanted).filter(([name]) => changed.includes(name)))
-  // A pool and its mode are one setting.
+  // The API changes a pool only together with its mode.
   if (changed.includes("defaultAgentPoolId") && wanted.defaultAgentPoolId && wanted.defaultExecutionMode)
     sent["defaultExecutionMode"] = wanted.defaultExecutionMode
   const { owner } = declarant

@@ -14,12 +14,12 @@ const members = {
   ),
 }
 
-/** Who may read the state of a workspace: `exclusive` are all, `additive` (the default) are among them. */
+/** Workspaces that may read the state of a workspace: all of them with `exclusive`, some of them with `additive` (the default). */
 export type RemoteStateConsumersSpec = SpecOf<typeof members>
 
 export interface ObservedRemoteStateConsumers {
   readonly workspaceId: string
-  /** All there are, or with `additive` those of the spec that are there. */
+  /** All consumers, or with `additive` those of the spec that exist. */
   readonly consumerIds: readonly string[]
   readonly mode: "additive" | "exclusive"
 }
@@ -48,7 +48,7 @@ export const remoteStateConsumersResource: DeclaredResource<RemoteStateConsumers
     try {
       if (consumerIds.length > 0) await engine.remoteStateConsumers.remove(id, consumerIds)
     } catch (error) {
-      // With the workspace nobody reads its state any more.
+      // The workspace no longer exists, and its consumers with it.
       if (!isEngineError(error, "not-found")) throw error
     }
   },
@@ -73,7 +73,7 @@ async function observe(
   }
 }
 
-/** `before` are those that this declaration had brought. */
+/** Adds and removes consumers. `before` are those that this declaration added earlier. */
 async function bring(
   engine: Engine,
   spec: RemoteStateConsumersSpec,
@@ -89,7 +89,7 @@ async function bring(
   return { workspaceId, consumerIds, mode: modeOf(spec) }
 }
 
-/** A hundred thousand workspaces. */
+/** Maximum number of pages: 100,000 workspaces. */
 const pagesMaximum = 1_000
 
 async function consumersOf(engine: Engine, workspaceId: string): Promise<readonly string[]> {

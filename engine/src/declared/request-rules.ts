@@ -1,5 +1,5 @@
-// What can be judged of a request without the mount that it goes to: the rules of the engine itself, for a role that allows
-// whatever can be said, at the beginning of time. Only the mount knows what its roles allow, and when now is.
+// Checks of a request that need no access to its mount. They are the engine's own rules, applied with a role that allows everything and
+// with time 0. The mount alone knows its roles and the current time.
 import { hourMs } from "../core/time.ts"
 import { csrFacts } from "../pki/issuance/csr.ts"
 import { type IssueRequestInput, readSigningRequest } from "../pki/issuance/issue-request.ts"
@@ -34,14 +34,14 @@ const terms = {
   now: 0,
 } as const
 
-/** A beginning is judged by its end, and without one that is counted from now. */
+/** Drops `notBefore` without `notAfter`: the end is then counted from the current time, which is unknown here. */
 const timeless = <Input extends { readonly notBefore?: number | null; readonly notAfter?: number | null }>(
   input: Input,
 ): Input => ((input.notAfter ?? null) === null ? { ...input, notBefore: null } : input)
 
-/** Throws `invalid`, like all of these. */
+/** Throws `invalid`, as all functions of this file do. */
 export function judgeIssue(input: IssueRequestInput): void {
-  // Where it names no type, the role has one, and a size is for that.
+  // The role decides the type unless one is declared, and the size depends on the type.
   const key = input.keyType === undefined ? { keyType: "rsa", keyBits: 0 } : {}
   const isNameless = [
     input.commonName,
@@ -51,7 +51,7 @@ export function judgeIssue(input: IssueRequestInput): void {
     input.otherSans,
     input.userIds,
   ].every((names) => (names ?? "").length === 0)
-  // Whether names are missing is the role's to say, which may add some.
+  // The role decides whether names are missing, and may add some.
   approve({ ...timeless(input), ...key, ...(isNameless ? { commonName: "x" } : {}) }, undefined, {
     ...terms,
     role: anything,
@@ -59,7 +59,7 @@ export function judgeIssue(input: IssueRequestInput): void {
   })
 }
 
-/** Undefined: not known yet. */
+/** Checks a request to sign a CSR. `csr` is undefined while unknown. */
 export function judgeSign(input: IssueRequestInput, csr: string | undefined): void {
   judgeIssue({ ...input, keyType: "rsa" })
   if (csr !== undefined) readFacts(csr)
@@ -88,7 +88,7 @@ export function judgeIntermediate({ csr, ...input }: Partial<SignIntermediateInp
   )
 }
 
-/** Of an authority that is made in the mount, and of its key. The answer is its subject, DER. */
+/** Checks an issuer that is generated in the mount, and its key. Returns its subject as DER. */
 export const judgeAuthority = (input: RootInput, mayBeNameless: boolean): Uint8Array =>
   approveAuthority(timeless(input), undefined, {
     ...authorityTerms(mayBeNameless),

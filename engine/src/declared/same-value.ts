@@ -1,4 +1,4 @@
-// When two ways of writing a member mean the same. Whatever has no rule here is compared as JSON.
+// Equality of values that have several notations. Members without such a rule are compared as JSON.
 import { parseDuration, parseInstant } from "../core/time.ts"
 import { foldTag } from "../workspaces/tags/tag.ts"
 import type { Values } from "./values.ts"
@@ -8,18 +8,18 @@ export type SameValue = (a: unknown, b: unknown) => boolean
 export const sameJson: SameValue = (a, b) =>
   isAlike(a, b) || JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null))
 
-/** `336h` is `14d`. */
+/** `336h` equals `14d`. */
 export const sameDuration: SameValue = (a, b) => sameJson(a, b) || same(durationOf(a), durationOf(b))
 
 export const sameInstant: SameValue = (a, b) => sameJson(a, b) || same(instantOf(a), instantOf(b))
 
-/** Null and the empty text both mean none. */
+/** Null and the empty string both mean none. */
 export const sameText: SameValue = (a, b) => (a ?? "") === (b ?? "")
 
-/** The order of a set says nothing. */
+/** Compares sets, in any order. */
 export const sameSet: SameValue = (a, b) => sameJson(asSet(a, String), asSet(b, String))
 
-/** Of flat tags, whose case says nothing either. */
+/** Compares flat tags, in any order and letter case. */
 export const sameTags: SameValue = (a, b) => sameJson(asSet(a, foldTag), asSet(b, foldTag))
 
 const same = (a: number | undefined, b: number | undefined): boolean => a !== undefined && a === b
@@ -31,7 +31,7 @@ const instantOf = (value: unknown) => (typeof value === "string" ? parseInstant(
 const asSet = (value: unknown, key: (item: string) => string): string[] =>
   Array.isArray(value) ? [...new Set(value.map((item) => key(String(item))))].toSorted() : []
 
-/** What is alike is the same JSON, and mostly it is alike: then nothing is sorted and nothing written. */
+/** Compares without sorting or serializing, for the usual case of equal values. */
 function isAlike(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false
@@ -53,7 +53,7 @@ function sorted(value: unknown): unknown {
   )
 }
 
-/** The members of `spec` that say something else than `observed`. */
+/** Returns names of members whose values differ from those of `observed`. */
 export const differing = <Spec extends object>(
   spec: Spec,
   observed: object,

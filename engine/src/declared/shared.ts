@@ -1,4 +1,4 @@
-// What every kind stands on, for who loads kinds only when they are needed: re-exports only.
+// Common part of all kinds, for programs that load kinds only when needed: re-exports only.
 export {
   type Changes,
   type Created,

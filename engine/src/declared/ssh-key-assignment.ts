@@ -10,7 +10,7 @@ const members = {
   sshKeyId: required(filledText, "SSH key of the organization (`sshkey-…`) that fetches private modules."),
 }
 
-/** The SSH key that a workspace fetches modules with. */
+/** SSH key with which a workspace fetches modules. */
 export type SshKeyAssignmentSpec = SpecOf<typeof members>
 
 /** The id is that of the workspace. */
@@ -28,7 +28,7 @@ export const sshKeyAssignmentResource: DeclaredResource<SshKeyAssignmentSpec, Ss
   update: (engine, _id, spec) => assign(engine, spec),
   delete: async (engine, id, { sshKeyId }) => {
     const observed = await observe(engine, id)
-    // Another one has been put in its place.
+    // Another key that was assigned since stays.
     if (observed !== undefined && observed.sshKeyId === sshKeyId) await engine.workspaces.assignSshKey({ id }, null)
   },
 }

@@ -20,15 +20,12 @@ const members = {
   ),
 }
 
-/**
- * Key-value tags of a workspace: `exclusive` are all it has but for those that other owners hold, `additive` (the default) are
- * among them.
- */
+/** Key-value tags of a workspace: with `exclusive` all but those of other owners, with `additive` (the default) some of them. */
 export type TagBindingsSpec = SpecOf<typeof members>
 
 export interface ObservedTagBindings {
   readonly workspaceId: string
-  /** All there are but for those that others hold, or with `additive` those whose keys the spec has. */
+  /** All bindings but those of other owners, or with `additive` those with keys of the spec. */
   readonly bindings: Readonly<Record<string, string>>
   readonly mode: "additive" | "exclusive"
 }
@@ -54,7 +51,7 @@ export const tagBindingsResource: DeclaredResource<TagBindingsSpec, ObservedTagB
     try {
       await leaveOut(engine, id, Object.keys(bindings), { owner })
     } catch (error) {
-      // With the workspace its bindings are gone.
+      // The workspace no longer exists, and its bindings with it.
       if (!isEngineError(error, "not-found")) throw error
     }
   },
@@ -78,7 +75,7 @@ async function observe(
   }
 }
 
-/** Of the bindings with a value that a workspace has. */
+/** Returns the observation, out of the key-value bindings that a workspace has. */
 export function observedTagBindings(spec: TagBindingsSpec, present: readonly Entry[]): ObservedTagBindings {
   const mode = modeOf(spec)
   const keys = foldedKeys(Object.keys(spec.bindings))
@@ -86,7 +83,7 @@ export function observedTagBindings(spec: TagBindingsSpec, present: readonly Ent
   return { workspaceId: spec.workspaceId, bindings: Object.fromEntries(seen), mode }
 }
 
-/** `before` are those that this declaration had brought. */
+/** Adds and removes bindings. `before` are those that this declaration added earlier. */
 async function bring(
   engine: Engine,
   spec: TagBindingsSpec,
@@ -101,7 +98,7 @@ async function bring(
     const all = await replacementOn(engine, workspaceId, bindings, before, declarant)
     await engine.workspaces.update({ id: workspaceId }, { tagBindings: listOf(all) }, { owner })
   } else {
-    // What goes makes room first: there may be ten bindings with a value, and no more.
+    // Remove first: a workspace has ten key-value bindings at most.
     const gone = Object.keys(before).filter((key) => !keys.has(foldTag(key)))
     if (gone.length > 0) await leaveOut(engine, workspaceId, gone, { owner })
     if (keys.size > 0) await engine.tags.bind(workspaceId, listOf(bindings), { owner })

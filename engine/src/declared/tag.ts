@@ -28,13 +28,13 @@ const members = {
   ),
 }
 
-/** A flat tag of an organization, and workspaces that carry it; others may carry it as well. */
+/** Flat tag of an organization, and workspaces that have it. Other workspaces may have it as well. */
 export type TagSpec = SpecOf<typeof members>
 
 export interface ObservedTag {
   readonly organization: string
   readonly name: string
-  /** Those of the spec that carry it. */
+  /** Workspaces of the spec that have the tag. */
   readonly workspaceIds: readonly string[]
 }
 
@@ -60,7 +60,7 @@ export const tagResource: DeclaredResource<TagSpec, ObservedTag> & Definition = 
 function changes(spec: TagSpec, observed: ObservedTag, dropped: readonly string[] = []): Changes {
   const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
   const { changed } = diffMembers(members, { ...spec, workspaceIds }, observed)
-  // A tag that leaves its last workspace is gone, and the next of its name is another one.
+  // The engine deletes a tag that leaves its last workspace; a later tag of this name has another id.
   const leavesAll = observed.workspaceIds.length > 0 && !workspaceIds.some((id) => observed.workspaceIds.includes(id))
   const mustReplace = changed.filter((name) => name !== "workspaceIds" || leavesAll)
   return { changed, mustReplace, removeFirst: mustReplace.includes("workspaceIds") && mustReplace.length === 1 }
@@ -78,7 +78,7 @@ async function create(engine: Engine, spec: TagSpec, { adopt, owner }: Origin): 
   const { organization, name, workspaceIds = [] } = spec
   const present = await tagNamed(engine, organization, name)
   const others = present === undefined ? 0 : await othersOn(engine, organization, present, workspaceIds)
-  // A word that nobody else uses is nobody's: it may be what a lost answer left behind.
+  // A tag that no other resource has may come from a lost answer. It is taken over without `adopt`.
   if (present !== undefined && others > 0 && !adopt)
     throw conflict(`tag "${present.name}" exists in ${organization}, and ${others} other resources carry it`)
   const tag = present ?? (await created(engine, organization, name))
@@ -92,7 +92,7 @@ async function create(engine: Engine, spec: TagSpec, { adopt, owner }: Origin): 
   return { id: tag.id, observed: { organization, name: tag.name, workspaceIds }, adopted: others > 0 }
 }
 
-/** How many resources carry it that are not declared to. */
+/** Returns the number of resources that have the tag and are not in `workspaceIds`. */
 async function othersOn(
   engine: Engine,
   organization: string,
@@ -130,7 +130,7 @@ async function takeFrom(engine: Engine, workspaceId: string, id: string, writer:
   try {
     await engine.tags.remove(workspaceId, [{ id }], writer)
   } catch (error) {
-    // The workspace is gone, and what it carried with it.
+    // The workspace no longer exists, and its tags with it.
     if (!isEngineError(error, "not-found")) throw error
   }
 }
@@ -158,7 +158,7 @@ async function tagNamed(engine: Engine, organization: string, name: string): Pro
   )
 }
 
-/** The API reads tags by their names only. */
+/** Searches all tags, because the API has no endpoint that reads a tag by its id. */
 const tagById = (engine: Engine, organization: string, id: string): Promise<TagView | undefined> =>
   firstOf(
     (page) => engine.tags.list(organization, {}, page),
@@ -177,7 +177,7 @@ const bearersOf = async (engine: Engine, organization: string, name: string): Pr
   return ids
 }
 
-/** A hundred thousand items. */
+/** Maximum number of pages: 100,000 items. */
 const pagesMaximum = 1_000
 
 async function firstOf<T>(

@@ -1,22 +1,22 @@
-// Types of declared members: what a program may write, when two values are the same, and what a manifest may write if that is less.
-// A fault of a schema continues the name of its member: "must be text".
+// Types of declared members: values of programs, their equality, and values of manifests if those are narrower. Texts of schema errors
+// continue the name of the member: "must be text".
 import { z } from "zod"
 import { formatDuration, formatInstant, parseDuration, parseInstant } from "../core/time.ts"
 import { sameDuration, sameInstant, sameJson, sameSet, type SameValue } from "./same-value.ts"
 
 export interface MemberType<T> {
-  /** In programs. */
+  /** Values in programs. */
   readonly schema: z.ZodType<T>
   readonly same: SameValue
   /** Type of the field in the reference. */
   readonly label: string
-  /** In manifests, whose values have bounds. By default `schema`. */
+  /** Values in manifests, which have bounds. Default: `schema`. */
   readonly manifest?: z.ZodType
-  /** In manifests: a set has no item twice, an atomic list is replaced as a whole, and the items of a map have keys. */
+  /** List type of the CRD: a set has distinct items, an atomic list is replaced as a whole, and items of a map have keys. */
   readonly listType?: ListType
-  /** Text of a form that Kubernetes has a form of its own for. */
+  /** String format for which CRDs have a format of their own. */
   readonly form?: "duration" | "instant"
-  /** If the value of the engine is another one. Null is the same in both. */
+  /** Converts to the engine's value, if that differs. Null is the same in both. */
   toEngine?(this: void, value: T): unknown
   fromEngine?(this: void, value: unknown): unknown
 }
@@ -72,7 +72,7 @@ export const instant: MemberType<string> = {
   fromEngine: (value: number) => formatInstant(value),
 }
 
-/** `"a", "b" or "c"`. */
+/** Returns `"a", "b" or "c"`. */
 const alternatives = (choices: readonly string[]): string => {
   const quoted = choices.map((choice) => `"${choice}"`)
   return [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ")
@@ -99,7 +99,7 @@ interface ListOptions<T> {
   readonly toEngine?: (value: T[]) => unknown
 }
 
-/** By default a set: its order means nothing. */
+/** Returns a list type. By default it is a set, compared in any order. */
 export const listOf = <T>(item: z.ZodType<T>, options: ListOptions<T> = {}): MemberType<T[]> => {
   const { minimum = 0, maximum = 200, same = sameSet, manifestItem = item, toEngine } = options
   const listType = "listType" in options ? options.listType : "set"
@@ -114,10 +114,10 @@ export const listOf = <T>(item: z.ZodType<T>, options: ListOptions<T> = {}): Mem
   }
 }
 
-/** A set of texts, each of at most so many characters in a manifest. */
+/** Returns a set of strings. `length` bounds each string in manifests. */
 export const texts = (length = 256, options: ListOptions<string> = {}): MemberType<string[]> =>
   listOf(filled as z.ZodType<string>, { manifestItem: z.string().min(1).max(length), ...options })
-/** Texts in an order that means something. */
+/** Returns a list of strings whose order matters. */
 export const orderedTexts = (length = 256, maximum = 20): MemberType<string[]> =>
   texts(length, { maximum, same: sameJson, listType: "atomic" })
 export const choices = <const T extends string>(...all: readonly [T, ...T[]]): MemberType<T[]> =>
@@ -129,7 +129,7 @@ export const textMap: MemberType<Record<string, string>> = {
   label: "map",
 }
 
-/** These members and no others. */
+/** Returns a schema of an object with these members and no others. */
 export const objectOf = <S extends z.ZodRawShape>(shape: S) => {
   const names = Object.keys(shape)
   return z.strictObject(shape, {

@@ -1,11 +1,11 @@
-/** Plain JSON: no `undefined`, no instants but as text. */
+/** Plain JSON: no `undefined`, and instants as strings. */
 export type Values = Readonly<Record<string, unknown>>
 
 export interface Changes {
-  /** Members of the spec that differ from what was observed, and members of that which no spec can leave as they are. */
+  /** Members of the spec that differ from the observation, and members of the observation that force a change under any spec. */
   readonly changed: readonly string[]
-  /** Those among them that are part of the identity: another thing has to take the place of this one. */
+  /** Changed members that force replacement. */
   readonly mustReplace: readonly string[]
-  /** Both cannot exist at once. */
+  /** The old resource must be removed first, because both cannot exist at once. */
   readonly removeFirst?: boolean
 }

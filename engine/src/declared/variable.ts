@@ -21,7 +21,7 @@ const members = {
     oneOf(...variableCategories),
     "`terraform` for an input variable of the configuration, `env` for an environment variable.",
   ),
-  // An empty value is not one that no caller can read.
+  // `Object.is`, because an empty value differs from null, the value that callers cannot read.
   value: member(text, "Value, at most 256 KiB. A secret in the state of the stack if `sensitive` is true.", {
     default: "",
     defaultText: "empty",
@@ -35,23 +35,23 @@ const members = {
   }),
 }
 
-/** A variable of a workspace. The value of a sensitive variable cannot be read. */
+/** Variable of a workspace. The value of a sensitive variable cannot be read. */
 export type VariableSpec = SpecOf<typeof members>
 
 export interface ObservedVariable {
   readonly workspaceId: string
   readonly key: string
   readonly category: VariableInput["category"]
-  /** Of a sensitive one what was written last, as long as nobody has changed it since; else null. */
+  /** Value of a sensitive variable: the value last written if the variable is unchanged since, else null. */
   readonly value: string | null
   readonly description: string
   readonly hcl: boolean
   readonly sensitive: boolean
-  /** Another one after every change. */
+  /** Changes with every update. */
   readonly versionId: string
 }
 
-/** Its id is `WORKSPACE_ID/VARIABLE_ID`. */
+/** The id is `WORKSPACE_ID/VARIABLE_ID`. */
 export const variableResource: DeclaredResource<VariableSpec, ObservedVariable> & Definition = {
   name: "variable",
   description: "A variable of a workspace. Its id is `WORKSPACE_ID/VARIABLE_ID`.",
@@ -75,7 +75,7 @@ export const variableResource: DeclaredResource<VariableSpec, ObservedVariable> 
   delete: remove,
 }
 
-/** What is not known, or refused already, is taken to be as it has to be. */
+/** Valid values for members that are unknown or already have faults. */
 const harmless = { workspaceId: "", key: "key", category: "terraform" } as const
 
 const inputOf = ({ key, category, value, description, hcl, sensitive }: VariableSpec): VariableInput => ({
@@ -89,7 +89,7 @@ const inputOf = ({ key, category, value, description, hcl, sensitive }: Variable
 
 function changes(spec: VariableSpec, observed: ObservedVariable, dropped: readonly string[] = []): Changes {
   const { changed } = diffMembers(members, spec, observed, dropped)
-  // Once sensitive it stays so: a readable one takes its place, and a workspace has a key once.
+  // A sensitive variable cannot become readable, so it is replaced. Keys are unique in a workspace, so it is removed first.
   const becomesReadable = observed.sensitive && changed.includes("sensitive")
   const mustReplace = changed.filter((name) => name === "workspaceId" || (name === "sensitive" && becomesReadable))
   return { changed, mustReplace, removeFirst: becomesReadable && !mustReplace.includes("workspaceId") }
@@ -113,7 +113,10 @@ async function observe(
   }
 }
 
-/** Missing and not permitted answer alike, and there are rights that see a workspace without its variables. */
+/**
+ * Throws `forbidden` if the workspace exists but its variables may not be read. The API answers 404 for missing and for forbidden resources
+ * alike, and some rights show a workspace without its variables.
+ */
 async function mayLook({ variables, workspaces }: Engine, workspaceId: string): Promise<void> {
   try {
     await variables.list({ id: workspaceId })
@@ -147,7 +150,7 @@ async function create(engine: Engine, spec: VariableSpec, origin: Origin): Promi
   }
 }
 
-/** The key is taken, or nobody knows what became of the request. */
+/** Returns whether the variable may exist after this error: its key is taken, or the answer was lost. */
 const mayExist = (error: unknown): error is EngineError =>
   isEngineError(error) &&
   (error.code === "unavailable" ||
@@ -159,10 +162,10 @@ async function namesake(engine: Engine, { workspaceId, key, category }: Variable
   return all.find((one) => one.key === key && one.category === category)
 }
 
-/** For how long a sensitive one that looks as declared may be what a lost answer left behind: its value tells nobody. */
+/** Age up to which a sensitive variable that otherwise matches may come from a lost answer. Its value cannot be compared. */
 const takenUpWithinMs = hourMs
 
-/** As declared, and of no other declaration: taking it up changes nothing that anybody has said. */
+/** Returns whether the variable is as declared and recorded by no other declaration, so that taking it over changes nothing. */
 function isLeftBehind(view: VariableView, wanted: VariableInput, { recorded, now }: Origin): boolean {
   const { hcl, sensitive, description } = wanted
   if (recorded?.has(idOf(view)) === true) return false
@@ -201,7 +204,7 @@ async function remove(engine: Engine, id: string): Promise<void> {
   }
 }
 
-/** `written` is the value as far as whoever asks knows it. */
+/** Returns the observation. `written` is the value as far as the caller knows it. */
 export const observedVariable = (view: VariableView, written: string | null): ObservedVariable => ({
   workspaceId: view.workspaceId,
   key: view.key,

@@ -21,9 +21,7 @@ const members = {
   ),
 }
 
-/**
- * The lock of a workspace. The token's owner holds it; `forceUnlock` ends it for any holder.
- */
+/** The lock of a workspace. The token's owner holds it; `forceUnlock` ends it for any holder. */
 export type WorkspaceLockSpec = SpecOf<typeof members>
 
 export type ObservedWorkspaceLock = InForce<typeof members>
@@ -40,7 +38,7 @@ export const workspaceLockResource: DeclaredResource<WorkspaceLockSpec, Observed
   diff: changes,
   observe,
   create,
-  // Only how it ends can change.
+  // Only `forceUnlock` can change in place.
   update: async (_engine, _id, spec, observed) => ({ ...observed, forceUnlock: spec.forceUnlock ?? false }),
   delete: async (engine, id, { forceUnlock = false }) => {
     if ((await lockOf(engine, id))?.held !== true) return
@@ -51,7 +49,7 @@ export const workspaceLockResource: DeclaredResource<WorkspaceLockSpec, Observed
 function changes(spec: WorkspaceLockSpec, observed: ObservedWorkspaceLock): Changes {
   const { workspaceId, reason = "", forceUnlock = false } = spec
   const { changed, mustReplace } = diffMembers(members, { workspaceId, reason, forceUnlock }, observed)
-  // There is one lock, which has to be opened before it is closed with another reason.
+  // A workspace has one lock, which must end before another with a new reason begins.
   return { changed, mustReplace, removeFirst: mustReplace.length > 0 && !mustReplace.includes("workspaceId") }
 }
 
@@ -71,7 +69,7 @@ async function create(engine: Engine, spec: WorkspaceLockSpec): Promise<Created<
   } catch (error) {
     if (!isEngineError(error, "unavailable") && !isEngineError(error, "conflict")) throw error
     const lock = await lockOf(engine, workspaceId)
-    // One of the same owner for the same reason may be what a lost answer left behind.
+    // A lock of the same user with the same reason may come from a lost answer.
     if (lock?.held !== true || lock.reason !== reason || lock.by.id !== (await engine.users.account()).id) throw error
   }
   return { id: workspaceId, observed: { workspaceId, reason, forceUnlock }, adopted: false }

@@ -17,15 +17,12 @@ const members = {
   ),
 }
 
-/**
- * Flat tags of a workspace: `exclusive` are all it has but for those that other owners hold, `additive` (the default) are among
- * them.
- */
+/** Flat tags of a workspace: with `exclusive` all but those of other owners, with `additive` (the default) some of them. */
 export type WorkspaceTagsSpec = SpecOf<typeof members>
 
 export interface ObservedWorkspaceTags {
   readonly workspaceId: string
-  /** All there are but for those that others hold, or with `additive` those of the spec that are there. */
+  /** All tags but those of other owners, or with `additive` those of the spec that exist. */
   readonly tags: readonly string[]
   readonly mode: "additive" | "exclusive"
 }
@@ -51,7 +48,7 @@ export const workspaceTagsResource: DeclaredResource<WorkspaceTagsSpec, Observed
     try {
       await removeTags(engine, id, tags, { owner })
     } catch (error) {
-      // With the workspace its tags are gone.
+      // The workspace no longer exists, and its tags with it.
       if (!isEngineError(error, "not-found")) throw error
     }
   },
@@ -87,7 +84,7 @@ async function observe(
   }
 }
 
-/** `before` are those that this declaration had brought. */
+/** Adds and removes tags. `before` are those that this declaration added earlier. */
 async function bring(
   engine: Engine,
   spec: WorkspaceTagsSpec,
@@ -97,7 +94,7 @@ async function bring(
   const { workspaceId, tags } = spec
   const wanted = foldedKeys(tags)
   const present = spec.mode === "exclusive" ? flatOf(await shownOn(engine, workspaceId), tags, writer) : before
-  // Those that are there too: then they are this owner's as well.
+  // Existing tags are added too, so that this owner holds them as well.
   if (tags.length > 0) {
     await engine.tags.add(
       workspaceId,
@@ -119,7 +116,7 @@ async function removeTags(engine: Engine, workspaceId: string, tags: readonly st
   )
 }
 
-/** Of the tags that a workspace has, in the spelling of the spec where it names one. */
+/** Returns the observation, out of the flat tags that a workspace has. Tags of the spec keep its spelling. */
 export function observedWorkspaceTags(spec: WorkspaceTagsSpec, present: readonly string[]): ObservedWorkspaceTags {
   const there = new Set(present.map(foldTag))
   const ours = spec.tags.filter((tag) => there.has(foldTag(tag)))
@@ -128,7 +125,7 @@ export function observedWorkspaceTags(spec: WorkspaceTagsSpec, present: readonly
   return { workspaceId: spec.workspaceId, tags: [...ours, ...others], mode: modeOf(spec) }
 }
 
-/** Names of the flat tags that a declaration of these is about. */
+/** Returns names of flat tags that concern this declaration. */
 const flatOf = (bindings: readonly ShownBinding[], tags: readonly string[], writer: Writer): readonly string[] =>
   concerning(
     bindings.filter(({ isTag }) => isTag),

@@ -38,7 +38,7 @@ const vcsRepo = objectOf({
   tagsRegex: text.schema.optional().describe("Regular expression of Git tags that start runs, such as `^v\\d+`."),
 }).meta({ title: "VcsRepo", description: "A connected repository." })
 
-/** An object of a repository is whole: what it leaves out has its default. */
+/** Returns a repository with defaults for the members that it leaves out. */
 const wholeRepo = (repo: VcsRepoInput): Required<VcsRepoInput> => ({
   identifier: repo.identifier ?? null,
   oauthTokenId: repo.oauthTokenId ?? null,
@@ -123,9 +123,9 @@ const members = {
 /** Declared members of a workspace. Instants are ISO 8601, durations `14d` or `24h`. */
 export type WorkspaceSpec = SpecOf<typeof members>
 
-/** Every setting as it is in force, and what nobody sets. */
+/** Every setting in force, and members that the server assigns. */
 export interface ObservedWorkspace extends Omit<InForce<typeof members>, "tagBindings"> {
-  /** Only where the spec has them: they take a request of their own. */
+  /** Present only if the spec has it: reading it takes a parameter of its own. */
   readonly tagBindings?: Readonly<Record<string, string>>
   readonly createdAt: string
 }
@@ -179,7 +179,7 @@ function validate({ operations, ...spec }: Values, open?: ReadonlySet<string>): 
   ]
 }
 
-/** Each fault on the key it is about. */
+/** Returns faults of bindings, each with its key as field. */
 export function bindingsFaults(bindings: Readonly<Record<string, string>>, member: string): readonly Fault[] {
   const list = Object.entries(bindings).map(([key, value]) => ({ key, value }))
   return [
@@ -194,7 +194,7 @@ export function bindingsFaults(bindings: Readonly<Record<string, string>>, membe
   ]
 }
 
-/** What only the engine can know is taken to be as the input needs it. */
+/** Returns facts that only the engine knows, assumed so that they cause no faults. */
 const surroundingsUnknown = ({ executionMode }: WorkspaceSpec): Parameters<typeof settingFaults>[1] => ({
   edition: "self-hosted",
   plan: topPlan,
@@ -225,7 +225,7 @@ function inputOf(spec: Partial<WorkspaceSpec>): WorkspaceInput {
 function changes(spec: WorkspaceSpec, observed: ObservedWorkspace, dropped: readonly string[] = []): Changes {
   const wanted = restored(spec, dropped)
   const changed = [...diffMembers(members, wanted, observed).changed]
-  // The same mode, but inherited, and so not the workspace's own any more.
+  // An inherited mode of the same value must still become the workspace's own.
   const inherits = observed.settingOverwrites.executionMode === false
   if (
     spec.executionMode !== undefined &&
@@ -237,7 +237,7 @@ function changes(spec: WorkspaceSpec, observed: ObservedWorkspace, dropped: read
   return { changed, mustReplace: changed.filter((name) => name === "organization") }
 }
 
-/** A mode that is declared no longer is inherited again. */
+/** Returns the spec with defaults for dropped members. A dropped mode is inherited again. */
 function restored(spec: WorkspaceSpec, dropped: readonly string[]): WorkspaceSpec {
   if (dropped.length === 0) return spec
   const inheriting =
@@ -285,7 +285,7 @@ async function create(engine: Engine, spec: WorkspaceSpec, origin: Origin): Prom
   }
 }
 
-/** The name is taken, or nobody knows what became of the request. */
+/** Returns whether the workspace may exist after this error: its name is taken, or the answer was lost. */
 const mayExist = (error: unknown): error is EngineError =>
   isEngineError(error) &&
   (error.code === "unavailable" ||
@@ -304,7 +304,7 @@ async function update(
   const { changed } = changes(spec, observed, dropped)
   const sent: Record<string, unknown> = {}
   for (const name of changed) sent[name] = wanted[name as keyof WorkspaceSpec]
-  // A mode and its pool are one setting, and so are the members of a repository.
+  // The API changes a mode only together with its pool, and members of a repository as one setting.
   if (changed.includes("executionMode") && spec.agentPoolId) sent["agentPoolId"] = spec.agentPoolId
   if (changed.includes("agentPoolId") && spec.executionMode !== undefined) sent["executionMode"] = spec.executionMode
   if (changed.includes("vcsRepo") && wanted.vcsRepo)
@@ -322,14 +322,14 @@ async function update(
   return observedWorkspace(view, spec.tagBindings)
 }
 
-/** An installation of the self-hosted edition takes the member, does nothing, and does not show it. */
+/** Returns whether the server ignored the member: servers of the self-hosted edition accept it without effect and do not return it. */
 const wasIgnored = (spec: WorkspaceSpec, view: WorkspaceView): boolean =>
   spec.assessmentsEnabled === true && view.assessmentsEnabled === undefined
 
 const assessmentsRefused = (): EngineError =>
   invalid([{ field: ["assessmentsEnabled"], detail: "only the hosted edition has assessments; leave it out here" }])
 
-/** Only what changes: naming one kind of connection takes the other away. */
+/** Returns only members that change. Sending one kind of connection removes the other. */
 function changedRepo(wanted: VcsRepoInput, observed: VcsRepoInput | null): VcsRepoInput {
   const [after, before] = [wholeRepo(wanted), observed === null ? undefined : wholeRepo(observed)]
   return Object.fromEntries(
@@ -344,7 +344,7 @@ async function remove(engine: Engine, id: string, _spec: Partial<WorkspaceSpec>,
     await (removal === "force" ? engine.workspaces.forceDelete({ id }) : engine.workspaces.safeDelete({ id }))
   } catch (error) {
     if (!isEngineError(error, "not-found")) throw error
-    // Missing and not permitted answer alike.
+    // The API answers 404 for missing and for forbidden resources alike.
     if ((await found(engine, { id })) !== undefined)
       throw forbidden(`workspace ${id} exists, but its deletion takes administrator's rights on it`)
   }
@@ -363,7 +363,7 @@ async function found(
   }
 }
 
-/** In the words of a spec. */
+/** Returns a workspace under declared member names. */
 export function observedWorkspace(
   view: WorkspaceView,
   tagBindings?: Readonly<Record<string, string>>,
@@ -400,7 +400,7 @@ export function observedWorkspace(
   }
 }
 
-/** Without what says nothing, as a spec has it. */
+/** Returns a repository without members that have their defaults, as specs write it. */
 const declaredRepo = (repo: NonNullable<WorkspaceView["vcsRepo"]>): NonNullable<WorkspaceSpec["vcsRepo"]> => ({
   identifier: repo.identifier,
   ...(repo.oauthTokenId === null ? {} : { oauthTokenId: repo.oauthTokenId }),

@@ -1,4 +1,4 @@
-// The kinds around workspaces: re-exports only.
+// Resources of workspaces: re-exports only.
 export {
   dataRetentionPolicyResource,
   type DataRetentionPolicySpec,
