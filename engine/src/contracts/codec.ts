@@ -1,13 +1,13 @@
-// Codecs of zod, between the wire and the domain. What zod cannot do is here: encode without checking.
+// Codecs of zod between wire and domain. This file adds what zod lacks: encoding without checks.
 import { z } from "zod"
 import { formatInstant, type Instant, parseInstant } from "../core/time.ts"
 import { dashed } from "./tfe/json-api/member-name.ts"
 
-/** Description of a member or a parameter, for the reference, help and OpenAPI. */
+/** Documentation of a member or a parameter, for the reference, help and OpenAPI. */
 export interface Documentation {
-  /** Sentences. */
+  /** One or more sentences. */
   readonly rule: string
-  /** As on the wire. */
+  /** Default in its wire form. */
   readonly default?: unknown
   readonly example?: unknown
 }
@@ -15,8 +15,8 @@ export interface Documentation {
 type Encode = (value: unknown) => unknown
 
 /**
- * Returns the wire form of a value. Unlike `z.encode` it checks nothing: a stored value that a newer rule forbids can still be
- * read, and what a client sends is judged by the server.
+ * Returns the wire form of a value. Unlike `z.encode`, it does not validate: stored values that a newer rule forbids must stay readable,
+ * and the server judges the input of clients.
  */
 export function encode(schema: z.core.$ZodType, value: unknown): unknown {
   const known = encoders.get(schema)
@@ -26,7 +26,7 @@ export function encode(schema: z.core.$ZodType, value: unknown): unknown {
   return encoder(value)
 }
 
-/** Walking a schema for every value took four times as long for a list of teams (100: 9 ms). */
+/** Encoders by schema. Walking a schema for every value took four times as long for a list of teams (100: 9 ms). */
 const encoders = new WeakMap<z.core.$ZodType, Encode>()
 
 function encoderOf(schema: z.core.$ZodType): Encode {
@@ -63,8 +63,8 @@ export const definedMembers = (members: readonly (readonly [string, unknown])[])
 type ShapeOf<T> = { readonly [Name in keyof T]-?: z.ZodType<T[Name]> }
 
 /**
- * An object inside an attribute: dashes on the wire, or `wireNames`, and camelCase in the domain. Members that are not declared are
- * dropped.
+ * Returns a codec for an object inside an attribute. Members have camelCase names in the domain, and dashed names or `wireNames` on the
+ * wire. Undeclared members are dropped.
  */
 export const dashedObject = <T extends object>(
   shape: ShapeOf<T>,
@@ -82,17 +82,17 @@ export const dashedObject = <T extends object>(
 const shapeOf = (names: readonly string[], schema: z.ZodType): object =>
   Object.fromEntries(names.map((name) => [name, schema]))
 
-/** Booleans by name. */
+/** Returns a codec for an object of required booleans. */
 export const flags = <Name extends string>(
   names: readonly Name[],
   wireNames: { readonly [name in Name]?: string } = {},
 ) => dashedObject(shapeOf(names, z.boolean()) as ShapeOf<{ readonly [name in Name]: boolean }>, wireNames)
 
-/** Some of them. */
+/** Returns a codec for an object of optional booleans. */
 export const someFlags = <Name extends string>(names: readonly Name[]) =>
   dashedObject(shapeOf(names, z.boolean().optional()) as ShapeOf<{ readonly [name in Name]?: boolean }>)
 
-/** RFC 3339 on the wire; `problem` is the end of the fault's sentence. */
+/** Returns a codec for RFC 3339 timestamps. `problem` ends the sentence of the fault. */
 const instantOr = (problem: string) =>
   z.codec(z.string().meta({ format: "date-time" }), z.custom<Instant>(), {
     decode(text, context) {
@@ -101,42 +101,42 @@ const instantOr = (problem: string) =>
       context.issues.push({ code: "custom", message: problem, input: text })
       return z.NEVER
     },
-    // A client may pass on a text that it was given; the server judges it.
+    // A client may pass on text that it received; the server judges it.
     encode: (value) => (typeof value === "number" ? formatInstant(value) : value),
   })
 export const instant = instantOr("a timestamp")
 export const instantInput = instantOr("must be an ISO 8601 timestamp with a time zone")
 
-/** For answers: an absent member is null in the domain. */
+/** Answers only: an absent member is null in the domain. */
 export const absentAsNull = <T>(schema: z.ZodType<T>) =>
   z.codec(schema.optional(), z.custom<T | null>(), {
     decode: (value) => value ?? null,
     encode: (value) => value ?? undefined,
   })
 
-/** For requests: null or an absent member is this value. */
+/** Requests only: null or an absent member becomes this value. */
 export const orDefault = <T, const D>(schema: z.ZodType<T>, value: D) =>
   z.codec(schema.nullish(), z.custom<T | D>(), { decode: (sent) => sent ?? value, encode: (given) => given as T })
 
-/** For requests: null is the same as an absent member. */
+/** Requests only: null equals an absent member. */
 export const nullAsAbsent = <T>(schema: z.ZodType<T>) =>
   z.codec(schema.nullable(), z.custom<T | undefined>(), {
     decode: (value) => value ?? undefined,
     encode: (value) => value ?? null,
   })
 
-/** For requests: null is the empty string. */
+/** Requests only: null becomes the empty string. */
 export const nullAsEmpty = (schema: z.ZodType<string>) =>
   z.codec(schema.nullable(), z.custom<string>(), { decode: (value) => value ?? "", encode: (value) => value })
 
-/** For requests: the empty string is null. */
+/** Requests only: the empty string becomes null. */
 export const emptyAsNull = (schema: z.ZodType<string>) =>
   z.codec(schema.nullable(), z.custom<string | null>(), {
     decode: (value) => (value === "" ? null : value),
     encode: (value) => value,
   })
 
-/** For answers: the empty string is null on the wire. */
+/** Answers only: the empty string of the domain is null on the wire. */
 export const nullIfEmpty = z.codec(z.string().nullable(), z.custom<string>(), {
   decode: (value) => value ?? "",
   encode: (value) => (value === "" ? null : value),

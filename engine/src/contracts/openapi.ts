@@ -1,10 +1,10 @@
-// OpenAPI 3.1: what the documents of both APIs share. The addresses of contracts map to it by four rules. LIST is GET with the required
-// query `list=true`, optional where the same address is read as well. A path parameter of several segments has `x-allow-slashes`. An
-// optional segment is two paths. The body of an ACME request is described by the schema of the payload of its JWS.
+// OpenAPI 3.1: the common part of the documents of both APIs. Endpoint paths follow four rules. LIST becomes GET with the required query
+// `list=true`, which is optional if GET of the same path is an endpoint too. A path parameter of several segments has `x-allow-slashes`. An
+// optional segment makes two paths. The body of an ACME request has the schema of the payload of its JWS.
 import type { Documentation } from "./codec.ts"
 
 export type Json = Readonly<Record<string, unknown>>
-/** Operations by path, and then by method. */
+/** Operations by path and method. */
 export type Paths = Record<string, Record<string, Json>>
 
 interface Api {
@@ -13,7 +13,7 @@ interface Api {
   readonly version: string
   readonly server: string
   readonly securitySchemes: Json
-  /** Titles by the name of the tag. */
+  /** Titles by tag name. */
   readonly tags: Readonly<Record<string, string>>
 }
 
@@ -31,7 +31,7 @@ export const openApi = (
   components: { securitySchemes, schemas: sorted(schemas) },
 })
 
-/** By code point, so that a new resource moves nothing in the committed documents. */
+/** Sorts by code unit, so that a new resource moves nothing in the committed documents. */
 const sorted = (members: Json): Json =>
   Object.fromEntries(Object.entries(members).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
 
@@ -40,7 +40,7 @@ export class Components {
   readonly schemas: Record<string, Json> = {}
   readonly #names = new Map<object, string>()
 
-  /** Returns a reference to the schema of `subject`. The first of the names is taken that no other schema has. */
+  /** Returns a reference to the schema of `subject`. Uses the first of `names` that no other schema has. Throws if all are taken. */
   reference(subject: object, names: readonly string[], make: () => Json): Json {
     const known = this.#names.get(subject)
     if (known !== undefined) return referenceTo(known)
@@ -73,7 +73,7 @@ const withExample = (schema: Json, { example, ...rest }: Documentation): Json =>
   ...(example !== undefined && { examples: [example] }),
 })
 
-/** `/teams/:team_id` → `/teams/{team_id}`. */
+/** Converts `/teams/:team_id` to `/teams/{team_id}`. */
 export const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, "{$1}")
 
 export const inPath = (path: string): readonly Json[] =>
@@ -103,10 +103,10 @@ export const inQuery = (name: string, schema: Json, documentation: Documentation
   schema: withExample(schema, documentation),
 })
 
-/** `teams`, `addUsers` → `teamsAddUsers`. Parameters in the name of an endpoint that is called by its path are left out. */
+/** Converts `teams`, `addUsers` to `teamsAddUsers`. Path parameters in the name of an endpoint are left out. */
 export const operationId = (resource: string, endpoint: string): string => `${resource}${pascalCased(endpoint)}`
 
-/** `/issuer/:issuer_ref/crl` → `IssuerCrl`, `ssh-keys` → `SshKeys`. */
+/** Converts `/issuer/:issuer_ref/crl` to `IssuerCrl`, and `ssh-keys` to `SshKeys`. */
 export const pascalCased = (text: string): string =>
   text
     .replaceAll(/[:*]\w+/g, "")

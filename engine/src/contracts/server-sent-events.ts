@@ -1,16 +1,19 @@
-// Server-sent events (HTML Living Standard, 9.2) as far as a program needs them: the ids and data of blocks.
+// Server-sent events (HTML Living Standard, 9.2). Only ids and data of blocks are read.
 import { unavailable } from "../core/errors.ts"
 
 export interface StreamBlock {
   readonly id: string | undefined
-  /** Undefined for a block that tells nothing: a heartbeat, or a place. */
+  /** Undefined for a block without an event, which is a heartbeat or carries only an id. */
   readonly data: string | undefined
 }
 
-/** A block of more is no block of ours. */
+/** Maximum length of a block in characters. No event of this server is longer. */
 const blockMaximum = 1024 * 1024
 
-/** Of lines that end in LF or CRLF. What comes after the last empty line has not come whole. */
+/**
+ * Yields the blocks of a stream, whose lines end in LF or CRLF. Lines after the last empty line are an incomplete block and are dropped.
+ * Throws `unavailable` if a block is too long.
+ */
 export async function* streamBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<StreamBlock, void, undefined> {
   const utf8 = new TextDecoder()
   let rest = ""
