@@ -75,7 +75,7 @@ export const accountBindings = contract({
     answers: nothing,
   },
 })
-/** One for each kind of directory. */
+/** One endpoint for each kind of directory. */
 export const newAccountBindings = contract({
   byMount: { ...create, path: "/acme/new-eab" },
   byRole: { ...create, path: "/roles/:role/acme/new-eab" },

@@ -1,4 +1,4 @@
-// ACME accounts, orders and renewal signals as administrators see them. Accounts and orders have Vault's names (docs/acme.md).
+// ACME accounts, orders and renewal signals for administrators. Accounts and orders have Vault's names (docs/acme.md).
 import { z } from "zod"
 import {
   type ManagedAccountView,
@@ -26,7 +26,7 @@ import {
   texts,
 } from "./types.ts"
 
-/** An object, which is empty if it is null. */
+/** Id of a binding, as `eab_id` in an object. The object is empty if the id is null. */
 const binding: ParameterType<string | null> = {
   schema: z.codec(z.unknown(), z.custom<string | null>(), {
     decode(value, context) {

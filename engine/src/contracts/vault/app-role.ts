@@ -1,5 +1,5 @@
-// Roles that programs log in as, and their secret ids. Answers have the newer names; durations are whole seconds, and 0 if there is
-// none.
+// AppRole roles, with which programs log in, and their secret ids. Answers use the newer of two names; durations are whole seconds, and 0
+// if there is none.
 import { z } from "zod"
 import { invalid } from "../../core/errors.ts"
 import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
@@ -103,7 +103,7 @@ export const appRoles = contract({
   },
 })
 
-/** The members that have an address of their own, so that policies can allow them alone. */
+/** Returns the endpoints of a role member with a path of its own, so that policies can allow it separately. */
 const endpointsOfPart = (part: AppRolePart) => {
   const wireName = part.replaceAll("-", "_")
   const names = [wireName, `token_${wireName}`, ...(part === "secret-id-bound-cidrs" ? ["bound_cidr_list"] : [])]
@@ -187,7 +187,7 @@ const secretIdMembers = {
   numUses: parameter(integer, "Logins that it is good for, at most those of the role. 0: any number.", { example: 1 }),
   ttlMs: parameter(seconds, "Lifetime, at most that of the role. 0: no end.", { example: "1h" }),
 }
-/** The server draws the secret id. */
+/** Parameters of a secret id that the server generates. */
 const drawn = record(secretIdMembers, {
   unsupported: {
     secretId: parameter(
@@ -221,7 +221,7 @@ const created = dataOf(
   (envelope): CreatedSecretId => ({ ...decodeAnswer(createdTable, envelope.data), warnings: envelope.warnings }),
 )
 
-/** Vault's clients read it as no time. */
+/** Zero time of Go, which Vault clients read as no time. */
 const noTime = "0001-01-01T00:00:00Z"
 const instantOrNoTime: ParameterType<Instant | null> = {
   schema: z.codec(z.string(), z.custom<Instant | null>(), {

@@ -1,4 +1,4 @@
-// The server's list of keys that are never certified.
+// Keys that the server never certifies.
 import { z } from "zod"
 import { type BlockedKey, blockedKeySources, type KeyDigest, parseKeyDigest } from "../../pki/keys/blocked-key.ts"
 import { keysMaximum } from "../../pki/mounts/key-page.ts"
@@ -23,7 +23,7 @@ const serialNumberOrNone: ParameterType<SerialNumber | null> = {
   expected: "a serial number",
   type: "string",
 }
-/** Ends in a slash, as in every list of mounts. */
+/** Path of a mount with a trailing slash, as in all lists of mounts. */
 const mountPath = mapped(
   text,
   (value) => value.replace(/\/$/, ""),

@@ -31,11 +31,11 @@ export const subject = {
   postalCode: parameter(texts, "Postal codes of the subject.", { example: ["0150"] }),
 }
 
-/** A certificate with all the names that it may have is longer than other texts. */
+/** Types with a higher length limit: a certificate with the maximum number of names exceeds the one of `text`. */
 export const certificateText = textUpTo(importMaximumBytes)
 export const certificateTexts = textsUpTo(importMaximumBytes)
 
-/** A list, one string with commas, or the text of a JSON list, whose items may hold commas. */
+/** List, comma-separated string, or the text of a JSON list, whose items may contain commas. */
 const listOrJson: ParameterType<readonly string[]> = {
   ...texts,
   schema: z.codec(z.unknown(), texts.schema, {

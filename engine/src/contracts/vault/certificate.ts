@@ -98,7 +98,7 @@ const issuedTable = fields({
   ...exportedKey,
 })
 
-/** Vault's clients renew and revoke leases, so they get those only that exist. */
+/** Returns the lease of an answer. Vault clients renew and revoke leases, so they get only leases that exist. */
 const leaseOf = ({ lease }: Partial<ServedCertificate>, dialect: Dialect): Lease | undefined =>
   lease === undefined || (dialect === "vault" && !lease.isKept)
     ? undefined
@@ -202,7 +202,7 @@ const signSelfIssued = {
   answers: selfIssued,
 } as const
 
-/** Twice: by the issuer of the role or the mount, and by the one of the path. */
+/** Each endpoint exists twice: with the issuer of the role or the mount, and with the issuer in the path. */
 export const certificates = contract({
   issue: { ...issue, path: "/issue/:name" },
   issueBy: { ...issue, path: "/issuer/:issuer_ref/issue/:name" },

@@ -1,5 +1,4 @@
-// An endpoint below `/v1` as a plain object. On the server and in the client it is one function, of the path's parameters and of
-// the body or the page.
+// Endpoint below `/v1` as a plain object. Server and client implement it as a function of the path parameters and the body or page.
 import type { KeyPage } from "../../pki/mounts/key-page.ts"
 import type { Dialect } from "./format/dialect.ts"
 import type { DecodedEnvelope, Lease } from "./format/envelope.ts"
@@ -15,12 +14,12 @@ export interface AnswerRecord {
   readonly constants?: Document
 }
 
-/** Data in an envelope, or bytes as they are. */
+/** Data in an envelope, or raw bytes. */
 export type Encoded =
   | {
       /** Undefined for an answer without a body, unless there are warnings. */
       readonly data: Document | null | undefined
-      /** A token. */
+      /** Token that a login or its renewal returns. */
       readonly auth?: Document
       readonly warnings?: readonly string[]
       readonly lease?: Lease | undefined
@@ -29,45 +28,48 @@ export type Encoded =
   | { readonly body: string | Uint8Array; readonly mediaType: string }
 
 export interface Answer<Sent, Received = Sent> {
-  /** Names with what is known of each; data in an envelope; bytes; nothing but warnings; or a response that the handler makes. */
+  /**
+   * Kind of the answer: `keys` is a list of names with details of each, `data` an envelope, `file` bytes, and `nothing` warnings only. With
+   * `response`, the handler makes the response itself.
+   */
   readonly kind: "keys" | "data" | "file" | "nothing" | "response"
   readonly encode?: (value: Sent, dialect: Dialect) => Encoded
   readonly decode?: (envelope: DecodedEnvelope) => Received
   readonly record?: AnswerRecord
   readonly mediaTypes?: readonly string[]
-  /** 200 unless it is another. */
+  /** Default: 200. */
   readonly status?: 202
-  /** 204 if there is nothing to return. */
+  /** The status is 204 if there is nothing to return. */
   readonly orNothing?: true
-  /** Vault clients expect the members of the data beside it as well. */
+  /** The members of `data` are repeated at the top level, where Vault clients read them as well. */
   readonly repeated?: true
   /** Maximum length of a list of keys. */
   readonly maximum?: number
-  /** Sent is `Versioned`. "by dialect": both dialects have forms of their own. */
+  /** The sent value is `Versioned`. "by dialect": the representation differs between dialects. */
   readonly conditional?: true | "by dialect"
 }
 
 export interface Endpoint {
   readonly operation: "read" | "write" | "patch" | "list" | "delete"
-  /** From the mount; parameters as `:name`. */
+  /** Path below the mount, with parameters as `:name`. */
   readonly path: string
-  /** Older addresses of the same endpoint, with the same parameters. */
+  /** Older paths of the same endpoint, with the same parameters. */
   readonly alsoAt?: readonly string[]
   readonly summary: string
   readonly rights: string
-  /** In the body, or in the query if the operation has none. */
+  /** Parameters in the body, or in the query if the operation has none. */
   readonly body?: Body<unknown, never>
   readonly answers: Answer<never, unknown>
   readonly open?: true
   readonly tokenCounts?: true
-  /** The body, or a last `*name` of the path, is taken as it is. */
+  /** The body, or a last `*name` of the path, is passed on without decoding. */
   readonly raw?: true
-  /** Of a body that is taken as it is. */
+  /** Media type of a raw body. */
   readonly rawMediaType?: string
   readonly bodyLimitBytes?: number
   readonly signs?: true
   readonly readOnly?: true
-  /** Names of domain fields in faults that are not the body's. */
+  /** Wire names of domain fields in faults, if those are no parameters of the body. */
   readonly wireNames?: WireNames
 }
 export type Contract = Readonly<Record<string, Endpoint>>
@@ -82,13 +84,13 @@ export type ReceivedFrom<E extends Endpoint> = E["answers"] extends Answer<never
 export const contract = <const C extends Contract>(endpoints: C): C => endpoints
 
 export const nothing: Answer<void> = { kind: "nothing" }
-/** Nothing but warnings. */
+/** Answer with warnings only. */
 export const warnings: Answer<readonly string[]> = {
   kind: "nothing",
   encode: (sent) => ({ data: null, warnings: sent }),
   decode: (envelope) => envelope.warnings,
 }
-/** The work goes on after the answer. */
+/** Answer to a request whose work continues afterwards. */
 export const accepted: Answer<readonly string[]> = {
   kind: "data",
   status: 202,
@@ -103,7 +105,7 @@ interface Entries<View> {
   readonly decode: (key: string, info: unknown) => View
   readonly maximum?: number
 }
-/** Names, and what is known of each. */
+/** Returns an answer that lists names with details of each. */
 export const entries = <View>({ key, table, encode, decode, maximum }: Entries<View>): Answer<readonly View[]> => ({
   kind: "keys",
   encode: (views) => ({
@@ -113,7 +115,7 @@ export const entries = <View>({ key, table, encode, decode, maximum }: Entries<V
   record: { table },
   ...(maximum !== undefined && { maximum }),
 })
-/** At most so many names at once. */
+/** Returns an answer that lists at most `maximum` names. */
 export const keysUpTo = <Key extends string>(
   maximum: number,
   decode: (key: string) => Key,
@@ -133,22 +135,22 @@ function infoIn(data: unknown): Document {
 }
 
 export interface Version {
-  /** Unlike that of any other content at the address; without quotes. */
+  /** Unique for the content at this path; without quotes. */
   readonly tag: string
-  /** Time of the last change; 0 if it is not known. */
+  /** Time of the last change; 0 if unknown. */
   readonly modifiedAt: Instant
 }
 export interface Versioned<T> {
   readonly value: T
   readonly version: Version
 }
-/** Bytes or text as they are. */
+/** Returns an answer of raw bytes or text. */
 export const file = (mediaType: string): Answer<string | Uint8Array, Uint8Array> => ({
   kind: "file",
   encode: (body) => ({ body, mediaType }),
   mediaTypes: [mediaType],
 })
-/** Read conditionally (RFC 9110, section 13); undefined if there is nothing. */
+/** Returns an answer for conditional requests (RFC 9110, section 13). The sent value is undefined if there is nothing to return. */
 export const conditional = <Sent, Received>(
   answers: Answer<Sent, Received>,
   by: true | "by dialect" = true,
@@ -161,7 +163,7 @@ export const conditional = <Sent, Received>(
 export interface ResponseAnswer extends Answer<never, unknown> {
   readonly kind: "response"
 }
-/** The handler makes the response itself. */
+/** Returns an answer whose response the handler makes itself. */
 export const response = (...mediaTypes: readonly string[]): ResponseAnswer => ({ kind: "response", mediaTypes })
 
 const keyPageParameters = fields({
@@ -186,7 +188,7 @@ export const data = <View>(record: Codec<View>): Answer<View> => ({
 })
 export type DataAnswer<Sent, Received = Sent> = Answer<Sent, Received> &
   Required<Pick<Answer<Sent, Received>, "encode" | "decode">>
-/** Data whose members the table names. */
+/** Returns an answer whose data has the members of a table. */
 export const dataOf = <Sent, Received>(
   table: Table,
   encode: (value: Sent, dialect: Dialect) => Encoded,
@@ -195,7 +197,7 @@ export const dataOf = <Sent, Received>(
 export type Warned<Name extends string, View> = { readonly [name in Name]: View } & {
   readonly warnings: readonly string[]
 }
-/** The resource under a name of the domain, and what its writer should know. */
+/** Returns an answer with the written resource under `name`, and with warnings. */
 export const warned = <View, const Name extends string>(
   record: Codec<View>,
   name: Name,

@@ -1,5 +1,5 @@
-// External policy services: their settings, and the parameters that this server reads itself. All other members of a request go to
-// the service unchanged (docs/compatibility.md, "External policy services").
+// External policy services: their settings, and the parameters that this server reads itself. All other members of a request go to the
+// service unchanged (docs/compatibility.md, "External policy services").
 import { z } from "zod"
 import { formatDuration, formatInstant, type Instant, parseInstant } from "../../core/time.ts"
 import type { ExternalPolicyView } from "../../pki/external-policy/external-policy.ts"
@@ -87,20 +87,20 @@ const sign = bodyOf(fields({ ...shared, csr }))
 const signIntermediate = bodyOf(
   fields({
     ...shared,
-    // There is no key to have a format; its documentation knows a default that nothing else has.
+    // There is no key that could have a format. Vault's documentation has a default here that no other endpoint accepts.
     privateKeyFormat: parameter(enumOf("der", "pkcs8", "pem"), "Ignored: there is no key."),
     csr,
   }),
 )
 
-/** The service reads it as well. */
+/** Limit of bodies, which the policy service reads as well. */
 const bodyLimitBytes = 1024 * 1024
 
 interface Form<B> {
   readonly summary: string
   readonly body: B
 }
-/** With and without a policy, by the default issuer of the mount and by the one of the path. */
+/** Returns the endpoints with and without a policy, each with the default issuer and with the issuer in the path. */
 const everyForm = <const Verb extends string, B extends NonNullable<Endpoint["body"]>>(
   verb: Verb,
   { summary, body }: Form<B>,

@@ -10,14 +10,16 @@ interface Identity {
   readonly clusterId: string
 }
 
-/** Unknown while the store is sealed. */
+/** Returns the cluster's name and id, which are unknown while the server is sealed. */
 const clusterMembers = (identity: Identity | undefined) =>
   identity && {
     cluster_name: `chancery-cluster-${identity.clusterId.slice(0, 8)}`,
     cluster_id: identity.clusterId,
   }
 
-/** Without an identity: of a server whose store is sealed. `release` is our own. */
+/**
+ * Encodes the health of a server, which is sealed if it has no identity. `release` is the version of Chancery; `now` is in milliseconds.
+ */
 export const encodeHealth = (identity: Identity | undefined, release: string, now: number): Document => ({
   initialized: true,
   sealed: identity === undefined,
@@ -35,7 +37,7 @@ export const encodeHealth = (identity: Identity | undefined, release: string, no
   replication_primary_canary_age_ms: 0,
 })
 
-/** Likewise. */
+/** Encodes the seal status, with the same parameters. */
 export const encodeSealStatus = (identity: Identity | undefined, release: string): Document => ({
   type: "shamir",
   initialized: true,
@@ -53,10 +55,10 @@ export const encodeSealStatus = (identity: Identity | undefined, release: string
   storage_type: "database",
 })
 
-/** A store is made whole at the first start, so that there is nothing to initialize. */
+/** Encodes the initialization status. The first start initializes the database, so clients never need to. */
 export const encodeInitialization = (): Document => ({ initialized: true })
 
-/** Every replica answers everything, so each is its own leader. */
+/** Encodes the leader status. Every replica serves all requests, so each is its own leader. */
 export const encodeLeader = (): Document => ({
   ha_enabled: false,
   is_self: true,

@@ -1,4 +1,4 @@
-// Every resource of `/v1`: the one list from which OpenAPI and the reference are made. ACME is below the mounts.
+// All resources of `/v1`, from which OpenAPI and the reference are made. ACME is below the mounts.
 import {
   appRoleLogins,
   appRolePartContracts,
@@ -33,21 +33,21 @@ import { tidy } from "./tidy.ts"
 import { camelCased } from "./format/dialect.ts"
 import type { AnswerRecord, Contract } from "./endpoint.ts"
 
-/** Where the paths of a contract begin: below `/v1`, a mount, or an auth method of a type. */
+/** Base of the paths of a contract: `/v1`, a mount, or an auth method of a type. */
 export type Above = "root" | "mount" | "approle" | "kubernetes"
 
-/** A page of docs/reference. Members of `contracts` are tags and the beginnings of operation ids in OpenAPI. */
+/** Page of docs/reference. Keys of `contracts` are tags and prefixes of operation ids in OpenAPI. */
 export interface Resource {
   readonly title: string
   readonly below: Above
   /** Markdown. */
   readonly introduction: string
   readonly contracts: Readonly<Record<string, Contract>>
-  /** Parameters of requests, which are the members of answers as well. */
+  /** Parameters of requests that are members of answers as well. */
   readonly record?: AnswerRecord
 }
 
-/** Members of AppRole roles with addresses of their own. */
+/** Members of AppRole roles with paths of their own. */
 const appRoleParts = Object.fromEntries(
   Object.entries(appRolePartContracts).map(([part, contract]) => [
     camelCased(`app_role_${part.replaceAll("-", "_")}`),
@@ -67,7 +67,7 @@ const leaseContracts = {
   olderForcedLeaseRevocations: leasePrefixRevocations("sys/revoke-force"),
 }
 
-/** By the name of the page. */
+/** Resources by the name of their page. */
 export const vaultResources: Readonly<Record<string, Resource>> = {
   "acme-management": {
     title: "ACME management",

@@ -56,7 +56,7 @@ const issuerName = parameter(textOrNull, "Name of the issuer, unique in the moun
 })
 const keyId = parameter(textOrNull, "Id of the issuer's key. Empty: the key is not in the mount.")
 
-/** Vault's clients read one string. */
+/** Comma-separated string, as Vault clients read it. */
 const usageText: ParameterType<readonly string[]> = {
   expected: texts.expected,
   schema: z.codec(z.unknown(), texts.schema, {
@@ -232,7 +232,7 @@ export const intermediateParameters = fields({
   }),
 })
 
-/** An answer, in the form that its request names. */
+/** Answer with the formats that its request names. */
 export type Presented<T> = T & { readonly [Name in keyof Encoding]?: Encoding[Name] | undefined }
 
 const keyMembers = {
@@ -329,7 +329,7 @@ const generatedIntermediate = dataOf(
   },
 )
 
-/** A CSR has no validity: its signer decides. */
+/** Returns warnings about validity parameters: a CSR has no validity, its signer decides. */
 export const csrWarnings = (value: Partial<ValuesOf<typeof intermediateParameters>>): readonly string[] =>
   intermediateParameters.members
     .filter(({ name }) => ["ttlMs", "notBefore", "notAfter", "notBeforeDurationMs"].includes(name) && value[name])
@@ -348,7 +348,7 @@ const bundle = (name: "pem_bundle" | "certificate"): Body<string> => ({
   encode: (pem) => ({ [name]: pem }),
 })
 
-/** Vault's clients expect null for an empty list. */
+/** List that is null if empty, as Vault clients expect. */
 const someTexts: ParameterType<readonly string[]> = {
   ...texts,
   schema: z.codec(z.unknown(), texts.schema, {
@@ -380,7 +380,7 @@ const imported = dataOf(
   },
 )
 
-/** The source of the key stands in the path. */
+/** The source of the key is a path parameter. */
 export const keySourceNames = { keySource: "type" }
 
 const root = {

@@ -10,7 +10,7 @@ import { issuedToken } from "./service-token.ts"
 import { tokenTermsMembers, unsupportedTerms } from "./token-terms.ts"
 import { enumOf, flag, text, texts, textUpTo, unsupported } from "./types.ts"
 
-/** A bundle of authorities, and the keys of a cluster. */
+/** Room for a CA bundle and the signing keys of a cluster. */
 const configLimitBytes = 2 * 1024 * 1024
 
 const config = record(
@@ -84,7 +84,7 @@ const role = record(
 )
 const roleInput: Body<KubernetesRoleInput> = role.input
 
-/** Vault clients get no role back. */
+/** Answer to the change of a role. Vault clients receive no role. */
 const savedRole: Answer<SavedKubernetesRole> = {
   kind: "data",
   encode: (saved, dialect) => ({

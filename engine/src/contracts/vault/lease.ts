@@ -32,7 +32,7 @@ const lease = record<LeaseView>(
   { constants: { last_renewal: null, renewable: false } },
 )
 
-/** 204 if there is nothing left to do, or 202. */
+/** Answer with status 202, or 204 if no work is left. */
 const acceptedOrNothing: Answer<readonly string[]> = {
   ...accepted,
   orNothing: true,
@@ -65,7 +65,7 @@ export const leases = contract({
   },
 })
 
-/** Addresses of now and of older clients, each of which is allowed by itself. */
+/** Current and older paths, each of which policies allow separately. */
 export const renewalAddresses = ["sys/leases/renew", "sys/renew"] as const
 export const revocationAddresses = ["sys/leases/revoke", "sys/revoke"] as const
 export const prefixRevocationAddresses = [
@@ -102,7 +102,7 @@ export const leasePrefixRevocations = <const Address extends string>(address: Ad
   })
 
 /**
- * All of them, by address.
+ * All contracts by path.
  * @public
  */
 export const leaseContracts: Readonly<Record<string, Contract>> = {

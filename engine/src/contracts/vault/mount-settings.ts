@@ -1,4 +1,4 @@
-// Settings of a mount: default issuer and key, URLs, cluster paths, ACME. Writes answer what is stored.
+// Settings of a mount: default issuer and key, URLs, cluster paths, ACME. Writes return the stored settings.
 import type { IssuerId, KeyId } from "../../core/ids.ts"
 import { secondMs } from "../../core/time.ts"
 import { noUrls } from "../../pki/issuers/issuer.ts"
@@ -87,7 +87,7 @@ export const cluster = record(
   { defaults: noCluster },
 )
 
-/** Duration whose largest unit is the hour. Answers have seconds. */
+/** Duration in units up to the hour. Answers have seconds. */
 const hours: ParameterType<number> = {
   ...durationText,
   schema: z.codec(z.unknown(), z.number(), {

@@ -1,5 +1,5 @@
-// Members that mounts and auth methods share. Members of Vault without a function here have neutral values, because clients decode
-// whole objects (docs/compatibility.md, "Answers of the certificate API").
+// Members that mounts and auth methods share. Members of Vault without a function here have neutral values, because clients decode whole
+// objects (docs/compatibility.md, "Answers of the certificate API").
 import { z } from "zod"
 import { type Fault, invalid } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
@@ -39,16 +39,16 @@ import {
   zeroAsNull,
 } from "./types.ts"
 
-/** 0 and "system" are the system's default. */
+/** Lifetime that is the system's default if it is 0 or "system". */
 const leaseTtl = zeroAsNull(substitute(seconds, "system", 0))
 
-/** Clients that declare mounts tell an empty value from one that was set. */
+/** Clients that declare mounts distinguish an empty value from one that was set. */
 const visibility: ParameterType<MountConfig["listingVisibility"]> = {
   ...enumOf("", "hidden", "unauth"),
   expected: enumOf("hidden", "unauth").expected,
 }
 
-/** Vault clients remove all entries with one that is empty. */
+/** List without empty entries. Vault clients send one empty entry to clear a list. */
 const names = mapped(
   texts,
   (value): readonly string[] => value.filter((name) => name !== ""),
@@ -82,7 +82,7 @@ export const mountConfigMembers = {
   }),
 }
 
-/** Configuration of Vault's mounts and auth methods that this server lacks. */
+/** Configuration of Vault's mounts and auth methods that this server does not support. */
 export const unsupportedConfig = {
   pluginVersion: parameter(unsupported(text), "Not supported: plugins are built in."),
   overridePinnedVersion: parameter(unsupported(flag), "Not supported: plugins are built in."),
@@ -101,14 +101,14 @@ const traits = {
 const description = parameter(text, "Description for people.", { example: "Certificates of the platform team" })
 const options = parameter(stringMapOrNull, "Returned as they were set; have no effect.", { example: { version: "1" } })
 
-/** Parameters that make a mount or an auth method. */
+/** Parameters that create a mount or an auth method. */
 export interface EnableInput<Type extends string, Config> {
   readonly type: Type
   readonly description?: string
   readonly config?: Partial<Config>
   readonly traits?: Partial<MountTraits>
   readonly options?: MountOptions
-  /** About parameters that have no effect. */
+  /** Warnings about parameters that have no effect. */
   readonly warnings?: readonly string[]
 }
 
@@ -127,7 +127,7 @@ const enableTable = fields(
   initialMountTraits,
 )
 
-/** `parseType` adds a fault to the list if there is no such type. */
+/** Returns the body. `parseType` adds a fault to the list if the type does not exist. */
 export const enableBody = <Type extends string, Config extends object>(
   configBody: Body<RecordInput<Config>>,
   parseType: (type: string, faults: Fault[]) => Type | undefined,
@@ -174,7 +174,7 @@ export const enableBody = <Type extends string, Config extends object>(
     ),
 })
 
-/** Vault clients send every lifetime when they tune; one that is empty text stays, and "system" ends it. */
+/** Vault clients send every lifetime when they tune: an empty string keeps the value, and "system" resets it. */
 const tunedLeaseTtl: ParameterType<number | null | "kept"> = {
   ...leaseTtl,
   schema: z.codec(z.unknown(), z.custom<number | null | "kept">(), {
@@ -195,7 +195,7 @@ export const tuneMembers = {
   options: { ...options, rule: "Added to those that are set; one that is empty is removed. They have no effect." },
 }
 
-/** A change of a mount or an auth method. */
+/** Change of a mount or an auth method. */
 export interface TunePatch<Config> {
   readonly description?: string
   readonly config?: Partial<Config>
@@ -234,7 +234,7 @@ const mountedConstants = {
   running_sha256: "",
 }
 
-/** Whatever is mounted at a path of its own. */
+/** Mount or auth method with its path. */
 export interface Mounted<Type extends string, Config> {
   readonly path: string
   readonly type: Type
@@ -254,7 +254,7 @@ export const encodeMounted = (
   ...mountedConstants,
 })
 
-/** The answers that show what is mounted. */
+/** Returns answers that contain mounts or auth methods. */
 export function mountedAnswers<Type extends string, Config extends MountConfig>(
   config: { readonly table: Parameters<Config> },
   typeOf: (type: string) => Type | undefined,
@@ -278,7 +278,7 @@ export function mountedAnswers<Type extends string, Config extends MountConfig>(
     ),
     record: { table: mountedTable, constants: mountedConstants },
   }
-  /** By path, with the "/" at the end that clients expect. */
+  /** Mounts by path, with the trailing slash that Vault clients expect. */
   const all: Answer<readonly Mounted<Type, Config>[]> = {
     kind: "data",
     encode: (mounted) => ({ data: Object.fromEntries(mounted.map((each) => [`${each.path}/`, encodeOne(each)])) }),
@@ -296,7 +296,7 @@ export function mountedAnswers<Type extends string, Config extends MountConfig>(
   return { one, all, tuned }
 }
 
-/** The configuration that holds, with the defaults of the system. */
+/** Encodes the configuration in force, with the defaults of the system. */
 export function encodeTune(
   {
     config,

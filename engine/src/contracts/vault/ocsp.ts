@@ -4,7 +4,7 @@ import { contract, response } from "./endpoint.ts"
 export const ocspRequestType = "application/ocsp-request"
 export const ocspResponseType = "application/ocsp-response"
 
-/** Sixteen certificates by their SHA-512 hashes, a nonce and a signature take less. */
+/** A request for sixteen certificates with SHA-512 hashes, a nonce and a signature is shorter. */
 export const ocspRequestMaximumBytes = 8_192
 
 const shared = { rights: "none", open: true, raw: true, answers: response(ocspResponseType) } as const
@@ -22,7 +22,7 @@ const post = {
   bodyLimitBytes: ocspRequestMaximumBytes,
 } as const
 
-/** One responder with two addresses. */
+/** One responder at two paths. */
 export const ocsp = contract({
   get: { ...get, path: "/ocsp/*request" },
   post: { ...post, path: "/ocsp" },

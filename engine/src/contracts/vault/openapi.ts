@@ -1,5 +1,5 @@
-// The OpenAPI document of `/v1`, with the addresses of ACME. Mounts and auth methods are parameters of the path, as Vault has them with
-// `generic_mount_paths` (https://developer.hashicorp.com/vault/api-docs/system/internal-specs-openapi).
+// OpenAPI document of `/v1`, including ACME. Mounts and auth methods are path parameters, as in Vault with `generic_mount_paths`
+// (https://developer.hashicorp.com/vault/api-docs/system/internal-specs-openapi).
 import { Problem } from "./format/parameters.ts"
 import { acmePaths, acmeSchemas } from "../acme/openapi.ts"
 import {
@@ -24,7 +24,7 @@ import { type Above, vaultResources } from "./index.ts"
 import type { Table } from "./record.ts"
 import { type FieldType, fieldSchemas } from "./types.ts"
 
-/** Of these resources; of all of them as a rule. */
+/** Returns the document of these resources. Default: all. */
 export function vaultOpenApi(resources = vaultResources): Json {
   const components = new Components()
   Object.assign(components.schemas, sharedSchemas, acmeSchemas)
@@ -119,7 +119,7 @@ function operationOf(id: string, endpoint: Endpoint, components: Components) {
 
 const security = [{ vaultToken: [] }, { serviceToken: [] }, { bearer: [] }]
 
-/** One address that has both: the query says which is meant. */
+/** Merges a read and a list at one path: the query `list` selects one of them. */
 function readOrList(one: Json, other: Json): Json {
   const [read, listing] = isList(one) ? [other, one] : [one, other]
   return {
@@ -131,7 +131,10 @@ function readOrList(one: Json, other: Json): Json {
 const parametersOf = (operation: Json) => operation["parameters"] as readonly Json[]
 const isList = (operation: Json): boolean => parametersOf(operation).some(({ name }) => name === "list")
 
-/** Auth methods of both types have the address, and any path: the type of the method decides. */
+/**
+ * Merges operations that auth methods of both types have at one path. Auth methods may have any path, so the type of the method at the path
+ * decides.
+ */
 function ofEitherMethod(one: Json, other: Json): Json {
   const id = String(one["operationId"])
   const summary = (operation: Json) => String(operation["summary"])
@@ -192,7 +195,7 @@ const text = { type: "string" }
 const texts = listOf(text)
 const schemasByType: Readonly<Record<FieldType, Json>> = {
   ...fieldSchemas,
-  // Whole seconds for Vault clients, and text in the native dialect.
+  // Whole seconds for Vault clients, strings in the native dialect.
   "duration (sec)": { type: ["integer", "string"] },
   keypair: { type: "object", additionalProperties: text },
   map: {},
@@ -225,7 +228,7 @@ const propertiesOf = ({ members }: Table): Json =>
 const queryOf = ({ members }: Table) =>
   members.map(({ wireName, kind, note = { rule: "" } }) => ({
     ...inQuery(wireName, schemaOf(kind), note),
-    // Lists are one text with commas.
+    // Lists are one comma-separated string.
     ...(kind.type === "slice" && { style: "form", explode: false }),
   }))
 
@@ -258,7 +261,7 @@ function dataSchema(id: string, { kind, record }: Endpoint["answers"], component
     return data === undefined ? { type: ["object", "null"] } : data
   const info = { type: "object", ...(data && { additionalProperties: data }) }
   return object(
-    // A search has pages.
+    // Searches have pages.
     { keys: texts, ...(data && { key_info: info }), ...(kind === "response" && { next: text }) },
     ["keys"],
   )

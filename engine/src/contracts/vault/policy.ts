@@ -4,11 +4,11 @@ import { type Answer, contract, data, dataOf, keys, nothing } from "./endpoint.t
 import { type Body, fields, parameter, record } from "./record.ts"
 import { text, textUpTo } from "./types.ts"
 
-/** More than any policy may have: the rule that refuses it says why. */
+/** Text of a policy. The limit exceeds that of policies, so that the policy's own rule reports the fault with its reason. */
 const policyText = parameter(textUpTo(1_024 * 1_024), "Rules, in HCL or JSON.", {
   example: 'path "pki/issue/web" { capabilities = ["update"] }',
 })
-/** For a policy of the greatest length, most of whose characters are escaped. */
+/** Room for a policy of the maximum length in which most characters are escaped. */
 const bodyLimitBytes = 256 * 1024
 
 const policy = record({
@@ -24,7 +24,7 @@ const policyBody: Body<string> = {
   },
   encode: (rules) => ({ policy: rules }),
 }
-/** Older clients read `rules`. */
+/** Answer for older clients, which read `rules`. */
 const olderAnswer = {
   ...dataOf(
     policyTable,
@@ -74,7 +74,7 @@ export const policies = contract({
   },
 })
 
-/** Addresses of older clients, which the client here does not use. */
+/** Paths of older clients. The client in this repository does not use them. */
 export const olderPolicies = contract({
   read: {
     operation: "read",
@@ -99,7 +99,7 @@ export const olderPolicies = contract({
   },
 })
 
-/** `subject` are the segments that name a user, a team or a token. */
+/** Returns the endpoints of policies attached to a subject. `subject` is the path of a user, a team or a token. */
 const attachmentsTo = <const Path extends string>(subject: Path, noun: string) =>
   contract({
     list: {

@@ -1,4 +1,4 @@
-// The parameters of a resource below `/v1` as one definition: requests, answers, path help and the reference come from it.
+// Parameters of a resource below `/v1` as one definition, from which requests, answers, path help and the reference come.
 import type { Fault } from "../../core/errors.ts"
 import { type Dialect, underscored } from "./format/dialect.ts"
 import {
@@ -16,9 +16,9 @@ import type { ParameterType } from "./types.ts"
 
 export interface Parameter<T> extends Documentation {
   readonly type: ParameterType<T>
-  /** Name on the wire, if it is not the domain's with underscores. */
+  /** Name on the wire, if it is not the underscored domain name. */
   readonly wireName?: string
-  /** Older name on the wire. Requests may have it; the newer name counts if both are sent. */
+  /** Older name on the wire, which requests may use. The newer name takes precedence. */
   readonly alias?: string
   /** Answers may lack it. */
   readonly optional?: true
@@ -30,12 +30,12 @@ export const parameter = <T>(
   documentation: Omit<Parameter<T>, "type" | "rule"> = {},
 ): Parameter<T> => ({ type, rule, ...documentation })
 
-/** Parameters of any type. */
+/** Table with parameters of any type. */
 export type Table = Pick<Parameters<never>, "members" | "byWireName">
 type AnyMembers = Readonly<Record<string, Parameter<unknown>>>
 type Members<T> = { readonly [Name in keyof T]: Parameter<T[Name]> }
 
-/** Members of requests or answers. `defaults` are values of the domain. */
+/** Returns a table of members of requests or answers. `defaults` are domain values. */
 export const fields = <T extends object>(members: Members<T>, defaults: Partial<NoInfer<T>> = {}): Parameters<T> =>
   fieldsOfAny(members, defaults) as unknown as Parameters<T>
 
@@ -54,44 +54,47 @@ function fieldsOfAny(members: AnyMembers, defaults: object): Parameters<Record<s
   return tableWith(Object.fromEntries(all.map(([name, one]) => [name, noteOf(name, one)])))
 }
 
-/** Parameters of a request, as the server reads and the client sends them. */
+/** Parameters of a request, which the server decodes and the client encodes. */
 export interface Body<T, Given = T> {
   readonly table: Table
-  /** Members of a parameter that is an object. */
+  /** Tables of parameters that are objects. */
   readonly nested?: readonly Table[]
   readonly decode: (request: ParameterReader) => T
   readonly encode: (value: Given) => Document
 }
-/** An incoming request. `decode` throws for parameters that cannot be read, `read` returns their faults. */
+/** Incoming request. `decode` throws for parameters that cannot be read; `read` returns their faults. */
 export interface ParameterReader {
   readonly decode: <T extends object>(table: Parameters<T>) => Partial<T>
   readonly read: <T extends object>(table: Parameters<T>) => Omit<Decoded<T>, "ignored">
 }
 
-/** Optional parameters; the request is refused if one cannot be read. */
+/** Returns a body of optional parameters. The request fails if one of them cannot be read. */
 export const bodyOf = <T extends object>(table: Parameters<T>): Body<Partial<T>> => ({
   table,
   decode: (request) => request.decode(table),
   encode: (value) => encodeMembers(table, value, "native"),
 })
 
-/** Any part of the values, and the faults of the request, which the rules report together with theirs. */
+/** Any part of the values, and the faults of the request, which domain rules report together with their own. */
 export type RecordInput<T> = Partial<T> & { readonly faults?: readonly Fault[] }
 
 interface Parts<View, Answered, Sent> {
   /** Domain values of absent parameters. */
   readonly defaults?: Partial<View>
-  /** Members of answers that never change; requests cannot set them. */
+  /** Members of answers with fixed values; requests cannot set them. */
   readonly constants?: Document
-  /** Members of answers alone. */
+  /** Members of answers only. */
   readonly readOnly?: Members<Answered>
-  /** Parameters of requests alone. */
+  /** Parameters of requests only. */
   readonly writeOnly?: Members<Sent>
   /** Parameters of requests that are checked and dropped. */
   readonly unsupported?: AnyMembers
 }
 
-/** Answers hold a `View`. Requests hold any part of it, with the closed vocabularies still open. */
+/**
+ * Returns the definition of a resource. Answers contain a `View`, requests any part of `T`, whose enumerations are plain strings until the
+ * domain checks them.
+ */
 export function record<
   T extends object,
   Answered extends object = object,
@@ -124,7 +127,7 @@ export function record<
   }
   const encodeGiven = ({ faults: _, ...value }: RecordInput<T & Sent>): Document =>
     encodeMembers(inputTable, value as unknown as Partial<T & Sent>, "native")
-  /** An absent parameter has its default. */
+  /** Absent parameters get their defaults. */
   const input: Body<RecordInput<T & Sent>> = {
     table: inputTable,
     decode(request) {
@@ -143,7 +146,7 @@ export function record<
     },
     encode: encodeGiven,
   }
-  /** An absent parameter keeps its value. The request is refused if a parameter cannot be read. */
+  /** Absent parameters keep their values. The request fails if a parameter cannot be read. */
   const change: Body<Partial<T & Sent>> = {
     table: inputTable,
     decode: (request) => valueOf(request.decode(inputTable)),

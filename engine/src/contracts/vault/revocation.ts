@@ -1,4 +1,4 @@
-// Revocation.
+// Revocation of certificates.
 import { formatInstant, parseInstant, secondMs } from "../../core/time.ts"
 import { keysMaximum } from "../../pki/mounts/key-page.ts"
 import type { RevokedCertificate, RevokeInput, RevokeWithKeyInput } from "../../pki/revocation/revocation.ts"
@@ -50,7 +50,7 @@ const revokedTable = fields({
   serialNumber: parameter(text, "Serial number that is revoked."),
   state: parameter(text, "Always revoked."),
 })
-/** Data is null for a certificate that has expired. */
+/** Answer to a revocation. Data is null for a certificate that has expired. */
 const revoked = dataOf(
   revokedTable,
   ({ serialNumber, revokedAt, warnings }: RevokedCertificate) => {
@@ -69,7 +69,7 @@ const revoked = dataOf(
   },
 )
 
-/** Unlike other lists it is there when it is empty. */
+/** Unlike other lists, these are returned even if they are empty. */
 const queueTable = fields({
   keys: parameter(texts, "Serial numbers. Always empty: servers of a cluster share a store."),
 })

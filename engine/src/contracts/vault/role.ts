@@ -21,7 +21,7 @@ import {
   texts,
 } from "./types.ts"
 
-/** A word, or an instant in its place. */
+/** Keyword or instant. */
 const bound: ParameterType<string | Instant> = {
   schema: z.codec(text.schema, z.custom<string | Instant>(), {
     decode: (value) => parseInstant(value) ?? value,
@@ -32,8 +32,8 @@ const bound: ParameterType<string | Instant> = {
 }
 
 /**
- * A list of object identifiers, of objects with qualifiers, or the JSON text of one. Existing clients decode a list of texts: where
- * one has qualifiers, the text of each is JSON, and it comes back as such.
+ * List of object identifiers, list of objects with qualifiers, or JSON text of either list. Vault clients decode a list of strings: if a
+ * policy has qualifiers, each item is a string with JSON, and requests may send it back in this form.
  */
 const policyIdentifiers: ParameterType<readonly PolicyIdentifier[]> = {
   schema: z.codec(z.unknown(), z.custom<readonly PolicyIdentifier[]>(), {
@@ -71,7 +71,7 @@ function policyOf(item: unknown): PolicyIdentifier | undefined {
   if (typeof oid !== "string") return undefined
   if ((notice !== undefined && typeof notice !== "string") || (cps !== undefined && typeof cps !== "string"))
     return undefined
-  // Existing clients send empty text for a qualifier that there is none of.
+  // Vault clients send an empty string for an absent qualifier.
   return { oid, ...(notice ? { notice } : {}), ...(cps ? { cps } : {}) }
 }
 
@@ -202,7 +202,7 @@ export const role = record(
     noStore: parameter(flag, "Do not store certificates. They can be revoked only by presenting the certificate."),
     noStoreMetadata: parameter(flag, "Refuse cert_metadata."),
   },
-  // Vault's roles have this member, which is read-only.
+  // Roles in Vault have this read-only member.
   { defaults: roleDefaults, constants: { allow_token_displayname: false } },
 )
 

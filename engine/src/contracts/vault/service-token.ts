@@ -1,5 +1,5 @@
-// Service tokens, as in Vault: answers that create or renew one have it in `auth`, a lookup in `data`. Durations are whole seconds, and 0
-// if there is none (docs/compatibility.md, "Answers of the certificate API").
+// Service tokens as in Vault: answers that create or renew a token contain it in `auth`, lookups in `data`. Durations are whole seconds,
+// and 0 if there is none (docs/compatibility.md, "Answers of the certificate API").
 import { invalid } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import type { ServiceTokenInput } from "../../access/service-tokens/service-token.ts"
@@ -110,7 +110,7 @@ const viewTable = fields({
   remainingMs: parameter(zeroAsNull(seconds), "Lifetime that is left. 0: no end.", { wireName: "ttl", example: 3_600 }),
 })
 
-/** `secret` is the token itself if the caller has shown it. */
+/** Encodes a token. `secret` is the token itself if the caller has sent it. */
 const encodeToken = (token: ServiceTokenView, secret: string): Document => {
   const { boundCidrs, role, ...members } = token
   return {
@@ -119,7 +119,7 @@ const encodeToken = (token: ServiceTokenView, secret: string): Document => {
       {
         ...members,
         id: secret,
-        // As in Vault: only if there is one.
+        // Present only if set, as in Vault.
         ...(boundCidrs.length > 0 && { boundCidrs }),
         ...(role !== null && { role }),
         creationTime: Math.floor(token.createdAt / secondMs),
@@ -158,7 +158,7 @@ const encodeAuth = (token: ServiceTokenView, secret: string): Document => ({
   num_uses: token.usesLeft ?? 0,
 })
 
-/** The token in `auth`, and its record in `data` of the native dialect. */
+/** Returns an answer with the token in `auth`, and in the native dialect its record in `data`. */
 const issued = <Received>(
   decode: (answer: TokenAnswer, secret: string) => Received,
 ): Answer<CreatedServiceToken, Received> => ({
@@ -195,7 +195,7 @@ const shownToken: Answer<ShownToken, ServiceTokenView> = {
 
 const granted = someOf("create", "read", "update", "patch", "delete", "list", "sudo", "deny", "root")
 
-/** Capabilities by path; those of the first path are repeated under `capabilities`. */
+/** Capabilities by path. Those of the first path are repeated as `capabilities`. */
 const capabilities: Answer<readonly PathCapabilities[], (paths: readonly string[]) => readonly PathCapabilities[]> = {
   kind: "data",
   repeated: true,
@@ -217,7 +217,7 @@ const capabilities: Answer<readonly PathCapabilities[], (paths: readonly string[
     },
 }
 
-/** Reference of a request to a token. */
+/** Reference to a token in a request. */
 interface Naming {
   readonly token?: string
   readonly accessor?: string
@@ -248,7 +248,7 @@ interface CapabilityQuery {
   readonly paths: readonly string[]
 }
 
-/** Endpoints about a token that `refOf` names; no parameter names the caller's own. */
+/** Returns endpoints for the token that `refOf` returns. With the suffix `-self`, it is the caller's token and no parameter names it. */
 const endpointsFor = <const Suffix extends string>(
   suffix: Suffix,
   noun: string,

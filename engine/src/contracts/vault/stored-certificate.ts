@@ -208,7 +208,7 @@ const imported = dataOf(
   },
 )
 
-/** Null if the text is empty. */
+/** Instant or offset from now; null if the string is empty. */
 const instantOrOffset: ParameterType<InstantOrOffset | null> = {
   schema: z.codec(z.string(), z.custom<InstantOrOffset | null>(), {
     decode: (value, context) => (value === "" ? null : (parseInstantOrOffset(value) ?? mistyped(context, value))),
@@ -289,7 +289,7 @@ interface Inventory<Entry> {
   readonly items: readonly Entry[]
   readonly next: string | undefined
 }
-/** Names of the list, what is known of each, and where the next page begins. */
+/** Encodes a page: names, details of each, and the start of the next page. */
 const inventoryOf = <Entry>(
   { items, next }: Inventory<Entry>,
   keyOf: (entry: Entry) => string,
@@ -320,7 +320,7 @@ export const inventory = {
       return entry as InventoryEntry
     }),
 }
-/** Keys are `<mount>/<serial number>`: serial numbers are unique in their mount alone. */
+/** Codec of the search in all mounts. Keys are `<mount>/<serial number>`, because serial numbers are unique only within a mount. */
 export const mountInventory = {
   encode: (page: MountInventoryPage): Document =>
     inventoryOf(

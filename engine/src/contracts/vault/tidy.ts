@@ -1,4 +1,4 @@
-// Tidying, as in Vault. Durations are whole seconds in both dialects, except the pause.
+// Tidy operations as in Vault. Durations are whole seconds in both dialects, except the pause.
 import { type AutoTidyView, autoTidyView, defaultAutoTidySettings } from "../../pki/tidy/auto-tidy.ts"
 import { defaultTidyOptions, type TidyOptions } from "../../pki/tidy/tidy-options.ts"
 import { type TidyCounts, tidyStates } from "../../pki/tidy/tidy-run.ts"
@@ -139,7 +139,7 @@ const noRun: Document = Object.fromEntries(
 
 const status = {
   table: statusTable,
-  /** Every member is there at all times; before the first run, those about a run are null. */
+  /** Encodes all members at all times. Before the first run, members of a run are null. */
   encode({ run, lastAutomaticFinishedAt, stored, mountUuid }: TidyStatus): Document {
     const facts = {
       lastAutomaticFinishedAt: lastAutomaticFinishedAt ?? null,

@@ -38,7 +38,7 @@ const tokenRole = record(
   },
 )
 
-/** Members have their older names as well. */
+/** Answer in which members have their older names as well. */
 const named: Answer<{ readonly name: string; readonly role: TokenRole }, TokenRole> = {
   kind: "data",
   encode({ name, role }) {

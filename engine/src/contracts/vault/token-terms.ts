@@ -1,4 +1,4 @@
-// The `token_*` members that roles of every auth method have. Answers have all of them; 0 and the empty list are the default.
+// The `token_*` members that roles of all auth methods have. Answers contain all of them; 0 and empty lists are defaults.
 import { policyNameOf } from "../../access/policies/policy.ts"
 import type { TokenType } from "../../access/logins/token-terms.ts"
 import { z } from "zod"
@@ -33,7 +33,7 @@ export const tokenType: ParameterType<TokenType> = {
 
 export const optionalDuration = zeroAsNull(seconds)
 
-/** In lower case, each once. */
+/** Distinct names in lower case, sorted. */
 export const policyNames = mapped(
   texts,
   (names): readonly string[] => [...new Set(names.map(policyNameOf))].toSorted(),

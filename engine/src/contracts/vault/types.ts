@@ -1,13 +1,13 @@
-// Types of parameters below `/v1` as codecs of zod. Clients of this API send text for everything, so that reading coerces.
+// Types of parameters below `/v1` as codecs of zod. Vault clients send strings for all types, so decoding coerces.
 import { z } from "zod"
 import { commaSeparated, textProblem } from "../../core/text.ts"
 import { parseNestedJson } from "../../core/json-bounds.ts"
 import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant, secondMs } from "../../core/time.ts"
 
-/** Vault's names. */
+/** Type names of Vault. */
 export type FieldType = "string" | "bool" | "int" | "duration (sec)" | "slice" | "keypair" | "map"
 
-/** In the JSON Schema of OpenAPI 3.0, for path help. */
+/** JSON Schema of OpenAPI 3.0 by type, for path help. */
 export const fieldSchemas: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { type: "string" },
   bool: { type: "boolean" },
@@ -19,13 +19,13 @@ export const fieldSchemas: Readonly<Record<FieldType, Readonly<Record<string, un
 }
 
 export interface ParameterType<T> {
-  /** Between the native dialect and the domain. Its custom issues begin with a verb: "must not …". */
+  /** Codec between the native dialect and the domain. Texts of custom issues begin with a verb: "must not …". */
   readonly schema: z.ZodType<T>
-  /** Ends the sentence "must be …". */
+  /** Completes the sentence "must be …". */
   readonly expected: string
-  /** As path help names it. */
+  /** Type name in path help. */
   readonly type: FieldType
-  /** Of a list that is not of strings. */
+  /** Item type of a list that is not of strings. */
   readonly items?: "integer"
   /** Encodes for Vault clients, if they read another form. */
   vault?(this: void, value: T): unknown
@@ -33,7 +33,7 @@ export interface ParameterType<T> {
 
 type Context = z.core.ParsePayload
 
-/** Ends a decoder whose value is of another type than expected. */
+/** Reports that the value has another type than expected, and ends the decoder. */
 export function mistyped(context: Context, input: unknown): never {
   context.issues.push({ code: "invalid_value", values: [], input })
   return z.NEVER
@@ -44,11 +44,11 @@ export function problem(context: Context, input: unknown, message: string): neve
 }
 
 const kibibyte = 1_024
-/** Certificates and requests for them; nothing longer is parsed. */
+/** Maximum length of certificates and CSRs; longer text is not parsed. */
 const textMaximumBytes = 64 * kibibyte
 const listMaximum = 100_000
 
-/** Numbers and booleans are taken for their text. */
+/** Returns a type of strings. Numbers and booleans are read as their text. */
 export const textUpTo = (maximumBytes: number): ParameterType<string> => ({
   schema: z.codec(z.union([z.string(), z.number(), z.boolean()]), z.string(), {
     decode(value, context) {
@@ -96,7 +96,7 @@ function parseSeconds(value: string | number): number | undefined {
   return ms !== undefined && ms >= 0 && Number.isSafeInteger(ms) ? ms : undefined
 }
 
-/** A string in the native dialect, whole seconds in the vault dialect; milliseconds inside. */
+/** Milliseconds in the domain, a string in the native dialect, whole seconds in the vault dialect. */
 export const duration: ParameterType<number> = {
   schema: z.codec(z.union([z.string(), z.number()]), z.number(), {
     decode: (value, context) => parseSeconds(value) ?? mistyped(context, value),
@@ -107,14 +107,14 @@ export const duration: ParameterType<number> = {
   vault: (value) => Math.trunc(value / secondMs),
 }
 
-/** A string in both dialects. */
+/** Duration that is a string in both dialects. */
 export const durationText: ParameterType<number> = {
   schema: duration.schema,
   expected: duration.expected,
   type: duration.type,
 }
 
-/** Seconds in both dialects. */
+/** Duration that is in seconds in both dialects. */
 export const seconds: ParameterType<number> = {
   ...durationText,
   schema: z.codec(z.union([z.string(), z.number()]), z.number(), {
@@ -123,7 +123,7 @@ export const seconds: ParameterType<number> = {
   }),
 }
 
-/** RFC 3339 in milliseconds. */
+/** RFC 3339 with milliseconds. */
 export const exactInstant: ParameterType<Instant> = {
   schema: z.codec(z.string(), z.number(), {
     decode: (value, context) => parseInstant(value) ?? mistyped(context, value),
@@ -133,7 +133,7 @@ export const exactInstant: ParameterType<Instant> = {
   type: "string",
 }
 
-/** RFC 3339 in whole seconds; null if the text is empty. */
+/** RFC 3339 in whole seconds; null if the string is empty. */
 export const instant: ParameterType<Instant | null> = {
   schema: z.codec(z.string(), z.custom<Instant | null>(), {
     decode: (value, context) => (value === "" ? null : (parseInstant(value) ?? mistyped(context, value))),
@@ -143,7 +143,7 @@ export const instant: ParameterType<Instant | null> = {
   type: "string",
 }
 
-/** Stops at the first item that cannot be read, however many there are. */
+/** Decodes items. Stops at the first item that cannot be read, however long the list is. */
 function eachOf<T>(items: readonly unknown[], { schema }: ParameterType<T>, context: Context): readonly T[] {
   const read: T[] = []
   for (const item of items) {
@@ -157,7 +157,7 @@ function eachOf<T>(items: readonly unknown[], { schema }: ParameterType<T>, cont
   return read
 }
 
-/** A list, or its text with commas between; what is blank between commas is no entry. */
+/** Returns a type of lists of strings, or comma-separated strings. Blank entries between commas are dropped. */
 export const textsUpTo = (maximumBytes: number): ParameterType<readonly string[]> => {
   const entry = textUpTo(maximumBytes)
   return {
@@ -176,7 +176,7 @@ export const textsUpTo = (maximumBytes: number): ParameterType<readonly string[]
 
 export const texts = textsUpTo(textMaximumBytes)
 
-/** A list of whole numbers, or its text with commas between. */
+/** List of integers, or comma-separated string. */
 export const integers: ParameterType<readonly number[]> = {
   schema: z.codec(z.union([z.string(), z.number(), z.array(z.unknown())]), z.custom<readonly number[]>(), {
     decode(value, context) {
@@ -201,7 +201,7 @@ function entriesOf(value: unknown): readonly (readonly [string, unknown] | undef
   return typeof value === "string" ? commaSeparated(value).map(splitAtEquals) : undefined
 }
 
-/** An object of strings, a list of `name=value`, or its text with commas between. */
+/** Object of strings, list of `name=value`, or comma-separated string of them. */
 export const stringMap: ParameterType<Readonly<Record<string, string>>> = {
   schema: z.codec(z.unknown(), z.custom<Readonly<Record<string, string>>>(), {
     decode(value, context) {
@@ -221,7 +221,7 @@ export const stringMap: ParameterType<Readonly<Record<string, string>>> = {
   type: "keypair",
 }
 
-/** Vault clients expect null for an empty map. */
+/** Object of strings that is null if empty, as Vault clients expect. */
 export const stringMapOrNull: ParameterType<Readonly<Record<string, string>>> = {
   ...stringMap,
   schema: z.codec(z.unknown(), stringMap.schema, {
@@ -230,7 +230,7 @@ export const stringMapOrNull: ParameterType<Readonly<Record<string, string>>> = 
   }),
 }
 
-/** The text of a JSON object of strings, or a `stringMap`. */
+/** Text of a JSON object of strings, or a `stringMap`. */
 export const stringMapText: ParameterType<Readonly<Record<string, string>>> = {
   schema: z.codec(z.unknown(), stringMap.schema, {
     decode: (value) => (typeof value === "string" ? (parseNestedJson(value) ?? value) : value),
@@ -240,7 +240,7 @@ export const stringMapText: ParameterType<Readonly<Record<string, string>>> = {
   type: "keypair",
 }
 
-/** Any value; its reader reports what is wrong with it. */
+/** Any value; its reader reports faults. */
 export const anything: ParameterType<unknown> = { schema: z.unknown(), expected: "", type: "map" }
 
 const alternatives = (words: readonly string[]): string => {
@@ -254,7 +254,7 @@ export const enumOf = <Word extends string>(...words: readonly Word[]): Paramete
   type: "string",
 })
 
-/** Some of the words: a list, or text with commas between. */
+/** Returns a type of lists of some of the words, or comma-separated strings. */
 export const someOf = <Word extends string>(...words: readonly Word[]): ParameterType<readonly Word[]> => ({
   ...texts,
   schema: z.codec(texts.schema, z.custom<readonly Word[]>(), {
@@ -274,7 +274,7 @@ export const nullable = <T>({ schema, expected, type, vault }: ParameterType<T>)
   ...(vault && { vault: (value: T | null) => (value === null ? null : vault(value)) }),
 })
 
-/** A parameter with other values in the domain. */
+/** Returns a parameter type whose values are converted for the domain. */
 export const mapped = <T, U>(
   { schema, expected, type, vault }: ParameterType<T>,
   decode: (value: T) => U,
@@ -286,7 +286,7 @@ export const mapped = <T, U>(
   ...(vault && { vault: (value: U) => vault(inverse(value)) }),
 })
 
-/** 0 is null. */
+/** Reads 0 as null. */
 export const zeroAsNull = (type: ParameterType<number>): ParameterType<number | null> =>
   mapped(
     type,
@@ -294,7 +294,7 @@ export const zeroAsNull = (type: ParameterType<number>): ParameterType<number | 
     (value) => value ?? 0,
   )
 
-/** Reads `to` where clients send `from`. */
+/** Reads `from` as `to`. */
 export const substitute = <T>(type: ParameterType<T>, from: unknown, to: unknown): ParameterType<T> => ({
   ...type,
   schema: z.codec(z.unknown(), type.schema, {
@@ -307,7 +307,9 @@ const isEmpty = (value: unknown): boolean =>
   [undefined, null, "", false, 0].some((one) => one === value) ||
   (typeof value === "object" && value !== null && Object.keys(value).length === 0)
 
-/** A parameter that this server does not have: rejected unless its value is empty. `detail` ends the sentence. */
+/**
+ * Returns a type for a parameter that this server does not have: only empty values are accepted. `detail` ends the sentence of the fault.
+ */
 export const rejected = <T>(type: ParameterType<T>, detail: string): ParameterType<T> => ({
   ...type,
   schema: z.codec(type.schema, z.custom<T>(), {
@@ -316,11 +318,11 @@ export const rejected = <T>(type: ParameterType<T>, detail: string): ParameterTy
   }),
 })
 
-/** A parameter of Vault that this server does not have. */
+/** Returns a type for a parameter of Vault that this server does not have. */
 export const unsupported = <T>(type: ParameterType<T>, remedy = ""): ParameterType<T> =>
   rejected(type, `is not supported${remedy}`)
 
-/** An empty string on the wire if it is null. */
+/** String that is empty on the wire if it is null. */
 export const textOrNull: ParameterType<string | null> = mapped(
   text,
   (value) => (value === "" ? null : value),

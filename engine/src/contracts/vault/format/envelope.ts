@@ -13,11 +13,11 @@ export interface Answer {
   /** Sentences; they never change the status. */
   readonly warnings?: readonly string[] | undefined
   readonly lease?: Lease | undefined
-  /** The token that a login or its renewal gives. */
+  /** Token that a login or its renewal returns. */
   readonly auth?: Document | undefined
-  /** Members of the data that existing clients look for beside it as well. */
+  /** The members of `data` are repeated at the top level, where Vault clients read them as well. */
   readonly repeated?: boolean | undefined
-  /** Of a mount; the system's own answers have none. */
+  /** Type of the mount; absent from answers of system endpoints. */
   readonly mountType?: string | undefined
 }
 
@@ -37,7 +37,7 @@ export function encodeEnvelope(answer: Answer, requestId: string, dialect: Diale
   }
 }
 
-/** One string in the native dialect; a list or null for Vault clients. */
+/** Encodes one string in the native dialect; a list or null for Vault clients. */
 function encodeWarnings(warnings: readonly string[], dialect: Dialect): unknown {
   if (dialect === "native") return warnings.map((warning) => warning.replaceAll("\n", " ")).join("\n")
   return warnings.length === 0 ? null : warnings

@@ -31,7 +31,7 @@ const statuses: Record<EngineErrorCode, number> = {
   "out-of-service": 503,
 }
 
-/** The names of members that do not follow from those inside, keyed by the latter. */
+/** Wire names, by domain name, of members whose wire name does not follow from it. */
 export type WireNames = Readonly<Record<string, string>>
 
 export interface EncodedError {
@@ -40,7 +40,7 @@ export interface EncodedError {
   readonly headers: Readonly<Record<string, string>>
 }
 
-// The sentences are all that the body holds; what our own client wants to know besides goes into headers.
+// The body has sentences only; our own client reads further facts from headers.
 const codeHeader = "x-error-code"
 const fieldsHeader = "x-error-fields"
 const faultsMaximum = 100
@@ -55,14 +55,14 @@ export function encodeError(error: EngineError, wireNames: WireNames = {}): Enco
 
 function sentencesOf(error: EngineError, faults: readonly Fault[], wireNames: WireNames): string[] {
   if (faults.length > 0) return faults.map((fault) => shortened(sentenceOf(fault, wireNames)))
-  // Who has no valid token and who may not do it hear the same words, which existing clients look for.
+  // Missing authentication and missing authorization have the same text, which Vault clients match.
   if (error.code === "unauthenticated") return ["permission denied"]
-  // Nothing to say: what was asked for is not there.
+  // Vault answers a missing resource with an empty list of errors.
   if (error.code === "not-found" && error.message === notFoundDetail) return []
   return [shortened(error.message)]
 }
 
-/** Names the parameter unless the detail does. */
+/** Returns the detail, after the parameter's name unless it contains the name. */
 function sentenceOf({ detail, field }: Fault, wireNames: WireNames): string {
   const [name = ""] = wirePath(field, wireNames).split("/")
   return name === "" || new RegExp(`\\b${name}\\b`).test(detail) ? detail : `${name}${separator}${detail}`
@@ -70,7 +70,7 @@ function sentenceOf({ detail, field }: Fault, wireNames: WireNames): string {
 
 const separator = ": "
 
-/** `["allowedDomains", 3]` → `allowed_domains/3`. */
+/** Converts `["allowedDomains", 3]` to `allowed_domains/3`. */
 const wirePath = (field: FieldPath = [], wireNames: WireNames): string =>
   field
     .map((part) => (typeof part === "number" ? String(part) : (wireNames[part] ?? underscored(part))))
@@ -79,7 +79,7 @@ const wirePath = (field: FieldPath = [], wireNames: WireNames): string =>
 
 const detailMaximum = 1_000
 
-/** A detail may repeat what was sent, which may be long. */
+/** Truncates a detail, which may repeat long input. */
 const shortened = (detail: string): string =>
   detail.length <= detailMaximum ? detail : `${detail.slice(0, detailMaximum).toWellFormed()}…`
 
@@ -107,7 +107,7 @@ export interface AnsweredError {
   readonly retryAfterMs?: number | undefined
 }
 
-/** The error a server answered, as the remote engine throws it. `names` are those inside, keyed by those on the wire. */
+/** Decodes an error for the remote engine. `names` are domain names by wire name. */
 export function decodeError(answer: AnsweredError, names: Readonly<Record<string, string>> = {}): EngineError {
   const { status, retryAfterMs, header } = answer
   const told = header(codeHeader)

@@ -17,17 +17,17 @@ export interface Encoding {
   readonly privateKeyFormat: WirePrivateKeyFormat
 }
 
-/** PEM, with keys in the form that is usual for them, unless more is said. */
+/** Returns the requested encoding. Default: PEM, with keys in the traditional structure of their type. */
 export const encodingOf = (given: { readonly [Name in keyof Encoding]: Encoding[Name] | undefined }): Encoding => ({
   format: given.format ?? "pem",
   privateKeyFormat: given.privateKeyFormat ?? "der",
 })
 
-/** A bundle's other members are PEM. */
+/** Encodes a certificate. With `pem_bundle` it is PEM, as all other members of the answer are. */
 export const encodeCertificate = (der: Uint8Array, as: Format): string =>
   as === "der" ? base64(der) : writePem("CERTIFICATE", der)
 
-/** The same, for certificates that are handed out again and again. */
+/** Encodes a CA certificate. Its PEM is cached, because many answers contain it. */
 export const encodeAuthority = (der: Uint8Array, as: Format): string => (as === "der" ? base64(der) : authorityPem(der))
 
 const authorityPem = memoizeByIdentity((der: Uint8Array) => writePem("CERTIFICATE", der))
@@ -36,8 +36,8 @@ const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
 
 /**
- * Encodes a private key. `der` is the usual form for the key type. `pkcs8` is PEM in the native dialect, whatever the format; in the
- * vault dialect it is DER with `format` `der` (docs/dialects.md).
+ * Encodes a private key. `der` is the usual form for the key type. `pkcs8` is PEM in the native dialect, whatever the format; in the vault
+ * dialect it is DER with `format` `der` (docs/dialects.md).
  */
 export function encodePrivateKey(key: PrivateKey, { format: as, privateKeyFormat: form }: Encoding, dialect: Dialect) {
   const structure = form === "pkcs8" ? "pkcs8" : "traditional"
@@ -45,7 +45,7 @@ export function encodePrivateKey(key: PrivateKey, { format: as, privateKeyFormat
   return isPem ? key.pem(structure) : base64(key.der(structure))
 }
 
-/** Key, certificate and whatever leads to the root, which clients have already. */
+/** Returns key, certificate and chain in PEM, without self-issued certificates, which clients have already. */
 export const encodeBundle = (
   certificate: Uint8Array,
   chain: readonly Uint8Array[],

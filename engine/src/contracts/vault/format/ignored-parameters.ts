@@ -5,7 +5,7 @@ const nameMaximum = 64
 export const ignoredWarnings = (names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`Endpoint ignored these unrecognized parameters: ${boundedList(names)}`]
 
-/** Names are the client's: long ones are cut, and at most 20 are listed. */
+/** Joins names that clients chose: names of more than 64 characters are truncated, and at most 20 are listed. */
 export function boundedList(names: readonly string[]): string {
   const shown = names
     .toSorted()

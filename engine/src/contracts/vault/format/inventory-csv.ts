@@ -15,7 +15,7 @@ const columns: Readonly<Record<string, (entry: MountInventoryEntry) => string>> 
   revoked_at: ({ revokedAt }) => (revokedAt === null ? "" : formatInstant(revokedAt)),
 }
 
-/** Spreadsheets run text that begins so as a formula, and names come from certificate requests. */
+/** Spreadsheets execute text that begins like this as a formula, and names come from certificate requests. */
 const formula = /^[=+\-@\t\r]/
 
 function field(text: string): string {

@@ -1,21 +1,23 @@
-// Kinds of members in requests and answers, for server and client: how each is read, written and named in errors. Clients send strings
-// for all kinds (docs/compatibility.md, "Requests to the certificate API"), so reading coerces; writing never does.
+// Kinds of members in requests and answers, for server and client: decoding, encoding and error texts. Clients send strings for all kinds
+// (docs/compatibility.md, "Requests to the certificate API"), so decoding coerces; encoding does not.
 import { ZodLiteral } from "zod"
 import { type Fault, unavailable } from "../../../core/errors.ts"
 import { encode as encodeUnchecked } from "../../codec.ts"
 import type * as types from "../types.ts"
 import { type Dialect, underscored } from "./dialect.ts"
 
-/** One kind of member. */
+/** Kind of member. */
 export interface Kind<T> {
-  /** Undefined for what cannot be read; or why it cannot, where `expected` does not say it. */
+  /** Returns undefined if the value cannot be read, or a `Problem` if `expected` does not explain why. */
   readonly decode: (value: unknown) => T | undefined | Problem
   readonly encode: (value: T, dialect: Dialect) => unknown
-  /** Ends the sentence "must be …". */
+  /** Completes the sentence "must be …". */
   readonly expected: string
-  /** As path help names it. */
+  /** Type name in path help. */
   readonly type: types.FieldType
-  /** For OpenAPI: of a list that is not of strings, the only values that there are, and whether Vault clients read another form. */
+  /**
+   * Facts for OpenAPI: item type of a list that is not of strings, the only allowed values, and whether Vault clients read another form.
+   */
   readonly items?: "integer"
   readonly values?: readonly unknown[]
   readonly hasVaultForm?: true
@@ -29,10 +31,10 @@ export class Problem {
   }
 }
 
-/** Bundles of certificates and keys. */
+/** Maximum length of bundles of certificates and keys. */
 export const importMaximumBytes = 1_024 * 1_024
 
-/** A type of the contracts as a kind. */
+/** Converts a type of the contracts to a kind. */
 export const kindOf = <T>({ schema, expected, type, items, vault }: types.ParameterType<T>): Kind<T> => ({
   decode(value) {
     const parsed = schema.safeParse(value)
@@ -53,13 +55,13 @@ export const kindOf = <T>({ schema, expected, type, items, vault }: types.Parame
 type AnyKind = Kind<any>
 type Values<Kinds> = { readonly [Name in keyof Kinds]: Kinds[Name] extends Kind<infer T> ? T : never }
 
-/** The members of one document, by their names inside. */
+/** Members of one document, by their domain names. */
 export interface Parameters<T extends object> {
   readonly members: readonly Member<T>[]
   readonly byWireName: ReadonlyMap<string, Member<T>>
 }
 
-/** What a table reads. */
+/** Values of a table. */
 export type ValuesOf<Table> = Table extends Parameters<infer T> ? T : never
 
 interface Member<T> {
@@ -73,14 +75,14 @@ interface Member<T> {
 
 /** Help for a member. */
 export interface ParameterNote {
-  /** Sentences. */
+  /** One or more sentences. */
   readonly rule: string
-  /** As on the wire, in the native dialect. */
+  /** Default on the wire, in the native dialect. */
   readonly default?: unknown
   readonly example?: unknown
 }
 
-/** A table as help reads it. */
+/** Table as read by path help. */
 export interface ParameterTable {
   readonly members: readonly {
     readonly wireName: string
@@ -94,7 +96,7 @@ interface Documented {
   readonly optional?: readonly string[]
 }
 
-/** `wireNames` are those that do not follow from the name inside (`member-name.ts`). */
+/** Returns a table. `wireNames` are names that do not follow from the domain name. */
 export function parameters<Kinds extends Readonly<Record<string, AnyKind>>>(
   kinds: Kinds,
   wireNames: { readonly [Name in keyof Kinds]?: string } = {},
@@ -112,11 +114,11 @@ export function parameters<Kinds extends Readonly<Record<string, AnyKind>>>(
 
 export interface Decoded<T> {
   readonly value: Partial<T>
-  /** Of members that cannot be read; they have no value. */
+  /** Faults of members that cannot be read, which have no value. */
   readonly faults: readonly Fault[]
-  /** Members that are null: of a merge patch, those to be taken away (RFC 7396). */
+  /** Members that are null: a merge patch removes them (RFC 7396). */
   readonly removed: readonly (keyof T & string)[]
-  /** Members that the table does not know. */
+  /** Wire names that the table does not know. */
   readonly ignored: readonly string[]
 }
 
@@ -146,7 +148,7 @@ export function decodeDocument<T extends object>({ byWireName }: Parameters<T>, 
   return { value, faults, removed, ignored }
 }
 
-/** Members that are undefined are left out. */
+/** Encodes members, without those that are undefined. */
 export function encodeMembers<T extends object>(
   { members }: Parameters<T>,
   value: Partial<T>,
@@ -160,7 +162,7 @@ export function encodeMembers<T extends object>(
   return document
 }
 
-/** An answer, which has every member that is not optional. */
+/** Decodes an answer. Throws `unavailable` if a member that is not optional is missing. */
 export function decodeAnswer<T extends object>(table: Parameters<T>, document: unknown): T {
   const value = decodeSomeAnswer(table, document)
   const missing = table.members.find(({ name, optional }) => optional !== true && !Object.hasOwn(value, name))
@@ -168,7 +170,7 @@ export function decodeAnswer<T extends object>(table: Parameters<T>, document: u
   return value as T
 }
 
-/** An answer that may lack members. */
+/** Decodes an answer that may lack any member. Throws `unavailable` if a member cannot be read. */
 export function decodeSomeAnswer<T extends object>(table: Parameters<T>, document: unknown): Partial<T> {
   if (!isDocument(document)) throw unreadable("there is no data")
   const { value, faults } = decodeDocument(table, document)

@@ -18,7 +18,7 @@ export function encodePolicyQuestion(question: PolicyQuestion): string {
   return object(members)
 }
 
-/** From JSON texts; the last value of a name is the one that counts, and the only one. */
+/** Joins names and JSON texts to an object. Of several members with the same name, only the last is written. */
 const object = (members: readonly (readonly [string, string])[]): string =>
   `{${[...new Map(members)].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`
 
@@ -55,11 +55,11 @@ const encodeUrls = (urls: ProposedIssuer["urls"] | undefined) => ({
   ocsp_servers: urls?.ocspServers ?? [],
 })
 
-/** `768h0m0s`: the one form that services written in Go are sure to have met. */
+/** Formats `768h0m0s`, the form in which Go prints durations and which services in Go can parse. */
 const goDuration = (durationMs: number): string =>
   `${Math.floor(durationMs / hourMs)}h${Math.floor((durationMs % hourMs) / minuteMs)}m${Math.floor((durationMs % minuteMs) / secondMs)}s`
 
-/** Go writes an empty list as null. */
+/** Go encodes an empty list as null. */
 const answer = z.strictObject({
   request_uuid: z.string(),
   error: z.string().max(10_000).nullish(),
@@ -70,7 +70,10 @@ const answer = z.strictObject({
   generate_lease: z.boolean().nullish(),
 })
 
-/** What came back; or why it is no answer to the question with this id: the end of a sentence that begins "its answer ". */
+/**
+ * Decodes an answer. Returns a string if it is not a valid answer to this question, which completes a sentence beginning with "its answer
+ * ".
+ */
 export function decodePolicyAnswer(body: Uint8Array, questionId: string): PolicyAnswer | string {
   const document = parsed(body)
   if (document === undefined) return "is not JSON"
@@ -88,12 +91,12 @@ export function decodePolicyAnswer(body: Uint8Array, questionId: string): Policy
     issuerRef: issuerRef || undefined,
     store: read.data.store_certificate ?? false,
     lease: read.data.generate_lease ?? false,
-    // Who says both has given a certificate, and something to think about.
+    // An error that comes with a certificate is only a warning.
     warnings: error ? [...warnings, error] : warnings,
   }
 }
 
-/** A certificate of the public API's own words nests four levels; the client reads no more than a megabyte. */
+/** A certificate template in Vault's format nests four levels; the client reads no more than a megabyte. */
 const answerBounds: JsonBounds = { ...defaultJsonBounds, depth: 20 }
 
 function parsed(body: Uint8Array): unknown {
@@ -104,7 +107,7 @@ function parsed(body: Uint8Array): unknown {
   }
 }
 
-/** Names the member and nothing of what is in it. */
+/** Returns the first problem, with the name of the member but not its value. */
 function problemOf(error: z.ZodError): string {
   const [issue] = error.issues
   if (issue?.code === "unrecognized_keys") return `has a member that is not known: ${issue.keys[0]?.slice(0, 64)}`

@@ -1,12 +1,15 @@
-// The members of a JSON object as texts, untouched: numbers too long for this language, and every space, go on as they came.
+// Members of a JSON object as their original text, so that numbers beyond double precision and white space are passed on unchanged.
 
-/** By name; of a name that comes twice the last counts, as with `JSON.parse`. Undefined unless the text is one JSON object. */
+/**
+ * Returns texts by name. The last of several members with the same name counts, as with `JSON.parse`. Returns undefined unless the text is
+ * one JSON object.
+ */
 export function rawMembers(text: string): ReadonlyMap<string, string> | undefined {
   const pairs = rawPairs(text)
   return pairs && new Map(pairs)
 }
 
-/** In their order, each as often as it comes. */
+/** Returns all members in their order, with duplicates. */
 function rawPairs(text: string): readonly (readonly [name: string, value: string])[] | undefined {
   if (!isObject(text)) return undefined
   const pairs: (readonly [string, string])[] = []
@@ -23,7 +26,7 @@ function rawPairs(text: string): readonly (readonly [name: string, value: string
   }
 }
 
-/** The parser knows all of the grammar; what follows may take it for granted. */
+/** Returns whether the text is a valid JSON object. The scanners below rely on its validity. */
 function isObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)
@@ -41,14 +44,14 @@ function nextToken(text: string, from: number): number {
   return at
 }
 
-/** After the closing quotation mark of the string that begins here. */
+/** Returns the position after the closing quotation mark of the string that begins here. */
 function endOfString(text: string, from: number): number {
   let at = from + 1
   while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1
   return at + 1
 }
 
-/** Where the comma or brace stands that ends the value. */
+/** Returns the position of the comma or brace that ends the value. */
 function endOfValue(text: string, from: number): number {
   let depth = 0
   let at = from

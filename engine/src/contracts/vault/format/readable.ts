@@ -2,7 +2,7 @@ import { readCertificatePem } from "../../../x509/certificate-pem.ts"
 import { UnacceptableInput } from "../../../x509/unacceptable-input.ts"
 import { unreadable } from "./parameters.ts"
 
-/** What an answer holds, read; throws `unavailable` where it is not what it should be. */
+/** Reads a part of an answer. Throws `unavailable` if its content is not acceptable. */
 export function readable<T>(read: () => T): T {
   try {
     return read()
@@ -11,5 +11,5 @@ export function readable<T>(read: () => T): T {
   }
 }
 
-/** DER. */
+/** Returns DER. Throws `unavailable` if the text is not a certificate. */
 export const readableCertificate = (pem: string): Uint8Array => readable(() => readCertificatePem(pem))
