@@ -1,4 +1,4 @@
-// The endpoints of an ACME directory (RFC 8555, section 7; RFC 9773), and what their payloads hold.
+// Endpoints of an ACME directory (RFC 8555, section 7; RFC 9773) and their payloads.
 import { type Identifier, readIdentifier } from "../../acme/orders/identifier.ts"
 import { AcmeProblem, malformed } from "../../acme/problem.ts"
 import { type Instant, parseInstant } from "../../core/time.ts"
@@ -14,7 +14,7 @@ const deciders = {
   PolicyService: "/external-policy",
   Policy: "/external-policy/:policy",
 }
-/** Addresses of directories, below a mount, with the ends of operation ids in OpenAPI. */
+/** Paths of directories below a mount, with suffixes for operation ids in OpenAPI. */
 export const directories = Object.entries(issuers).flatMap(([issuer, above]) =>
   Object.entries(deciders).map(([decider, below]) => ({ name: `${issuer}${decider}`, path: `${above}${below}/acme` })),
 )
@@ -60,7 +60,7 @@ function readIdentifierObject(value: unknown): Identifier {
 
 const identifiersReadMaximum = 1_000
 
-/** With a subproblem for each that cannot be read (RFC 8555, section 6.7.1). */
+/** Reads identifiers. Throws `AcmeProblem`, with a subproblem for each invalid identifier (RFC 8555, section 6.7.1). */
 function readIdentifiers(given: unknown): readonly Identifier[] {
   if (!Array.isArray(given)) throw malformed(`"identifiers" is no list.`)
   if (given.length > identifiersReadMaximum) throw malformed(`"identifiers" is too long.`)
@@ -93,7 +93,7 @@ function readCsr(csr: unknown): Uint8Array {
   return readBase64url(csr, `"csr"`)
 }
 
-/** Reasons that are final; a hold could be lifted (RFC 5280, section 5.3.1). */
+/** Permanent reasons. A hold could be lifted (RFC 5280, section 5.3.1), and revocations here are final. */
 const reasons = (Object.entries(revocationReasons) as [RevocationReason, number][]).filter(
   ([name]) => name !== "certificateHold" && name !== "removeFromCrl",
 )

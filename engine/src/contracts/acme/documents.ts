@@ -1,4 +1,4 @@
-// What stands in ACME's documents (RFC 8555, section 7; RFC 9773). Addresses all begin with the directory's.
+// Documents of ACME (RFC 8555, section 7; RFC 9773). All URLs begin with that of the directory.
 import type {
   AccountView,
   AuthorizationView,
@@ -30,7 +30,7 @@ export function encodeProblem(problem: Problem, status?: number): JsonObject {
   }
 }
 
-/** Of what went wrong before, with the status it would have been refused with. */
+/** Encodes a stored problem with the status of its type. */
 const encodeKeptProblem = (problem: Problem): JsonObject => encodeProblem(problem, problemStatuses[problem.type])
 
 export function encodeDirectory(view: DirectoryView): JsonObject {
@@ -62,7 +62,7 @@ export const challengeUrl = (
   { authorizationId, type }: Pick<ChallengeView, "authorizationId" | "type">,
 ) => `${base}/challenge/${authorizationId}/${type}`
 
-/** The account that a `kid` names; undefined for what is none of this directory's. */
+/** Returns the account id in a `kid`, or undefined if the URL is not one of this directory. */
 export function accountIdIn(base: string, kid: string): AcmeAccountId | undefined {
   const prefix = `${base}/account/`
   return kid.startsWith(prefix) ? parseAccountId(kid.slice(prefix.length)) : undefined
@@ -125,7 +125,7 @@ export const encodeRenewalInfo = ({ start, end, explanationUrl }: RenewalInfo): 
 /** RFC 3339, in whole seconds. */
 const timestamp = (instant: Instant): string => formatInstant(instant).replace(/\.\d+Z$/, "Z")
 
-/** Of a POST that is none in the place of a GET. */
+/** Reads the payload of a POST that is not a POST-as-GET. Throws `malformed`. */
 export const readPayload = (payload: Uint8Array | undefined): JsonObject => {
   if (payload === undefined) throw malformed("The payload is empty.")
   return readObject(payload, "The payload")

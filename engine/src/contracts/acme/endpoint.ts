@@ -1,8 +1,8 @@
-// An endpoint below an ACME directory as a plain object (RFC 8555). What a client sends is the payload of a JWS.
+// Endpoint below an ACME directory as a plain object (RFC 8555). The request body is the payload of a JWS.
 import type { JsonObject } from "./object.ts"
 import type { Documentation } from "../codec.ts"
 
-/** A member of a payload. `read` throws `AcmeProblem`. */
+/** Member of a payload. `read` throws `AcmeProblem`. */
 export interface PayloadMember<T> extends Documentation {
   /** JSON Schema. */
   readonly schema: JsonObject
@@ -14,7 +14,7 @@ type Members<T> = { readonly [Name in keyof T]: PayloadMember<T[Name]> }
 
 export interface Payload<T> {
   readonly members: Readonly<Record<string, PayloadMember<unknown>>>
-  /** Members that are not declared count for nothing. Throws `AcmeProblem`. */
+  /** Ignores undeclared members. Throws `AcmeProblem`. */
   readonly decode: (payload: JsonObject) => T
 }
 
@@ -27,21 +27,21 @@ export const payload = <T extends object>(members: Members<T>): Payload<T> => {
 }
 
 export interface AcmeEndpoint {
-  /** GET is open. POST is signed, and a POST-as-GET if it has no payload (RFC 8555, section 6.3). */
+  /** GET needs no signature. POST is signed, and is a POST-as-GET if it has no payload (RFC 8555, section 6.3). */
   readonly method: "GET" | "POST"
-  /** From the directory. */
+  /** Path below the directory. */
   readonly path: string
   readonly summary: string
-  /** The key that signs a POST. */
+  /** Key that signs a POST. */
   readonly signer?: "account" | "new key" | "account or certificate key"
   readonly payload?: Payload<unknown>
-  /** The payload may be left out, to read what it would change. */
+  /** Without a payload, the request reads the resource that it would change. */
   readonly payloadOptional?: true
   readonly answers: AcmeAnswer
 }
-/** The document is a schema of `openapi.ts`. */
+/** Answer of an endpoint. `document` names a schema of `openapi.ts`. */
 export interface AcmeAnswer {
-  /** 200 unless there are others. */
+  /** Default: 200. */
   readonly statuses?: readonly number[]
   readonly document?: string
   readonly mediaType?: string

@@ -1,5 +1,5 @@
-// Requests as they are signed (RFC 8555, section 6.2; RFC 7515): flattened JSON, one signature, everything that counts in the
-// protected header. `jose` verifies signatures and MACs; the nonce is redeemed in the transaction of the request.
+// Signed requests (RFC 8555, section 6.2; RFC 7515): flattened JSON with one signature, and all parameters in the protected header. `jose`
+// verifies signatures and MACs; the nonce is redeemed in the transaction of the request.
 import { flattenedVerify, errors as joseErrors, type FlattenedJWSInput } from "jose"
 import { malformed, AcmeProblem } from "../../acme/problem.ts"
 import { type PublicJwk, type ReadJwk, readJwk } from "../../x509/jwk.ts"
@@ -12,22 +12,25 @@ const signatureAlgorithms = ["ES256", "ES384", "ES512", "RS256", "EdDSA"]
 const macAlgorithms = ["HS256", "HS384", "HS512"]
 
 export interface SignedRequest {
-  /** The names of the algorithm's key: by reference or whole. */
+  /** Account URL that identifies the key; undefined if `jwk` is the key itself. */
   readonly kid: string | undefined
   readonly jwk: ReadJwk | undefined
   readonly nonce: string
-  /** Undefined where there is none: a POST-as-GET. */
+  /** Undefined for a POST-as-GET. */
   readonly payload: Uint8Array | undefined
   readonly jws: FlattenedJWSInput
 }
 
 /**
- * Header parameters that change what a signature covers or means. Other unknown parameters are ignored; an extension that `crit`
- * names and the server does not implement makes the JWS invalid (RFC 7515, section 4.1.11), and the server implements none.
+ * Header parameters that change what a signature covers or means. Other unknown parameters are ignored; an extension that `crit` names and
+ * the server does not implement makes the JWS invalid (RFC 7515, section 4.1.11), and the server implements none.
  */
 const unsupportedParameters = ["crit", "b64"]
 
-/** Everything but the signature. `url` is where the request has come to. Throws `malformed` and its kin. */
+/**
+ * Reads and checks a request, except for its signature and the validity of its nonce. `url` is the URL of the request. Throws
+ * `AcmeProblem`.
+ */
 export function readSignedRequest(body: Uint8Array, url: string): SignedRequest {
   const { jws, header } = readFlattened(readObject(body, "The body"), "The body")
   assertSupportedHeader(header, signatureAlgorithms)
@@ -59,7 +62,7 @@ export async function verifySignedRequest(signed: Pick<SignedRequest, "jws">, jw
   if (!(await isSignedRequest(signed, jwk))) throw malformed("The signature of the request is not one of its key.")
 }
 
-/** A binding, as a client sends it with its first request (RFC 8555, section 7.3.4). */
+/** External account binding as sent with the request for a new account (RFC 8555, section 7.3.4). */
 export interface SentBinding {
   readonly keyId: string
   readonly document: JsonObject
@@ -86,7 +89,7 @@ export function readBinding(value: unknown, url: string, accountKey: ReadJwk): S
   }
 }
 
-/** What is signed with a new key, inside what is signed with the old one (RFC 8555, section 7.3.5). */
+/** Key change: the inner JWS, which the new key signs, inside a request that the old key signs (RFC 8555, section 7.3.5). */
 export interface SentKeyChange {
   readonly newKey: ReadJwk
   readonly account: string
@@ -143,7 +146,7 @@ function readKey(value: unknown): ReadJwk {
   }
 }
 
-/** Verifies a signature or a MAC. A key of another type than the algorithm's verifies nothing. */
+/** Verifies a signature or a MAC. Returns false for a key whose type does not fit the algorithm. */
 async function isVerified(
   jws: FlattenedJWSInput,
   key: PublicJwk | Uint8Array,

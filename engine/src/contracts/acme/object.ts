@@ -1,4 +1,4 @@
-// JSON objects as ACME clients send them: no member twice, at whatever depth, which readers would take for different things.
+// JSON objects of ACME requests. Duplicate members are rejected at all depths, because parsers disagree about which one counts.
 import { malformed } from "../../acme/problem.ts"
 import { assertJsonBounds, type JsonBounds, JsonBoundsError } from "../../core/json-bounds.ts"
 
@@ -6,10 +6,10 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** An order of as many names as there may be is far within them; what an account's key signs nests three levels. */
+/** Bounds with room for an order of the maximum number of names. Payloads that account keys sign nest three levels. */
 const bounds: JsonBounds = { depth: 16, members: 100, elements: 1_000, stringBytes: 256 * 1024, values: 10_000 }
 
-/** `what` begins the sentence about what is wrong. Throws `malformed`. */
+/** Parses a JSON object. `what` begins the sentence of an error. Throws `malformed`. */
 export function readObject(bytes: Uint8Array, what: string): JsonObject {
   let text
   let value: unknown
@@ -26,7 +26,7 @@ export function readObject(bytes: Uint8Array, what: string): JsonObject {
   return value
 }
 
-/** Of all objects in it: of members that came twice, one is left. */
+/** Counts the members of all objects in it. Parsing leaves one of several members with the same name. */
 function membersRead(object: JsonObject): number {
   let count = 0
   const waiting: unknown[] = [object]
@@ -39,11 +39,11 @@ function membersRead(object: JsonObject): number {
   return count
 }
 
-/** Of JSON, as many as there are colons outside of texts. */
+/** Counts members in JSON text, which are as many as the colons outside of strings. */
 function membersWritten(text: string): number {
   let count = 0
   let quote = text.indexOf('"')
-  // Both go forward only, so that a long text is gone through once.
+  // Both positions only move forward, so that a long text is scanned once.
   for (let colon = text.indexOf(":"); colon !== -1;) {
     if (quote === -1 || colon < quote) {
       count += 1
@@ -57,7 +57,7 @@ function membersWritten(text: string): number {
   return count
 }
 
-/** Behind the quotation mark that ends the text which begins here. */
+/** Returns the position after the quotation mark that closes the string that begins at `quote`. */
 function endOfText(text: string, quote: number): number {
   for (let end = text.indexOf('"', quote + 1); ; end = text.indexOf('"', end + 1)) {
     let escapes = 0
@@ -66,14 +66,14 @@ function endOfText(text: string, quote: number): number {
   }
 }
 
-/** Base64url without padding, as RFC 7515, section 2, has it. Throws `malformed`. */
+/** Decodes base64url without padding (RFC 7515, section 2). Throws `malformed`. */
 export function readBase64url(value: unknown, what: string): Uint8Array {
   if (typeof value !== "string" || !/^[\w-]*$/.test(value) || value.length % 4 === 1)
     throw malformed(`${what} is not in base64url without padding.`)
   return Buffer.from(value, "base64url")
 }
 
-/** Some clients write null for what they leave out; most servers read it as that. */
+/** Returns whether a member is absent. Some clients send null instead, and most servers treat it as absent. */
 export const isLeftOut = (value: unknown): value is undefined | null => value === undefined || value === null
 
 export function text(object: JsonObject, name: string): string | undefined {

@@ -1,4 +1,4 @@
-// ACME below each directory of a mount, for OpenAPI. A request is described by the payload of its JWS.
+// OpenAPI description of ACME below each directory of a mount. Requests are described by the payload of their JWS.
 import { challengeTypes } from "../../acme/orders/order.ts"
 import {
   content,
@@ -16,7 +16,7 @@ import {
 import { acme, directories } from "./directory.ts"
 import type { AcmeEndpoint } from "./endpoint.ts"
 
-/** `prefix` and `parameters` are of the mount. */
+/** Returns operations by path. `prefix` and `parameters` are those of the mount. */
 export function acmePaths(prefix: string, parameters: readonly Json[]): Paths {
   const paths: Paths = {}
   for (const { name: directory, path: base } of directories)
@@ -49,7 +49,7 @@ export function acmePaths(prefix: string, parameters: readonly Json[]): Paths {
 const answerContent = ({ answers: { document, mediaType = "application/json" } }: AcmeEndpoint) =>
   document === undefined ? {} : content(mediaType, document === "Pem" ? text : referenceTo(document))
 
-/** Inside the JWS. An empty string stands for no payload (RFC 8555, section 6.3). */
+/** Returns the schema of the JWS payload. An empty string means no payload (RFC 8555, section 6.3). */
 function payloadSchema(name: string, { payload, payloadOptional }: AcmeEndpoint): Json {
   if (payload === undefined) return { const: "" }
   const schema = referenceTo(payloadName(name))
