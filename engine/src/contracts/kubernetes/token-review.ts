@@ -1,4 +1,4 @@
-// TokenReview of `authentication.k8s.io/v1`, which every API server has had since 1.6.
+// TokenReview of `authentication.k8s.io/v1`, which every API server supports since 1.6.
 import { z } from "zod"
 import { parseBoundedJson } from "../../core/json-bounds.ts"
 import type { ReviewQuestion } from "../../access/kubernetes/token-reviewer.ts"
@@ -10,7 +10,7 @@ export const tokenReviewPath = "/apis/authentication.k8s.io/v1/tokenreviews"
 export const encodeTokenReview = ({ token, audiences }: Pick<ReviewQuestion, "token" | "audiences">): string =>
   JSON.stringify({ ...type, spec: { token, ...(audiences.length === 0 ? {} : { audiences }) } })
 
-/** What is asked of it; servers of every version have more. */
+/** Members that are read; servers of every version send more. */
 const review = z.object({
   kind: z.literal(type.kind),
   status: z.object({
@@ -28,13 +28,13 @@ export interface DecodedReview {
   readonly audiences: readonly string[]
 }
 
-/** Undefined for what is no TokenReview. */
+/** Decodes a TokenReview. Returns undefined for any other document. */
 export function decodeTokenReview(body: Uint8Array): DecodedReview | undefined {
   const read = review.safeParse(parsed(body))
   if (!read.success) return undefined
   const { authenticated = false, user = {}, audiences, error = "" } = read.data.status
   const { username = "", uid = "" } = user
-  // A server that could not find out says so and leaves the rest as it was.
+  // A server that fails to authenticate the token sets `error` and leaves other members unchanged.
   return { authenticated: authenticated && error === "", username, uid, audiences: audiences ?? [] }
 }
 
