@@ -1,4 +1,4 @@
-// The description of this API for generators of clients.
+// Description of this API, for client generators.
 import { contract, json } from "./endpoint.ts"
 
 export const apiDescription = contract({

@@ -1,4 +1,4 @@
-// Actions on many workspaces (docs/bulk.md). The answer is written part by part, as one document or as lines of JSON.
+// Actions on many workspaces (docs/bulk.md). The answer is streamed, as one document or as lines of JSON.
 import { z } from "zod"
 import { type EngineError, unavailable } from "../../core/errors.ts"
 import type { WorkspaceId } from "../../core/ids.ts"
@@ -160,7 +160,7 @@ interface BulkAnswer {
   readonly results: AsyncIterable<readonly BulkResult[]>
 }
 
-/** Yields the text of one JSON:API document, part by part. It is cut off if something fails. */
+/** Yields the text of one JSON:API document in chunks. The document is truncated if something fails. */
 export async function* encodeBulkDocument(
   { id, totalCount, results }: BulkAnswer,
   { action, dryRun = false }: Pick<BulkRequest, "action" | "dryRun">,
@@ -179,7 +179,7 @@ export async function* encodeBulkDocument(
 
 const inner = (members: object): string => JSON.stringify(members).slice(1, -1)
 
-/** Yields lines of JSON: the number of workspaces, the results of each part, and the counts of outcomes. */
+/** Yields lines of JSON: the number of workspaces, the results of each chunk, and the counts of outcomes. */
 export async function* encodeBulkLines({ id, totalCount, results }: BulkAnswer): AsyncGenerator<string> {
   const tally: Tally = { done: 0, unchanged: 0, refused: 0 }
   yield line({ id, "total-count": totalCount })
@@ -190,7 +190,7 @@ export async function* encodeBulkLines({ id, totalCount, results }: BulkAnswer):
   yield line({ "total-count": totalCount, ...encodeTally(tally) })
 }
 
-/** The last line if it cannot go on. */
+/** Encodes the last line of an action that fails. */
 export const encodeBulkFailure = (error: EngineError): string => line(encodeError(error))
 
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`

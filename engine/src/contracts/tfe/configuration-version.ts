@@ -14,7 +14,7 @@ const text = (rule: string, example: string) =>
   withDefault(z.string().nullable(), null, { input: z.string(), rule, example })
 const flag = (rule: string) => withDefault(z.boolean(), false, { rule, example: true })
 
-/** In a document of their own, and in the request that creates a configuration version. */
+/** Members of a document of their own, and of the request that creates a configuration version. */
 const ingressMembers = {
   branch: text("Branch.", "main"),
   cloneUrl: text("Address to clone the repository from.", "https://github.com/acme/network.git"),
@@ -130,7 +130,7 @@ export const configurationVersion = {
   },
 }
 
-/** With the address of its upload in the place of the credential alone; `base` is the server's address. */
+/** Replaces the credential of an upload by the URL that contains it. `base` is the URL of the server. */
 export const withUploadAddress = (version: ConfigurationVersionView, base: string): ConfigurationVersionView =>
   version.upload === null
     ? version

@@ -1,5 +1,5 @@
-// A JSON:API document as one definition: from it come the encoder and the decoder of answers, the parsers of requests with the
-// pointers of their faults, the client's requests, and the reference.
+// JSON:API document as one definition. It provides the encoder and decoder of answers, the parsers of requests with the pointers of their
+// faults, the client's requests, and the reference.
 import { z } from "zod"
 import { readAnswer, readResource } from "./json-api/answer.ts"
 import {
@@ -18,38 +18,38 @@ import { camelCased, dashed } from "./json-api/member-name.ts"
 import { decodeIdentifiers, relatedId, toManySchema, toOneSchema } from "./json-api/relationship.ts"
 import { definedMembers, type Documentation, encode, orDefault } from "../codec.ts"
 
-/** An attribute or a relationship. */
+/** Attribute or relationship. */
 export interface Member extends Documentation {
   readonly schema: z.ZodType
   /** Schema in requests; absent if they cannot set the member. */
   readonly input?: z.ZodType
-  /** At creation; if it has a default, `input` fills it in. */
+  /** Requests that create the resource must set the member. If it has a default, `input` fills it in. */
   readonly required?: boolean
-  /** Set at creation alone: requests to change the resource ignore it. */
+  /** Set only at creation: requests that change the resource ignore it. */
   readonly immutable?: true
-  /** Name on the wire, if it is not the domain's with dashes. */
+  /** Name on the wire, if it is not the dashed domain name. */
   readonly wireName?: string
-  /** Left out of answers that do not have it. */
+  /** Omitted from answers whose view does not have it. */
   readonly optional?: boolean
-  /** Never in answers. */
+  /** Never returned. */
   readonly writeOnly?: boolean
-  /** Computed for answers, and not read back. */
+  /** Computes the value in answers. The client does not decode it. */
   readonly compute?: (view: never) => unknown
-  /** Member that requests mean by this one, unless they have both. */
+  /** Writable member that this one sets, unless the request has both. */
   readonly alias?: string
-  /** Address of the related resources, returned with their ids. */
+  /** Returns the URL of the related resources, which answers contain next to their ids. */
   readonly related?: (view: never) => string | null
 }
 type Members = Readonly<Record<string, Member>>
 type Named = Documentation & Pick<Member, "wireName" | "related">
 
-/** Members that requests set. */
+/** Member that requests set. */
 export interface Writable<T, Input, Required extends boolean> extends Member {
   readonly schema: z.ZodType<T>
   readonly input: z.ZodType<Input>
   readonly required: Required
 }
-/** `input` is the schema of requests, if it is not the one of answers. */
+/** Returns a writable member. `input` is the schema of requests, if it differs from that of answers. */
 export function writable<T, Input, const Required extends boolean = false>(
   schema: z.ZodType<T>,
   options: Named & { readonly input: z.ZodType<Input>; readonly required?: Required },
@@ -62,7 +62,7 @@ export function writable(schema: z.ZodType, options: Named): Member {
   return { input: schema, schema, ...options }
 }
 
-/** Writable at creation: null, or a member that is left out, is `value`. */
+/** Returns a member that is writable at creation. Null or absent becomes `value`. */
 export function withDefault<T, const D, Input>(
   schema: z.ZodType<T>,
   value: D,
@@ -77,7 +77,7 @@ export function withDefault(
   return { required: true, default: value, ...options, schema, input: orDefault(options.input ?? schema, value) }
 }
 
-/** Writable at creation alone. */
+/** Returns a member that is writable only at creation. */
 export const immutable = <T, Input>(
   schema: z.ZodType<T>,
   documentation: Named & { readonly input: z.ZodType<Input> },
@@ -89,7 +89,7 @@ export const optional = <T>(schema: z.ZodType<T>, documentation: Named) => ({
   optional: true as const,
   ...documentation,
 })
-/** Set by requests, and in no answer. */
+/** Returns a member that requests set and no answer has. */
 export const secret = <T>(schema: z.ZodType<T>, documentation: Named) => ({
   schema,
   input: schema,
@@ -101,10 +101,10 @@ export const computed = <View>(schema: z.ZodType, compute: (view: View) => unkno
   compute,
   ...documentation,
 })
-/** One value in every answer, for clients that read the member. */
+/** Returns a member with one value in all answers, for clients that read it. */
 export const constant = (value: string | boolean | number | null, documentation: Named) =>
   computed(z.literal(value), () => value, documentation)
-/** A second name of a writable member; in answers as well, unless it is `writeOnly`. */
+/** Returns a second name of a writable member. Answers have it as well, unless it is `writeOnly`. */
 export const alias = (
   of: string,
   schema: z.ZodType,
@@ -118,7 +118,7 @@ export const alias = (
 
 const identifier = (type: string) => z.object({ type: z.literal(type), id: z.string() })
 
-/** Ids of related resources in answers. */
+/** Codecs for ids of related resources in answers. */
 export const one = <Id extends string>(type: string) =>
   z.codec(z.object({ data: identifier(type) }), z.custom<Id>(), {
     decode: ({ data }) => data.id as Id,
@@ -134,13 +134,13 @@ export const many = <Id extends string>(type: string) =>
     decode: ({ data }) => data.map(({ id }) => id as Id),
     encode: (ids) => linkageOfMany(type, ids),
   })
-/** Ids of related resources in requests. Clients send any type, and an empty id for none. */
+/** Codecs for ids of related resources in requests. Clients send any type, and an empty id for none. */
 export const oneInput = <Id extends string>(type: string) =>
   z.codec(toOneSchema, z.custom<Id | null>(), {
     decode: (linkage) => relatedId(linkage) as Id | null,
     encode: (id) => linkageOfOne(type, id),
   })
-/** A relationship that requests must set. */
+/** Returns a codec for a relationship that requests must set. */
 export const requiredOneInput = <Id extends string>(type: string) =>
   z.codec(z.object({ data: z.object({ id: z.string() }) }), z.custom<Id>(), {
     decode: ({ data }) => data.id as Id,
@@ -174,17 +174,17 @@ type MutableOf<M extends Members> = {
 type PatchOf<M extends Members> = Partial<SetOf<MutableOf<M>, { input: z.ZodType }>>
 type InputOf<M extends Members> = PatchOf<M> & SetOf<M, { required: true }>
 
-/** The body of a request; `Given` by a client is what a handler gets. */
+/** Body of a request. The client encodes `Given`; handlers receive `T`. */
 export interface Body<T, Given = T> {
   readonly decode: (body: unknown) => T
   readonly encode: (value: Given) => unknown
   readonly pointers: Pointers
-  /** Members whose wire names do not follow from the domain's. */
+  /** Wire names of members that do not follow from the domain name. */
   readonly names: Readonly<Record<string, string>>
   readonly optional?: true
-  /** Instead of a list, one of its elements. */
+  /** The body may be one element instead of a list. */
   readonly orOne?: true
-  /** Type of the resources that it names, a list of them with members of their own, or the document that it has. */
+  /** Content of the body: identifiers of one type, resources of one type with members of their own, a document, or any schema. */
   readonly describes:
     | { readonly identifiers: string }
     | { readonly elements: string; readonly schema: z.ZodType }
@@ -199,14 +199,14 @@ export interface Definition {
 }
 
 interface Parts<Id extends string, A extends Members, R extends Members> {
-  /** For its type alone. */
+  /** Used for its type only. */
   readonly id: z.ZodType<Id>
   readonly self?: (id: string, view: Readonly<Record<string, unknown>>) => string
-  /** Requests may have null in the place of their attributes, or of optional relationships. */
+  /** Requests may send null instead of attributes, or instead of optional relationships. */
   readonly nullableAttributes?: true
   /** Accepted types of requests, if they differ from the type of answers; `optional` if some clients send none. */
   readonly sentTypes?: { readonly names?: readonly string[]; readonly optional?: true }
-  /** Leaves out the members of a request that are not valid, and reports them as `faults`, for rules that find more. */
+  /** Drops invalid members of a request and returns them as `faults`, so that domain rules can report further faults. */
   readonly salvaged?: true
   readonly attributes: A
   readonly relationships: R
@@ -279,7 +279,7 @@ export function document<Id extends string, A extends Members, R extends Members
 
 export const wireNameOf = (name: string, { wireName }: Pick<Member, "wireName">): string => wireName ?? dashed(name)
 
-/** Names of members that requests set, for the pointers of faults. */
+/** Returns camelCased wire names of members that requests set, for the pointers of faults. */
 const namesOf = (members: Members): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(members).flatMap(([name, { input, wireName, alias: of }]) =>
@@ -296,7 +296,7 @@ const nullAsNoMembers = <T extends z.ZodObject>(schema: T) =>
 const answerOf = ({ schema, compute, writeOnly, optional: isOptional }: Member) =>
   compute !== undefined || writeOnly === true ? undefined : isOptional === true ? schema.optional() : schema
 
-/** Schemas by wire name, of the members that have one. */
+/** Returns schemas by wire name, of members that have one. */
 const shapeOf = (members: Members, schemaOf: (member: Member) => z.ZodType | undefined) =>
   definedMembers(Object.entries(members).map(([name, one]) => [wireNameOf(name, one), schemaOf(one)])) as Record<
     string,
@@ -344,7 +344,7 @@ const inputsOf = (members: Members, value: object) =>
 
 const valueIn = (values: object, name: string): unknown => (values as Readonly<Record<string, unknown>>)[name]
 
-/** A body that is no document of JSON:API, with its own schema. */
+/** Returns a body that is not a JSON:API document, with its own schema. */
 export const plainBody = <T>(schema: z.ZodType<T>, pointers: Pointers): Body<T> => ({
   decode: (body) => decodeBody(body, schema),
   encode: (value) => encode(schema, value),
@@ -359,7 +359,7 @@ interface Coded<View> {
   readonly decode: (resource: unknown) => View
 }
 
-/** A document whose view has another structure. */
+/** Returns a document whose view has another structure. */
 export const mapped = <Flat, View, C extends Definition>(
   codec: C & Coded<Flat>,
   { from, to }: { readonly from: (view: View) => Flat; readonly to: (flat: Flat, included: Included) => View },
@@ -369,13 +369,13 @@ export const mapped = <Flat, View, C extends Definition>(
   decode: (resource: unknown, included: Included = new Map()) => to(codec.decode(resource), included),
 })
 
-/** A request whose value has another structure. */
+/** Returns a body whose value has another structure. */
 export const mappedBody = <Flat, T>(
   body: Body<Flat>,
   { from, to }: { readonly from: (value: T) => Flat; readonly to: (flat: Flat) => T },
 ): Body<T> => ({ ...body, decode: (sent) => to(body.decode(sent)), encode: (value) => body.encode(from(value)) })
 
-/** A list of resources with members; `schema` is of each, without its type. */
+/** Returns a body with a list of resources that have members; `schema` describes one of them, without its type. */
 export const elements = <T>(type: string, schema: z.ZodType<T>): Body<readonly T[]> => ({
   decode: (body) => decodeList(body, schema, { types: [type] }),
   encode: (values) => ({ data: values.map((value) => ({ type, ...(encode(schema, value) as object) })) }),
@@ -384,7 +384,7 @@ export const elements = <T>(type: string, schema: z.ZodType<T>): Body<readonly T
   describes: { elements: type, schema },
 })
 
-/** A list of resources that are only named. */
+/** Returns a body with a list of resource identifiers. */
 export const identifiers = (type: string): Body<readonly string[]> => ({
   decode: (body) => decodeIdentifiers(body, type),
   encode: (ids) => encodeIdentifiers(type, ids),

@@ -1,5 +1,5 @@
-// An endpoint of `/api/v2` as a plain object. On the server and in the client it is one function, of the path's parameters, the
-// query, the body and the page, in this order.
+// Endpoint of `/api/v2` as a plain object. Server and client implement it as a function of the path parameters, the query, the body and the
+// page, in this order.
 import { z } from "zod"
 import type { Writer } from "../../core/owner.ts"
 import type { Page, PageRequest } from "../../core/page.ts"
@@ -12,23 +12,23 @@ import type { Documentation } from "../codec.ts"
 import type { PathOf } from "../path.ts"
 import type { Body, Definition } from "./document.ts"
 
-/** `Sent` by the handler, `Received` by the client. */
+/** Answer of an endpoint. The handler returns `Sent`; the client returns `Received`. */
 export interface Answer<Sent, Received = Sent> {
   readonly status: number
   readonly encode?: (value: Sent, request: { readonly url: URL }) => unknown
   readonly decode?: (document: unknown) => Received
-  /** `optional`: all of them if the request asks for no page. */
+  /** `optional`: without page parameters, the answer has all resources. */
   readonly paged?: true | "optional"
   readonly document?: Definition
   /** `data` is a list. */
   readonly list?: true
-  /** If the request has one in the place of a list. */
+  /** The answer has one resource if the request has one instead of a list. */
   readonly orOne?: true
-  /** 204 if there is nothing. */
+  /** The status is 204 if there is nothing to return. */
   readonly orNothing?: true
-  /** JSON that is no document of JSON:API. */
+  /** JSON that is not a JSON:API document. */
   readonly json?: true
-  /** Bytes in the place of a document; undefined is 204. */
+  /** Bytes instead of a document; undefined has the status 204. */
   readonly bytes?: { readonly mediaType: string; readonly as: "whole" | "stream" }
   readonly headers?: (request: { readonly snapshotIntervalSeconds: number }) => Readonly<Record<string, string>>
 }
@@ -37,7 +37,7 @@ export interface QueryParameter<T = unknown> extends Documentation {
   /** Name on the wire. */
   readonly parameter: string
   readonly schema: z.ZodType<T>
-  /** Its schema gets an empty text if it is left out. */
+  /** The schema decodes an empty string if the parameter is absent. */
   readonly required?: true
   /** Reads the input of the schema from several parameters, and writes its output to them. */
   readonly several?: {
@@ -50,7 +50,7 @@ type ValueOf<P> = P extends QueryParameter<infer T> ? Exclude<T, undefined> : ne
 export type QueryOf<Q> = {
   readonly [Name in keyof Q as Q[Name] extends { required: true } ? never : Name]?: ValueOf<Q[Name]>
 } & { readonly [Name in keyof Q as Q[Name] extends { required: true } ? Name : never]: ValueOf<Q[Name]> }
-/** Raw bytes: all of them, at most as many as a body of JSON may have unless there is a bound. */
+/** Raw bytes. Default of `maximum`: the limit of JSON bodies. */
 export interface BytesBody {
   readonly maximum?: number
   readonly tooLarge?: (...parameters: readonly string[]) => EngineError
@@ -58,9 +58,9 @@ export interface BytesBody {
 
 export interface Endpoint {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
-  /** Relative to `/api/v2`; parameters as `:team_id`. */
+  /** Path below `/api/v2`, with parameters as `:team_id`. */
   readonly path: string
-  /** A sentence for help and reference. */
+  /** One sentence for help and reference. */
   readonly summary: string
   readonly rights: string
   readonly query?: Query
@@ -68,10 +68,10 @@ export interface Endpoint {
   readonly headers?: Readonly<Record<string, Documentation>>
   readonly body?: Body<unknown, never>
   readonly bytes?: BytesBody
-  /** Writes tags, in the name of an owner if the header or `meta.owner` has one (docs/tag-owners.md). */
+  /** The endpoint writes tags, for the owner in the header or in `meta.owner` if there is one (docs/tag-owners.md). */
   readonly owned?: true
   readonly answers: Answer<never, unknown>
-  /** Answers with a state, its outputs or sensitive values. */
+  /** The answer contains a state, outputs or sensitive values. */
   readonly discloses?: true
   readonly bodyLimitBytes?: number
   readonly longStrings?: true
@@ -90,7 +90,7 @@ export type ArgumentsOf<E extends Endpoint> = [
 export type SentBy<E extends Endpoint> = E["answers"] extends Answer<infer Sent, unknown> ? Sent : never
 export type ReceivedFrom<E extends Endpoint> = E["answers"] extends Answer<never, infer Received> ? Received : never
 
-/** Keeps the literal types of paths. */
+/** Returns its argument with the literal types of paths. */
 export const contract = <const C extends Contract>(endpoints: C): C => endpoints
 type Codec<View> = Definition & {
   readonly encode: (view: View) => unknown
@@ -106,7 +106,7 @@ export const resource = <View>(document: Codec<View>, status = 200): Answer<View
   document,
 })
 export const created = <View>(document: Codec<View>): Answer<View> => resource(document, 201)
-/** Others may be beside the resources of a page. */
+/** Page of resources, optionally with included resources. */
 type Listed<View> = Page<View> & { readonly included?: readonly Resource[] | undefined }
 export const page = <View>(document: Codec<View>): Answer<Listed<View>, Page<View>> & { readonly paged: true } => ({
   status: 200,
@@ -117,7 +117,7 @@ export const page = <View>(document: Codec<View>): Answer<Listed<View>, Page<Vie
   document,
 })
 export const pageOrAll = <View>(document: Codec<View>) => ({ ...page(document), paged: "optional" as const })
-/** All of them. */
+/** Returns an answer with all resources, without pages. */
 export const list = <View>(document: Codec<View>): Answer<readonly View[]> => ({
   status: 200,
   encode: (views) => ({ data: views.map((view) => document.encode(view)) }),
@@ -126,10 +126,10 @@ export const list = <View>(document: Codec<View>): Answer<readonly View[]> => ({
   document,
 })
 export const bytes = (mediaType: string): Answer<Uint8Array> => ({ status: 200, bytes: { mediaType, as: "whole" } })
-/** 204 if there is none. */
+/** Returns an answer of bytes, or 204 if there are none. */
 export const bytesOrNothing = (mediaType: string): Answer<Uint8Array | undefined> =>
   ({ ...bytes(mediaType), orNothing: true }) as never
-/** JSON of another kind than JSON:API. */
+/** Answer with JSON that is not JSON:API. */
 export const json: Answer<object> = {
   status: 200,
   json: true,
@@ -145,7 +145,7 @@ export interface WithIncluded<View, Included> {
   readonly data: View
   readonly included?: Included | undefined
 }
-/** One resource, and others beside it. */
+/** Returns an answer with one resource and included resources. */
 export const resourceWithIncluded = <View>(
   document: Codec<View>,
   status = 200,
@@ -160,14 +160,14 @@ export const resourceWithIncluded = <View>(
   document,
 })
 export const text = z.string()
-/** Absent if it is empty. */
+/** String that is absent if it is empty. */
 export const filledText = z.codec(z.string(), z.custom<string | undefined>(), {
   decode: (value) => value || undefined,
   encode: (value) => value ?? "",
 })
-/** Schema of a required parameter. */
+/** Returns the schema of a required parameter. */
 export const requiredText = (parameter: string) => z.string().min(1, { error: `${parameter} is required` })
-/** An integer from 0 on; absent if it is empty, unless it is `required`. */
+/** Returns a codec for non-negative integers. An empty string is absent, unless the parameter is `required`. */
 export const wholeNumber = (parameter: string, { required = false } = {}) =>
   z.codec(z.string(), z.custom<number | undefined>(), {
     decode(value, context) {
@@ -178,12 +178,12 @@ export const wholeNumber = (parameter: string, { required = false } = {}) =>
     },
     encode: (value) => String(value ?? 0),
   })
-/** `a,b`; absent if it is empty. */
+/** Comma-separated list such as `a,b`; absent if it is empty. */
 export const commaList = z.codec(z.string(), z.custom<readonly string[] | undefined>(), {
   decode: (value) => decodeCommaList(value),
   encode: (values) => encodeCommaList(values ?? []),
 })
-/** Known words, with commas between; absent if there is none. */
+/** Returns a codec for comma-separated lists of known words; absent if it is empty. */
 export const among = <T extends string>(parameter: string, all: readonly T[]) =>
   z.codec(z.string(), z.custom<readonly T[] | undefined>(), {
     decode(text, context) {
@@ -195,8 +195,8 @@ export const among = <T extends string>(parameter: string, all: readonly T[]) =>
     encode: (values) => encodeCommaList(values ?? []),
   })
 /**
- * Names of related resources, with commas between. Clients write them with dashes or underscores, and look for "include parameter" in
- * the text of the fault.
+ * Returns a codec for comma-separated names of related resources. Clients write them with dashes or underscores, and match "include
+ * parameter" in the text of the fault.
  */
 export const inclusionOfParts = <const Part extends string>(...parts: readonly Part[]) =>
   z.codec(z.string(), z.custom<readonly Part[] | undefined>(), {

@@ -1,4 +1,4 @@
-// Events of an organization: resources of a page, or a stream of server-sent events, by what a client accepts.
+// Events of an organization: a page of resources, or a stream of server-sent events if the client accepts it.
 import { z } from "zod"
 import { type EventActor, eventKinds, type EventSubject, type EventTag } from "../../events/feed/event.ts"
 import type { EventPage, EventView, FeedItem } from "../../events/feed/events.ts"
@@ -20,7 +20,7 @@ const subjectTypes = [
 ] as const satisfies readonly EventSubject["type"][]
 const actorTypes = ["users", "teams", "organizations", "agent-pools"] as const satisfies readonly EventActor["type"][]
 
-/** Names of members, which have dashes on the wire. */
+/** Member names, dashed on the wire. */
 const memberNames = z.codec(z.array(z.string()), z.custom<readonly string[]>(), {
   decode: (names) => names.map(camelCased),
   encode: (names) => names.map(dashed),
@@ -71,7 +71,7 @@ const pageSchema = z.object({
   data: z.array(z.unknown()),
   meta: z.object({ cursor: z.string(), more: z.boolean() }),
 })
-/** A page that goes on at its cursor: events have no page numbers. */
+/** Page with a cursor, at which the next page begins: events have no page numbers. */
 const eventPage = {
   status: 200,
   encode({ items, cursor, more }, { url }) {
@@ -136,10 +136,10 @@ export const events = contract({
 
 export const eventStreamType = "text/event-stream"
 
-/** Time that clients wait before they reconnect. */
+/** Milliseconds that clients wait before they reconnect. */
 export const streamBeginning = "retry: 2000\n: following\n\n"
 
-/** A block without data changes nothing but where a client goes on. */
+/** Encodes an event or a heartbeat. The heartbeat has no data and only advances the client's last event id. */
 export const encodeFeedItem = (item: FeedItem): string =>
   "event" in item
     ? `id: ${item.event.id}\nevent: ${item.event.kind}\ndata: ${JSON.stringify(event.encode(item.event))}\n\n`

@@ -1,4 +1,4 @@
-// Every resource of `/api/v2`: the one list from which OpenAPI and the reference are made.
+// All resources of `/api/v2`, from which OpenAPI and the reference are made.
 import { agentPool, agentPools } from "./agent-pool.ts"
 import { apiDescription } from "./api-description.ts"
 import { assessment, assessments } from "./assessment.ts"
@@ -35,7 +35,7 @@ import { event, events } from "./event.ts"
 import type { Definition } from "./document.ts"
 import type { Contract, Endpoint } from "./endpoint.ts"
 
-/** A page of docs/reference. Members of `contracts` are tags and the beginnings of operation ids in OpenAPI. */
+/** Page of docs/reference. Keys of `contracts` are tags and prefixes of operation ids in OpenAPI. */
 export interface Resource {
   readonly title: string
   readonly contracts: Readonly<Record<string, Contract>>
@@ -46,7 +46,7 @@ export interface Resource {
   }[]
 }
 
-/** By the name of the page. */
+/** Resources by the name of their page. */
 export const tfeResources: Readonly<Record<string, Resource>> = {
   "agent-pools": {
     title: "Agent pools",

@@ -1,4 +1,4 @@
-// Addresses that take no token: they tell nothing that needs one, or hold a credential. Paths are from the root.
+// Endpoints without a token: they disclose nothing that needs one, or their URL contains a credential. Paths are from the root.
 import { bytes, contract, nothing, requiredText, wholeNumber } from "./endpoint.ts"
 
 const rights = "None."
@@ -45,7 +45,7 @@ const credential = {
 }
 const signed = "The credential in the address."
 
-/** The address is the credential. Downloads of states with one have the path of those with a token. */
+/** Endpoints whose URL contains the credential. Downloads of states have the same path with a credential and with a token. */
 export const signedAddresses = contract({
   uploadState: {
     method: "PUT",

@@ -1,4 +1,4 @@
-// The OpenAPI document of `/api/v2`.
+// OpenAPI document of `/api/v2`.
 import { z } from "zod"
 import { apiVersion } from "../../core/discovery.ts"
 import {
@@ -24,7 +24,7 @@ import { tfeResources } from "./index.ts"
 
 const jsonApi = "application/vnd.api+json"
 
-/** Of these resources; of all of them as a rule. */
+/** Returns the document of these resources. Default: all. */
 export function tfeOpenApi(resources = tfeResources): Json {
   const components = new Components()
   components.schemas["Errors"] = errorsSchema
@@ -136,7 +136,7 @@ const errorsSchema = object(
 const textOrNull = { type: ["string", "null"] }
 const count = { type: "integer" }
 const countOrNull = { type: ["integer", "null"] }
-/** Beside the resources of a page. */
+/** Members of a page next to `data`. */
 const paginationSchema = object(
   {
     links: object({ self: text, first: text, prev: textOrNull, next: textOrNull, last: text }),
@@ -174,7 +174,7 @@ function answerContent(id: string, answers: Endpoint["answers"], components: Com
 const listIn = (element: Json, orOne: true | undefined): Json =>
   orOne === true ? { anyOf: [listOf(element), element] } : listOf(element)
 
-/** `policies` → `policy`, `ssh-keys` → `ssh-key`. */
+/** Converts `policies` to `policy`, and `ssh-keys` to `ssh-key`. */
 const singular = (type: string): string => type.replace(/ies$/, "ys").replace(/([^s])s$/, "$1")
 
 const identifier = (type: string): Json => object({ type: { const: type }, id: { type: "string" } }, ["type", "id"])

@@ -175,7 +175,7 @@ export const organization = mapped(flat, {
   to: ({ externalId, ...view }) => ({ ...view, id: externalId }),
 })
 
-/** Features of the server; clients decide by them which requests to make. */
+/** Features of the server, by which clients decide which requests to make. */
 export const entitlementSet = document("entitlement-sets", {
   id: z.custom<OrganizationId>(),
   self: (_id, { name }) => `${pathOf(name)}/entitlement-set`,

@@ -8,7 +8,7 @@ import { attributePointers } from "./json-api/errors.ts"
 import type { Body, Definition } from "./document.ts"
 import { contract, nothing, resource } from "./endpoint.ts"
 
-/** Also what a workspace's document calls its policy. */
+/** Types by kind of rule. The document of a workspace uses them for its policy as well. */
 export const retentionTypes = {
   "delete-older": "data-retention-policy-delete-olders",
   "dont-delete": "data-retention-policy-dont-deletes",
@@ -44,7 +44,7 @@ interface LegacyPolicy extends RetentionPolicyView {
 
 export const retentionPolicy = {
   ...definition,
-  /** Clients of the legacy type read no other, so they are answered in it. */
+  /** Encodes a policy. Clients that send the legacy type read no other, so their answers have it. */
   encode: ({ id, rule, target, legacy = false }: LegacyPolicy): Resource => ({
     id,
     type: legacy ? legacyType : retentionTypes[rule.kind],
@@ -83,7 +83,7 @@ function encodeTarget(target: RetentionTarget) {
 const decodeTarget = ({ type, id }: { readonly type: string; readonly id: string }): RetentionTarget =>
   type === "workspaces" ? { kind: "workspace", id } : { kind: "organization", name: id }
 
-// A public sample spells the attribute in camel case; clients write it with dashes.
+// A public sample has the attribute in camel case; clients send it with dashes.
 const schema = z.object({
   type: z.string().optional(),
   attributes: z.object({ [daysMember]: z.number().nullish(), deleteOlderThanNDays: z.number().nullish() }).nullish(),

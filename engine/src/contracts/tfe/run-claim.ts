@@ -1,4 +1,4 @@
-// Claims of runs, with what their executors send and need. HCP Terraform's own executors speak another protocol.
+// Run claims, and the documents that executors send and read. HCP Terraform's own agents use another protocol.
 import { z } from "zod"
 import { secondMs } from "../../core/time.ts"
 import {
@@ -59,7 +59,7 @@ export const runClaim = document("run-claims", {
   },
 })
 
-/** With the run included. */
+/** Returns an answer with a claim, in which the run is included. */
 const claimAnswer = (status = 200): Answer<RunClaimView> => ({
   status,
   encode: ({ id, name, claimedAt, expiresAt, run: claimed, workspace }) => ({
@@ -96,7 +96,7 @@ function decodeClaim(sent: unknown, included: ReadonlyMap<string, unknown>): Run
     },
   }
 }
-/** 204 if no run waits. */
+/** Answer with a claim, or 204 if no run waits. */
 const claimed: Answer<RunClaimView | undefined> = {
   ...claimAnswer(201),
   encode: (claim) => claim && claimAnswer().encode?.(claim, undefined as never),
@@ -104,7 +104,7 @@ const claimed: Answer<RunClaimView | undefined> = {
   orNothing: true,
 }
 
-/** Every member may be left out, and the document too. */
+/** Body of a claim. All members are optional, and so is the document. */
 export const claimInput: Body<ClaimInput> = {
   ...runClaim.input,
   decode(sent) {
@@ -136,7 +136,7 @@ export const logSize = document("run-logs", {
   relationships: {},
 })
 
-/** The beginning is never the default. */
+/** Required, so that a missing offset does not mean the beginning of the log. */
 const offset = {
   parameter: "offset",
   required: true as const,

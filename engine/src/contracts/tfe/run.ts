@@ -1,4 +1,4 @@
-// Runs, with their plans, applies and comments. Plans and applies have ids of their own; all their members are the run's.
+// Runs, with their plans, applies and comments. Plans and applies have ids of their own, and take all other members from the run.
 import { z } from "zod"
 import type { ConfigurationVersionId, RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
@@ -63,7 +63,7 @@ import {
 
 const path = (id: string) => `/api/v2/runs/${id}`
 const aTime = "2026-11-26T12:00:00.000Z"
-/** A Terraform version or a constraint. */
+/** Maximum length of a Terraform version or a constraint. */
 const versionMaximum = 255
 
 const strings: z.ZodType<readonly string[]> = z.array(z.string())
@@ -94,7 +94,7 @@ const formatTimes = (times: Readonly<Record<string, Instant | undefined>>): Reco
     Object.entries(times).flatMap(([name, at]) => (at === undefined ? [] : [[memberOf(name), formatInstant(at)]])),
   )
 
-/** Its executor has to be asked to stop first. */
+/** Returns whether an executor works on the run. It must be asked to stop before the run can be force-cancelled. */
 const isExecuted = ({ status, executor }: RunView): boolean => isAtWork(status) && executor !== null
 
 const flag = (rule: string) => withDefault(z.boolean(), false, { rule, example: true })
@@ -236,7 +236,7 @@ export const run = document("runs", {
   },
 })
 
-/** A plan or an apply of a run; `logReadUrl` is the address of its log, only in the answer that is about it. */
+/** Plan or apply of a run. `logReadUrl` is the URL of its log, and null unless the answer is about this plan or apply. */
 interface Stage {
   readonly id: string
   readonly runId: RunId
@@ -245,7 +245,7 @@ interface Stage {
 }
 const resourceCounts = ["additions", "changes", "destructions", "imports"] as const
 const countMembers = (countsOf: (run: RunView) => ResourceChanges | null) => {
-  // Clients read numbers: what was not reported is 0.
+  // Clients expect numbers, so counts that were not reported are 0.
   const member = (name: (typeof resourceCounts)[number]) =>
     computed(z.int(), (view: Stage) => countsOf(view.run)?.[name] ?? 0, { rule: `Resources: ${name}.`, example: 1 })
   return {
@@ -348,7 +348,7 @@ const stepSchema = z.object({
 })
 const stepDocument = z.object({ data: z.object({ attributes: stepSchema }) })
 
-/** `{ status }` bare or as a document, like the body of a lock. */
+/** Body with `{ status }`, bare or as a document, like the body of a lock. */
 export const runStep: Body<RunStep> = {
   decode(body) {
     const isBare = typeof body === "object" && body !== null && "status" in body
@@ -376,7 +376,7 @@ function countsIn(step: z.infer<typeof stepSchema>): ResourceChanges | undefined
   return Object.fromEntries(sent.map(([name, number]) => [name, number ?? 0])) as unknown as ResourceChanges
 }
 
-/** The body of an action, which may be absent, is a comment and nothing else. */
+/** Body of an action, which is optional and contains only a comment. */
 const actionComment = plainBody(
   z.codec(z.object({ comment: z.string().nullish() }).nullish(), z.custom<string | undefined>(), {
     decode: (body) => body?.comment ?? undefined,
@@ -403,7 +403,7 @@ const statusGroup = z.codec(z.string(), z.custom<Group | undefined>(), {
   encode: (group) => (group?.unfinished === true ? "non_final" : "final"),
 })
 
-/** HCP Terraform's clients ask for estimates and tasks with the rest; no run here has any. */
+/** HCP Terraform clients request estimates and tasks together with the rest; runs have none here. */
 export const runParts = [
   "apply",
   "configuration_version",
@@ -462,12 +462,12 @@ interface ListQuery extends Omit<OrganizationRunQuery, "unfinished" | "statuses"
   readonly statusGroup?: Group
   readonly include?: readonly (typeof runParts)[number][]
 }
-/** The filter of the domain. */
+/** Converts query parameters to the filter of the domain. */
 export const runQueryOf = ({ statusGroup: group, include: _, ...rest }: ListQuery): OrganizationRunQuery => ({
   ...group,
   ...(rest as OrganizationRunQuery),
 })
-/** Its other direction. */
+/** Converts a filter of the domain to query parameters. */
 export const listQueryOf = ({ unfinished, ...rest }: OrganizationRunQuery): ListQuery => ({
   ...rest,
   ...(unfinished !== undefined && { statusGroup: { unfinished } }),

@@ -34,8 +34,8 @@ const assignment = z.object({
 })
 
 /**
- * Decodes `{ type: "workspaces", attributes: { id } }`, `{ type: "ssh-keys", id }`, or no data at all. Null, and the empty string that
- * some clients send for it, take the key away (docs/compatibility.md, "SSH key assignment").
+ * Decodes `{ type: "workspaces", attributes: { id } }`, `{ type: "ssh-keys", id }`, or null data. Null, and the empty string that some
+ * clients send instead, remove the key (docs/compatibility.md, "SSH key assignment").
  */
 function decodeAssignment(body: unknown): string | null {
   if (typeof body !== "object" || body === null) throw badRequest("The document has no data object.")

@@ -46,7 +46,7 @@ import {
 const path = (id: string) => `/api/v2/state-versions/${id}`
 const aTime = "2026-11-26T12:00:00.000Z"
 
-/** Clients send an empty text for none. */
+/** Optional bytes. Clients send an empty string for none. */
 const optionalBytes: z.ZodType<Uint8Array | null> = base64Bytes
   .nullish()
   .transform((bytes) => (bytes === null || bytes === undefined || bytes.length === 0 ? null : bytes))
@@ -57,7 +57,7 @@ const bytesMember = (rule: string) => ({
 const address = (rule: string) => readOnly(credentialAddress.nullable(), { rule })
 const counts = z.record(z.string(), z.record(z.string(), z.number())) as z.ZodType<ResourceCounts>
 
-/** The document; the summary's members are among the others. */
+/** Document of a state version, in which members of the summary are attributes. */
 const flat = document("state-versions", {
   id: z.custom<StateVersionId>(),
   self: path,
@@ -71,7 +71,7 @@ const flat = document("state-versions", {
       example: 7,
     }),
     md5: writable(z.string(), {
-      // Either case of hex is in use.
+      // Clients send hex in upper or lower case.
       input: ruled((text) => md5Faults(text.toLowerCase())).transform((text) => text.toLowerCase()),
       required: true,
       rule: "MD5 of the state, in hex.",
@@ -225,8 +225,8 @@ export const stateVersion = mapped(flat, {
 const downloadPaths: Readonly<Record<StateDocument, string>> = { state: "download", "json-state": "json-download" }
 
 /**
- * With the addresses of its documents in the place of their credentials. Without a credential a download needs a token. `base` is
- * the server's address: clients follow these addresses as they are.
+ * Replaces the credentials of a state version by the URLs that contain them. A download URL without a credential needs a token. `base` is
+ * the URL of the server: clients use these URLs unchanged.
  */
 export function withDocumentAddresses(version: StateVersionView, base: string): StateVersionView {
   const { id, status, uploads, downloads } = version
@@ -247,7 +247,10 @@ export function withDocumentAddresses(version: StateVersionView, base: string): 
 }
 const credentialQuery = (credential: string): string => `credential=${encodeURIComponent(credential)}`
 
-/** Bytes are encoded here: to check the text of a request, they are not encoded again. */
+/**
+ * Body of a new state version. Bytes are encoded here and not by a codec, because the check of a request's text encodes every decoded
+ * value.
+ */
 export const stateVersionInput: Body<StateVersionInput> = {
   ...flat.input,
   decode(sent) {
@@ -293,7 +296,7 @@ export const stateVersionOutput = document("state-version-outputs", {
   relationships: {},
 })
 
-/** The same output beside a workspace, without the values of sensitive ones. */
+/** Output as part of a workspace, without the values of sensitive outputs. */
 export const workspaceOutput = document("workspace-outputs", {
   id: z.custom<string>(),
   attributes: {
@@ -352,7 +355,7 @@ const query = {
 }
 
 const snapshots = {
-  /** Header that sets the interval of intermediate states during an apply. */
+  /** Returns the header that sets the interval of intermediate states during an apply. */
   headers: ({ snapshotIntervalSeconds: seconds }: { readonly snapshotIntervalSeconds: number }) =>
     seconds === 0 ? ({} as Record<string, string>) : { "x-terraform-snapshot-interval": String(seconds) },
 }

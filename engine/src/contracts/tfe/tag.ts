@@ -1,4 +1,4 @@
-// The pool of tags of an organization, and the tags and key-value bindings of workspaces and projects.
+// Tag pool of an organization, and tags and key-value bindings of workspaces and projects.
 import { z } from "zod"
 import { invalid, rejectFaults } from "../../core/errors.ts"
 import type { ProjectId, TagId } from "../../core/ids.ts"
@@ -55,7 +55,7 @@ const effective = document("effective-tag-bindings", {
   relationships: {},
 })
 const inheriting = z.object({ links: z.object({ "inherited-from": z.string().optional() }).prefault({}) })
-/** Without an id; a link names the project that it is inherited from. */
+/** Document of an effective binding, without an id. A link names the project from which it is inherited. */
 export const effectiveTagBinding = {
   ...effective,
   encode({ inheritedFrom, ...view }: EffectiveTagBinding) {
@@ -74,7 +74,7 @@ export const effectiveTagBinding = {
   },
 }
 
-/** As resources beside others, which linkage has to find: with ids, and each once. */
+/** Encodes bindings as included resources, which linkage refers to: with ids, and without duplicates. */
 export const encodeIdentifiedBindings = (
   bindings: readonly (Pick<TagBindingView, "id"> & EffectiveTagBinding)[],
 ): Resource[] => [
@@ -89,7 +89,7 @@ export const encodeIdentifiedBindings = (
 const named = z.object({ attributes: z.object({ name: z.string() }) })
 const namedTags = elements("tags", named)
 
-/** One tag or a list of them; the answer has the same form. */
+/** Body with one tag or a list of tags; the answer has the same form. */
 const newTags: Body<{ readonly names: readonly string[]; readonly many: boolean }> = {
   ...namedTags,
   orOne: true,
@@ -97,7 +97,7 @@ const newTags: Body<{ readonly names: readonly string[]; readonly many: boolean 
     if (Array.isArray((body as { readonly data?: unknown } | null | undefined)?.data))
       return { names: namedTags.decode(body).map(({ attributes }) => attributes.name), many: true }
     const { name } = decodeDocument(body, named, { types: ["tags"] }).attributes
-    // Only here is it known that the name stands alone in the document.
+    // Checked here, because only this code knows the pointer of a single name.
     rejectFaults(flatTagFaults([name], []).map(({ detail }) => ({ detail, pointer: "/data/attributes/name" })))
     return { names: [name], many: false }
   },
@@ -115,7 +115,7 @@ const referring = elements(
   "tags",
   z.object({ id: z.string().nullish(), attributes: z.object({ name: z.string().nullish() }).nullish() }),
 )
-/** Elements `{ type, id }` or `{ type, attributes: { name } }`; the id counts where a client sends both. */
+/** Elements `{ type, id }` or `{ type, attributes: { name } }`. The id takes precedence if a client sends both. */
 export const tagReferences: Body<readonly TagReference[]> = {
   ...referring,
   decode(body) {
@@ -129,7 +129,7 @@ export const tagReferences: Body<readonly TagReference[]> = {
   encode: (tags) => referring.encode(tags.map((one) => ("id" in one ? one : { attributes: one }))),
 }
 
-/** Clients leave an empty value out. */
+/** Body with key-value bindings. Clients omit an empty value. */
 export const tagBindings = elements(
   "tag-bindings",
   z.codec(z.object({ attributes: z.object({ key: z.string(), value: z.string().nullish() }) }), z.custom<Binding>(), {

@@ -21,7 +21,7 @@ import { dashedObject, nullAsAbsent } from "../codec.ts"
 import { type Body, document, immutable, mapped, mappedBody, one, requiredOneInput, writable } from "./document.ts"
 import { contract, created, nothing, page, requiredText, resource } from "./endpoint.ts"
 
-/** A request without relationships is refused for each that it lacks. */
+/** Adds empty relationships to a request without any, so that each missing one is reported. */
 const namingEach = <T>(body: Body<T>): Body<T> => ({
   ...body,
   decode(sent) {

@@ -181,7 +181,7 @@ export const teams = contract({
   },
 })
 
-/** Membership of a team's member, without the members that only the membership's own document has. */
+/** Encodes the membership of a team member, without members that only the membership's own document has. */
 export const encodeMember = (team: TeamView, { organizationMembershipId, user: member }: TeamMember): Resource => ({
   id: organizationMembershipId,
   type: "organization-memberships",

@@ -9,7 +9,7 @@ const binaries = z.array(z.object({ url: z.string(), sha: z.string(), os: z.stri
   readonly TerraformBinary[]
 >
 
-/** A member of the binary for amd64. */
+/** Returns an attribute that is a member of the amd64 binary. */
 const ofAmd64 = (name: "url" | "sha", rule: string, example: string) => ({
   ...computed(
     z.string().nullable(),

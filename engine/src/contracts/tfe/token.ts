@@ -81,7 +81,7 @@ export const createdToken = mapped(flatCreated, {
 })
 
 type Input = ReturnType<typeof flat.input.decode>
-/** Clients that create the one token of a team or an organization often send no body. */
+/** Optional body: clients that create the single token of a team or an organization often send none. */
 const body: Body<Input> = {
   ...flat.input,
   decode: (sent) => (sent === undefined ? {} : flat.input.decode(sent)),
@@ -104,7 +104,7 @@ const teamTokenSort = z.codec(z.string(), z.custom<TeamTokenQuery["sort"]>(), {
   encode: (sort) => (sort === undefined ? "" : `${sort.descending ? "-" : ""}${sort.key}`),
 })
 
-/** A client that asks for a token of a lesser kind must not get the one that manages the organization. */
+/** Kind of token. Unknown kinds are rejected, so that a client never receives the organization's token instead of a lesser one. */
 const kind = {
   parameter: "token",
   schema: z

@@ -32,7 +32,7 @@ const constants = {
   ),
 }
 
-/** An image of the first letter within the address itself: no request to another site tells it who looks at whom. */
+/** Returns a data URL with an image of the first letter. An image on another site would disclose to it which users are viewed. */
 function avatarUrl(name: string): string {
   const [letter = ""] = name.toUpperCase().match(/[A-Z0-9]/) ?? []
   const image =
@@ -47,7 +47,7 @@ const common = {
   sentTypes: { optional: true },
 } as const
 
-/** As other users see one. */
+/** User as other users see it. */
 export const user = document("users", {
   ...common,
   attributes: {
@@ -79,7 +79,7 @@ export const account = document("users", {
   relationships: {},
 })
 
-/** As site administrators see one. */
+/** User as site administrators see it. */
 export const adminUser = document("users", {
   ...common,
   attributes: {

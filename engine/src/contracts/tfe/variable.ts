@@ -65,7 +65,7 @@ const complete = <T extends Pick<VariableInput, "key" | "category">>(input: T) =
 })
 export const variableInput = mappedBody(variable.input, { from: (input: VariableInput) => input, to: complete })
 
-/** Requests of earlier clients, which name the workspace. */
+/** Document of older clients, whose requests name the workspace. */
 const placed = document("vars", {
   ...parts,
   relationships: {

@@ -138,7 +138,7 @@ const clientNeedingToken = <const Required extends boolean>(required: Required) 
 export const oauthClient = clientNeedingToken(true)
 const clientWithoutToken = clientNeedingToken(false)
 
-/** Clients of the API send null for relationships that they do not set. */
+/** Removes relationships that are null, which API clients send for relationships that they do not set. */
 const withoutNull = <T>(body: Body<T>): Body<T> => ({
   ...body,
   decode(sent) {
@@ -155,7 +155,9 @@ const withoutNull = <T>(body: Body<T>): Body<T> => ({
   },
 })
 
-/** A client with a key pair, or of a provider with application links, gets its token later, from the provider. */
+/**
+ * Requests that need no token: clients with a key pair, and clients of providers with application links, get it from the provider later.
+ */
 const needsNoToken = z.union([
   z.object({
     data: z.object({ attributes: z.object({ key: z.string().min(1), "rsa-public-key": z.string().min(1) }) }),

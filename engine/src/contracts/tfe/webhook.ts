@@ -42,7 +42,7 @@ const attributes = {
 }
 const parts = {
   id: z.custom<string>(),
-  /** The route adds the name of the organization. */
+  /** Returns the path of a webhook. The handler adds the name of the organization to the view. */
   self: (id: string, { organizationName }: Readonly<Record<string, unknown>>) =>
     `/api/v2/organizations/${encodeURIComponent(String(organizationName))}/webhooks/${id}`,
   relationships: {},

@@ -1,5 +1,5 @@
-// The document of a workspace, encoded by hand: lists of workspaces are long and read often. A test in workspace.test.ts holds it to the
-// members of the contract.
+// Encoder of the workspace document, written by hand because lists of workspaces are long and read often. A test in workspace.test.ts
+// compares it with the members of the contract.
 import { formatInstant, type Instant, secondMs } from "../../core/time.ts"
 import { type Resource, toMany, toOne } from "./json-api/document.ts"
 import { dashed } from "./json-api/member-name.ts"
@@ -7,14 +7,14 @@ import { type WorkspacePermissions, workspacePermissionNames } from "../../works
 import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace/workspace-view.ts"
 import { retentionTypes } from "./retention-policy.ts"
 
-/** With the ids of its effective tag bindings, if the answer includes them. */
+/** View with the ids of its effective tag bindings, if the answer includes them. */
 export interface EncodedWorkspace extends WorkspaceView {
   readonly effectiveTagBindingIds?: readonly string[] | undefined
 }
 
 const permissionMembers = workspacePermissionNames.map((name) => [name, dashed(name)] as const)
 
-// Callers mostly hold a whole access level, and each level is one object.
+// Cache by identity: most callers have a whole access level, and each level is one object.
 const encodedPermissions = new WeakMap<WorkspacePermissions, Readonly<Record<string, boolean>>>()
 
 function encodePermissions(permissions: WorkspacePermissions): Readonly<Record<string, boolean>> {
@@ -137,7 +137,7 @@ export function encodeWorkspace(workspace: EncodedWorkspace): Resource {
 const optionalInstant = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
 const related = (id: string | null, type: string) => ({ related: id === null ? null : `/api/v2/${type}/${id}` })
 
-/** All members but one boolean are strings; an absent value is empty. */
+/** Encodes a repository. Members are strings except for one boolean; an absent value is empty. */
 const encodeVcsRepo = (repo: VcsRepoView) => ({
   branch: repo.branch,
   "display-identifier": repo.identifier,
@@ -148,6 +148,6 @@ const encodeVcsRepo = (repo: VcsRepoView) => ({
   "repository-http-url": repo.repositoryHttpUrl ?? "",
   "service-provider": repo.serviceProvider ?? "",
   "tags-regex": repo.tagsRegex ?? "",
-  // No VCS events are received, so there is no address to receive them at.
+  // Webhooks of VCS providers are not supported, so there is no URL to receive them.
   "webhook-url": "",
 })

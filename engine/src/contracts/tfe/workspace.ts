@@ -44,8 +44,8 @@ import { type EncodedWorkspace, encodeWorkspace } from "./workspace-encoder.ts"
 const pathOf = (id: string): string => `/api/v2/workspaces/${id}`
 const time = { example: "2026-11-26T12:00:00.000Z" }
 
-// Members of a wrong type are left out and reported, so that the rules still check the rest. Many clients write null for "not set":
-// where null says nothing else, it leaves the member out.
+// Members of a wrong type are dropped and reported, so that rules still check the others. Many clients send null for "not set": unless null
+// has a meaning of its own, it drops the member.
 const written = z.string().superRefine((text, context) => {
   const problem = textProblem(text)
   if (problem !== undefined) context.addIssue({ code: "custom", message: problem })
@@ -409,7 +409,7 @@ function viewOf({
 const repositoryOf = ({ displayIdentifier: _, webhookUrl: _url, ...repo }: RepositoryDocument): VcsRepoView => repo
 
 const namePointer = "/data/attributes/name"
-/** The rules must know that the name was refused, and they know it by its field. */
+/** Replaces the pointer of the name by its field, by which the rules recognize that the name already has a fault. */
 const named = ({ detail, ...fault }: Fault): Fault =>
   fault.pointer === namePointer ? { detail, field: ["name"] } : { detail, ...fault }
 
@@ -446,7 +446,7 @@ export const workspace = {
   patch: bodyOf(flatWorkspace.patch),
 }
 
-/** Each filter costs a look into an index; this many are more than any client asks for. */
+/** Each filter costs an index lookup; clients send fewer than this. */
 const filtersMaximum = 50
 const tooMany = (parameter: string): string => `${parameter} has more than ${filtersMaximum} values`
 
@@ -484,7 +484,7 @@ const sort = z.codec(z.string(), z.custom<WorkspaceQuery["sort"]>(), {
 })
 
 type Tagged = NonNullable<WorkspaceQuery["tagged"]>
-/** Joined by their index; an absent or empty half matches any. */
+/** Reads filters by key and value, which belong together by index. An absent or empty half matches any. */
 function readTagged(query: URLSearchParams): Tagged | undefined {
   const byIndex = new Map<string, { key?: string; value?: string }>()
   for (const [name, text] of query) {
@@ -500,7 +500,7 @@ const writeTagged = (tagged: Tagged) =>
     Object.entries(halves).map(([half, text]) => [`filter[tagged][${index}][${half}]`, text] as const),
   )
 
-/** Parameters of the list of workspaces, and of actions on them. Unknown ones are ignored; blank ones filter nothing. */
+/** Parameters of the list of workspaces, and of bulk actions. Unknown parameters are ignored; blank ones filter nothing. */
 export const workspaceFilters = {
   name: {
     parameter: "search[name]",
@@ -555,7 +555,10 @@ export const workspaceFilters = {
   },
 } as const
 
-/** Seconds, or a duration such as `15m`. What is no number is sent as 0, which is refused: null means a lock without an end. */
+/**
+ * Seconds, or a duration such as `15m`. Values that are not finite are sent as 0, which the server rejects: null would mean a lock that
+ * does not expire.
+ */
 export const ttl = z.codec(z.union([z.number(), z.string()]), z.custom<number>(), {
   decode(sent, context) {
     const ttlMs = typeof sent === "number" ? sent * secondMs : parseDuration(sent)
@@ -596,7 +599,7 @@ export const lock = { type: "workspaces", attributes: lockMembers, relationships
 const lockBody = <T extends LockInput | LockExtension>(
   from: (sent: { readonly reason: string } & LockExtension) => T,
 ): Body<T> => ({
-  /** A bare `{ reason, ttl }`, or a document (docs/compatibility.md, "Locking"). */
+  /** Decodes a bare `{ reason, ttl }`, or a document (docs/compatibility.md, "Locking"). */
   decode(body) {
     if (body === undefined) return from({ reason: "" })
     const { data, reason, ttl: ttlMs } = decodeBody(body, lockSchema)
@@ -619,7 +622,7 @@ const include = {
 const lockBytes = { bodyLimitBytes: 64 * 1024 }
 const all = "/organizations/:organization_name/workspaces"
 
-/** Both forms of the path behave alike. */
+/** Returns the endpoints that both forms of the path have. */
 const endpointsAt = <const Path extends string>(path: Path) =>
   ({
     get: {

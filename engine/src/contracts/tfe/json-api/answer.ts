@@ -1,4 +1,4 @@
-// Answers → values. The server is ours, but what stands between may not be, so every member is looked at before it counts.
+// Decoding of answers. Proxies between client and server may answer too, so every member is checked.
 import { z } from "zod"
 import { type EngineError, unavailable } from "../../../core/errors.ts"
 import type { Page } from "../../../core/page.ts"
@@ -8,7 +8,7 @@ const unreadable = (problem: string): EngineError => unavailable(`The server's a
 
 const isGroup = (part: PropertyKey): boolean => part === "attributes" || part === "relationships"
 
-/** Parses an answer or a part of it. Its `name`, and the path inside, tell the member that is not as expected. */
+/** Parses an answer or a part of it. Throws `unavailable` with `name` and the path of the member that is not as expected. */
 export function readAnswer<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -27,7 +27,7 @@ export function readResource(resource: unknown, ...types: readonly string[]): z.
   return readAnswer(resourceOf, resource, type)
 }
 
-/** Makes a value of a resource; `included` holds what stands beside the data, by type and id: `users/user-1`. */
+/** Decodes a resource. `included` are included resources by type and id: `users/user-1`. */
 export type Decode<T> = (resource: unknown, included: ReadonlyMap<string, unknown>) => T
 
 const answerOf = <T>(data: z.ZodType<T>) => z.object({ data, included: z.array(z.unknown()).optional() })
@@ -39,13 +39,13 @@ const page = z.object({
   }),
 })
 
-/** `{ data: { … } }` */
+/** Decodes `{ data: { … } }`. */
 export function decodeOne<T>(document: unknown, decode: Decode<T>): T {
   const { data, included } = readAnswer(one, document, "the document")
   return decode(data, byTypeAndId(included))
 }
 
-/** `{ data: [ … ] }` without pages. */
+/** Decodes `{ data: [ … ] }` without pages. */
 export function decodeAll<T>(document: unknown, decode: Decode<T>): T[] {
   const { data, included } = readAnswer(all, document, "the document")
   const beside = byTypeAndId(included)

@@ -2,7 +2,7 @@ import { z } from "zod"
 
 const alphabet = /^[A-Za-z0-9+/_-]*={0,2}$/
 
-/** Bytes as standard base64, with or without padding or line breaks, as clients send files. */
+/** Standard or URL-safe base64, with or without padding or line breaks, as clients send files. */
 export const base64Bytes = z.string().transform((text, context): Uint8Array => {
   const compact = text.replaceAll(/\s/g, "")
   if (alphabet.test(compact) && compact.replaceAll("=", "").length % 4 !== 1) return Buffer.from(compact, "base64")

@@ -1,13 +1,13 @@
-// Request documents → typed input, with every fault of the document at once, and the pieces that answers are made of.
+// Decoding of request documents, with all faults of a document at once, and building blocks of answers.
 import { z } from "zod"
 import { badRequest, type Fault, invalid } from "../../../core/errors.ts"
 import { encode } from "../../codec.ts"
 import { unstorableFaults } from "./storable-text.ts"
 
-/** Text that a rule of the domain judges while the document is read, so that its faults come with those of wrong types. */
+/** Returns a schema of strings with a domain rule, so that its faults are reported together with those of types. */
 export const ruled = (rule: (text: string) => readonly Fault[]) => z.string().check(judging(rule))
 
-/** The same for a number. */
+/** Returns a schema of numbers with a domain rule. */
 export const ruledNumber = (rule: (number: number) => readonly Fault[]) => z.number().check(judging(rule))
 
 function judging<T>(rule: (value: T) => readonly Fault[]): z.core.CheckFn<T> {
@@ -17,7 +17,7 @@ function judging<T>(rule: (value: T) => readonly Fault[]): z.core.CheckFn<T> {
   }
 }
 
-/** Marks a message that names its subject itself. */
+/** Parameters of an issue whose message already names the member. */
 export const wholeSentence = { wholeSentence: true }
 
 export interface ResourceIdentifier {
@@ -39,14 +39,14 @@ export interface Document {
 }
 
 export const identifier = (type: string, id: string): ResourceIdentifier => ({ type, id })
-/** A to-one relationship; null where there is none. */
+/** Encodes a to-one relationship. Null means none. */
 export const toOne = (type: string, id: string | null) => ({ data: id === null ? null : identifier(type, id) })
 export const toMany = (type: string, ids: readonly string[]) => ({ data: ids.map((id) => identifier(type, id)) })
 
 /**
- * Reads `{ data: { type, attributes, relationships } }`. Unknown members are ignored, as clients expect.
- * `schema` describes `data`; its faults carry pointers. An empty or missing `type` is accepted where `types` says so,
- * because public clients send one (docs/compatibility.md, "Locking").
+ * Decodes `{ data: { type, attributes, relationships } }`. Unknown members are ignored, as HCP Terraform clients expect. `schema` describes
+ * `data`; its faults have pointers. A missing or empty `type` is accepted if `typeOptional` is set, because public clients send one
+ * (docs/compatibility.md, "Locking"). Throws `bad-request` or `invalid`.
  */
 export function decodeDocument<T>(body: unknown, schema: z.ZodType<T>, options: DocumentTypes): T {
   const { data, faults } = readData(body, options)
@@ -56,8 +56,8 @@ export function decodeDocument<T>(body: unknown, schema: z.ZodType<T>, options: 
 }
 
 /**
- * The same for a document whose every member is optional: an attribute or relationship that `schema` refuses is left out and
- * its faults are handed back, so that rules can add theirs before the document is refused.
+ * Decodes a document whose members are all optional. Attributes and relationships that do not match `schema` are dropped and their faults
+ * returned, so that domain rules can add theirs before the request fails. Throws `invalid` if the rest does not match either.
  */
 export function salvageDocument<T>(
   body: unknown,
@@ -100,7 +100,7 @@ function readData(body: unknown, { types, typeOptional }: DocumentTypes) {
   return { data, faults }
 }
 
-/** Reads `{ data: [ … ] }`; every element's faults at once. */
+/** Decodes `{ data: [ … ] }`. Throws `bad-request`, or `invalid` with the faults of all elements. */
 export function decodeList<T>(
   body: unknown,
   schema: z.ZodType<T>,
@@ -129,14 +129,14 @@ export function decodeList<T>(
   return elements
 }
 
-/** Reads any body with a schema of its own; faults point from the root. */
+/** Decodes a body with a schema of its own. Pointers of faults begin at the root. Throws `invalid`. */
 export function decodeBody<T>(body: unknown, schema: z.ZodType<T>): T {
   const parsed = parse(schema, body, "")
   if (!parsed.success) throw invalid(parsed.faults)
   return parsed.value
 }
 
-/** What is refused anyway is not searched for ever. */
+/** Maximum number of values searched for unstorable text if the document is invalid anyway. */
 const refusedValuesMaximum = 10_000
 
 type Parsed<T> =
@@ -146,7 +146,7 @@ type Parsed<T> =
 function parse<T>(schema: z.ZodType<T>, value: unknown, base: string): Parsed<T> {
   const parsed = schema.safeParse(value, { reportInput: true })
   const faults = parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, base))
-  // Of a document that is well formed only what is kept: members nobody knows are ignored, whatever they hold.
+  // Only decoded members of a valid document are checked, because unknown members are ignored.
   const unstorable = parsed.success
     ? unstorableFaults(encode(schema, parsed.data), base)
     : unstorableFaults(value, base, refusedValuesMaximum)
@@ -199,7 +199,7 @@ const articles: Record<string, string> = {
 }
 const article = (expected: string): string => articles[expected] ?? expected
 
-/** Returns the type that an answer should have at the place of an issue. */
+/** Returns a phrase for the type that an answer should have at the path of an issue. */
 export const expectedType = (issue: z.core.$ZodIssue): string => {
   if (issue.code === "invalid_value") return `one of ${issue.values.join(", ")}`
   return issue.code === "invalid_type" ? article(issue.expected) : issue.message
@@ -213,7 +213,7 @@ export interface RequestDocument {
   }
 }
 
-/** The other direction of `decodeDocument`; relationships that are undefined are left out. */
+/** Encodes a document, the inverse of `decodeDocument`. Relationships that are undefined are omitted. */
 export function encodeDocument(
   type: string,
   attributes: Readonly<Record<string, unknown>>,
@@ -225,5 +225,5 @@ export function encodeDocument(
   }
 }
 
-/** The other direction of `decodeList` for resources that are only named. */
+/** Encodes a list of resource identifiers. */
 export const encodeIdentifiers = (type: string, ids: readonly string[]) => toMany(type, ids)

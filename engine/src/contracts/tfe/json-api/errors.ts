@@ -10,20 +10,23 @@ import {
 } from "../../../core/errors.ts"
 import { camelCased, dashed } from "./member-name.ts"
 
-// Which member of a document was probably meant by one that is missing. Unknown members are ignored, as clients of the public API
-// expect, so that a misspelt one shows only in what is missing instead.
+// Suggestions for misspelled members. Unknown members are ignored, as HCP Terraform clients expect, so a misspelled member is only noticed
+// because the correct one is missing.
 
 export interface NearMember {
-  /** As the document has it. */
+  /** Name in the document. */
   readonly given: string
   readonly meant: string
 }
 
-/** Members of one object that are compared; what has more is no slip of the hand. */
+/** Maximum number of members to compare; larger objects get no suggestion. */
 const membersMaximum = 100
 const nameMaximum = 64
 
-/** `pointer` (RFC 6901) is of a fault. Undefined where that member is there, or nothing beside its place is spelt nearly so. */
+/**
+ * Returns the member next to a missing one whose name is nearly the same. `pointer` (RFC 6901) is that of the fault. Returns undefined if
+ * the member exists or no name is similar.
+ */
 export function nearMember(document: unknown, pointer: string): NearMember | undefined {
   let place = document
   for (const segment of pointer.split("/").slice(1)) {
@@ -47,10 +50,10 @@ function nearest(names: readonly string[], meant: string): NearMember | undefine
   return found && { given: found.given, meant }
 }
 
-/** `workingDirectory`, `working_directory` and `working-directory` are one name. */
+/** Normalizes a name: `workingDirectory`, `working_directory` and `working-directory` are equal. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, "")
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+/** Returns the number of insertions, deletions, replacements and transpositions (optimal string alignment). */
 export function distanceBetween(one: string, other: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: other.length + 1 }, (_, index) => index)
@@ -101,12 +104,12 @@ const statuses: Record<EngineErrorCode, { readonly status: number; readonly titl
   busy: { status: 503, title: "service unavailable" },
 }
 
-/** Where a domain field stands in the request document. */
+/** Returns the JSON pointer of a domain field in the request document. */
 export type Pointers = (field: FieldPath) => string
 
 export const statusOf = (code: EngineErrorCode): number => statuses[code].status
 
-/** `sent` is the document of the request, whose members are searched for what was meant by a missing one. */
+/** Encodes an error. `sent` is the document of the request, in which misspelled members are searched. */
 export function encodeError(
   error: EngineError,
   pointers: Pointers = attributePointers(),
@@ -133,7 +136,7 @@ function suggestion({ source }: Pick<ErrorObject, "source">, sent: unknown): str
 const factsIn = ({ code, facts }: EngineError): ErrorFacts | undefined =>
   code === "unavailable" ? { ...facts, ...outcomeUnknown } : facts
 
-/** Of one among many, where others went well; its `code` says more than a status. */
+/** Error of one of several items, such as a workspace of a bulk action. Its `code` is more specific than a status. */
 export interface Refusal {
   readonly code: EngineErrorCode
   readonly detail: string
@@ -148,7 +151,7 @@ export const encodeRefusal = ({ code, detail, facts }: Refusal): ErrorObject & {
   ...metaOf({ facts }),
 })
 
-/** The other direction of `encodeRefusal`. */
+/** Decodes an item's error, the inverse of `encodeRefusal`. */
 export function decodeRefusal(members: unknown): Refusal {
   const { code, detail, meta } = (members ?? {}) as Readonly<Record<string, unknown>>
   if (typeof code !== "string" || !Object.hasOwn(statuses, code) || typeof detail !== "string")
@@ -157,7 +160,7 @@ export function decodeRefusal(members: unknown): Refusal {
   return { code: code as EngineErrorCode, detail, ...(facts === undefined ? {} : { facts }) }
 }
 
-/** Tells what may have happened from what has not, both of which are to be asked for again later. */
+/** Distinguishes requests that may have been executed from requests that were not; clients retry both later. */
 const outcomeUnknown = { outcome: "unknown" } as const
 
 const metaOf = ({ facts }: Pick<EngineError, "facts">): Pick<ErrorObject, "meta"> =>
@@ -168,7 +171,7 @@ const renamed = (facts: ErrorFacts, rename: (name: string) => string): ErrorFact
 
 const detailMaximum = 1_000
 
-/** A detail may repeat what was sent, which may be long. */
+/** Truncates a detail, which may repeat long input. */
 const shortened = (detail: string): string =>
   detail.length <= detailMaximum ? detail : `${detail.slice(0, detailMaximum).toWellFormed()}…`
 
@@ -181,7 +184,7 @@ function sourceOf(fault: Fault, pointers: Pointers): Pick<ErrorObject, "source">
 }
 
 /**
- * Attributes stand under `/data/attributes`, the named relationships under `/data/relationships`:
+ * Returns pointers below `/data/attributes`, and below `/data/relationships` for the named relationships:
  * `["vcsRepo", "identifier"]` → `/data/attributes/vcs-repo/identifier`,
  * `["tagBindings", 0, "key"]` → `/data/relationships/tag-bindings/data/0/attributes/key`, `["project", "id"]` → `…/project/data/id`.
  */
@@ -198,19 +201,19 @@ export const attributePointers =
     return `/data/attributes/${joined(field)}`
   }
 
-/** For the few members whose wire name is not the domain's, dashed; `names` is keyed by the domain's. */
+/** Returns pointers with wire names that are not the dashed domain names. `names` has them by domain name. */
 export const renamedPointers =
   (pointers: Pointers, names: Readonly<Record<string, string>>): Pointers =>
   ([first, ...rest]) =>
     pointers(first === undefined ? [] : [names[first] ?? first, ...rest])
 
-/** For documents whose `data` is a list: `["data", 0, "id"]` → `/data/0/id`, any other member under `attributes`. */
+/** Returns the pointer in a document whose `data` is a list: `["data", 0, "id"]` → `/data/0/id`; other members are below `attributes`. */
 export const listPointers: Pointers = (field) => {
   const [, index, ...members] = field
   return index === undefined ? "/data" : `/data/${index}${memberPointer(members)}`
 }
 
-/** `id` and `type` stand beside `attributes`, everything else inside. */
+/** Returns the pointer of a member: `id` and `type` are next to `attributes`, other members inside. */
 function memberPointer(members: FieldPath): string {
   if (members.length === 0) return ""
   return members[0] === "id" || members[0] === "type" ? `/${members[0]}` : `/attributes/${joined(members)}`
@@ -240,7 +243,7 @@ interface DecodeErrorOptions {
   readonly names?: Readonly<Record<string, string>> | undefined
 }
 
-/** The error a server answered, as the remote engine throws it. `names` is that of the endpoint's `renamedPointers`. */
+/** Decodes an error for the remote engine. `names` are those of the endpoint's `renamedPointers`. */
 export function decodeError(
   status: number,
   document: unknown,
@@ -261,7 +264,7 @@ export function decodeError(
   })
 }
 
-/** Undefined unless it is of the shape that facts have: whoever answered may not be ours. */
+/** Returns undefined unless the value has the shape of facts, because a proxy may have answered. */
 function factsOf(meta: unknown): ErrorFacts | undefined {
   if (typeof meta !== "object" || meta === null || Array.isArray(meta)) return undefined
   return Object.values(meta).every(isFact) ? renamed(meta as ErrorFacts, camelCased) : undefined
@@ -289,11 +292,11 @@ function faultOf({ detail, source }: ErrorObject, names: Readonly<Record<string,
   return { detail, field: own === undefined ? field : [own, ...rest] }
 }
 
-/** The field that `attributePointers` or `listPointers` made this pointer of, or the owner; undefined for any other pointer. */
+/** Inverts `attributePointers`, `listPointers` and the pointer of the owner. Returns undefined for any other pointer. */
 export function fieldAt(pointer: string): FieldPath | undefined {
   const list = /^\/data(?:\/(\d+)(?:\/attributes)?(\/.+)?)?$/.exec(pointer)
   if (list !== null) return ["data", ...numbers(list[1]), ...path(list[2])]
-  // Of one resource, `id` and `type` stand beside the attributes.
+  // `id` and `type` of a single resource are next to the attributes.
   const attribute = /^\/data(?:\/attributes)?(\/id|\/type|(?<=\/attributes)\/.+)$/.exec(pointer)
   if (attribute !== null) return path(attribute[1])
   if (pointer === "/meta/owner") return ["owner"]

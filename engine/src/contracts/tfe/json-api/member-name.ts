@@ -1,13 +1,13 @@
-// Dashes on the wire, camelCase inside; nothing else knows both.
+// Names are dashed on the wire and camelCase in the domain; only this file converts them.
 
-/** `autoDestroyAt` → `auto-destroy-at`. */
+/** Converts `autoDestroyAt` to `auto-destroy-at`. */
 export const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** `auto-destroy-at` → `autoDestroyAt`. */
+/** Converts `auto-destroy-at` to `autoDestroyAt`. */
 export const camelCased = (name: string): string =>
   name.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 
-/** Every member under its wire name; those that are undefined are left out. */
+/** Returns members under their wire names, without those that are undefined. */
 export const dashedMembers = (members: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[dashed(name), value]])),

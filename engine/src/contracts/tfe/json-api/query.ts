@@ -22,25 +22,25 @@ function positiveInteger(text: string | null, absent: number): number | undefine
   return number > 0 ? number : undefined
 }
 
-/** `a,b` → `["a", "b"]`, blanks dropped; undefined when absent or empty. */
+/** Decodes `a,b` to `["a", "b"]` without blank items. Returns undefined if the list is absent or empty. */
 export function decodeCommaList(text: string | null): string[] | undefined {
   const parts = commaSeparated(text ?? "")
   return parts.length === 0 ? undefined : parts
 }
 
-/** No name holds a slash. */
+/** Value that matches nothing, because names cannot contain a slash. */
 const namesNothing = "/"
 
-/** What a list with commas cannot hold no name holds either, so it matches nothing. */
+/** Returns whether a list can contain the value. Names cannot contain commas either, so other values match nothing. */
 const isSayable = (value: string): boolean => value.trim() === value && value !== "" && !value.includes(",")
 
-/** The other direction of `decodeCommaList`, for a list of which any one may match; none of an empty list does. */
+/** Encodes a list of alternatives for `decodeCommaList`. An empty list becomes a value that matches nothing. */
 export function encodeCommaList(values: readonly string[]): string {
   const sayable = values.filter(isSayable)
   return sayable.length === 0 ? namesNothing : sayable.join(",")
 }
 
-/** The same for a list of which every one must match; an empty list asks for nothing. */
+/** Encodes a list of which every item must match. An empty list filters nothing and is undefined. */
 export function encodeEvery(values: readonly string[]): string | undefined {
   if (values.length === 0) return undefined
   return values.every(isSayable) ? values.join(",") : namesNothing

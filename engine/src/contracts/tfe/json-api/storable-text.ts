@@ -1,11 +1,11 @@
-// Text that a store cannot keep as it is: PostgreSQL refuses U+0000, and half a surrogate pair has no UTF-8. JSON can spell
-// both. Refused before any rule sees them, so that every store answers alike.
+// Text that databases cannot store: PostgreSQL rejects U+0000, and a lone surrogate has no UTF-8. JSON can contain both. They are rejected
+// before any rule, so that all databases behave alike.
 import { badRequest, type Fault } from "../../../core/errors.ts"
 import { textProblem } from "../../../core/text.ts"
 
 const faultsMaximum = 100
 
-/** Of every text in what stands at `base`. Not by recursion: a document may be nested deeper than the stack. */
+/** Returns faults of all strings in the value at the pointer `base`. Iterative, because a document may be nested deeper than the stack. */
 export function unstorableFaults(value: unknown, base: string, valuesMaximum = Number.POSITIVE_INFINITY): Fault[] {
   const faults: Fault[] = []
   const pending: { readonly value: unknown; readonly pointer: string }[] = [{ value, pointer: base }]

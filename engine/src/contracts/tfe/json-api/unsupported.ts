@@ -3,8 +3,8 @@ import { z } from "zod"
 import { wholeSentence } from "./document.ts"
 
 /**
- * Accepts the value that asks for nothing (and null, and the absence) and refuses every other: a client must not believe that a
- * setting was taken when it was dropped.
+ * Returns a schema that accepts only the value without effect, null and absence. Other values are rejected, so that clients do not assume
+ * that a dropped setting took effect.
  */
 export const unsupported = (name: string, nothing: string | boolean | null, feature: string) =>
   z

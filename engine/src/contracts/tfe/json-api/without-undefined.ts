@@ -1,4 +1,4 @@
-/** The members a document has; those it leaves out are absent, not undefined. */
+/** Members of a document: those that it omits are absent, not undefined. */
 export type WithoutUndefined<T> = { readonly [Name in keyof T]?: Exclude<T[Name], undefined> }
 
 export const withoutUndefined = <T extends object>(members: T): WithoutUndefined<T> =>

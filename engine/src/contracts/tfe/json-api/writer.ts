@@ -1,12 +1,12 @@
-// In whose name a request writes tags, and whether an answer shows who holds them (docs/tag-owners.md). Clients that send
-// documents of their own making say it there, any other can in a header; the same in both is said once.
+// Owner for which a request writes tags, and owners in answers (docs/tag-owners.md). Clients that create their own documents send the owner
+// there, other clients in a header. A request may have both if they are equal.
 import { type Fault, invalid } from "../../../core/errors.ts"
 import { ownerProblem, type Writer } from "../../../core/owner.ts"
 
 const header = "X-Chancery-Owner"
 const pointer = "/meta/owner"
 
-/** Of the header, or of `meta.owner` beside `data`. */
+/** Reads the owner from the header or from `meta.owner`. Throws `invalid` if it is malformed or the two differ. */
 export function decodeWriter(headers: Pick<Headers, "get">, body: unknown): Writer {
   const said = headers.get(header) ?? undefined
   const written = memberOf(memberOf(body, "meta"), "owner") ?? undefined
@@ -31,6 +31,6 @@ const memberOf = (value: unknown, name: string): unknown =>
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined
 
-/** The other direction of `decodeWriter`. */
+/** Adds the owner to a document, the inverse of `decodeWriter`. */
 export const encodeWriter = <T extends object>(document: T, { owner }: Writer = {}): T =>
   owner === undefined ? document : { ...document, meta: { owner } }
