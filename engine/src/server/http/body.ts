@@ -1,10 +1,10 @@
-// The bytes of a request's body, up to a bound.
+// Reads request bodies within bounds.
 import type { IncomingMessage } from "node:http"
 import { EngineError, badRequest } from "../../core/errors.ts"
 import { releaseMemory } from "../../core/chunks.ts"
 import type { HttpRequest } from "./message.ts"
 
-/** Reads the body whole. Counts what arrives: a declared length can lie. */
+/** Reads the whole body. Throws `too-large` above `limitBytes`. Counts the bytes received, because a declared length can be wrong. */
 export async function boundedBytes(request: HttpRequest, limitBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new EngineError("too-large", `The body is larger than ${limitBytes} bytes.`)
   if (Number(request.headers.get("content-length")) > limitBytes) throw tooLarge()
@@ -14,7 +14,7 @@ export async function boundedBytes(request: HttpRequest, limitBytes: number): Pr
   return arrived
 }
 
-/** All of a stream, each piece of which is gone with the next, up to a bound; what is larger is refused with these words. */
+/** Reads a whole stream. Copies each chunk, because a chunk is valid only until the next one. Throws `tooLarge()` above `limitBytes`. */
 export async function gathered(
   stream: AsyncIterable<Uint8Array>,
   limitBytes: number,
@@ -30,7 +30,7 @@ export async function gathered(
   return Buffer.concat(chunks)
 }
 
-/** As they come, without a bound. */
+/** Yields the chunks of a body, without a bound. Throws `bad-request` if the body ends early. */
 export async function* bodyStream({ body }: Request): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>
@@ -43,30 +43,30 @@ export async function* bodyStream({ body }: Request): AsyncGenerator<Uint8Array>
       yield value
     }
   } finally {
-    // Its sender is told by the answer; what else it sends is not worth reading.
+    // The response states the reason to the client. The rest of the body is not read.
     if (!isRead) await reader.cancel().catch(() => {})
   }
 }
 
 /**
- * Returns a body that has arrived with its head, as most do: to listen to its pieces costs as much as everything else that is done to
- * read a small request. Returns undefined if it has not, or if it was read before.
+ * Returns the whole body if it arrived together with the head, as most small bodies do. Listening for chunks would cost as much as all
+ * other reading of a small request. Returns undefined if the body is incomplete or was read before.
  */
 export function arrivedBody(incoming: IncomingMessage): Uint8Array | undefined {
   const { complete, destroyed, headers, readableDidRead, readableLength } = incoming
   if (readableDidRead || destroyed) return undefined
-  // The parser tells of the end only after what waits for the last piece has gone on.
+  // The parser sets `complete` only after callbacks of the last chunk have run, so a declared length is compared too.
   if (!complete && readableLength !== Number(headers["content-length"])) return undefined
-  // With a length it is all of them; without one, newer releases of Node give the first piece alone.
+  // Newer releases of Node return only the first chunk from `read()` without a length.
   const bytes = (readableLength === 0 ? null : (incoming.read(readableLength) as Uint8Array | null)) ?? new Uint8Array()
-  // Nobody listens for the end, without which the connection would not be taken as free.
+  // Without an `end` listener, an unread stream would keep Node from reusing the connection.
   incoming.resume()
   return bytes
 }
 
-/** The same from a socket, without the web streams around it. */
+/** Yields the chunks of a body from a socket, without web streams. Throws `bad-request` if the body ends early. */
 export async function* socketBody(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
-  // Where it is left early, the answer still needs the socket.
+  // The response still needs the socket if the caller stops reading early.
   const pieces = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>
   try {
     for (;;) {
@@ -80,11 +80,13 @@ export async function* socketBody(incoming: IncomingMessage): AsyncGenerator<Uin
   }
 }
 
-/** Bounds of what is read of a body after its request was answered. Fewer than these show that the client is about to read the answer. */
+/** Bounds on reading a body after its request was answered. A client within them is about to read the response. */
 const discardedBytesMaximum = 64 * 1024 * 1024
 const discardTimeoutMs = 500
 
-/** Reads the rest of a body that the answer did not wait for, so that the connection can go on. Ends a connection that takes long. */
+/**
+ * Reads and drops the rest of an answered request's body, so that the connection can be reused. Closes the connection at the bounds above.
+ */
 export function discardBody(incoming: IncomingMessage): void {
   if (incoming.readableEnded || incoming.destroyed) return
   if (!incoming.complete) {
@@ -100,12 +102,12 @@ export function discardBody(incoming: IncomingMessage): void {
   incoming.resume()
 }
 
-/** Whoever sent it is gone, or was cut off at the end: nothing of ours has failed. */
+/** Throws `bad-request`: the client disconnected or its connection was cut, so this is no failure of the server. */
 function bodyCutShort(): never {
   throw badRequest("The body ended before it was complete.")
 }
 
-/** Octets that are all there already, as an answer. */
+/** Yields `bytes` as a single chunk. */
 export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }

@@ -1,16 +1,15 @@
-// Whose request it is that a proxy passes on. What a header says counts as far as it was written by those who are trusted: from
-// its end, which the nearest proxy has added, to the first address that is none of theirs. What stands before that is whatever
-// the client has sent.
+// Finds the client address of a request that proxies forwarded. The header is read from its end, where the nearest proxy appended. The
+// first address outside the trusted ranges is the client's. Everything before it may be forged by the client.
 import { formatIpAddress, type IpRange, isInRange, parseIpAddress, parseIpRange } from "../../pki/names/ip-address.ts"
 import type { RequestHeaders } from "./message.ts"
 
-/** Trusted are proxies that add to the one header; another is what a client says, passed on. */
+/** Headers that proxies append to. A trusted proxy maintains only one of them; the client may have forged the other. */
 export const proxyHeaders = ["x-forwarded-for", "forwarded"] as const
 export type ProxyHeader = (typeof proxyHeaders)[number]
 
 export interface TrustedProxies {
   readonly ranges: readonly IpRange[]
-  /** Whoever connects by a unix socket. */
+  /** Trusts peers that connect over a unix socket. */
   readonly unix: boolean
 }
 
@@ -19,7 +18,7 @@ const rangesOf: Readonly<Record<string, readonly string[]>> = {
   private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
 }
 
-/** `private,unix,192.0.2.1/32`; `none` for nobody. Undefined where it cannot be read. */
+/** Parses a list such as `private,unix,192.0.2.1/32`; `none` trusts no proxy. Returns undefined if the text is invalid. */
 export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   if (text === "none") return { ranges: [], unix: false }
   const parts = text.split(",").map((part) => part.trim())
@@ -33,7 +32,10 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   return { ranges, unix: parts.includes("unix") }
 }
 
-/** `peer` is the socket's, undefined on a unix socket; so is the answer where nobody who is trusted says more. */
+/**
+ * Returns the client's address. `peer` is the address of the socket, undefined on a unix socket. Returns `peer` if it is not trusted or
+ * forwarded no address.
+ */
 export function clientAddressOf(
   peer: string | undefined,
   headers: RequestHeaders,
@@ -46,7 +48,7 @@ export function clientAddressOf(
   let client = peer
   for (const hop of hops.toReversed()) {
     const address = addressIn(hop)
-    // A proxy that hides where a request came from is as near as can be said.
+    // A proxy may hide the client. The address before it is then the nearest known one.
     if (address === undefined) return client
     client = address
     if (!isTrusted(client, trusted)) return client
@@ -60,14 +62,14 @@ export function isTrusted(address: string | undefined, { ranges, unix }: Trusted
   return octets !== undefined && ranges.some((range) => isInRange(octets, range))
 }
 
-/** `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7`, `[2001:db8::7]:80`, in its one spelling; undefined for anything else. */
+/** Parses `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` or `[2001:db8::7]:80` to canonical text. Returns undefined for anything else. */
 function addressIn(hop: string): string | undefined {
   const [, bracketed, plain] = /^\s*(?:\[([0-9a-f:.]+)\](?::\d{1,5})?|([0-9.]+)(?::\d{1,5})?)\s*$/i.exec(hop) ?? []
   const octets = parseIpAddress(bracketed ?? plain ?? hop.trim())
   return octets && formatIpAddress(octets)
 }
 
-/** What `for` says in each element of a `Forwarded` header (RFC 7239, section 4), empty where there is none or it cannot be read. */
+/** Returns the `for` value of each element of a `Forwarded` header (RFC 7239, section 4). Missing or invalid values are "". */
 function forwardedFor(text: string): readonly string[] {
   return elementsOf(text).map((element) => {
     const values = [...element.matchAll(/(?:^|;)\s*for=(?:"([^"\\]*)"|([^\s";,]+))\s*(?=;|$)/gi)]
@@ -77,8 +79,8 @@ function forwardedFor(text: string): readonly string[] {
 }
 
 /**
- * Split at the commas that are in no quoted string. From the end, as what trusted proxies have added is: a quote that a client
- * has left open reaches no further than what the client has written.
+ * Splits a header at the commas outside quoted strings. Scans from the end, where trusted proxies append, so that an unclosed quote of the
+ * client affects only the client's own part.
  */
 function elementsOf(text: string): readonly string[] {
   const elements: string[] = []

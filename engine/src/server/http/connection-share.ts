@@ -1,13 +1,13 @@
-// No client alone may hold all of the connections that a server takes: each address has a share of them.
+// Limits the connections of each client address, so that one client cannot use up all connections of the server.
 import type { Server } from "node:http"
 import type { Socket } from "node:net"
 import { parseIpAddress } from "../../pki/names/ip-address.ts"
 
 export interface ConnectionShareOptions {
   readonly maxConnections: number
-  /** True for proxies, whose connections are those of many clients. */
+  /** Returns true for proxies, which forward connections of many clients. */
   readonly isExempt: (address: string) => boolean
-  /** Called with the first connection of an address that is refused, and again once the address had fewer than its share. */
+  /** Called at the first refused connection of an address. Called again only after the address was below its limit. */
   readonly onExceeded?: (address: string) => void
 }
 
@@ -17,7 +17,7 @@ export function shareConnections(server: Server, options: ConnectionShareOptions
   const counted = new WeakSet<Socket>()
   const isAdmitted = (socket: Socket): boolean => {
     const { remoteAddress } = socket
-    // A socket that is read anew by another parser comes here twice. A local socket has no address.
+    // A socket that another parser reads again (see `list-method.ts`) is announced twice. A unix socket has no address.
     if (remoteAddress === undefined || counted.has(socket) || isExempt(remoteAddress)) return true
     counted.add(socket)
     const holder = holderOf(remoteAddress)
@@ -36,7 +36,7 @@ export function shareConnections(server: Server, options: ConnectionShareOptions
     })
     return true
   }
-  // Node's own listeners expect a socket that is open.
+  // Node's own listeners expect an open socket.
   const listeners = server.listeners("connection")
   server.removeAllListeners("connection").on("connection", (socket: Socket) => {
     if (!isAdmitted(socket)) socket.destroy()
@@ -44,7 +44,7 @@ export function shareConnections(server: Server, options: ConnectionShareOptions
   })
 }
 
-/** Whose share a connection counts for: an IPv4 address, or the network of 64 bits that one IPv6 client has to itself. */
+/** Returns the key that a connection counts under: an IPv4 address, or the /64 network that one IPv6 client typically has. */
 export function holderOf(address: string): string {
   const octets = parseIpAddress(address)
   if (octets === undefined) return address

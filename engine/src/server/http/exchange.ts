@@ -1,17 +1,17 @@
-// One request on its way through the server, and what is learned of it on the way.
+// Context of one request, filled in while the server handles it.
 import { newUuid } from "../../core/ids.ts"
 import type { RandomSource } from "../../core/random.ts"
 import type { HttpRequest, HttpResponse } from "./message.ts"
 
 export interface Exchange {
   readonly requestId: string
-  /** The client's, where a proxy that is trusted says it; undefined on a unix socket, and where there is no socket. */
+  /** Address of the client, as a trusted proxy forwarded it. Undefined on a unix socket and without a socket. */
   readonly remoteAddress?: string | undefined
-  /** The pattern of the route that answers, such as `/api/v2/workspaces/:id`; the app sets it. Bounds the metrics' labels. */
+  /** Pattern of the matched route, such as `/api/v2/workspaces/:id`; set by the app. A pattern bounds the labels of metrics. */
   route: string | undefined
-  /** The address itself is the credential (signed uploads and downloads): logs name its pattern only. */
+  /** The path itself is the credential (signed uploads and downloads). Logs contain only its pattern. */
   secretPath?: boolean
-  /** The request showed a token that is good. */
+  /** The request carried a valid token. */
   authenticated?: boolean
 }
 
@@ -21,7 +21,7 @@ export interface App {
 
 export type Serve = (request: HttpRequest) => Promise<HttpResponse>
 
-/** The path of an absolute URL without its query, sparing the cost of a `URL`. */
+/** Returns the path of an absolute URL, without the query. Cheaper than parsing a `URL`. */
 export function pathOf(url: string): string {
   const from = url.indexOf("/", url.indexOf("://") + 3)
   if (from === -1) return "/"
@@ -29,15 +29,15 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(from) : url.slice(from, query)
 }
 
-/** Where bodies go that are long and come with a credential in their address. */
+/** Returns true for upload paths. Their bodies may be long, and their paths contain a credential. */
 export const isUploadPath = (path: string): boolean => path.startsWith("/uploads/")
 
-/** Below `/v1`, where the certificate API is. */
+/** Returns true for paths of the certificate API. */
 export const isPkiPath = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")
 
 const sane = /^[A-Za-z0-9._:+/=-]{1,128}$/
 
-/** The caller's own id where it is harmless in a log line and a header; else a fresh one. */
+/** Returns the client's request id if it is safe in log lines and headers; otherwise returns a new one. */
 export function requestIdOf(given: string | null, random: RandomSource): string {
   return given !== null && sane.test(given) ? given : newUuid(random)
 }

@@ -1,5 +1,5 @@
-// Everything around the app that is the same for every request: its id, the rate limit, metrics, the access log and the
-// probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
+// Handles what is common to all requests: request id, rate limit, metrics, access log and probes. It runs on every request, so each part is
+// a plain call and not a chain of wrappers.
 import { isEngineError, isStoreFull } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
 import type { Metrics } from "../../core/metrics.ts"
@@ -19,14 +19,14 @@ export interface FrontOptions {
   readonly metrics: Metrics
   readonly rateLimiter: RateLimiter | undefined
   readonly accessLog: "off" | "debug" | "info"
-  /** Whose word counts for where a request came from; nobody's unless given. */
+  /** Proxies that may report the client's address. Default: none. */
   readonly proxies?: { readonly trusted: TrustedProxies; readonly header: ProxyHeader } | undefined
-  /** Resolves when the store answers; rejects with the reason why it does not. */
+  /** Resolves if the database answers; otherwise rejects with the reason. */
   readonly ready: () => Promise<void>
   readonly draining: () => boolean
-  /** `/metrics` has a listener of its own and is no path of this one. */
+  /** `/metrics` has its own listener and is not served here. */
   readonly metricsApart?: boolean
-  /** Milliseconds with fractions, for durations only. */
+  /** Returns fractional milliseconds. For durations only. */
   readonly stopwatch: () => number
 }
 
@@ -59,9 +59,9 @@ export function createFront(options: FrontOptions): Serve {
     requestMetrics.end({ method: request.method, route: exchange.route, status: response.status, durationMs })
     if (span?.isRecorded === true) describe(span, request, path, exchange, response.status)
     if (accessLog !== "off") {
-      // Probes come every few seconds and say nothing new.
+      // Probes arrive every few seconds and would fill the log.
       const level = probeAt(path) !== undefined ? "debug" : accessLog
-      // The path without its query: searches and signed links may hold what a log must not.
+      // The query is omitted: searches and signed links may contain values that must not be logged.
       runtime.log[level]("request", {
         requestId: exchange.requestId,
         method: request.method,
@@ -78,7 +78,7 @@ export function createFront(options: FrontOptions): Serve {
   const { tracer } = runtime
   if (tracer === undefined) return serve
   return (request) => {
-    // Probes come every few seconds and say nothing new.
+    // Probes arrive every few seconds and would fill the traces.
     if (probeAt(pathOf(request.url)) !== undefined) return serve(request)
     const span = tracer.root(request.method, {
       kind: "server",
@@ -89,7 +89,7 @@ export function createFront(options: FrontOptions): Serve {
   }
 }
 
-/** By what the access log tells of it as well: a path that is itself a credential, and every query, stay unsaid. */
+/** Sets the span's attributes. Like the access log, it omits queries, and paths that are credentials. */
 function describe(span: Span, { method, url }: HttpRequest, path: string, exchange: Exchange, status: number): void {
   const { route, secretPath, remoteAddress, requestId } = exchange
   if (route !== undefined) span.rename(`${method} ${route}`)
@@ -104,7 +104,7 @@ function describe(span: Span, { method, url }: HttpRequest, path: string, exchan
   if (status >= 500) span.fail(new FailedAnswer(status))
 }
 
-/** What the server's side of a request failed with is its status (semantic conventions for HTTP). */
+/** The error of a server span is its HTTP status (semantic conventions for HTTP). */
 class FailedAnswer extends Error {
   constructor(status: number) {
     super(`answered ${status}`)
@@ -142,7 +142,7 @@ async function answer(
   return response
 }
 
-/** What a listener for metrics alone answers. */
+/** Returns a handler that serves only `/metrics`. */
 export function createMetricsFront(metrics: Metrics): Serve {
   return async ({ method, url }) => {
     const path = pathOf(url)
@@ -156,7 +156,7 @@ const metricsPath = "/metrics"
 
 type Probe = (options: FrontOptions) => HttpResponse | Promise<HttpResponse>
 
-/** Most paths are longer, and each another: to look one up in a map has V8 keep it among all names that it knows. */
+/** The length check avoids map lookups of long, mostly unique paths. V8 would intern each looked-up string. */
 const probeAt = (path: string): Probe | undefined => (path.length <= longestProbe ? probes.get(path) : undefined)
 
 const probes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
@@ -190,8 +190,8 @@ const plain = (status: number, text: string): HttpResponse =>
   respond(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } })
 
 /**
- * The token that the API at this path looks at, so that none beside it earns a bucket. Not the header that it stands in: in
- * `Authorization` one token can be spelt in many ways, each of which would be another allowance.
+ * Returns the digest of the token that the API at this path reads. Tokens in other headers earn no bucket. The token is hashed and not its
+ * header, because spellings of `Authorization` that differ would each get an allowance.
  */
 function credentialOf({ headers }: HttpRequest, path: string, runtime: Runtime): string | undefined {
   const token = isPkiPath(path) ? serviceTokenIn(headers) : tokenIn(headers.get("authorization"))

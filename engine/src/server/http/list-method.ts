@@ -1,31 +1,31 @@
-// The method LIST over HTTP/1.1. Node's parser does not know it and gives up at its third letter; what it was given is then
-// handed to a fresh parser, spelled LINK: as long, known to the parser, and used by nothing here. No other request pays for it.
-// HTTP knows a LINK of its own (RFC 2068), which is read as LIST too; it means nothing else on this server.
+// Supports the method LIST over HTTP/1.1. Node's parser does not know it and fails at its third letter. The packet is then passed to a new
+// parser, with LIST replaced by LINK, which has the same length and is known to the parser. Other requests have no cost. A LINK request
+// (RFC 2068) is also read as LIST; it has no other meaning on this server.
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { Server as TlsServer } from "node:tls"
 import type { Socket } from "node:net"
 
-/** What the parser says where it gives up. */
+/** Error of Node's HTTP parser. */
 export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
-  /** Where in the packet the parser stopped. */
+  /** Offset in the packet at which the parser stopped. */
   readonly bytesParsed?: number
 }
 
 const list = Buffer.from("LIST ")
 const link = Buffer.from("LINK ")
-/** The letters that both have, which the parser may have taken from an earlier packet. */
+/** Letters common to both methods. The parser may have consumed them from an earlier packet. */
 const sharedLength = 2
 const restOfMethodTimeoutMs = 10_000
 
-/** Before anything else looks at a request. */
+/** Restores the method name LIST. Must run before any other code reads the method. */
 export function nameListMethod(incoming: IncomingMessage): void {
   if (incoming.method === "LINK") incoming.method = "LIST"
 }
 
 /**
- * Returns true if the error was a LIST, which is then read anew: once the requests before it on the same connection, to which
- * `answering` belong, are answered. Until then the parser that gave up reports errors of its own, which mean nothing.
+ * Returns true if the error was caused by a LIST, which is then parsed again after `answering`, the earlier requests of the connection, are
+ * answered. Until then, later errors of the failed parser are ignored.
  */
 export function readListAnew(
   error: ParserError,
@@ -48,9 +48,9 @@ function readAnew(packet: Buffer, socket: Socket, server: Server): void {
   else feed(packet, socket, server)
 }
 
-/** With a LIST behind a request that is not answered yet. */
+/** Sockets on which a LIST waits for earlier requests to be answered. */
 const waiting = new WeakSet<Socket>()
-/** Of what follows the LIST, before no more is read. */
+/** Bytes buffered while a LIST waits. Above this, the socket is paused. */
 const heldBytesMaximum = 64 * 1024
 
 async function readAfter(
@@ -60,7 +60,7 @@ async function readAfter(
   server: Server,
 ): Promise<void> {
   waiting.add(socket)
-  // It would read what follows as the rest of a method that it does not know. Another listener takes the bytes from it.
+  // The old parser would read later bytes as the rest of an unknown method. Another listener buffers them instead.
   removeParserListeners(socket, ["data", "end"])
   const held = [packet]
   let heldBytes = packet.length
@@ -81,7 +81,7 @@ async function readAfter(
   socket.resume()
 }
 
-/** Resolves when the last of them is with its client, or its connection has ended. */
+/** Resolves when all responses are sent or their connections have closed. */
 export const areOver = async (answering: readonly ServerResponse[]): Promise<void> => {
   await Promise.all(
     answering.map(
@@ -94,16 +94,15 @@ export const areOver = async (answering: readonly ServerResponse[]): Promise<voi
   )
 }
 
-/** From the first letter of the method on. */
+/** Returns the packet from the first letter of the method. */
 function unparsed({ code, rawPacket, bytesParsed }: ParserError): Buffer | undefined {
   if (code !== "HPE_INVALID_METHOD" || rawPacket === undefined || bytesParsed === undefined) return undefined
   const start = bytesParsed - sharedLength
   return start >= 0 ? rawPacket.subarray(start) : Buffer.concat([list.subarray(0, -start), rawPacket])
 }
 
-// Whatever Node has attached to the socket ends as if the connection had; only so does it forget the old parser, which would
-// otherwise run into the time limit for headers, and the connection with it. The names are those of Node's own functions; a
-// release that renames them fails the tests beside this file.
+// Node's listeners on the socket are run as if the connection had closed. Otherwise Node keeps the old parser, whose header timeout would
+// close the connection. The keys are names of internal functions of Node; the tests of this folder fail if a release renames them.
 const parserListeners: Readonly<Record<string, string>> = {
   data: "bound socketOnData",
   end: "bound socketOnEnd",
@@ -117,7 +116,7 @@ const parserListeners: Readonly<Record<string, string>> = {
 function detachParser(socket: Socket): void {
   for (const listener of removeParserListeners(socket, Object.keys(parserListeners)).get("close") ?? [])
     listener.call(socket)
-  // The time limit between two requests is over: this is one.
+  // Clears the keep-alive timeout, because a request has begun.
   socket.setTimeout(0)
 }
 
@@ -133,7 +132,7 @@ function removeParserListeners(socket: Socket, events: readonly string[]): Reado
 
 type Listener = (this: Socket) => void
 
-/** For the method cut in two by the network. */
+/** Waits for the rest of a method name that was split between packets. */
 function awaitRest(packet: Buffer, socket: Socket, server: Server): void {
   const give = (): void => {
     socket.destroy()
@@ -148,7 +147,7 @@ function awaitRest(packet: Buffer, socket: Socket, server: Server): void {
   socket.setTimeout(restOfMethodTimeoutMs).once("timeout", give).once("end", give).once("data", take)
 }
 
-/** What turns out to be something else is refused by the parser itself. */
+/** Passes the packet to a new parser, which itself rejects anything that is not a LIST. */
 function feed(packet: Buffer, socket: Socket, server: Server): void {
   const isList = packet.subarray(0, list.length).equals(list)
   server.emit(server instanceof TlsServer ? "secureConnection" : "connection", socket)

@@ -2,7 +2,7 @@ import { isIPv6 } from "node:net"
 
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string }
 
-/** `127.0.0.1:8420`, `[::1]:8420`, `:8420` (every interface), `unix:/run/chancery.sock`; undefined for anything else. */
+/** Parses `127.0.0.1:8420`, `[::1]:8420`, `:8420` (every interface) or `unix:/run/chancery.sock`. Returns undefined for anything else. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   if (text.startsWith("unix:")) return text.length > "unix:".length ? { path: text.slice("unix:".length) } : undefined
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text) ?? []
@@ -12,7 +12,7 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host: plain === "" || plain === undefined ? "::" : plain, port }
 }
 
-/** `http://127.0.0.1:8420`, `https://[::1]:8420`, `unix:/run/chancery.sock`. */
+/** Returns `http://127.0.0.1:8420`, `https://[::1]:8420` or `unix:/run/chancery.sock`. */
 export function urlOf(address: ListenAddress, scheme: "http" | "https"): string {
   if ("path" in address) return `unix:${address.path}`
   return `${scheme}://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`

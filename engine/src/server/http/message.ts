@@ -1,34 +1,34 @@
-// Requests and responses as the API handles them: plain values, so that a request costs no web streams and no objects of the Fetch
-// standard. `node-server.ts` makes them of a socket, `web-fetch.ts` of a `Request`.
+// Requests and responses of the API as plain values, which avoids the cost of web streams and objects of the Fetch standard.
+// `node-server.ts` creates them from a socket, `web-fetch.ts` from a `Request`.
 
 export interface RequestHeaders {
-  /** Returns null for a missing header. Values of repeated ones are joined by ", ". */
+  /** Returns null for a missing header. Values of repeated headers are joined by ", ". */
   get(name: string): string | null
   has(name: string): boolean
 }
 
 export interface HttpRequest {
   readonly method: string
-  /** Absolute. */
+  /** Absolute URL. */
   readonly url: string
   readonly headers: RequestHeaders
   /** Address of the socket's peer; undefined on a unix socket or without a socket. */
   readonly remoteAddress: string | undefined
-  /** Returns the body if it has arrived with the head and was not read before. */
+  /** Returns the body if it arrived with the head and was not read before. */
   arrived(): Uint8Array | undefined
   /** Returns the rest of the body as it arrives. A chunk is valid until the next one is requested. Throws if the body ends early. */
   stream(): AsyncIterable<Uint8Array>
 }
 
 /**
- * A stream is read as fast as the client reads it, and the memory of its chunks is released once they are sent. Where it throws, the
- * connection is cut, since the head has been sent.
+ * Body of a response. A stream is read at the client's pace, and the memory of its chunks is released after sending. If it throws, the
+ * connection is closed, because the head was already sent.
  */
 export type ResponseBody = string | Uint8Array | AsyncIterable<Uint8Array> | null
 
 export interface HttpResponse {
   readonly status: number
-  /** By names in lower case; an array is sent as several lines. */
+  /** Header names are in lower case; each element of an array is sent as its own line. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: ResponseBody
 }

@@ -1,4 +1,4 @@
-// Requests of Node's server as the API handles them.
+// Adapts requests of Node's server to `HttpRequest`.
 import type { IncomingMessage } from "node:http"
 import type { TLSSocket } from "node:tls"
 import { arrivedBody, socketBody } from "./body.ts"
@@ -46,16 +46,16 @@ export class NodeRequest implements HttpRequest, RequestHeaders {
   }
 }
 
-/** Hosts and targets that `URL` would not change, which spares most requests its cost. */
+/** Hosts and targets that `URL` would leave unchanged. Most requests match and avoid its cost. */
 const plainHost = /^[a-z\d._-]+(?::\d{4,5})?$/
 const plainTarget = /^\/[\w/~.!$&'()*+,;=:@%?[\]-]*$/
 
 /**
- * Returns the absolute URL that a request asks for. Returns undefined if the request line and the Host header make none, or one that
- * the proxy in front may have read otherwise (RFC 9112, section 3.2).
+ * Returns the absolute URL of a request. Returns undefined if the request line and the Host header form no URL. Returns undefined too if
+ * a proxy in front may have read them differently (RFC 9112, section 3.2).
  */
 export function requestUrl({ headers: { host }, socket, url: target = "" }: IncomingMessage): string | undefined {
-  // `URL` reads a backslash of the path as a slash.
+  // `URL` reads a backslash in the path as a slash.
   if ((target.split("?", 1)[0] as string).includes("\\")) return undefined
   if (/^https?:\/\//.test(target)) return URL.parse(target)?.href
   if (!target.startsWith("/") || host === undefined || /[/?#@\\]/.test(host)) return undefined

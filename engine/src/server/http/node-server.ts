@@ -1,4 +1,4 @@
-// Serves a fetch function on a socket: limits and timeouts against slow or hostile peers, TLS, and an end that loses nothing.
+// Serves a handler on a socket, with TLS, limits and timeouts against slow or hostile peers, and a graceful shutdown.
 import { statSync, unlinkSync } from "node:fs"
 import {
   createServer as createHttpServer,
@@ -23,50 +23,50 @@ import { type SecureContextSource, secureContextOptions } from "./secure-context
 import { sendResponse, unreadResponses } from "./send-response.ts"
 
 export interface NodeServerOptions {
-  /** Speaks HTTPS, with whatever identity the source has at each handshake. */
+  /** Serves HTTPS. Each handshake uses the current identity of the source. */
   readonly tls?: SecureContextSource
-  /** What the message of a `ListenError` names as the way to another address. */
+  /** Command-line option that a `ListenError` names as the remedy. Default: `--listen`. */
   readonly listenFlag?: string
-  /** A declared body longer than this is refused before the client is told to send it. */
+  /** A longer declared body is rejected without `100 Continue`, so that the client does not send it. */
   readonly bodyLimitBytes?: number
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
-  /** Other bounds for what may be much longer than other bodies. */
+  /** Separate bounds for uploads, which may be much longer than other bodies. */
   readonly uploads?: {
     readonly matches: (path: string) => boolean
     readonly bodyLimitBytes: number
     readonly requestTimeoutMs: number
   }
-  /** How often the two timeouts are looked at. */
+  /** Interval at which the header and request timeouts are checked. */
   readonly timeoutCheckMs?: number
-  /** Longer than the idle time of common proxies (60 s), so that the proxy and not we close an idle connection. */
+  /** Longer than the idle timeout of common proxies (60 s), so that the proxy closes idle connections first. */
   readonly keepAliveTimeoutMs?: number
-  /** For how long a client may take nothing of an answer that is there. */
+  /** Time in which a client must read some part of a pending response. */
   readonly unreadTimeoutMs?: number
   readonly maximumHeaderBytes?: number
   readonly maximumConnections?: number
-  /** How many of them one address may hold, and an IPv6 network of 64 bits as one; local sockets are not counted. */
+  /** Limit per client address, with an IPv6 /64 counted as one address. Unix sockets are not counted. */
   readonly connectionShare?: ConnectionShareOptions
-  /** Headers of every answer, in lower case. */
+  /** Headers added to every response, in lower case. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface NodeServer {
-  /** Port 0 takes a free one; the answer says which. */
+  /** Starts listening. Port 0 selects a free port; the returned address contains it. Rejects with `ListenError`. */
   listen(address: ListenAddress): Promise<ListenAddress>
   /**
-   * Goes on accepting and answering, but from here on each answer ends its connection, so that its client comes again by another
-   * one, which a balancer leads elsewhere. Whoever ends a connection between two requests may meet the next one on its way.
+   * Keeps accepting and answering, but closes each connection with its next response, so that clients reconnect and a load balancer can
+   * route them to another server. Closing an idle connection instead could lose a request that is already on its way.
    */
   sendAway(): void
   /**
-   * Reads what has come, stops accepting, closes idle connections, and lets requests in flight finish, each answer ending its connection.
-   * Whatever is left after `graceMs` is cut; the answer counts the requests that were.
+   * Reads the requests that have arrived, stops accepting, closes idle connections and finishes the requests in flight. Each connection is
+   * closed with its response. Requests that remain after `graceMs` are cut; `cut` is their number.
    */
   close(graceMs: number): Promise<{ readonly cut: number }>
 }
 
-/** The address cannot be listened on; its message is a sentence for the person who started the server. */
+/** The server cannot listen on the address. Its message is a sentence for the operator. */
 export class ListenError extends Error {
   readonly code: string | undefined
   constructor(message: string, cause: NodeJS.ErrnoException) {
@@ -81,12 +81,12 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   const isUpload = ({ url = "" }: IncomingMessage) => uploads?.matches(url) === true
   const settings = {
     headersTimeout: Math.min(options.headersTimeoutMs ?? 20_000, requestTimeoutMs),
-    // Node has one for all requests; those that get less have timers of their own.
+    // Node has one timeout for all requests. Requests with a shorter one have their own timers.
     requestTimeout: Math.max(requestTimeoutMs, uploads?.requestTimeoutMs ?? 0),
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
     connectionsCheckingInterval: options.timeoutCheckMs ?? 5_000,
     maxHeaderSize: options.maximumHeaderBytes ?? 16 * 1024,
-    // Two lines of one header are one value, as with any other server: Node alone would drop the second of some.
+    // Repeated headers are joined, as other servers do. By default, Node drops the second value of some headers.
     joinDuplicateHeaders: true,
   }
   const secure = options.tls === undefined ? undefined : createSecureServer(settings, options.tls)
@@ -99,8 +99,8 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   const sentOver = secure?.sentOver ?? ((socket: Socket) => socket.bytesWritten)
   const endUnread = unreadResponses(inFlight, sentOver, options.unreadTimeoutMs ?? 60_000)
   const watch = setInterval(endUnread, settings.connectionsCheckingInterval).unref()
-  // Node takes a connection for idle once its answer has been given to it, of which much may not have gone out yet. Whoever has all
-  // of an answer calls again.
+  // Node considers a connection idle once the response is buffered, although much of it may be unsent. Idle connections are therefore
+  // closed only when no buffered response is unsent. `close` of each response calls this again.
   const closeIdleConnections = server.closeIdleConnections.bind(server)
   server.closeIdleConnections = () => {
     if (![...inFlight].some((outgoing) => outgoing.writableEnded)) closeIdleConnections()
@@ -111,18 +111,18 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, url: string): Promise<void> => {
     try {
       const response = await serve(new NodeRequest(incoming, url))
-      // Responses of one turn are written together: each write to a client that sleeps wakes it, which costs 15 to 20 us of the 70 us
-      // of an empty response (`npm run bench -- show`).
+      // Responses of one turn are written together: each write to a client that sleeps wakes it, which costs 15 to 20 us of the 70 us of an
+      // empty response (`npm run bench -- show`).
       await nextTurn()
       await sendResponse(outgoing, response, headers)
     } catch {
-      // `serve` answers and logs what it fails at; what is left are headers that Node refuses.
+      // `serve` handles and logs its own errors. Errors that remain here are headers that Node rejects.
       if (outgoing.headersSent) outgoing.destroy()
       else await sendResponse(outgoing, respond(null, { status: 500 }), headers)
     }
   }
 
-  /** Connections that end with their last answer. */
+  /** Connections that close after the last response, because a later request on them cannot be parsed. */
   const unreadable = new WeakSet<Socket>()
 
   const endLate = (incoming: IncomingMessage): void => {
@@ -133,7 +133,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     incoming.once("close", () => clearTimeout(timer))
   }
 
-  /** Most bodies are there with their heads: at the end of this turn only the others get a timer. */
+  /** Requests whose body was incomplete at the head. Most bodies are complete by the end of this turn and need no timer. */
   const arriving: IncomingMessage[] = []
   const endUnlessWhole = (incoming: IncomingMessage): void => {
     if (arriving.push(incoming) > 1) return
@@ -146,7 +146,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     inFlight.add(outgoing)
     outgoing.on("close", () => {
       inFlight.delete(outgoing)
-      // An answer that had begun before did not say that it is the last one: nobody else would end its connection.
+      // A response that began before the shutdown did not announce `Connection: close`, so its connection is closed here.
       if (closing !== undefined) setImmediate(() => server.closeIdleConnections())
       discardBody(incoming)
     })
@@ -172,10 +172,10 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
       await areOver(others)
       answerUnreadable(error, socket, headers)
     }
-    // Of those that wait for their turn on the connection, only the request knows it.
+    // Responses queued behind others on the connection have no socket yet; their requests do.
     const answering = [...inFlight].filter((outgoing) => outgoing.req.socket === socket)
     if (readListAnew(error, socket, server, answering)) return
-    // What cannot be read stands behind requests that could be: those are answered first.
+    // The unparsable data follows requests that are valid. Those are answered first.
     if (isOfHttp(error) && answering.length > 0 && answering.every(({ req }) => req.complete)) {
       if (unreadable.has(socket)) return
       unreadable.add(socket)
@@ -193,7 +193,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 
   async function drain(graceMs: number): Promise<{ cut: number }> {
     sendAway()
-    // Connections that have come and not been accepted are accepted, and requests that have come and not been read are read.
+    // Two turns: pending connections are accepted, and the requests that arrived on them are read.
     await nextTurn()
     await nextTurn()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -218,8 +218,8 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 }
 
 /**
- * Checks that the address is free. A client that connects during the check gets no answer. Throws `ListenError`, whose message
- * names `listenFlag` as the way to another address.
+ * Checks that the address is free. A client that connects during the check gets no response. Throws `ListenError`, whose message names
+ * `listenFlag` as the remedy.
  */
 export async function assertListenable(address: ListenAddress, listenFlag?: string): Promise<void> {
   const server = createServer((socket) => socket.destroy())
@@ -245,9 +245,9 @@ async function bind(
 
 interface SecureServer {
   readonly server: Server
-  /** Octets, enciphered; undefined where nobody knows. */
+  /** Returns the encrypted bytes written, or undefined if the underlying socket is unknown. */
   readonly sentOver: (socket: Socket) => number | undefined
-  /** Ends the handshakes under way: the server's own way to close idle connections does not know them yet. */
+  /** Ends pending handshakes, which Node's `closeIdleConnections` does not include. */
   close(): void
 }
 
@@ -258,7 +258,7 @@ function createSecureServer(settings: ServerOptions, source: SecureContextSource
     ...(settings.headersTimeout === undefined ? {} : { handshakeTimeout: settings.headersTimeout }),
   })
   const stopFollowing = source.onChange((identity) => server.setSecureContext(secureContextOptions(identity)))
-  // Only the peer's address tells which plain socket a secured one stands on. A local socket's peer has none.
+  // Only the peer's address connects a TLS socket with its plain socket. Peers of unix sockets have no address.
   const handshakes = new Map<string, Socket>()
   server.on("connection", (socket: Socket) => {
     if (socket.remotePort === undefined) return
@@ -286,8 +286,8 @@ function createSecureServer(settings: ServerOptions, source: SecureContextSource
 }
 
 /**
- * A proxy in front may have taken another one of two `Host` lines (RFC 9112, section 3.2), and HTTP/2 has no request line: the
- * parser takes any version that has two digits.
+ * Returns true for requests that a proxy in front may have read differently: two `Host` lines (RFC 9112, section 3.2), or a version other
+ * than HTTP/1.0 and 1.1. The parser accepts any version of two digits, such as HTTP/2.0.
  */
 function isMisread({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
   if (httpVersionMajor !== 1 || httpVersionMinor > 1) return true
@@ -309,7 +309,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
-/** A server that was killed leaves its socket behind; nobody answers there any more. */
+/** Removes the socket file of a server that was killed. A refused connection shows that no server listens on it. */
 async function removeAbandoned(path: string): Promise<void> {
   const abandoned = await new Promise<boolean>((resolve) => {
     const socket = connect(path)
@@ -317,7 +317,7 @@ async function removeAbandoned(path: string): Promise<void> {
       socket.destroy()
       resolve(false)
     })
-    // A plain file of that name refuses in the same way, and stays.
+    // Connecting to a plain file also fails with ECONNREFUSED; it must not be removed.
     socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED" && isSocket(path)))
   })
   if (abandoned) unlinkSync(path)
@@ -330,7 +330,10 @@ const unreadable: Readonly<Record<string, readonly [status: number, title: strin
   ERR_HTTP_REQUEST_TIMEOUT: [408, "request timeout", "The request did not arrive in time."],
 }
 
-/** What goes wrong below HTTP has nobody to tell: in a handshake that does not end an answer would wait for ever, and the connection. */
+/**
+ * Returns true for errors of the HTTP parser. Errors below HTTP get no response: in an unfinished TLS handshake it would never be sent, and
+ * the connection would stay open.
+ */
 const isOfHttp = ({ code = "" }: NodeJS.ErrnoException): boolean => /^(?:HPE|ERR_HTTP)_/.test(code)
 
 function answerUnreadable(

@@ -1,9 +1,9 @@
-// A token bucket for each API token, or for each address without a token. Each server counts for itself: several servers behind a
-// balancer grant the full rate each (docs/decisions/cache-versions.md).
+// Token bucket for each API token, or for each address without a token. Each server counts separately, so several servers behind a load
+// balancer each grant the full rate (docs/decisions/cache-versions.md).
 import { LRUCache } from "lru-cache"
 import type { Instant } from "../../core/time.ts"
 
-/** Holds as many requests as the rate grants in one second, and fills at that rate. */
+/** Holds the requests of one second, and refills at that rate. */
 export interface Bucket {
   readonly level: number
   readonly at: Instant
@@ -12,12 +12,13 @@ export interface Bucket {
 export interface Allowance {
   readonly allowed: boolean
   readonly limit: number
-  /** Whole requests left at this instant. */
+  /** Whole requests left now. */
   readonly remaining: number
-  /** Until the whole allowance is there again. */
+  /** Seconds until the bucket is full. */
   readonly resetSeconds: number
 }
 
+/** Takes one request from the bucket. Returns the new bucket and the remaining allowance. */
 export function take(
   bucket: Bucket | undefined,
   now: Instant,
@@ -41,16 +42,16 @@ export function take(
 const filled = (bucket: Bucket, now: Instant, perSecond: number): number =>
   Math.min(perSecond, bucket.level + (Math.max(0, now - bucket.at) / 1000) * perSecond)
 
-/** The longest unused are forgotten: they are full again. */
+/** The least recently used buckets are evicted first; they are usually full again. */
 const bucketsMaximum = 20_000
 
 export interface RateLimiter {
   /**
-   * Charges a token that has proved itself before, else the address; so guessing tokens earns no buckets.
+   * Charges the bucket of a token that was valid before, otherwise that of the address, so that guessed tokens earn no buckets.
    * `credential` is a digest, never the secret.
    */
   charge(request: { credential: string | undefined; address: string; now: Instant }): Allowance
-  /** This credential is a good one: from now on it has a bucket of its own. */
+  /** Records that the credential is valid. From now on it has its own bucket. */
   prove(credential: string, now: Instant): void
 }
 
@@ -76,7 +77,7 @@ function charge(buckets: LRUCache<string, Bucket>, key: string, now: Instant, pe
   return allowance
 }
 
-/** One host commonly holds a whole IPv6 /64, so that is what counts as one address. */
+/** One host usually has a whole IPv6 /64, so the network counts as one address. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address
   if (address.startsWith("::ffff:") && address.includes(".")) return address.slice("::ffff:".length)

@@ -3,7 +3,7 @@ import { secondMs } from "../../core/time.ts"
 
 export interface RequestMetrics {
   begin(): void
-  /** `route` is a pattern, never a path: every label value must come from a bounded set. */
+  /** Records a finished request. `route` is a pattern and never a path, because each label value must come from a bounded set. */
   end(request: { method: string; route: string | undefined; status: number; durationMs: number }): void
 }
 

@@ -2,10 +2,10 @@ import type { ApiResponse } from "../tfe/route.ts"
 import { isPkiPath } from "./exchange.ts"
 import { type HttpResponse, respond } from "./message.ts"
 
-/** A caller may choose the status of a health check; these have no body. */
+/** Statuses without a body. A client can choose the status of a health check, so these occur. */
 const bodilessStatuses = [204, 205, 304]
 
-/** An answer of the certificate API, which nobody on the way may keep. */
+/** Returns a JSON response of the certificate API, which caches must not store. */
 export function jsonResponse(
   status: number,
   document: unknown,
@@ -18,7 +18,7 @@ export function jsonResponse(
   })
 }
 
-/** For what is refused before any route is found, in the words of the API that the path belongs to. */
+/** Returns the error of a request that matched no route, in the format of the API that the path belongs to. */
 export function refusal(path: string, status: number, title: string, detail: string): HttpResponse {
   if (isPkiPath(path))
     return respond(JSON.stringify({ errors: [detail] }), { status, headers: { "content-type": "application/json" } })
@@ -28,11 +28,11 @@ export function refusal(path: string, status: number, title: string, detail: str
   })
 }
 
-/** A JSON:API error document. */
+/** Returns a JSON:API error document. */
 export const refusalDocument = (status: number, title: string, detail: string): string =>
   JSON.stringify({ errors: [{ status: String(status), title, detail }] })
 
-// Pages that are the same for every client: they hold no data of users, load nothing and run no script.
+// Static pages are equal for every client: they contain no user data, load nothing and run no scripts.
 
 const headers: Readonly<Record<string, string>> = {
   "content-type": "text/html; charset=utf-8",
@@ -42,7 +42,7 @@ const headers: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 }
 
-/** `title` is text, `body` is HTML. */
+/** Returns an HTML page. `title` is plain text and is escaped; `body` is HTML. */
 export const staticPage = (title: string, body: string): ApiResponse => ({
   status: 200,
   headers,

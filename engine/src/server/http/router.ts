@@ -1,45 +1,45 @@
-// Finds a route by the segments of an address, for both APIs. Why no framework's router: docs/decisions/router.md.
+// Finds a route by path segments, for both APIs. Why no framework's router: docs/decisions/router.md.
 
 export interface Found<Route, Key extends string = string> {
   /** `/issue/:name` */
   readonly pattern: string
-  /** `/v1/:mount/issue/:name`: what metrics and traces know the address by. */
+  /** Label of metrics and traces, such as `/v1/:mount/issue/:name`. */
   readonly address: string
-  /** Every route of the address, by method or operation. */
+  /** All routes of the path, by method or operation. */
   readonly routes: ReadonlyMap<Key, Route>
   readonly params: Readonly<Record<string, string>>
 }
 
-/** `segments` as they stand in the address. */
+/** Finds a route. `segments` are not percent-decoded. */
 export interface FindRoute<Route, Key extends string = string> {
   (segments: readonly string[]): Found<Route, Key> | undefined
-  /** What there is further down. */
+  /** Returns the routes below the given segments. */
   readonly below: (segments: readonly string[]) => readonly Omit<Found<Route, Key>, "params">[]
 }
 
 export interface RoutedPath {
   /**
-   * Literal segments, `:name` for one of any text, and at most one `*name` for any number of them. A literal goes before `:name`, and
-   * that before `*name`.
+   * Pattern of literal segments, `:name` for one arbitrary segment, and at most one `*name` for one or more. A literal has precedence over
+   * `:name`, and `:name` over `*name`.
    */
   readonly path: string
-  /** A last `*name` is left as it stands in the address. */
+  /** The `*name` parameter is not decoded. */
   readonly raw?: true
 }
 
 export interface RouterOptions<Route, Key extends string> {
-  /** Returns what tells routes of one path apart: the method, or the operation. */
+  /** Returns the key that distinguishes routes of one path: the method or the operation. */
   readonly key: (route: Route) => Key
-  /** Stands before every pattern in metrics and traces. */
+  /** Prefix of every pattern in metrics and traces. */
   readonly above?: string
-  /** Decodes a segment that is a parameter. An address of which it returns undefined for one is not found. Default: `decoded`. */
+  /** Decodes a parameter. A path for which it returns undefined is not found. Default: `decoded`. */
   readonly decode?: (segment: string) => string | undefined
 }
 
 interface Node<Route, Key extends string> {
   readonly literals: Map<string, Node<Route, Key>>
   anySegment: Node<Route, Key> | undefined
-  /** Patterns with `*name` here; what must follow it, longest first. */
+  /** Patterns whose `*name` begins here, with the segments that must follow; longest first. */
   readonly rests: { readonly after: readonly string[]; readonly end: End<Route, Key> }[]
   end: End<Route, Key> | undefined
 }
@@ -47,7 +47,7 @@ interface Node<Route, Key extends string> {
 interface End<Route, Key extends string> {
   readonly pattern: string
   readonly address: string
-  /** Its segments. */
+  /** Segments of the pattern. */
   readonly parts: readonly string[]
   readonly raw: boolean
   readonly routes: Map<Key, Route>
@@ -67,7 +67,7 @@ export function routerOf<Route extends RoutedPath, Key extends string>(
   const root = newNode<Route, Key>()
   const ends = new Map<string, End<Route, Key>>()
   for (const route of routes) {
-    // Patterns that differ in the names of their parameters alone are two, and clash.
+    // Patterns that differ only in parameter names are distinct keys here; `endAt` rejects them as a conflict.
     const end = ends.get(route.path) ?? endAt(root, route, above)
     ends.set(route.path, end)
     if (end.routes.has(key(route))) throw new Error(`two routes ${key(route)} ${route.path}`)
@@ -118,7 +118,7 @@ function endAt<Route, Key extends string>(
   return end
 }
 
-/** As deep as the longest pattern, and no deeper, however long the address. */
+/** Walks the tree. The recursion is as deep as the longest pattern, however long the path. */
 function walk<Route, Key extends string>(
   node: Node<Route, Key>,
   segments: readonly string[],
@@ -126,7 +126,7 @@ function walk<Route, Key extends string>(
 ): End<Route, Key> | undefined {
   const segment = segments[depth]
   if (segment === undefined) return node.end
-  // What is nowhere a name of its own is mostly one that nobody has asked for before, which a map is slow to miss.
+  // Nodes without literals skip the lookup: their segments are mostly new strings, for which a failed map lookup is slow.
   const literal = node.literals.size === 0 ? undefined : node.literals.get(decoded(segment) ?? segment)
   const found = literal && walk(literal, segments, depth + 1)
   if (found !== undefined) return found
@@ -164,7 +164,7 @@ function foundAt<Route, Key extends string>(
   return { pattern: end.pattern, address: end.address, routes: end.routes, params }
 }
 
-/** Undefined for what is no text, or text that nothing is called. */
+/** Decodes a segment. Returns undefined for invalid percent-encoding, and for U+0000, which no name contains. */
 export function decoded(segment: string): string | undefined {
   if (!segment.includes("%")) return segment
   try {
@@ -175,7 +175,7 @@ export function decoded(segment: string): string | undefined {
   }
 }
 
-/** Returns a segment that is no text as it was sent. */
+/** Decodes a segment. Returns it unchanged if its percent-encoding is invalid. */
 export function decodedOrAsSent(segment: string): string {
   if (!segment.includes("%")) return segment
   try {

@@ -1,5 +1,5 @@
-// What a server answers while the key is missing that its secrets are sealed under: that it is sealed, in the words of either
-// API, and nothing else. It has no engine; it stands in for one.
+// Serves while the server is sealed, that is, while its seal key is missing. Reports the sealed state in the format of either API, without
+// an engine.
 import { encodeHealth, encodeInitialization, encodeSealStatus } from "../../contracts/vault/health.ts"
 import { isEngineError, outOfService } from "../../core/errors.ts"
 import type { Runtime } from "../../core/runtime.ts"
@@ -14,7 +14,7 @@ import { type WebApp, webApp } from "./web-fetch.ts"
 
 export const sealedEngine = () => outOfService("The engine is sealed: the key that opens its secrets is missing.")
 
-/** Of whatever mount: which there are is not known. What a responder says it says with the status 200 (RFC 6960, appendix A.1). */
+/** Returns true for an OCSP request to any mount; which mounts exist is unknown. OCSP errors have status 200 (RFC 6960, appendix A.1). */
 const isOcsp = (method: string, path: string): boolean =>
   isPkiPath(path) &&
   !/^\/v1\/(sys|auth)\//.test(path) &&
@@ -22,7 +22,7 @@ const isOcsp = (method: string, path: string): boolean =>
     ? /^\/v1\/.+\/(unified-)?ocsp\/./.test(path)
     : ["POST", "PUT"].includes(method) && /^\/v1\/.+\/(unified-)?ocsp$/.test(path))
 
-/** The server looks for the key this often (`cli/unsealing.ts`). */
+/** The server checks for the key at this interval (`cli/unsealing.ts`). */
 const retryAfterSeconds = "1"
 const tryLater = Uint8Array.from(encodeOcspFailure("tryLater"))
 

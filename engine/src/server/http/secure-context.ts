@@ -1,8 +1,8 @@
-// The certificate that a listener shows, and its replacement while it listens: new handshakes see the new one, open
-// connections stay as they are.
+// The certificate of a TLS listener, and its replacement at run time. New handshakes use the new certificate; open connections are
+// unchanged.
 import { createSecureContext, type SecureContextOptions } from "node:tls"
 
-/** Both PEM; the chain has the certificate of the key first. */
+/** Certificate chain and key in PEM; the chain begins with the certificate of the key. */
 export interface TlsIdentity {
   readonly certificate: string
   readonly privateKey: string
@@ -10,11 +10,11 @@ export interface TlsIdentity {
 
 export interface SecureContextSource {
   readonly current: () => TlsIdentity
-  /** Calls back with every identity that takes the place of the current one, until what it answers is called. */
+  /** Calls `listener` with each new identity. Returns a function that unsubscribes it. */
   readonly onChange: (listener: (identity: TlsIdentity) => void) => () => void
 }
 
-/** The key's text is no reason why: it never becomes part of the message. */
+/** The identity cannot be used for TLS. The message never contains text of the key. */
 export class UnusableIdentity extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
@@ -22,7 +22,7 @@ export class UnusableIdentity extends Error {
   }
 }
 
-/** What one holds and several listeners show. Throws `UnusableIdentity` for a first one that no handshake could use. */
+/** An identity that several listeners share. The constructor throws `UnusableIdentity` if no handshake could use `first`. */
 export class ReloadableIdentity implements SecureContextSource {
   #identity: TlsIdentity
   readonly #listeners = new Set<(identity: TlsIdentity) => void>()
@@ -39,7 +39,7 @@ export class ReloadableIdentity implements SecureContextSource {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Throws `UnusableIdentity`, and keeps the old one. */
+  /** Replaces the identity. Throws `UnusableIdentity` and keeps the old one if `next` cannot be used. */
   replace(next: TlsIdentity): void {
     rejectUnusable(next)
     this.#identity = next
@@ -47,7 +47,7 @@ export class ReloadableIdentity implements SecureContextSource {
   }
 }
 
-/** AEAD with forward secrecy alone (RFC 9325, section 4.2). The suites of TLS 1.3 are all of that kind. */
+/** Only AEAD suites with forward secrecy (RFC 9325, section 4.2). All suites of TLS 1.3 are such. */
 const cipherSuites = [
   "TLS_AES_256_GCM_SHA384",
   "TLS_CHACHA20_POLY1305_SHA256",
@@ -60,7 +60,7 @@ const cipherSuites = [
   "ECDHE-RSA-CHACHA20-POLY1305",
 ].join(":")
 
-/** Given anew with every identity: Node forgets whatever a replacement leaves out. */
+/** Returns all options with each identity, because Node resets those that a replacement omits. */
 export const secureContextOptions = ({ certificate, privateKey }: TlsIdentity): SecureContextOptions => ({
   cert: certificate,
   key: privateKey,
@@ -69,7 +69,7 @@ export const secureContextOptions = ({ certificate, privateKey }: TlsIdentity): 
 })
 
 function rejectUnusable(identity: TlsIdentity): void {
-  // Node takes an empty text for no certificate at all, and would then refuse every handshake.
+  // Node treats an empty text as a missing certificate and would then reject every handshake.
   if (!identity.certificate.includes("-----BEGIN ")) throw new UnusableIdentity("the certificate is no PEM")
   if (!identity.privateKey.includes("-----BEGIN ")) throw new UnusableIdentity("the private key is no PEM")
   try {

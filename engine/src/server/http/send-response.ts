@@ -1,16 +1,16 @@
-// Responses on their way to the client, none of which takes more memory than the socket holds and one chunk.
+// Sends responses with bounded memory: the socket's buffer and one chunk for each.
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { releaseMemory } from "../../core/chunks.ts"
 import { type HttpResponse, isStream } from "./message.ts"
 
 /**
- * Of a long body: each chunk is taken by the socket before the next one is given to it. TLS would encipher all of it at once, and
- * nothing would show how much the client has read.
+ * Chunk size of long bodies. Each chunk is written after the socket accepted the one before. TLS would encrypt a whole body at once, and
+ * the client's progress could not be seen.
  */
 const chunkBytes = 256 * 1024
 
-/** Answers with the headers given, those of the response before `added`. A HEAD gets no body (RFC 9110, section 9.3.2). */
+/** Sends a response. Its headers override those of `added`. A HEAD gets no body (RFC 9110, section 9.3.2). */
 export async function sendResponse(
   outgoing: ServerResponse,
   { status, headers, body }: HttpResponse,
@@ -41,7 +41,7 @@ async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 async function sendStream(outgoing: ServerResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
   const chunks = body[Symbol.asyncIterator]()
-  // At once, even while the next chunk is being made: a stream of events may have none for hours.
+  // Called immediately when the client disconnects, even while the next chunk is pending: an event stream may have none for hours.
   const leave = (): void => leaveStream(chunks)
   if (outgoing.req.method === "HEAD") {
     outgoing.end()
@@ -57,14 +57,14 @@ async function sendStream(outgoing: ServerResponse, body: AsyncIterable<Uint8Arr
     }
     outgoing.off("close", leave).end()
   } catch {
-    // The head has been sent: only the missing rest can show that the response has failed.
+    // The head was already sent, so closing the connection is the only way to show the failure.
     outgoing.destroy()
   }
 }
 
 const leaveStream = (chunks: AsyncIterator<Uint8Array>): void => void chunks.return?.().catch(() => undefined)
 
-/** Or closed. */
+/** Resolves at `drain` or `close`. */
 const drained = (outgoing: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const settle = () => {
@@ -76,8 +76,8 @@ const drained = (outgoing: ServerResponse): Promise<void> =>
   })
 
 /**
- * Returns a function that cuts responses of which their clients have taken nothing for `timeoutMs`, as proxies do (`send_timeout`):
- * they hold a connection and the rest of a body. It looks for them when called, so that all others cost nothing.
+ * Returns a function that closes responses of which the client has read nothing for `timeoutMs`, as proxies do (`send_timeout`). Such a
+ * client holds a connection and the rest of a body. The check runs only when called, so that other responses have no cost.
  */
 export function unreadResponses(
   inFlight: ReadonlySet<ServerResponse>,
@@ -93,9 +93,9 @@ export function unreadResponses(
       if (sent === undefined) continue
       watched.add(outgoing)
       outgoing.setTimeout(timeoutMs, () => {
-        // Without unsent bytes, the rest of the body is awaited.
+        // Nothing is unsent: the response waits for the rest of its body.
         if (outgoing.writableLength === 0) return
-        // Node itself sees only whether anything goes out over a plain connection.
+        // Node detects progress only on plain connections.
         const before = sent
         sent = sentOver(socket)
         if (sent === before) outgoing.destroy()

@@ -1,4 +1,4 @@
-// An app as a function from `Request` to `Response`, for tests and programs that have no socket.
+// Exposes an app as a function from `Request` to `Response`, for tests and programs without a socket.
 import { bodyStream } from "./body.ts"
 import type { App, Exchange } from "./exchange.ts"
 import { type HttpRequest, type HttpResponse, isStream } from "./message.ts"
@@ -26,7 +26,7 @@ export function toWebResponse({ status, headers, body }: HttpResponse, method = 
   const webHeaders = new Headers()
   for (const [name, values] of Object.entries(headers))
     for (const value of typeof values === "string" ? [values] : values) webHeaders.append(name, value)
-  // As bytes: `Response` would add a content type to a string.
+  // Converted to bytes, because `Response` would add a content type to a string.
   const bytes = typeof body === "string" ? Buffer.from(body) : (body as Uint8Array<ArrayBuffer> | null)
   const webBody = isStream(body) ? ReadableStream.from(body) : bytes
   return new Response(method === "HEAD" ? null : webBody, { status, headers: webHeaders })
