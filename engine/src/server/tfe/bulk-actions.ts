@@ -13,7 +13,7 @@ import { accepts, type ApiRequest, type ApiResponse, param, type Route } from ".
 
 const { method, path, query, body: requested } = bulkActions.run
 
-/** One action on every workspace that the list would find (docs/bulk.md). The answer goes out as it comes about. */
+/** Runs one action on every workspace that the list would find (docs/bulk.md). Streams the results as they become available. */
 export const bulkActionRoutes: readonly Route[] = [
   {
     method,
@@ -41,12 +41,12 @@ function keyOf({ headers }: ApiRequest): { readonly idempotencyKey?: string } {
 
 const streamed = (mediaType: string, text: AsyncIterable<string>): ApiResponse => ({
   status: 200,
-  // A proxy that holds an answer back until it is whole would hide its progress.
+  // A proxy that buffers the response would hide its progress.
   headers: { "content-type": mediaType, "x-accel-buffering": "no" },
   stream: octets(text),
 })
 
-/** When the reader goes away, the text is asked for no more: the part at work ends, and the rest is not begun. */
+/** Encodes the text. If the client disconnects, no more text is read: the current batch finishes and no other begins. */
 async function* octets(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   for await (const piece of text) yield encoder.encode(piece)

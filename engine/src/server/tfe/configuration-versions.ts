@@ -31,7 +31,7 @@ export const configurationVersionRoutes = implement(configurationVersions, {
   delete: ({ engine }, id) => engine.configurationVersions.delete(id),
 })
 
-/** The second step of creation: the address is the credential. */
+/** Second step of creation: the upload. The address is the credential. */
 export const configurationUploadRoutes = (uploads: ConfigurationUploads): readonly OpenRoute[] => [
   {
     ...addressOf(signedAddresses.uploadConfiguration),

@@ -9,7 +9,7 @@ import { accepts, type ApiRequest, type ApiResponse, ok, param, type Route } fro
 
 const { method, path, query: parameters, answers } = events.list
 
-/** A page, or a stream, by what the client accepts. */
+/** Returns a page or a stream, depending on `Accept`. */
 export const eventRoutes: readonly Route[] = [
   {
     method,
@@ -30,7 +30,7 @@ export const eventRoutes: readonly Route[] = [
   },
 ]
 
-/** A client that comes again says in a header where it was, and repeats the address it began with. */
+/** Returns the query of a stream. A client that reconnects repeats its URL and sends its position in `Last-Event-ID`. */
 function continued({ headers }: ApiRequest, query: EventQuery): EventQuery {
   const last = headers.get("last-event-id") ?? ""
   return last === "" ? query : { ...query, since: last }
@@ -42,13 +42,13 @@ const streamed = (items: AsyncIterable<FeedItem>): ApiResponse => ({
   headers: {
     "content-type": eventStreamType,
     "cache-control": "no-store",
-    // A proxy that gathers answers would hold events back.
+    // A proxy that buffers the response would delay events.
     "x-accel-buffering": "no",
   },
 })
 
 const text = new TextEncoder()
-/** An event that goes to many is written once. */
+/** Encoded events, so that an event sent to many clients is encoded once. */
 const written = new WeakMap<EventView, Uint8Array>()
 
 function bytesFor(item: FeedItem): Uint8Array {
@@ -60,7 +60,7 @@ function bytesFor(item: FeedItem): Uint8Array {
   return bytes
 }
 
-/** An error cannot be told any more: the stream ends, and whoever comes again hears it. */
+/** Encodes a stream. An error ends it, because the head was already sent; the client gets the error when it reconnects. */
 function bytesOf(items: AsyncIterable<FeedItem>): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {

@@ -1,4 +1,4 @@
-// Routes of `/api/v2` from a contract: a handler gets values and returns one, documents stay here.
+// Creates routes of `/api/v2` from a contract. Handlers receive and return values; documents are decoded and encoded here.
 import { badRequest, type Fault } from "../../core/errors.ts"
 import {
   type ArgumentsOf,
@@ -64,7 +64,7 @@ const bytesOf = (request: ApiRequest, { maximum, tooLarge }: BytesBody, paramete
     ? request.bytes()
     : gathered(request.stream(), maximum, () => tooLarge(...parameters))
 
-/** The answer of a download; undefined is 204. */
+/** Returns the response of a download; an undefined value becomes 204. */
 export function bytesAnswer(
   value: Uint8Array | (AsyncIterable<Uint8Array> & { readonly sizeBytes?: number | undefined }) | undefined,
   { mediaType }: { readonly mediaType: string },
@@ -80,6 +80,7 @@ export function bytesAnswer(
   }
 }
 
+/** Decodes query parameters. Throws `bad-request` with one fault for each invalid parameter. */
 export function decodeQuery<const Q extends Query>(query: Q, sent: URLSearchParams): QueryOf<Q> {
   const given: [string, unknown][] = []
   const faults: Fault[] = []

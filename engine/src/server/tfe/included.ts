@@ -1,5 +1,5 @@
-// What stands beside runs, state versions and workspaces when `include` asks for it. Each resource is read through the caller's own
-// engine, so that nothing comes along that the caller could not have read, and comes once, whatever brought it.
+// Reads the resources that `include` adds to runs, state versions and workspaces. Each is read with the caller's rights, so that nothing is
+// disclosed that the caller could not read. Each is returned once, however many resources refer to it.
 import { isEngineError } from "../../core/errors.ts"
 import { maximumPageSize } from "../../core/page.ts"
 import type { Engine } from "../../engine.ts"
@@ -65,7 +65,7 @@ export async function besideStateVersions(
   return [...new Map(resources.map((resource) => [resource.id, resource])).values()]
 }
 
-/** Each once; what the caller may not see, or what is gone by now, is left out. */
+/** Reads each id once. Omits resources that no longer exist or that the caller cannot see. */
 export async function readable<Id extends string, T>(
   ids: readonly (Id | null)[],
   read: (id: Id) => Promise<T>,
@@ -111,7 +111,7 @@ async function outputsOf({ stateVersions }: Engine, versions: readonly StateVers
   return (await Promise.all(all)).flat()
 }
 
-/** A workspace whose bindings come along names them: elsewhere its document only links to them. */
+/** Adds the ids of included tag bindings to a workspace. Other documents of workspaces only link to them. */
 export const withBindingsOf =
   ({ effectiveTagBindings }: Inclusions) =>
   (view: WorkspaceView): EncodedWorkspace => ({
@@ -119,7 +119,7 @@ export const withBindingsOf =
     effectiveTagBindingIds: effectiveTagBindings.get(view.id)?.map(({ id }) => id),
   })
 
-/** Each resource once, whatever brought it; `base` is the server's own address. */
+/** Encodes included resources. `base` is the public URL of the server. */
 export const encodeInclusions = (included: Inclusions, base: string): Resource[] => [
   ...included.configurationVersions.map((version) => configurationVersion.encode({ ...version, upload: null })),
   ...included.ingressAttributes.map(ingressAttributes.encode),
@@ -139,8 +139,8 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
 ]
 
 /**
- * The public Go client follows linkage between included resources without an end in sight. Projects and agent pools name their
- * organization, so beside them an organization does not name its defaults.
+ * Encodes included organizations. go-tfe follows linkage between included resources without detecting cycles. Projects and agent pools
+ * refer to their organization, so it does not refer to its defaults if they are included.
  */
 const encodeOrganizations = ({ organizations, projects, agentPools }: Inclusions): Resource[] =>
   organizations.map((view) => {

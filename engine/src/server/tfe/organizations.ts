@@ -52,7 +52,7 @@ export const organizationMembershipRoutes = implement(organizationMemberships, {
     const found = await request.engine.organizationMemberships.list(organization, filter, page)
     return { ...found, included: await included(request, include, found.items) }
   },
-  /** The user comes along with a new one, as with HCP Terraform's; later only with who asks for it. */
+  /** Includes the user of a new membership, as HCP Terraform does. Later reads include it only on request. */
   async create(request, organization, input) {
     const data = await request.engine.organizationMemberships.create(organization, input)
     return { data, included: await included(request, ["user"], [data]) }

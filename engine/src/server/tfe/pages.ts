@@ -7,13 +7,13 @@ import { release } from "../release.ts"
 import { implement } from "./implement.ts"
 import { addressOf, ok, type OpenRoute } from "./route.ts"
 
-/** Made at the first request: it takes some 200 ms. */
+/** Created at the first request, because it takes about 200 ms. */
 let document: object | undefined
 
 export const apiDescriptionRoutes = implement(apiDescription, { get: async () => (document ??= tfeOpenApi()) })
 
-// The page for browsers: at the root, at a workspace's `links.self-html`, and at the address of a run that `terraform` prints
-// (`/app/ORGANIZATION/WORKSPACE/runs/RUN`). It is the same for all of them and does not say whether such a workspace exists.
+// The page for browsers: at the root, at a workspace's `links.self-html`, and at the URL of a run that `terraform` prints
+// (`/app/ORGANIZATION/WORKSPACE/runs/RUN`). It is the same for all of them and does not disclose whether the workspace exists.
 
 const { home, app, workspaces, workspace, workspaceRun, run, signIn } = openAddresses
 
@@ -24,7 +24,7 @@ export const homeRoutes: readonly OpenRoute[] = [home, app, workspaces, workspac
   }),
 )
 
-/** A proxy may serve this server below a path. */
+/** Returns the HTML of the page. Its links are relative to the prefix under which a proxy may serve this server. */
 function homeBody({ host, pathname }: URL): string {
   const base = escapeHtml(pathname.replace(/\/(app(\/.*)?)?$/, ""))
   return `<h1>Chancery ${escapeHtml(release)}</h1>
@@ -48,7 +48,7 @@ export const signInRoutes: readonly OpenRoute[] = [
   },
 ]
 
-/** `host` is whatever the request says it is, escaped. */
+/** Returns the HTML of the page. `host` comes from the request and must be escaped. */
 const signInBody = (host: string): string => `<h1>An API token for ${host}</h1>
 <p>Tokens are made by whoever runs this server, with the command <code>chancery</code> on its store:</p>
 <pre><code>chancery token create --user NAME --description "terraform login" --expires 90d</code></pre>

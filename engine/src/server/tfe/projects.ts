@@ -10,7 +10,7 @@ import type { ApiRequest } from "./route.ts"
 
 type Parts = readonly ("effective_tag_bindings" | "organization")[]
 
-/** A project whose bindings are included names them: elsewhere its document only links to them. */
+/** Adds included resources. A project lists its tag bindings only if they are included; other documents link to them. */
 async function withIncluded({ engine }: ApiRequest, found: readonly ProjectView[], parts: Parts | undefined) {
   if (parts === undefined) return { items: found }
   const bindings = new Map<string, readonly TagBindingView[]>()

@@ -4,9 +4,10 @@ import { type Exchange, pathOf } from "../http/exchange.ts"
 import type { HttpRequest } from "../http/message.ts"
 
 /**
- * Puts a request on the workspace API into the audit log, without its body: before anything is done where it may change or
- * disclose something, and at no cost to its answer where it only reads. Throws `out-of-service` if one of the former cannot be
- * recorded. `secret` is an unknown token.
+ * Records a request of the workspace API in the audit log, without its body. A request that may change or disclose something is recorded
+ * before any work. Other reads are recorded without delaying the response.
+ *
+ * Throws `out-of-service` if a change or disclosure cannot be recorded. `secret` is an unknown token.
  */
 export function recordRequest(
   trail: AuditTrail,

@@ -1,55 +1,55 @@
-// One endpoint as data. The table of all routes is what the app mounts and what the permission matrix is checked against.
+// One endpoint as data. The app serves the table of all routes, and the permission matrix is tested against it.
 import type { ServingEngine } from "../../engine.ts"
 import type { Pointers } from "../../contracts/tfe/json-api/errors.ts"
 import type { RequestHeaders } from "../http/message.ts"
 
 export interface ApiRequest {
-  /** The engine, acting for the caller. */
+  /** The engine with the caller's rights. */
   readonly engine: ServingEngine
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** The request's absolute address as clients see it. */
+  /** Absolute URL of the request, as clients see it. */
   readonly url: URL
   readonly headers: RequestHeaders
-  /** Which clients that save a state are asked to keep to; 0 for none. */
+  /** Seconds between state snapshots that clients are asked to save during an apply; 0 disables them. */
   readonly snapshotIntervalSeconds: number
-  /** The JSON body; refuses wrong content types, oversized and malformed bodies. Undefined when empty. */
+  /** Returns the JSON body, or undefined if it is empty. Throws for a wrong content type and for oversized or malformed bodies. */
   body(): Promise<unknown>
-  /** The raw body whole; refuses one beyond the bound of JSON bodies. */
+  /** Returns the whole raw body. Throws above the size limit of JSON bodies. */
   bytes(): Promise<Uint8Array>
   /**
-   * The raw body as it comes, for uploads; whoever takes it bounds it. A piece is to be used only until the next one is asked for.
-   * Refuses one that ends before it should.
+   * Returns the raw body as a stream, for uploads. The caller must bound its size. A chunk is valid until the next one is requested. Throws
+   * if the body ends early.
    */
   stream(): AsyncIterable<Uint8Array>
 }
 
 export interface ApiResponse {
   readonly status: number
-  /** JSON:API document; absent, unless there is `text`, means no body. */
+  /** JSON:API document. Without it, `text` and a stream, the response has no body. */
   readonly document?: unknown
-  /** A body of the content type in `headers`. */
+  /** Text body; `headers` contain its content type. */
   readonly text?: string
-  /** Anything else, with its content type in `headers`. */
+  /** Streamed body; `headers` contain its content type. */
   readonly stream?: AsyncIterable<Uint8Array>
-  /** The same of what may be very long. Its pieces are given away, so that nobody else may have them: each goes once it is sent. */
+  /** Streamed body that may be very long. The memory of each chunk is released after sending, so chunks must not be shared. */
   readonly download?: AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
 
-/** How much of a body an endpoint reads, where that differs from the server's settings. */
+/** Bounds of request bodies that differ from the server's settings. */
 export interface BodyBounds {
   readonly bodyLimitBytes?: number
-  /** Strings as long as the body itself, for documents that carry a whole file as base64. */
+  /** Allows strings as long as the body, for documents that contain a file in base64. */
   readonly longStrings?: true
 }
 
-/** Enough for a document that holds a few names and settings. */
+/** Enough for a document of a few names and settings. */
 export const smallBodyLimitBytes = 64 * 1024
 
-/** Endpoints of which none has a long body. */
+/** Sets the small bound on routes that have no bound of their own. */
 export const withSmallBodies = (routes: readonly Route[]): readonly Route[] =>
   routes.map((route) => ({ bodyLimitBytes: smallBodyLimitBytes, ...route }))
 
@@ -57,19 +57,18 @@ export interface Route extends BodyBounds {
   readonly method: Method
   /** Relative to `/api/v2`; parameters as `:workspace_id`. */
   readonly path: string
-  /** Answers with a state, its outputs or sensitive values, so that it is recorded first even though it only reads. */
+  /** The response contains a state, its outputs or sensitive values. It is recorded in the audit log first, although it is a read. */
   readonly discloses?: true
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
-  /** Where faults of domain fields stand in this endpoint's request document. */
+  /** Maps fields of the domain to JSON pointers in the request document. */
   readonly pointers?: Pointers
 }
 
 /** A route without a token (`contracts/tfe/open-address.ts`). */
 export interface OpenRoute {
   readonly method: Method
-  /** From the root. */
+  /** Path from the root. */
   readonly path: string
-  /** As in `Route`. */
   readonly discloses?: true
   readonly handle: (request: Omit<ApiRequest, "engine">) => Promise<ApiResponse>
 }
@@ -79,18 +78,18 @@ export const addressOf = ({ method, path }: Pick<OpenRoute, "method" | "path">) 
 export const ok = (document: unknown): ApiResponse => ({ status: 200, document })
 export const noContent: ApiResponse = { status: 204 }
 
-/** A path parameter that the route's own pattern guarantees. */
+/** Returns a path parameter that the route's pattern guarantees. */
 export function param(request: Pick<ApiRequest, "params">, name: string): string {
   const value = request.params[name]
   if (value === undefined) throw new Error(`route has no parameter :${name}`)
   return value
 }
 
-/** Whether `Accept` names the media type. */
+/** Returns true if `Accept` names the media type. */
 export const accepts = ({ headers }: Pick<ApiRequest, "headers">, mediaType: string): boolean =>
   (headers.get("accept") ?? "").split(",").some((range) => range.split(";")[0]?.trim().toLowerCase() === mediaType)
 
-/** The server's own address, as the client that asks knows it. */
+/** Returns the server's public URL, as the client addressed it, without a trailing slash. */
 export function baseOf({ url }: Pick<ApiRequest, "url">): string {
   const prefix = url.pathname.slice(0, url.pathname.indexOf("/api/v2/"))
   return `${url.origin}${prefix}`

@@ -15,7 +15,7 @@ import { teamAccessRoutes, teamRoutes } from "./teams.ts"
 import { tokenRoutes, userRoutes } from "./users.ts"
 import { variableRoutes } from "./variables.ts"
 
-/** Every endpoint that needs a token, relative to `/api/v2`. */
+/** All endpoints that require a token, relative to `/api/v2`. */
 export const apiRoutes: readonly Route[] = [
   ...withSmallBodies([
     ...organizationMembershipRoutes,
@@ -26,7 +26,7 @@ export const apiRoutes: readonly Route[] = [
     ...webhookRoutes,
     ...retentionPolicyRoutes,
   ]),
-  // Keys and messages in these may have 64 KiB by themselves.
+  // Keys and messages of these may be 64 KiB long, so they have no small bound.
   ...sshKeyRoutes,
   ...assessmentRoutes,
   ...vcsConnectionRoutes,

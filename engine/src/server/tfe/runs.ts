@@ -18,7 +18,7 @@ const withIncluded = async (request: ApiRequest, page: Page<RunView>, include: I
   ...(await includedIn(request, page.items, include)),
 })
 
-/** The credential stands in the path: clients put what they want to read into the query, and nothing else. */
+/** Returns the URL of a log. The credential is in the path, because clients replace the query with the range that they read. */
 const logAddress = (request: ApiRequest, id: string): string =>
   `${baseOf(request)}/logs/${id}/${request.engine.runLogs.grant(id)}`
 const planWithLog = (request: ApiRequest, run: RunView) => planOf(run, logAddress(request, run.planId))
@@ -60,7 +60,7 @@ export const runRoutes = implement(runs, {
 const logSliceDefault = 1024 * 1024
 const { readLog } = signedAddresses
 
-/** What a plan or an apply says, as far as it has got: the address is the credential. */
+/** Serves the log of a plan or an apply as far as it is written. The address is the credential. */
 export const runLogRoutes = (logs: RunLogs): readonly OpenRoute[] => [
   {
     ...addressOf(readLog),

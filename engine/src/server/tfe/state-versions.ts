@@ -56,7 +56,7 @@ export const stateVersionRoutes = implement(stateVersions, {
   output: ({ engine }, id) => engine.stateVersions.output(id),
 })
 
-/** The second step of creation: the address is the credential. */
+/** Second step of creation: the upload. The address is the credential. */
 export const stateUploadRoutes = (transfers: StateTransfers): readonly OpenRoute[] => [
   {
     ...addressOf(signedAddresses.uploadState),
@@ -71,7 +71,7 @@ export const stateUploadRoutes = (transfers: StateTransfers): readonly OpenRoute
   },
 ]
 
-/** What is answered to a download address alone; with a token beside it the route of the same path is asked. */
+/** Serves downloads by credential. A request with a token uses the route of the same path in `stateVersionRoutes`. */
 export const stateDownloadRoutes = (transfers: StateTransfers): readonly OpenRoute[] =>
   stateDocuments.map((document) => ({
     method: "GET",

@@ -17,7 +17,7 @@ async function list(
   return pageOf(found.slice(from, from + page.size), page, found.length)
 }
 
-/** The workspace of the variable that an older address names alone. */
+/** Returns the workspace of a variable. The older endpoints name only the variable. */
 const ownerOf = async ({ engine }: ApiRequest, id: string): Promise<WorkspaceRef> => ({
   id: (await engine.variables.findById(id)).workspaceId,
 })

@@ -10,7 +10,7 @@ import { implement } from "./implement.ts"
 import { encodeInclusions, withBindingsOf } from "./included.ts"
 import { type ApiRequest, baseOf, type Route } from "./route.ts"
 
-/** Returns the workspaces and what `include` names of them. */
+/** Returns the workspaces with the resources that `include` names. */
 async function including(request: ApiRequest, found: readonly WorkspaceView[], parts: readonly WorkspacePart[] = []) {
   if (parts.length === 0) return { items: found }
   const included = await request.engine.inclusions.of(found, new Set(parts))
@@ -27,7 +27,7 @@ async function show(request: ApiRequest, ref: WorkspaceRef, { include }: Query) 
   return { data: items[0] ?? view, included }
 }
 
-/** Endpoints of one workspace, in both path forms where there are two. */
+/** Endpoints of one workspace, by id and by name. */
 export const workspaceRoutes: readonly Route[] = [
   ...implement(workspaces, {
     create: ({ engine }, organization, input, writer) => engine.workspaces.create(organization, input, writer),
