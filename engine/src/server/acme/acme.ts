@@ -1,5 +1,4 @@
-// ACME directories and their external account bindings. Below a directory every error is a problem document, and every answer has a
-// nonce (RFC 8555, sections 6.5 and 6.7).
+// ACME directories. Below a directory, every error is a problem document, and every answer has a nonce (RFC 8555, sections 6.5 and 6.7).
 import { AcmeProblem, type Problem } from "../../acme/problem.ts"
 import type { AccountSigner, AcmeServer, Entrance, KeySigner } from "../../acme/acme.ts"
 import type { AcmeAccountId } from "../../acme/accounts/account.ts"
@@ -48,16 +47,16 @@ const directoryOf = (path: string, { issuer_ref: issuerRef, role, policy }: Para
   ...(path.includes("/external-policy") ? { externalPolicy: policy ?? "" } : {}),
 })
 
-/** How soon it is worth while to look again at what is being worked on. */
+/** Suggested polling interval of pending orders, authorizations and challenges. */
 const pollMs = 1_000
-/** With identifiers, CSR and signature of the largest order there is. */
+/** Enough for identifiers, CSR and signature of the largest order allowed. */
 const bodyLimitBytes = 256 * 1_024
 
 interface Visit {
   readonly request: PkiRequest
   readonly server: AcmeServer
   readonly entrance: Entrance
-  /** The entrance's. */
+  /** URL prefix of the directory's resources, without a trailing slash. */
   readonly base: string
 }
 
@@ -66,11 +65,11 @@ interface Reply {
   readonly document?: object
   readonly location?: string
   readonly links?: readonly string[]
-  /** The directory itself, to which everything else points back. */
+  /** The reply is the directory itself, which all other replies link to. */
   readonly isIndex?: true
-  /** In the place of a document. */
+  /** Body instead of a document: a PEM chain. */
   readonly pem?: string
-  /** After which to ask again. */
+  /** Milliseconds until the client should ask again. */
   readonly retryAfterMs?: number
 }
 
@@ -110,7 +109,7 @@ export const acmeRoutes: readonly PkiRoute[] = directoryPaths.flatMap((directory
   }),
 )
 
-/** One that anybody may ask, with what becomes of its answer and its refusals. */
+/** Returns a route without signature, which encodes replies and errors. */
 function open(operation: "read" | "write", directoryPath: string, below: string, handle: HandleGet): PkiRoute {
   return {
     operation,
@@ -134,8 +133,8 @@ function open(operation: "read" | "write", directoryPath: string, below: string,
 }
 
 /**
- * What is signed is sent by POST, to read it too (RFC 8555, section 6.3). A POST-as-GET changes nothing, so it is in the audit log
- * only with `--audit-open-reads`, like other open reads.
+ * Returns a route for signed requests. Signed reads are sent by POST too (RFC 8555, section 6.3). A POST-as-GET changes nothing, so it is
+ * in the audit log only with `--audit-open-reads`, like other open reads.
  */
 function signed(directoryPath: string, { path, payload }: AcmeEndpoint, handle: HandlePost): PkiRoute {
   const pathOf = pathBelow(path)
@@ -168,7 +167,7 @@ async function signedRequest(
 
 const joseType = "application/jose+json"
 
-/** Of a pattern, with what the address of a request has in the places of its names. */
+/** Returns a function that fills the pattern with the path parameters of a request. */
 function pathBelow(pattern: string): (request: PkiRequest) => string {
   const segments = pattern.split("/").map((segment) => {
     const name = segment.startsWith(":") ? segment.slice(1) : undefined
@@ -177,6 +176,7 @@ function pathBelow(pattern: string): (request: PkiRequest) => string {
   return (request) => segments.map((segment) => segment(request)).join("/")
 }
 
+/** Verifies the signature of an account. Tries the cached key first, and reads the current one if that key does not match. */
 async function asAccount({ server, entrance, base }: Visit, signed: SignedRequest): Promise<AccountSigner> {
   const id = signed.kid === undefined ? undefined : accountIdIn(base, signed.kid)
   if (signed.kid === undefined)
@@ -190,6 +190,7 @@ async function asAccount({ server, entrance, base }: Visit, signed: SignedReques
   return { nonce: signed.nonce, accountId: id, thumbprint }
 }
 
+/** Verifies the signature of a request that contains its key in "jwk". */
 async function asKey(signed: SignedRequest): Promise<KeySigner> {
   if (signed.jwk === undefined)
     throw new AcmeProblem("malformed", `The request is signed with a key, which "jwk" shows.`)
@@ -197,7 +198,7 @@ async function asKey(signed: SignedRequest): Promise<KeySigner> {
   return { nonce: signed.nonce, ...signed.jwk }
 }
 
-/** What anybody may get may be asked for by POST as well (RFC 8555, section 6.3). */
+/** Serves a public resource by POST-as-GET as well (RFC 8555, section 6.3). */
 function shownTo(handle: (visit: Visit) => Promise<Reply>) {
   return async (visit: Visit, signed: SignedRequest): Promise<Reply> => {
     await visit.server.admit(await asAccount(visit, signed))
@@ -374,7 +375,7 @@ function accountId(request: PkiRequest): AcmeAccountId {
 
 const orderId = ({ request }: Visit): AcmeOrderId => param(request, "id") as AcmeOrderId
 
-/** A nonce and the way back to the directory are with every answer (RFC 8555, sections 6.5 and 7.1). */
+/** Encodes a reply. Every response has a nonce and a link to the directory (RFC 8555, sections 6.5 and 7.1). */
 function responseTo(reply: Reply, entrance: Entrance): PkiResponse {
   const { status = 200, document, pem, location, links = [], isIndex = false, retryAfterMs } = reply
   const headers: Record<string, string | readonly string[]> = {
@@ -382,7 +383,7 @@ function responseTo(reply: Reply, entrance: Entrance): PkiResponse {
     ...acmeCorsHeaders,
     "replay-nonce": entrance.newNonce(),
   }
-  // Each in a line of its own: dehydrated reads no further than the first of a line.
+  // Each link has its own line, because dehydrated reads only the first link of a line.
   if (!isIndex) headers["link"] = [`<${entrance.base}/directory>;rel="index"`, ...links]
   if (pem !== undefined) headers["content-type"] = "application/pem-certificate-chain"
   else if (document !== undefined) headers["content-type"] = "application/json"
@@ -396,7 +397,7 @@ function responseTo(reply: Reply, entrance: Entrance): PkiResponse {
   }
 }
 
-/** What is no refusal of ours goes on, and is one of the API's around this. */
+/** Encodes errors as problem documents. Rethrows unexpected errors, which the certificate API answers. */
 function refusal(error: unknown, entrance: Entrance | undefined): PkiResponse {
   const refused = error instanceof AcmeProblem ? error : isEngineError(error) ? problemOf(error) : undefined
   if (refused === undefined) throw error

@@ -14,7 +14,7 @@ export const preflightHeaders = (allow: string): Readonly<Record<string, string>
   allow,
   ...acmeCorsHeaders,
   "access-control-allow-methods": allow,
-  // The media type of a JWS is not one that browsers send unasked.
+  // Browsers send the media type of a JWS only if this header allows it.
   "access-control-allow-headers": "Content-Type",
   "access-control-max-age": String(maxAgeSeconds),
 })

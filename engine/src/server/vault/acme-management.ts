@@ -29,7 +29,7 @@ export const acmeManagementRoutes: readonly PkiRoute[] = [
 
 const managed = ({ engine, mount }: PkiRequest): AcmeManagement => engine.acme(mount.path)
 
-/** External account bindings (RFC 8555, section 7.3.4), one address for each kind of directory. */
+/** External account bindings (RFC 8555, section 7.3.4), with one endpoint for each kind of directory. */
 export const accountBindingRoutes: readonly PkiRoute[] = [
   ...implement(accountBindings, {
     list: ({ engine, mount }: PkiRequest) => engine.acme(mount.path).eab.list(),

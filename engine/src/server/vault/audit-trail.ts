@@ -1,5 +1,5 @@
-// Audit entries of a request of the certificate API: the request before anything is done, and its result, on disk before the answer is
-// sent (docs/decisions/audit-before-answer.md).
+// Audit entries of a certificate API request. The request is recorded before any work. Its result is on disk before the answer is sent
+// (docs/decisions/audit-before-answer.md).
 import type { Audit, AuditedRequest, AuditTrail } from "../../core/audit.ts"
 import { anonymous, type Caller } from "../../core/caller.ts"
 import type { Mount, MountConfig } from "../../pki/mounts/mount.ts"
@@ -13,18 +13,18 @@ interface Told {
   readonly operation: Operation | undefined
 }
 
-/** What the record has of a mount or an auth method. */
+/** The part of a mount or an auth method that audit entries use. */
 export interface RecordedMount extends Pick<Mount, "path"> {
   readonly config: Pick<MountConfig, "auditNonHmacRequestKeys">
 }
 
 interface Learned {
   readonly caller?: Caller
-  /** A token that nobody knows. */
+  /** Unknown token of a request that failed to authenticate. */
   readonly secret?: string | undefined
   readonly mount?: RecordedMount | undefined
   readonly document?: Document
-  /** Anybody may ask, and nothing is changed. There are many of these, and nobody to hold to account. */
+  /** Anonymous request that changes nothing. Such requests are frequent and have no caller who is accountable. */
   readonly openRead?: boolean
 }
 
@@ -45,7 +45,7 @@ export class RequestTrail {
     Object.assign(this.#learned, learned)
   }
 
-  /** Throws `out-of-service` where it may not be done because it cannot be recorded. */
+  /** Records the request. Throws `out-of-service` if it cannot be recorded; the request must then not be executed. */
   async record({ signs = false }: { readonly signs?: boolean } = {}): Promise<void> {
     this.#recorded = true
     if (signs) this.trail.signingRequest(this.#described())
@@ -56,13 +56,13 @@ export class RequestTrail {
     } else if (this.#audit.recordsOpenReads) this.trail.readRequest(this.#described())
   }
 
-  /** Throws `out-of-service` where what was done may not be on disk. */
+  /** Records the result. Throws `out-of-service` if the entries may not be on disk. */
   async done(status: number): Promise<void> {
     this.trail.response({ status })
     await this.trail.durable()
   }
 
-  /** Nothing was done, so nothing hinges on the record. */
+  /** Records a rejected request. Nothing was changed, so the answer does not wait for the entries. */
   refused(status: number, errors: readonly string[]): void {
     if (!this.#recorded) this.trail.readRequest(this.#described())
     this.#recorded = true

@@ -2,7 +2,7 @@ import { blockedKeys } from "../../contracts/vault/blocked-key.ts"
 import { implement } from "./implement.ts"
 import type { SystemRequest } from "./vault-route.ts"
 
-/** The server's list of keys that are never certified. */
+/** The server's list of public keys that must not be certified. */
 export const blockedKeyRoutes = implement(blockedKeys, {
   list: ({ engine }: SystemRequest, page) => engine.blockedKeys.list(page),
   add: ({ engine }, input) => engine.blockedKeys.add(input),

@@ -24,7 +24,7 @@ type SignVerbatim = ArgumentsOf<typeof certificates.signVerbatim>[0]
 type SignIntermediate = ArgumentsOf<typeof certificates.signIntermediate>[0]
 type SignSelfIssued = ArgumentsOf<typeof certificates.signSelfIssued>[0]
 
-/** Issuing and signing, by the issuer of the role or the mount, and by the one of the path. */
+/** Issuing and signing, by the issuer of the role or mount, or by the issuer in the path. */
 export const certificateRoutes = implement(certificates, {
   issue: (request: PkiRequest, name, input) => issue(request, name, input, {}),
   issueBy: (request, issuerRef, name, input) => issue(request, name, input, { issuerRef }),
@@ -65,7 +65,7 @@ async function signIntermediate(request: PkiRequest, given: SignIntermediate, ch
 const signSelfIssued = ({ pki }: PkiRequest, { certificate = "", ...input }: SignSelfIssued, choice: IssuerChoice) =>
   pki.certificates.signSelfIssued({ certificate, ...input }, choice)
 
-/** Certificates of every mount that the caller may search. */
+/** Search for certificates in all mounts that the caller may search. */
 export const inventoryRoutes = implement(certificateInventory, {
   async search({ engine }: SystemRequest, { query, page, format }) {
     if (format === "csv") return csvAnswer((one) => engine.certificateInventory.search(query, one), page)
@@ -79,7 +79,9 @@ type Search = (page: CertificatePageRequest) => Promise<{
   readonly next: string | undefined
 }>
 
-/** Streams every page, or one page if there is a limit. Reads the first page before the response starts, so that errors have a status. */
+/**
+ * Streams all pages as CSV, or one page if there is a limit. Reads the first page before the response starts, so that errors have a status.
+ */
 export async function csvAnswer(search: Search, page: Partial<CertificatePageRequest>): Promise<PkiResponse> {
   const { limit = searchMaximum } = page
   const pages = inventoryPages(
@@ -105,7 +107,7 @@ export async function csvAnswer(search: Search, page: Partial<CertificatePageReq
 
 const pem = (chain: readonly Uint8Array[]): string => chain.map((der) => writePem("CERTIFICATE", der)).join("\n")
 
-/** Stored certificates, readable without a token. The inventory and the metadata need one. */
+/** Stored certificates. Reading them needs no token; the inventory and the metadata do. */
 export const storedCertificateRoutes = implement(storedCertificates, {
   caDer: ofDefaultIssuer(({ certificate }) => certificate),
   caPem: ofDefaultIssuer(({ certificate }) => pem([certificate])),
@@ -132,7 +134,7 @@ export const storedCertificateRoutes = implement(storedCertificates, {
   metadata: ({ pki }, serial) => pki.certificates.metadata(serial),
 })
 
-/** Undefined if the mount has none. */
+/** Returns a handler that reads from the default issuer. The handler returns undefined if the mount has none. */
 function ofDefaultIssuer<T>(of: (issuer: ServedIssuerCertificate) => T) {
   return async (request: PkiRequest) => {
     const issuer = await defaultIssuer(request)

@@ -1,4 +1,4 @@
-// Conditional reads (RFC 9110, section 13) of what a reference leads to, which may be another thing at any moment.
+// Conditional reads (RFC 9110, section 13) of resources whose content can change at any time.
 import { secondMs } from "../../core/time.ts"
 import type { Version } from "../../contracts/vault/endpoint.ts"
 import { dialectHeaders } from "../../contracts/vault/format/dialect.ts"
@@ -14,19 +14,21 @@ export const rawBytes = (body: string | Uint8Array, contentType: string): Condit
   headers: { "content-type": contentType },
 })
 
-/** Returns 304 if the client has this version. `byDialect`: the request's dialect chooses the form of the answer. */
+/**
+ * Returns 304 if the client has this version. `byDialect`: the form of the answer depends on the dialect, so it varies by these headers.
+ */
 export function unlessKnown(
   { headers: asked, server }: Pick<SystemRequest, "headers" | "server">,
   { tag, modifiedAt }: Version,
   response: ConditionalResponse,
-  // That of the envelope around data.
+  // Envelopes always depend on the dialect.
   { byDialect = response.kind === "data" }: { readonly byDialect?: boolean } = {},
 ): PkiResponse {
   const strong = `"${tag}"`
-  // Around data there is an envelope, in which each request has an id of its own.
+  // The envelope around data contains a request id, so the tag is weak.
   const etag = response.kind === "data" ? `W/${strong}` : strong
   const modified = Math.floor(modifiedAt / secondMs) * secondMs
-  // While the second of the last change lasts, another one may follow that no date tells from it (section 8.8.2.2).
+  // Another change within the same second would have the same date (section 8.8.2.2), so no date is sent until the second is over.
   const isDated = modifiedAt > 0 && server.now() >= modified + secondMs
   const headers = {
     etag,

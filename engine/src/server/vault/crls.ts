@@ -7,7 +7,7 @@ import { implement } from "./implement.ts"
 import type { PkiRequest, PkiRoute } from "./vault-route.ts"
 import { defaultIssuer } from "./issuers.ts"
 
-/** Revocation lists, readable without a token, and their settings. */
+/** Certificate revocation lists, readable without a token, and their settings. */
 export const crlRoutes: readonly PkiRoute[] = [
   ...implement<PkiRequest, typeof crlFileEndpoints>(
     crlFileEndpoints,
@@ -37,7 +37,8 @@ export const crlRoutes: readonly PkiRoute[] = [
 
 async function served(request: PkiRequest, delta: boolean, form: CrlForm) {
   const { issuer_ref: issuerRef, shard } = request.params
-  // Before the list itself: should both change in between, whoever asks again is given a list that it has, and no older one.
+  // The issuer is read before the CRL. If both change in between, a later conditional request downloads the same CRL again. With the other
+  // order it could keep an older one.
   const issuer =
     issuerRef === undefined ? await defaultIssuer(request) : await request.pki.issuers.certificate(issuerRef)
   const crl = await request.pki.crls.get({
@@ -46,14 +47,14 @@ async function served(request: PkiRequest, delta: boolean, form: CrlForm) {
     ...(shard === undefined ? {} : { shard: parseShard(shard) ?? unknownShard() }),
   })
   if (crl === undefined || issuer === undefined) return undefined
-  // Another issuer may stand behind the same address, whose list is older.
+  // The reference may lead to a new issuer whose CRL is older than that of the previous one.
   const modifiedAt = Math.max(crl.thisUpdate, issuer.changedAt)
   return { value: crl.der, version: { tag: tagOf(crl, form, request.dialect), modifiedAt } }
 }
 
 const signatureEndOctets = 12
 
-/** A list may be long, and ends in its signature, which is that of no other. */
+/** Returns an entity tag from the end of the signature, which is unique to each CRL. A CRL may be too long to hash at each request. */
 function tagOf({ der, number }: Crl, form: CrlForm, dialect: Dialect): string {
   const shown = form !== "by dialect" ? form : dialect === "vault" ? "listed" : "der"
   return `${number}-${Buffer.from(der.subarray(-signatureEndOctets)).toString("base64url")}-${shown}`

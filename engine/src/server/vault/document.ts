@@ -1,5 +1,5 @@
-// Members of a request of the certificate API, from the body, the query and the path, as one record (docs/compatibility.md, "Requests to
-// the certificate API").
+// Reads the members of a certificate API request, from the body or the query, as one record (docs/compatibility.md, "Requests to the
+// certificate API").
 import { badRequest, EngineError } from "../../core/errors.ts"
 import { assertJsonBounds, type JsonBounds, JsonBoundsError } from "../../core/json-bounds.ts"
 import type { Document } from "../../contracts/vault/format/parameters.ts"
@@ -9,7 +9,7 @@ import type { Operation } from "./vault-route.ts"
 
 export interface ReadDocument {
   readonly document: Document
-  /** Where the body is JSON, as it came. */
+  /** Text of a JSON body. */
   readonly json?: string
 }
 
@@ -18,6 +18,9 @@ interface DocumentVisit {
   readonly query: URLSearchParams
 }
 
+/**
+ * Reads the members of a request. Throws `bad-request`, `too-large`, or `unsupported-media-type` for a patch that is no JSON merge patch.
+ */
 export async function documentOf(
   { request, query }: DocumentVisit,
   operation: Operation,
@@ -44,7 +47,7 @@ export async function documentOf(
     throw badRequest("the body is not text in UTF-8")
   }
   if (isForm) return { document: ofPairs(new URLSearchParams(body)) }
-  // Existing clients write it where they have nothing to say.
+  // Vault clients send `null` for an empty body.
   if (operation === "write" && body.trim() === "null") return { document: {} }
   return { document: parsed(body), json: body }
 }
@@ -52,14 +55,14 @@ export async function documentOf(
 const mergePatch = "application/merge-patch+json"
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** curl says form for whatever it is given. */
+/** Returns true if the body begins like JSON. curl declares form encoding for any body. */
 function beginsLikeJson(bytes: Uint8Array): boolean {
   let at = 0
   while (bytes[at] === 0x20 || ((bytes[at] ?? 0) >= 0x09 && (bytes[at] ?? 0) <= 0x0d)) at += 1
   return bytes[at] === 0x7b || bytes[at] === 0x5b
 }
 
-/** The bounds of an object with these members. */
+/** Applies the bounds of a JSON object with as many members. */
 function assertPairs(bytes: Uint8Array, { members, stringBytes }: JsonBounds): void {
   let count = 1
   for (let start = 0; ; count += 1) {
@@ -84,7 +87,7 @@ function parsed(body: string): Document {
   return document as Document
 }
 
-/** What is said more than once is a list. */
+/** Converts pairs to a record. A repeated name becomes a list. */
 function ofPairs(pairs: URLSearchParams, except: readonly string[] = []): Document {
   const members = new Map<string, string | string[]>()
   for (const [name, value] of pairs) {

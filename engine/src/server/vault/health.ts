@@ -12,10 +12,10 @@ import { bare, type SystemRequest } from "./vault-route.ts"
 import { rawBytes } from "./conditional.ts"
 import { release } from "../release.ts"
 
-/** Made at the first request: it takes some 200 ms. */
+/** Created at the first request, because it takes about 200 ms. */
 let openApi: string | undefined
 
-/** Health of the server, for any caller. */
+/** Health of the server, readable without a token. */
 export const healthRoutes = implement(health, {
   health: async ({ server, query }: SystemRequest) => {
     const [up, down] = [healthStatus(query, "activecode", 200), healthStatus(query, "sealedcode", 503)]
@@ -31,7 +31,7 @@ export const healthRoutes = implement(health, {
   openApi: async () => rawBytes((openApi ??= JSON.stringify(vaultOpenApi())), "application/json"),
 })
 
-/** A balancer may name the status that it takes for good or bad. */
+/** Returns the status of a health check. Load balancers can choose it in the query. Throws `bad-request` outside 200 to 599. */
 export function healthStatus(query: URLSearchParams, name: "activecode" | "sealedcode", usual: number): number {
   const text = query.get(name)
   if (text === null) return usual

@@ -1,4 +1,4 @@
-// Routes below `/v1` from a contract: a handler gets values and returns one, envelopes and dialects stay here.
+// Creates routes below `/v1` from a contract. Handlers receive and return values; envelopes and dialects are handled here.
 import type {
   ArgumentsOf,
   Contract,

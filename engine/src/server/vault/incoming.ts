@@ -1,4 +1,4 @@
-// A request of the certificate API for its endpoint. It records which members were read; the answer warns about all others
+// A request of the certificate API, as its handler receives it. It records which members were read; the answer warns about all others
 // (docs/compatibility.md, "Requests to the certificate API").
 import { invalid } from "../../core/errors.ts"
 import type { ServingEngine } from "../../engine.ts"
@@ -43,7 +43,7 @@ export class IncomingRequest implements SystemRequest {
   readonly bytes: () => Promise<Uint8Array>
   readonly #operation: Operation
   readonly #sent: Document
-  /** Without those that the path has said already. */
+  /** Members without those that path parameters replace. */
   readonly #members: Document
   readonly #json: string | undefined
   readonly #replaced: readonly string[]
@@ -85,7 +85,7 @@ export class IncomingRequest implements SystemRequest {
 
   decode<T extends object>(parameters: Parameters<T>): Partial<T> {
     const { value, faults, removed } = this.read(parameters)
-    // Elsewhere null is as good as nothing.
+    // Outside a merge patch, null means that the member is absent.
     const nulls = this.#operation === "patch" ? removed : []
     const wireName = (name: string) => parameters.members.find((member) => member.name === name)?.wireName ?? name
     const all = [...faults, ...nulls.map((name) => ({ field: [name], detail: `"${wireName(name)}" must not be null` }))]
@@ -99,7 +99,7 @@ export class IncomingRequest implements SystemRequest {
     return decodeDocument(parameters, this.#members)
   }
 
-  /** In the words that existing clients know. */
+  /** Returns warnings about ignored and replaced members, in Vault's wording. */
   warnings(): string[] {
     if (this.#goesOnUntouched) return []
     const ignored = this.#everythingKnown

@@ -8,13 +8,13 @@ import { implement } from "./implement.ts"
 import { keySourceOf } from "./keys.ts"
 import type { PkiRequest } from "./vault-route.ts"
 
-/** Of everything that anybody may read of an issuer. */
+/** Returns the version of all public data of an issuer. */
 export const versionOfIssuer = ({ id, name, caChain, revokedAt, changedAt }: ServedIssuerCertificate): Version => ({
   tag: sha256(Buffer.concat([Buffer.from(`${id} ${name ?? ""} ${revokedAt ?? ""} `), ...caChain])),
   modifiedAt: changedAt,
 })
 
-/** Undefined where the mount has none. */
+/** Returns the default issuer, or undefined if the mount has none. */
 export async function defaultIssuer({ pki }: Pick<PkiRequest, "pki">): Promise<ServedIssuerCertificate | undefined> {
   try {
     return await pki.issuers.certificate("default")
@@ -24,7 +24,7 @@ export async function defaultIssuer({ pki }: Pick<PkiRequest, "pki">): Promise<S
   }
 }
 
-/** Issuers of a mount. Their certificates are public. */
+/** Issuers of a mount. Their certificates are readable without a token. */
 export const issuerRoutes = implement(issuers, {
   generateRoot: generatesRoot("root/generate"),
   generateIssuerRoot: generatesRoot("issuers/generate/root"),

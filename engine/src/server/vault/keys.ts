@@ -4,14 +4,14 @@ import { type KeySource, keySources } from "../../pki/keys/key-request.ts"
 import { implement } from "./implement.ts"
 import type { PkiRequest } from "./vault-route.ts"
 
-/** Where a key comes from, as it stands at the end of a path. */
+/** Returns the key source that the last path segment names. Throws `invalid` if it is unknown. */
 export function keySourceOf(type: string): KeySource {
   const source = keySources.find((known) => known === type)
   if (source !== undefined) return source
   throw invalid([{ field: ["type"], detail: `"type" must be one of ${keySources.join(", ")}` }])
 }
 
-/** Keys of issuers. */
+/** Private keys of a mount's issuers. */
 export const keyRoutes = implement(keys, {
   list: ({ pki }: PkiRequest, page) => pki.keys.list(page),
   async generate({ pki }, type, input) {

@@ -38,7 +38,7 @@ export const leaseRoutes = [
   ),
 ]
 
-/** A certificate ends when it ends. */
+/** Rejects the renewal, because the validity of a certificate cannot be extended. Reports a missing lease first. */
 async function rejectRenewal(
   { engine }: SystemRequest,
   id: string,

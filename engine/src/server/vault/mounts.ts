@@ -25,7 +25,7 @@ export const mountRoutes = implement(mounts, {
   preflight: ({ engine }, path) => engine.visibleMounts.around(mountPathOf(path)),
 })
 
-/** Vault clients expect success if nothing is mounted at the path. */
+/** Deletes a mount or an auth method. Vault clients expect success if nothing is mounted at the path. */
 export async function deleteMounted(dialect: SystemRequest["dialect"], remove: () => Promise<void>): Promise<void> {
   try {
     await remove()

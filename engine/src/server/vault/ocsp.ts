@@ -5,7 +5,7 @@ import { implement } from "./implement.ts"
 import { type PkiRequest, type PkiResponse, raw } from "./vault-route.ts"
 import { rawFile } from "./raw-file.ts"
 
-/** Responders answer with the status 200, whatever the answer is (RFC 6960, appendix A.1); the two paths are of one responder. */
+/** OCSP responder. Every answer has the status 200 (RFC 6960, appendix A.1). Both paths belong to one responder. */
 export const ocspRoutes = implement<PkiRequest, typeof ocsp>(ocsp, {
   get: answered,
   post: answeredPost,
@@ -21,12 +21,12 @@ async function answeredPost(request: PkiRequest): Promise<PkiResponse> {
   return posted(await request.pki.ocsp.answer(await sent(request)))
 }
 
-/** What is no request is answered like any other that cannot be read. */
+/** An empty request, which the responder answers as malformed. */
 const unreadable = new Uint8Array()
 
 /**
- * Base64 as it stands in the address, some of its characters escaped or none (RFC 6960, appendix A.1). One with two slashes in it
- * is two empty segments to others; one before it comes of a responder's URL that ends in one.
+ * Decodes the base64 of a GET path, which may be percent-encoded (RFC 6960, appendix A.1). It may contain double slashes, which routers
+ * usually split into empty segments. Leading slashes are dropped: they come from a responder URL that ends in a slash.
  */
 function requestIn(text: string): Uint8Array {
   const base64 = unescaped(text)?.replace(/^\/+/, "")
@@ -53,7 +53,7 @@ async function sent(request: PkiRequest): Promise<Uint8Array> {
 
 const posted = ({ der }: ServedOcspAnswer): PkiResponse => raw(der, ocspResponseType, { "cache-control": "no-store" })
 
-/** RFC 5019, section 6.2. */
+/** Returns the answer with the cache headers of RFC 5019, section 6.2. */
 function got(request: PkiRequest, answer: ServedOcspAnswer): PkiResponse {
   const { der, keeping } = answer
   if (keeping === undefined) return posted(answer)

@@ -17,12 +17,12 @@ interface Described {
 
 interface Field {
   readonly name: string
-  /** In Vault's words. */
+  /** Type name in Vault's help. */
   readonly type: FieldType
   readonly description: string
 }
 
-/** Returns the answer to `?help=1` at an endpoint: its operations and parameters, laid out as Vault's path help. */
+/** Returns the answer to `?help=1` at an endpoint: its operations and parameters, in the layout of Vault's path help. */
 export function pathHelp(path: string, found: Described) {
   const fields = fieldsOf(found)
   const parameters = fields.map(
@@ -37,7 +37,7 @@ export function pathHelp(path: string, found: Described) {
   )
 }
 
-/** Where an address is none itself, and others begin with it. */
+/** Returns the help of a path that is no endpoint but a prefix of endpoints. */
 export function helpBelow(found: readonly Described[]) {
   const sorted = found.toSorted((one, other) => (one.pattern < other.pattern ? -1 : 1))
   const width = Math.max(...sorted.map((one) => templateOf(one).length))
@@ -50,12 +50,12 @@ const templateOf = ({ pattern }: Described): string => pattern.replaceAll(/[:*](
 const pathNamesOf = ({ pattern }: Described): readonly string[] =>
   [...pattern.matchAll(/[:*]([a-z_]+)/g)].map(([, name = ""]) => name)
 
-/** Parameters of the path and of all operations, by name. */
+/** Returns the parameters of the path and of all operations, sorted by name. */
 function fieldsOf(found: Described): readonly Field[] {
   const fields = new Map<string, Field>()
   for (const table of [...found.routes.values()].flatMap(({ parameters = [] }) => parameters))
     for (const field of membersOf(table)) fields.set(field.name, field)
-  // A member of the body that the path has as well counts for nothing.
+  // A body member with the name of a path parameter is ignored.
   for (const name of pathNamesOf(found)) fields.set(name, { name, type: "string", description: "Part of the path." })
   return [...fields.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
@@ -115,7 +115,7 @@ function pathOf(found: Described) {
   return { ...(parameters.length === 0 ? {} : { parameters }), ...Object.fromEntries(described) }
 }
 
-/** Members of a body, or of the query where the method has none. */
+/** Describes the members of a body, or of the query if the method has no body. */
 function sentIn(operation: Operation, fields: readonly Field[]) {
   if (fields.length === 0) return {}
   if (operation !== "write" && operation !== "patch")

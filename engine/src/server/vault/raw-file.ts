@@ -1,4 +1,4 @@
-// Bytes that anybody may keep until they expire: answers of an OCSP responder.
+// Responses that shared caches may store until they expire: those of the OCSP responder.
 import { type Instant, isAhead } from "../../core/time.ts"
 import type { RequestHeaders } from "../http/message.ts"
 import type { PkiResponse, SystemRequest } from "./vault-route.ts"
@@ -6,14 +6,14 @@ import type { PkiResponse, SystemRequest } from "./vault-route.ts"
 export interface RawFile {
   readonly body: string | Uint8Array
   readonly contentType: string
-  /** Unlike that of any other content at the address; without quotes. */
+  /** Entity tag without quotes; differs for any other content at the same URL. */
   readonly tag: string
   readonly modifiedAt: Instant
   readonly cacheControl: string
   readonly expiresAt: Instant
 }
 
-/** 304 for whoever has it already (RFC 9110, section 13.2.2). */
+/** Returns the file, or 304 if the client has this version (RFC 9110, section 13.2.2). */
 export function rawFile(
   { headers: asked, server }: Pick<SystemRequest, "headers" | "server">,
   file: RawFile,
@@ -30,7 +30,10 @@ export function rawFile(
   return { kind: "raw", status: 200, body, headers: { "content-type": contentType, ...headers } }
 }
 
-/** A tag goes before a date. A date later than `now` says nothing: the clock that it came from was ahead. */
+/**
+ * Returns true if the client has this version. `If-None-Match` has precedence over `If-Modified-Since`. A date later than `now` is ignored,
+ * because it comes from a clock that was ahead.
+ */
 export function isKnown(
   asked: RequestHeaders,
   etag: string,
@@ -40,6 +43,6 @@ export function isKnown(
   if (tags !== null)
     return tags.trim() === "*" || tags.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
   const since = Date.parse(asked.get("if-modified-since") ?? "")
-  // The header has seconds.
+  // The header has a precision of one second.
   return !Number.isNaN(since) && !isAhead(since, now) && Math.floor(modifiedAt / 1_000) * 1_000 <= since
 }

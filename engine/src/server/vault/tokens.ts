@@ -5,7 +5,7 @@ import { serviceToken } from "../http/authenticate.ts"
 import { implement } from "./implement.ts"
 import type { SystemRequest } from "./vault-route.ts"
 
-/** The token itself as far as the request shows it. */
+/** Returns the token's secret if the request contains it; otherwise returns "". */
 function secretOf({ headers }: SystemRequest, ref: TokenRef): string {
   if (ref === "self") return serviceToken(headers)
   return "secret" in ref ? ref.secret : ""

@@ -1,4 +1,4 @@
-/** What existing clients ask of a server and this one does in another place, or not at all: by how the address begins. */
+/** Why paths of Vault are not served here, or which alternative exists, by the first two segments. */
 const sentences: Readonly<Record<string, string>> = {
   "sys/audit": "the server's own settings say where its audit log goes (--audit-log)",
   "sys/generate-root": 'a root token is made by "chancery token create", directly in the store',
@@ -18,7 +18,7 @@ const sentences: Readonly<Record<string, string>> = {
   "sys/wrapping": "responses are not wrapped",
 }
 
-/** `segments` are those below `/v1`. */
+/** Returns the explanation for a path that is not served. `segments` are those below `/v1`. */
 export function elsewhere(segments: readonly string[]): string | undefined {
   const begin = segments.slice(0, 2).join("/")
   return Object.hasOwn(sentences, begin) ? sentences[begin] : undefined

@@ -1,5 +1,5 @@
-// The certificate API under `/v1`: finds the mount or the auth method and the endpoint, turns the token into a caller, reads what
-// is said, and puts the envelope around what is answered.
+// The certificate API under `/v1`. Finds the mount or auth method and the endpoint, resolves the token to a caller, decodes the request and
+// encodes the answer.
 import { flag } from "../../contracts/vault/types.ts"
 import { capabilitiesOn, permissionDenied } from "../../core/access.ts"
 import { anonymous, type Caller } from "../../core/caller.ts"
@@ -40,16 +40,16 @@ export interface PkiAppOptions {
 }
 
 const prefix = "/v1"
-/** For bundles of certificates, keys and CRLs. */
+/** Enough for bundles of certificates, keys and CRLs. */
 const mountBodyLimitBytes = 32 * 1024 * 1024
-/** Beginnings of the server's own addresses, which no mount and no auth method has. */
+/** Returns true for paths of the server itself, which no mount or auth method can have. */
 const isSystem = ([root, below]: readonly string[]): boolean =>
   root === "sys" || (root === "auth" && (below === undefined || below === tokenMethodPath))
 
-/** `path` is the request's as it came, without its query. */
+/** Serves a request. `path` is that of the request as sent, without the query. */
 export type ServePki = (request: HttpRequest, path: string, exchange: Exchange) => Promise<HttpResponse>
 
-/** One request on its way. */
+/** One request and its context. */
 interface Visit {
   readonly request: HttpRequest
   readonly exchange: Exchange
@@ -60,18 +60,18 @@ interface Visit {
   readonly requestSnapshot: RequestSnapshot
 }
 
-/** A mount, or an auth method with `auth/` before its path. */
+/** A mount, or an auth method with the path prefix `auth/`. */
 interface Mounted extends RecordedMount {
   readonly type: string
 }
 
-/** One table of endpoints, and what is added to a request for them. */
+/** One table of endpoints, and what its requests need in addition. */
 interface Part<R extends SystemRequest> {
   readonly find: FindEndpoint<R>
   readonly mount: Mounted | undefined
-  /** Below the mount or the method, or below `/v1`, as they stand in the address. */
+  /** Segments below the mount, the auth method or `/v1`, not decoded. */
   readonly segments: readonly string[]
-  /** Of endpoints that have none of their own. */
+  /** Bound for endpoints that define none. */
   readonly bodyLimitBytes: number
   readonly complete: (request: SystemRequest) => R
 }
@@ -119,7 +119,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     })
   }
 
-  /** `segments` are those below `auth/`. */
+  /** Serves a request to an auth method. `segments` are those below `auth/`. */
   async function answeredByMethod(visit: Visit, segments: readonly string[]): Promise<HttpResponse> {
     const methods = await engine.authMethodTable(visit.requestSnapshot)
     const found = methods.resolve(segments.map((segment) => decoded(segment) ?? ""))
@@ -145,9 +145,9 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     const found = whole ?? (segments.at(-1) === "" ? find(segments.slice(0, -1)) : undefined)
     if (found !== undefined) exchange.route = found.address
     const isAcme = found !== undefined && [...found.routes.values()].some((one) => one.problems === true)
-    // PUT is POST in the certificate API, and no method of ACME (RFC 8555, section 6.2).
+    // The certificate API treats PUT as POST. ACME has no PUT (RFC 8555, section 6.2).
     const route = operation && !(isAcme && request.method === "PUT") ? found?.routes.get(operation) : undefined
-    // What ACME refuses it refuses to everybody alike.
+    // ACME rejects unsupported methods without authentication.
     const problems = route === undefined && isAcme
     if (problems && request.method === "OPTIONS") {
       trail.learn({ openRead: true })
@@ -297,7 +297,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
   }
 }
 
-/** The command line of the public service writes one after another as they are, without a break. */
+/** Returns the errors for the dialect. The Vault CLI prints them without separators, so each but the last gets a line break. */
 const linesOf = (errors: readonly string[], dialect: Dialect): readonly string[] =>
   dialect === "vault" ? errors.map((error, index) => (index < errors.length - 1 ? `${error}\n` : error)) : errors
 
@@ -308,15 +308,15 @@ function helpAt<R extends SystemRequest>({ find, segments }: Part<R>, found: Fou
 }
 
 /**
- * Refuses a token that may change nothing at this path before the body is read. The service asks for the exact right; on system
- * paths, some of which stand for others, it asks alone.
+ * Throws `forbidden` before the body is read if the token cannot write at this path. The service later checks the exact capability. System
+ * paths are skipped, because some are aliases of other paths; only the service checks those.
  */
 function assertMayWrite<R extends SystemRequest>(caller: Caller, operation: Operation, part: Part<R>): void {
   const { mount, segments } = part
   if (mount === undefined || (operation !== "write" && operation !== "patch")) return
   const names = segments.map((segment) => decoded(segment) ?? segment)
   const path = [mount.path, ...(names.at(-1) === "" ? names.slice(0, -1) : names)].join("/")
-  // Names in auth methods are the same in either case, and rights on them are those of the lower one.
+  // Names in auth methods are case-insensitive. Policies may name them in lower case.
   const mayWrite = [path, path.toLowerCase()].some((one) => {
     const granted = capabilitiesOn(caller, one)
     return operation === "patch" ? granted.has("patch") : granted.has("create") || granted.has("update")
@@ -328,7 +328,7 @@ const noDocument: ReadDocument = { document: {} }
 
 function factsOf(engine: ServedEngine, runtime: Runtime): ServerFacts {
   const { caller } = engine
-  // Made with the store, and for as long as it.
+  // The engine's own user is created with the database and never replaced, so its id identifies the cluster.
   const origin = caller.kind === "user" ? caller.userId : caller.kind
   return {
     now: () => runtime.clock.now(),
@@ -356,10 +356,10 @@ function operationOf(method: string, query: URLSearchParams): Operation | undefi
   }
 }
 
-/** As the public API reads it: anything but yes is no. */
+/** Returns true if the query requests a list. As in Vault, values that are not boolean count as false. */
 const wantsList = (query: URLSearchParams): boolean => flag.schema.safeParse(query.get("list")).data === true
 
-/** What a client that sends them relies on is not there, so it must not be left believing that it is. */
+/** Throws `bad-request` for headers of features that do not exist here. Clients rely on these features, so they must not be ignored. */
 function rejectUnofferedHeaders(headers: RequestHeaders): void {
   const namespace = (headers.get("x-vault-namespace") ?? "").replaceAll("/", "")
   if (namespace !== "" && namespace !== "root") throw badRequest("there are no namespaces but root")
@@ -393,7 +393,7 @@ async function* encodedText(
   }
 }
 
-/** `warned` is what the request itself gave cause for. */
+/** Encodes a response. `warned` are warnings about the request itself. */
 function encoded(response: PkiResponse, warned: readonly string[], around: Around): HttpResponse {
   const { requestId, dialect, mount, method, onAbort } = around
   switch (response.kind) {

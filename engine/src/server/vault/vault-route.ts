@@ -1,6 +1,5 @@
-// One endpoint of the certificate API as data. Three kinds of tables are served under `/v1`: what every mount has
-// (`pki-routes.ts`), what the server itself has (`system-routes.ts`), and what auth methods have, by type (`auth-routes.ts`). A
-// family of endpoints is a file in `pki/`, those of one type of method a file in `auth/`.
+// One endpoint of the certificate API as data. `vault-routes.ts` has three kinds of tables: endpoints of every mount, endpoints of the
+// server itself, and endpoints of auth methods by type.
 import type { ServingEngine } from "../../engine.ts"
 import type { AuthMethod } from "../../access/logins/auth-method.ts"
 import type { Mount } from "../../pki/mounts/mount.ts"
@@ -11,41 +10,41 @@ import type { WireNames } from "../../contracts/vault/format/errors.ts"
 import type { Decoded, Document, Parameters, ParameterTable } from "../../contracts/vault/format/parameters.ts"
 import type { RequestHeaders } from "../http/message.ts"
 
-/** `write` is POST and PUT alike; `list` is LIST, or GET with `?list=true`; `read` is GET and HEAD. */
+/** `write` is POST or PUT; `list` is LIST, or GET with `?list=true`; `read` is GET or HEAD. */
 export type Operation = "read" | "write" | "patch" | "list" | "delete"
 
 export interface SystemRequest {
-  /** As it came; HEAD is answered like GET, without its body. */
+  /** Method as sent. HEAD is handled like GET, without a body. */
   readonly method: string
-  /** Acting for the caller; for nobody on an open route. */
+  /** Engine with the rights of the caller, which is anonymous on an open route. */
   readonly engine: ServingEngine
   readonly server: ServerFacts
   readonly requestId: string
-  /** Undefined where there is no socket, or one of this machine's files. */
+  /** Address of the client. Undefined on a unix socket or without a socket. */
   readonly remoteAddress: string | undefined
   readonly dialect: Dialect
-  /** Of the path, decoded, by their names on the wire. */
+  /** Decoded path parameters by wire name. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: RequestHeaders
-  /** The members of the body, or of the query where the method has no body; `{}` on a raw route. */
+  /** Members of the body, or of the query if the method has no body; `{}` on a raw route. */
   readonly document: Document
   /**
-   * All that was sent as texts of JSON, where the body is JSON each as it came, with every digit and space: for whom they go on
-   * to. Nobody is warned of what counts for nothing here.
+   * Returns all members as JSON texts, to be forwarded. Members of a JSON body are unchanged, with every digit and space. Turns off
+   * warnings about ignored members.
    */
   rawMembers(): ReadonlyMap<string, string>
-  /** What is given of these; throws `invalid` for what cannot be read, and for a null in a merge patch. */
+  /** Returns the given parameters. Throws `invalid` for values that cannot be decoded, and for null in a merge patch. */
   decode<T extends object>(parameters: Parameters<T>): Partial<T>
-  /** The same, for who reports the faults together with those of rules, or knows what a null in a merge patch means. */
+  /** Like `decode`, but returns faults instead of throwing. For callers that combine them with faults of rules, or that interpret null. */
   read<T extends object>(parameters: Parameters<T>): Omit<Decoded<T>, "ignored">
-  /** The body of a raw route. */
+  /** Returns the body of a raw route. */
   bytes(): Promise<Uint8Array>
 }
 
 export interface PkiRequest extends SystemRequest {
   readonly mount: Mount
-  /** The mount's engine, acting like `engine`. */
+  /** Engine of the mount, with the rights of the same caller. */
   readonly pki: ServedPki
 }
 
@@ -53,7 +52,7 @@ export interface AuthRequest extends SystemRequest {
   readonly authMethod: AuthMethod
 }
 
-/** What the server says about itself. */
+/** State of the server. */
 export interface ServerFacts {
   readonly now: () => number
   readonly clusterId: string
@@ -63,27 +62,27 @@ export interface ServerFacts {
 export interface ApiRoute<Request> {
   readonly operation: Operation
   /**
-   * From the mount or the auth method, or from `/v1` for the system's: literal segments, `:name` for one of any text, and at most one `*name` for
-   * any number of them. A literal goes before `:name`, and that before `*name`.
+   * Path below the mount, the auth method or, for the system's endpoints, `/v1`. It has literal segments, `:name` for one arbitrary
+   * segment, and at most one `*name` for one or more. A literal has precedence over `:name`, and `:name` over `*name`.
    */
   readonly path: string
-  /** No token is asked for, and one that is shown counts for nothing. */
+  /** No token is required, and a given one is ignored. */
   readonly open?: true
-  /** Of an open route: for whoever shows a token all the same, the engine acts as for any other. */
+  /** On an open route, a given token is checked and the engine has the rights of its caller. */
   readonly tokenCounts?: true
-  /** The body is not one of parameters: bytes for `bytes()`. A last `*name` is left as it stands in the address. */
+  /** The body is passed as bytes by `bytes()` and has no parameters. A trailing `*name` is not decoded. */
   readonly raw?: true
-  /** Unless given, 32 MiB below a mount and 64 KiB elsewhere. */
+  /** Default: 32 MiB below a mount and 64 KiB elsewhere. */
   readonly bodyLimitBytes?: number
-  /** Of ACME, which has refusals in documents of its own (RFC 7807). */
+  /** ACME route, whose errors are problem documents (RFC 7807). */
   readonly problems?: true
-  /** Nothing is left of a request unless an authority's key was used. */
+  /** The request has no effect unless it uses an authority's key. The audit log records it at the latest with that use. */
   readonly signs?: true
   /** A `write` that changes nothing. */
   readonly readOnly?: true
-  /** Names of domain fields that do not follow from them, for faults that rules find. */
+  /** Wire names of domain fields, for faults of rules, if they cannot be derived. */
   readonly wireNames?: WireNames
-  /** Tables that `handle` decodes; help lists their members. */
+  /** Tables that `handle` decodes. The path help lists their members. */
   readonly parameters?: readonly ParameterTable[]
   readonly handle: (request: Request) => Promise<PkiResponse>
 }
@@ -100,17 +99,17 @@ export type PkiResponse =
       readonly warnings?: readonly string[]
       readonly lease?: Lease | undefined
       readonly auth?: Document
-      /** Members of the data stand beside it as well. */
+      /** Repeats the members of `data` at the top level. */
       readonly repeated?: boolean
       readonly headers?: Readonly<Record<string, string>>
     }
-  /** JSON that no envelope goes around. */
+  /** JSON without an envelope. */
   | { readonly kind: "bare"; readonly status: number; readonly document: Document }
   | {
       readonly kind: "raw"
       readonly status: number
       readonly body: string | Uint8Array
-      /** Several values of one are lines of their own, where the socket's side knows lines. */
+      /** Each element of an array is sent as its own header line. */
       readonly headers: Readonly<Record<string, string | readonly string[]>>
     }
   /** Text that is generated while it is sent. */
@@ -133,13 +132,13 @@ export const answer = (data: Document, around: Around = {}): PkiResponse => ({
   data,
   ...around,
 })
-/** Bytes or text as they are, such as a certificate. */
+/** Returns bytes or text unchanged, such as a certificate. */
 export const raw = (
   body: string | Uint8Array,
   contentType: string,
   headers: Readonly<Record<string, string>> = {},
 ): PkiResponse => ({ kind: "raw", status: 200, body, headers: { "content-type": contentType, ...headers } })
-/** Nothing to say, unless there are warnings. */
+/** Returns no content, or only warnings. */
 export const nothing = (warnings: readonly string[] = []): PkiResponse => ({ kind: "none", warnings })
 export const bare = (document: Document, status = 200): PkiResponse => ({ kind: "bare", status, document })
 
@@ -153,7 +152,7 @@ export const listed = (
     ? { kind: "bare", status: 404, document: { errors: [] } }
     : answer({ keys, ...(keyInfo === undefined ? {} : { key_info: keyInfo }) }, around)
 
-/** A list that never tells more than so many at once; whoever asks for all of it is told that there may be more. */
+/** Returns a list of at most `maximum` names. Warns that there may be more if the list is full. */
 export const listedUpTo = (
   maximum: number,
   keys: readonly string[],
@@ -163,7 +162,7 @@ export const listedUpTo = (
     warnings: keys.length < maximum ? [] : [`at most ${maximum} are listed at once; "after" asks for those behind`],
   })
 
-/** A parameter of the path that the route's own pattern guarantees. */
+/** Returns a path parameter that the route's pattern guarantees. */
 export function param({ params }: Pick<SystemRequest, "params">, name: string): string {
   const value = params[name]
   if (value === undefined) throw new Error(`route has no parameter :${name}`)

@@ -17,7 +17,7 @@ import { roleRoutes, tidyRoutes } from "./roles.ts"
 import { tokenRoleRoutes, tokenRoutes } from "./tokens.ts"
 import type { AuthRoute, PkiRoute, SystemRoute } from "./vault-route.ts"
 
-/** Every endpoint of a mount. */
+/** All endpoints of a mount. */
 export const pkiRoutes: readonly PkiRoute[] = [
   ...issuerRoutes,
   ...keyRoutes,
@@ -35,7 +35,7 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...acmeManagementRoutes,
 ]
 
-/** Every endpoint of the server itself, from `/v1`. */
+/** All endpoints of the server itself, relative to `/v1`. */
 export const systemRoutes: readonly SystemRoute[] = [
   ...healthRoutes,
   ...mountRoutes,
@@ -48,7 +48,7 @@ export const systemRoutes: readonly SystemRoute[] = [
   ...leaseRoutes,
 ]
 
-/** Every endpoint of an auth method, by its type. */
+/** All endpoints of an auth method, by its type. */
 export const authRoutes: Readonly<Record<AuthMethodType, readonly AuthRoute[]>> = {
   approle: appRoleRoutes,
   kubernetes: kubernetesRoutes,
