@@ -1,5 +1,5 @@
-// Answers requests. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors. What
-// is below `/v1` goes to `pki-app.ts`.
+// Serves both APIs. Finds the route of `/api/v2`, resolves the token to a caller, and encodes answers and errors; contracts decode
+// documents. Paths below `/v1` are served by `vault/vault-app.ts`.
 import type { AuditTrail } from "../core/audit.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import { EngineError, badRequest, isEngineError, notFound, unauthenticated } from "../core/errors.ts"
@@ -28,12 +28,12 @@ import { type WebApp, webApp } from "./http/web-fetch.ts"
 export interface AppOptions {
   readonly engine: ServedEngine
   readonly runtime: Runtime
-  /** Where clients reach this server; the request's own address when absent. */
+  /** URL under which clients reach this server. Default: the URL of the request. */
   readonly publicUrl?: URL
   readonly bodyLimitBytes?: number
-  /** Of JSON in requests, checked before it is parsed. */
+  /** Bounds on JSON in requests, checked before parsing. */
   readonly jsonBounds?: JsonBounds
-  /** 0 asks for no snapshots of the state during an apply. */
+  /** Seconds between state snapshots during an apply; 0 disables them. */
   readonly snapshotIntervalSeconds?: number
 }
 
@@ -62,7 +62,7 @@ export function createApp(options: AppOptions): WebApp {
   })
 }
 
-/** One request on its way. */
+/** One request and its context. */
 interface Visit {
   readonly request: HttpRequest
   readonly exchange: Exchange
@@ -71,7 +71,7 @@ interface Visit {
 
 interface ServedRoute {
   readonly method: string
-  /** From the root. */
+  /** Path from the root. */
   readonly path: string
   readonly answer: (visit: Visit) => Promise<HttpResponse>
 }
@@ -104,11 +104,11 @@ function servedRoutes(options: AppOptions): readonly ServedRoute[] {
   return [...authorized, ...open, ...uploads]
 }
 
-/** A caller with a token who may read the state needs no credential in the address; an expired one does not matter. */
+/** Returns true if a signed URL is the only credential. A token has precedence, so that its holder can use an expired URL. */
 const isSigned = ({ url, headers }: HttpRequest): boolean =>
   queryOf(url).has("credential") && !headers.has("authorization")
 
-/** The address is the credential. */
+/** Serves an endpoint whose URL is the credential. */
 const addressed = (visit: Visit, route: OpenRoute, options: AppOptions): Promise<HttpResponse> => {
   const { request, exchange } = visit
   exchange.secretPath = true
@@ -134,7 +134,7 @@ const answer = (visit: Visit, route: Route, options: AppOptions): Promise<HttpRe
   })
 }
 
-/** Outputs of states may stand in the answers of other endpoints, where `include` names them. */
+/** Returns true if `include` names the outputs of states, which other endpoints can return too. */
 function includesOutputs(url: string): boolean {
   const query = queryOf(url)
   return query.size > 0 && query.getAll("include").some((paths) => paths.includes("outputs"))
@@ -181,7 +181,7 @@ function failed(error: unknown, options: AppOptions, exchange: Exchange, pointer
   return errorResponse(new EngineError("internal", "The server could not complete the request."))
 }
 
-/** By the exchange that brought them, for what a refusal says of misspelt members. */
+/** Documents by request, so that error documents can name misspelt members. */
 const sentDocuments = new WeakMap<Exchange, unknown>()
 
 function errorResponse(error: EngineError, pointers?: Pointers, sent?: unknown): HttpResponse {
@@ -199,7 +199,7 @@ function response({ status, document, text, headers = {} }: ApiResponse): HttpRe
   })
 }
 
-/** The head says that all is well, and may have been sent when something is not: the failure is logged here. */
+/** Streams a response. Logs a failure here, because the status may already have been sent. */
 function streamed(
   { status, headers = {} }: ApiResponse,
   stream: AsyncIterable<Uint8Array>,
@@ -211,7 +211,7 @@ function streamed(
     tellCut(error, options, exchange)
     throw error
   }
-  // No generator, which would hear that its reader has gone only with the next chunk.
+  // Not a generator: a generator would learn that the client disconnected only after its next chunk.
   const told: AsyncIterableIterator<Uint8Array, undefined> = {
     next: () => chunks.next().catch(failed),
     async return() {
@@ -254,13 +254,13 @@ function requestOf(visit: Visit, options: AppOptions, route: BodyBounds = {}): O
   }
 }
 
-/** Without taking the whole address apart: most requests have no query, and are done before anything asks for their URL. */
+/** Returns the query without parsing the whole URL. Most requests have none and never need the URL. */
 function queryOf(address: string): URLSearchParams {
   const start = address.indexOf("?")
   return new URLSearchParams(start < 0 ? "" : address.slice(start + 1))
 }
 
-/** No record has U+0000 in its name, and not every store can be asked for one. */
+/** Rejects U+0000 in parameters and queries. No name contains it, and PostgreSQL rejects text with it. */
 function rejectUnstorable(params: Readonly<Record<string, string>>, query: URLSearchParams): void {
   if (Object.values(params).some((value) => value.includes("\0"))) throw notFound()
   rejectUnstorableQuery(query)

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 
-/** Of this product. The manifest lies beside the sources and beside what is built from them alike. */
+/** Version of this product. The manifest has the same relative path from the sources and from the build output. */
 export const release: string = (
   JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }
 ).version

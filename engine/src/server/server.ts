@@ -1,4 +1,4 @@
-// An engine behind a socket: the app, everything around it, and an orderly end. The package's "./server".
+// Serves an engine on sockets, with graceful shutdown. Exported as "./server" by the package.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { JsonBounds } from "../core/json-bounds.ts"
 import type { Metrics } from "../core/metrics.ts"
@@ -26,43 +26,43 @@ export {
 } from "./http/secure-context.ts"
 
 export interface ServerOptions {
-  /** Stays the caller's: closing the server does not close it. */
+  /** The engine to serve. Closing the server does not close it. */
   readonly engine: ServedEngine
   readonly runtime?: Runtime
-  /** A free port on 127.0.0.1 unless given. */
+  /** Address to listen on. Default: a free port on 127.0.0.1. */
   readonly listen?: ListenAddress
-  /** With an address of its own HTTPS is served beside HTTP, without one in its place. */
+  /** HTTPS. With `listen`, it is served in addition to HTTP; otherwise instead of HTTP. */
   readonly tls?: { readonly source: SecureContextSource; readonly listen?: ListenAddress }
   readonly publicUrl?: URL
-  /** Requests a second per token, or per address without one; no limit unless given. */
+  /** Requests per second for each token, or for each address without a token. Default: no limit. */
   readonly rateLimit?: number
-  /** Who may say, and where, from which address a request came; nobody unless given. */
+  /** Proxies that may report the client's address, and the header that they use. Default: none. */
   readonly proxies?: FrontOptions["proxies"]
-  /** Connections that one address may hold at a time, trusted proxies excepted; any number unless given. */
+  /** Maximum concurrent connections of one address, except trusted proxies. Default: no limit. */
   readonly connectionsPerAddress?: number
-  /** Serves `/metrics` here and nowhere else. */
+  /** Serves `/metrics` only at this address. */
   readonly metricsListen?: ListenAddress
-  /** How long browsers shall use HTTPS alone for this host (RFC 6797); they are told with every answer over HTTPS. */
+  /** Milliseconds for which browsers must use HTTPS for this host (RFC 6797). Sent with every response over HTTPS. */
   readonly hstsMs?: number
   readonly bodyLimitBytes?: number
-  /** Of JSON in requests; `defaultJsonBounds` unless given. */
+  /** Bounds on JSON in requests. Default: `defaultJsonBounds`. */
   readonly jsonBounds?: JsonBounds
-  /** Clients are asked to save their state this often during a long apply; 60 unless given, 0 for never. */
+  /** Seconds between state snapshots that clients are asked to save during an apply; 0 disables them. Default: 60. */
   readonly snapshotIntervalSeconds?: number
   readonly accessLog?: "off" | "debug" | "info"
-  /** How long to go on serving after `close`, with `/readyz` answering 503 and each answer ending its connection. */
+  /** Milliseconds to keep serving after `close`. `/readyz` answers 503, and each response closes its connection. Default: 0. */
   readonly shutdownDelayMs?: number
-  /** How long requests in flight may take once the server has stopped accepting. */
+  /** Milliseconds that requests in flight may take after the server stopped accepting. Default: 30000. */
   readonly shutdownGraceMs?: number
 }
 
 export interface RunningServer {
-  /** Of plain HTTP where both are served. */
+  /** URL of plain HTTP if both are served. */
   readonly url: string
   readonly httpsUrl: string | undefined
-  /** Where `/metrics` has a listener of its own. */
+  /** URL of the separate metrics listener. */
   readonly metricsUrl: string | undefined
-  /** Resolves when the last connection of every listener has ended; counts the requests that had to be cut. */
+  /** Stops all listeners. Resolves after the last connection has closed; `cut` is the number of requests that were cut. */
   close(): Promise<{ readonly cut: number }>
 }
 
@@ -87,7 +87,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   })
 }
 
-/** Stands in while the store is sealed: answers that it is, and is not ready. */
+/** Serves while the database is sealed: reports the sealed state and is not ready. */
 export function startSealedServer(
   options: Omit<ServerOptions, "engine"> & { readonly metrics?: Metrics },
 ): Promise<RunningServer> {
@@ -95,17 +95,17 @@ export function startSealedServer(
   return serveApp(sealedApp(runtime), { ...options, runtime, ready: () => Promise.reject(sealedEngine()) })
 }
 
-/** The same around any app. */
+/** Serves any app. Rejects with `ListenError` if an address cannot be used. */
 export async function serveApp(
   app: App,
   options: Omit<ServerOptions, "engine"> & {
     readonly runtime: Runtime
     readonly ready: () => Promise<void>
-    /** Requests alone are counted without it. */
+    /** Metrics to serve. Default: new ones, which count only requests. */
     readonly metrics?: Metrics | undefined
-    /** Of what is sent to an upload address. */
+    /** Bound on bodies of uploads. */
     readonly uploadLimitBytes?: number
-    /** Ends answers that go on for as long as their clients like. */
+    /** Ends streams that would otherwise last as long as the client stays connected. */
     readonly endStreams?: () => void
   },
 ): Promise<RunningServer> {
@@ -139,7 +139,7 @@ export async function serveApp(
     for (const { server } of listeners) server.sendAway()
     if (shutdownDelayMs > 0) await sleep(shutdownDelayMs)
     const closing = listeners.map(({ server }) => server.close(shutdownGraceMs))
-    // They would never end by themselves; whoever follows comes again, to another server or the next of this one.
+    // Event streams never end by themselves. Their clients reconnect, to another server or after the restart.
     options.endStreams?.()
     const ended = await Promise.all(closing)
     return { cut: ended.reduce((sum, { cut }) => sum + cut, 0) }
@@ -160,7 +160,7 @@ interface Listener {
   readonly server: NodeServer
 }
 
-/** A gibibyte at 2.5 Mbit/s. */
+/** Enough for 1 GiB at 2.5 Mbit/s. */
 const uploadTimeoutMs = 60 * 60_000
 
 function listenersOf(
@@ -219,7 +219,7 @@ function connectionShareOf({
   }
 }
 
-/** All of them or none. */
+/** Starts all listeners, or none if one fails. */
 async function listening(listeners: readonly Listener[]): Promise<Partial<Record<Listener["scheme"], string>>> {
   const urls: Partial<Record<Listener["scheme"], string>> = {}
   try {

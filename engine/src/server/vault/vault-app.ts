@@ -316,7 +316,7 @@ function assertMayWrite<R extends SystemRequest>(caller: Caller, operation: Oper
   if (mount === undefined || (operation !== "write" && operation !== "patch")) return
   const names = segments.map((segment) => decoded(segment) ?? segment)
   const path = [mount.path, ...(names.at(-1) === "" ? names.slice(0, -1) : names)].join("/")
-  // Names in auth methods are case-insensitive. Policies may name them in lower case.
+  // Names in auth methods are case-insensitive. The service checks the policies for the path in lower case.
   const mayWrite = [path, path.toLowerCase()].some((one) => {
     const granted = capabilitiesOn(caller, one)
     return operation === "patch" ? granted.has("patch") : granted.has("create") || granted.has("update")
