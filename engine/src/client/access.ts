@@ -56,7 +56,7 @@ export function remoteServiceTokens(calls: PkiCalls): ServiceTokens {
   }
 }
 
-/** A role that is saved is read back, because that answer is empty: the caller must be allowed to read it. */
+/** Reads a token role after it is saved, because that answer is empty. The caller needs the right to read it. */
 export function remoteTokenRoles(calls: PkiCalls): TokenRoles {
   const roles = remote(tokenRoles, calls)
   return {

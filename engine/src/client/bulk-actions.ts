@@ -36,7 +36,7 @@ async function* resultsIn(lines: AsyncIterable<string>): AsyncGenerator<readonly
 
 const cutOff = () => unavailable("The server's answer ended before everything was told; more may have been done.")
 
-/** A part of the largest request is far below this. */
+/** A line of the largest request is far shorter. */
 const longestLine = 16 * 1024 * 1024
 
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -22,7 +22,7 @@ interface Endpoint<T> {
   readonly body: Body<T>
 }
 
-/** Lists that are longer than keys and key_info. */
+/** Reads a list whose document has more members than `keys` and `key_info`. The server answers 404 for an empty list. */
 export async function search<T, Page>(
   calls: PkiCalls,
   { path, body }: Endpoint<T>,

@@ -1,4 +1,4 @@
-// Events over HTTP. A stream that ends is taken up again where it ended, for as long as the server can be expected back.
+// Events over HTTP. A stream that ends is resumed at its last event, until too many attempts in a row have failed.
 import { setTimeout as sleep } from "node:timers/promises"
 import { type StreamBlock, streamBlocks } from "../contracts/server-sent-events.ts"
 import { event, events, eventStreamType } from "../contracts/tfe/event.ts"
@@ -9,12 +9,12 @@ import type { Webhooks } from "../events/webhooks/webhook.ts"
 import { filled, parametersOf, remote } from "./remote-contract.ts"
 import { queryOf, type Transport } from "./transport.ts"
 
-/** Before the first try to take a stream up again; each doubles the pause. */
+/** Pause before the first attempt to resume a stream. It doubles with each attempt. */
 const firstPauseMs = 500
 const longestPauseMs = 30_000
-/** Three heartbeats of the server's. */
+/** Three heartbeat intervals of the server. */
 const quietMs = 45_000
-/** Tries in a row that came to nothing. */
+/** Maximum consecutive failed attempts. */
 const attemptsMaximum = 20
 
 const { query: parameters, answers } = events.list

@@ -72,13 +72,13 @@ export function remoteAuthMethods(calls: PkiCalls): AuthMethods {
   }
 }
 
-/** `calls` go below the method. */
+/** Returns the logins of one Kubernetes auth method. `calls` must be relative to the method. */
 export function remoteKubernetesLogins(calls: PkiCalls): KubernetesLogins {
   const { configure, login, ...logins } = remote(kubernetesLogins, calls)
   return {
     ...logins,
     configure: async (input) => ({ warnings: await configure(input) }),
-    // The address that counts is that of the connection.
+    // The remote address is not sent: the server uses that of the connection.
     login: (credentials) => login(credentials),
   }
 }

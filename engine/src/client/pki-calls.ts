@@ -1,4 +1,4 @@
-// The few shapes that requests of the certificate API and their answers have.
+// Requests of the certificate API by operation, with their answers.
 import { type Fault, invalid, isEngineError, notFoundDetail } from "../core/errors.ts"
 import { noMount } from "../pki/mounts/mount-directory.ts"
 import { mountPathOf } from "../pki/mounts/mount.ts"
@@ -6,17 +6,17 @@ import { type DecodedEnvelope, decodeEnvelope } from "../contracts/vault/format/
 import { type Document, isDocument, type Parameters, unreadable } from "../contracts/vault/format/parameters.ts"
 import { type JsonText, type OutgoingRequest, path, type Transport } from "./transport.ts"
 
-/** What is said, by its table: the members to encode, and the names of what a refusal is about. */
+/** Members of a request by wire name, and domain names by wire name for the fields of errors. */
 export interface RequestBody {
   readonly document: Document | JsonText
   readonly names: Readonly<Record<string, string>>
 }
 
-/** In an address; lists with commas between. */
+/** Encodes the members as a query. Lists are joined by commas. */
 export const queryOf = ({ document }: RequestBody): URLSearchParams =>
   new URLSearchParams(Object.entries(document).map(([name, value]) => [name, String(value)]))
 
-/** The names inside, keyed by those on the wire. */
+/** Returns the domain names of members by their wire names. */
 export const namesOf = ({ members }: Parameters<never>): Readonly<Record<string, string>> =>
   Object.fromEntries(members.map(({ name, wireName }) => [wireName, name]))
 
@@ -25,15 +25,18 @@ export interface Listed {
   readonly keyInfo: Document
 }
 
-/** Paths begin with a slash and are made by `path`; they lie below the mount, or below `/v1` for the system's own. */
+/**
+ * Operations on the endpoints of a mount, or of the system below `/v1`. Paths are relative to it, begin with a slash, and are made by
+ * `path`.
+ */
 export interface PkiCalls {
   readonly read: (path: string, query?: URLSearchParams) => Promise<DecodedEnvelope>
   readonly write: (path: string, said?: RequestBody) => Promise<DecodedEnvelope>
   readonly patch: (path: string, said: RequestBody) => Promise<DecodedEnvelope>
   readonly delete: (path: string) => Promise<DecodedEnvelope>
-  /** Empty where there is nothing; whoever serves this API takes that for not found. */
+  /** Lists names. Returns an empty list if the server answers 404, as it does for an empty list. */
   readonly list: (path: string, query?: URLSearchParams) => Promise<Listed>
-  /** As it is, such as a CRL. */
+  /** Returns the body unchanged, such as a CRL. */
   readonly download: (path: string) => Promise<Uint8Array>
   readonly exchange: (
     path: string,
@@ -41,7 +44,7 @@ export interface PkiCalls {
   ) => Promise<Uint8Array>
 }
 
-/** Of the mount at this path, or of the system without one. */
+/** Returns the operations on the mount at `mountPath`, or on the system's endpoints without one. */
 export function pkiCallsOver({ pki }: Pick<Transport, "pki">, mountPath?: string): PkiCalls {
   const asked = async <T>(below: string, ask: (path: string) => Promise<T>): Promise<T> => {
     const whole = mountPath === undefined ? below : `${pathOfMount(mountPath)}${below}`
@@ -76,18 +79,18 @@ export function pkiCallsOver({ pki }: Pick<Transport, "pki">, mountPath?: string
   }
 }
 
-/** The server names the address that was asked for. */
+/** Returns true if the server reports that no mount matches. Its message contains the requested path, so it is replaced. */
 const saysNoMount = (error: unknown): boolean =>
   isEngineError(error, "not-found") && /^no handler for route ".*"\. route entry not found\.$/.test(error.message)
 
-/** `/team/pki` for `team/pki/`. */
+/** Returns the normalized path with a leading slash: `/team/pki` for `team/pki/`. */
 const pathOfMount = (mountPath: string): string =>
   mountPathOf(mountPath)
     .split("/")
     .map((segment) => path`/${segment}`)
     .join("")
 
-/** A path that no address can carry is refused here, as the server would refuse it. */
+/** Returns the normalized path. Throws `invalid`, as the server would, for a path that a URL cannot express. */
 export function addressablePath(text: string, faultsOf: (path: string) => readonly Fault[]): string {
   const path = mountPathOf(text)
   const faults = faultsOf(path)

@@ -51,13 +51,16 @@ function policyAddress(verb: string, { policy, issuerRef }: PolicyRequest): stri
 
 type Said = Omit<PolicyIssueRequest, "policy" | "issuerRef"> & { readonly csr?: string }
 
-/** What the service is sent stands as it is; what the engine looks at itself goes before a parameter of its name. */
+/**
+ * Builds the body of a request. Parameters for the policy service are sent unchanged. Members that the engine itself reads override
+ * parameters of the same name.
+ */
 function passingOn<T>({ table, encode }: Body<T>, { parameters, ...request }: Said): RequestBody {
   const own = encode(request as T)
   const members = new Map([
     ...parameters,
     ...Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)] as const),
-    // Whatever the service is to make of it: here it is read as PEM.
+    // Overrides a `format` parameter, because the response is decoded as PEM.
     ...(parameters.has("format") ? [["format", '"pem"'] as const] : []),
   ])
   const text = Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")
@@ -94,7 +97,7 @@ export function remoteRevocations(calls: PkiCalls): Revocations {
   }
 }
 
-/** The answer about a certificate that has expired does not name it. */
+/** Adds the serial number, which the answer omits for an expired certificate. */
 const named = (
   { serialNumber, ...revoked }: Awaited<ReturnType<Remote<typeof revocations>["revoke"]>>,
   input: RevokeInput,

@@ -1,4 +1,4 @@
-// The client of a contract of `/api/v2`: each endpoint as a function of the values that its handler gets.
+// Client of a contract of `/api/v2`: each endpoint becomes a function with the parameters of its handler.
 import type { Writer } from "../core/owner.ts"
 import type { PageRequest } from "../core/page.ts"
 import { encode } from "../contracts/codec.ts"
@@ -49,7 +49,7 @@ const call =
     return answers.decode?.(answer)
   }
 
-/** The values in the places of the parameters; that of `*path` keeps its slashes. */
+/** Replaces the parameters of a pattern by values. The value of `*path` keeps its slashes. */
 export function filled(pattern: string, values: readonly string[]): string {
   let index = 0
   return pattern.replaceAll(/([:*])\w+/g, (_whole, mark: string) => {

@@ -1,4 +1,4 @@
-// The client of a contract below `/v1`: each endpoint as a function of the values that its handler gets.
+// Client of a contract below `/v1`: each endpoint becomes a function with the parameters of its handler.
 import type { ArgumentsOf, Contract, Endpoint, ReceivedFrom } from "../contracts/vault/endpoint.ts"
 import { pathParameters } from "../contracts/path.ts"
 import type { WireNames } from "../contracts/vault/format/errors.ts"

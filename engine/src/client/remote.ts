@@ -1,5 +1,4 @@
-// The engine over HTTP: each family turns its verbs into requests and the answers back into values, with the codecs that the
-// server uses the other way round.
+// The engine over HTTP. Each family encodes requests and decodes answers with the codecs that the server uses in the other direction.
 import type { Engine } from "../engine.ts"
 import { remoteAcmeManagement } from "./acme-management.ts"
 import {
@@ -36,7 +35,7 @@ import { remoteTokens, remoteUsers } from "./users.ts"
 import { mountPathOf } from "../pki/mounts/mount.ts"
 import { createTransport, type TransportOptions } from "./transport.ts"
 
-/** `url` is the server's address, with or without the version prefix. Nothing is sent before the first call. */
+/** Opens a remote engine. `url` is the server's URL, with or without the version prefix. Nothing is sent before the first call. */
 export function openRemote(url: string, options: TransportOptions): Engine {
   const transport = createTransport(url, options)
   const system = pkiCallsOver(transport)

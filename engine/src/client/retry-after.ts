@@ -1,6 +1,6 @@
 /**
- * What `Retry-After` (RFC 9110, 10.2.3) asks for, in milliseconds: seconds, or a date, which counts from the answer's own, so that the
- * clocks of the two sides need not agree. Undefined where it asks for nothing that can be read.
+ * Returns the pause that `Retry-After` (RFC 9110, 10.2.3) requests, in milliseconds. A date is compared with the response's own `Date`, so
+ * that the clocks of client and server need not agree. Returns undefined if the header is missing or invalid.
  */
 export function retryAfterMs(retryAfter: string | undefined, date: string | undefined): number | undefined {
   const seconds = secondsOf(retryAfter)

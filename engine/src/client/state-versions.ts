@@ -17,7 +17,7 @@ export function remoteStateVersions(transport: Transport): StateVersions {
     get,
     current: byWorkspaceId(transport, async (id) => (await same.current(id, {})).data),
     list: byWorkspaceId(transport, same.list),
-    // The version shows its upload addresses to those who may use them.
+    // The upload URLs are visible only to callers that may use them.
     async upload(id, document, content) {
       const { uploads, status } = await get(id)
       if (uploads === null)

@@ -1,9 +1,9 @@
-// Requests to a Chancery server over a pool of kept connections, to either of its two APIs. What the server refuses becomes the same `EngineError` that
-// the embedded engine throws; what never got there, or whose answer was lost, becomes `unavailable`.
+// Sends requests to both APIs of a Chancery server over a pool of connections. Errors of the server become the `EngineError` that the
+// embedded engine throws. A request that was not sent, or whose answer was lost, becomes `unavailable`.
 //
-// Sent again, with growing and jittered pauses, both bounded: whatever the server answered with 429 or 503, since it did
-// nothing then, and what never left because no connection came about. A lost answer is asked for again only where asking
-// changes nothing (GET): anything else may have been done.
+// Retries have growing, jittered pauses, bounded in number and total time. The answers `rate-limited`, `busy` and `pending` are retried,
+// because the server did nothing. Requests that were not sent for lack of a connection are retried too. After a lost answer only GET is
+// retried: other requests may have been executed.
 import { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
@@ -26,90 +26,87 @@ import { guardedLookup, literalRefusal } from "./outgoing/guarded-lookup.ts"
 import { retryAfterMs, secondsOf } from "./retry-after.ts"
 
 export interface TransportOptions {
-  /** Sent as Bearer, kept in memory, never part of a message. */
+  /** Sent as Bearer or `X-Service-Token`. Kept in memory and never part of a message. */
   readonly token: string
   readonly random: RandomSource
-  /** Ends whatever is under way, and everything after it. */
+  /** Aborts all pending and later requests. */
   readonly signal?: AbortSignal
-  /** Certificates to trust beside those of the system, PEM. */
+  /** Certificates to trust in addition to those of the system, in PEM. */
   readonly certificateAuthority?: string
-  /** Takes whoever answers for the server. For trials only: they get the token. */
+  /** Accepts any TLS certificate. For trials only: an impostor would receive the token. */
   readonly skipTlsVerify?: boolean
-  /** Through which requests go, `http://` or `https://`; directly when left out. */
+  /** Proxy for all requests, `http://` or `https://`. Default: direct connections. */
   readonly proxyUrl?: string
-  /** Where the server, or the proxy before it, may be besides public addresses; anywhere when left out. */
+  /** Non-public addresses that the server, or its proxy, may have. Default: any address. */
   readonly addresses?: PermittedAddresses
-  /** When requests may be sent; at once when left out. */
+  /** Limits when requests may be sent. Default: no limit. */
   readonly pace?: Pace
-  /** What each request is called in the server's logs and in the events of what it changes; the server names it when left out. */
+  /** Returns the id of a request, for the server's logs and the events of its changes. Default: the server creates one. */
   readonly nameRequest?: () => string
-  /**
-   * Of which trace requests are part, as the header `traceparent` has it (W3C Trace Context); asked for each of them. What is no
-   * such text is not sent.
-   */
+  /** Returns the `traceparent` header (W3C Trace Context) of a request. Called for each request; an invalid value is not sent. */
   readonly traceparent?: () => string | undefined
   readonly connectTimeoutMs?: number
-  /** From the request to the first byte of the answer, and between two pieces of its body. */
+  /** Timeout from the request to the first byte of the answer, and between two chunks of its body. */
   readonly answerTimeoutMs?: number
   readonly idleConnectionMs?: number
   readonly maximumConnections?: number
   readonly maximumAnswerBytes?: number
   readonly attempts?: number
-  /** All pauses of one request together. */
+  /** Maximum total of all pauses of one request. */
   readonly patienceMs?: number
-  /** The same while the server waits for something of the client's to be finished, such as a state on its way. */
+  /** Maximum total of pauses while the server answers `pending`, for example during an unfinished upload of a state. */
   readonly pendingPatienceMs?: number
 }
 
-/** Shared by those who ask one server, so that together they stay below its limits. */
+/** Rate limit shared by several clients of one server, so that together they stay below its limits. */
 export interface Pace {
   /** Resolves when one request may be sent. */
   admit(signal: AbortSignal): Promise<void>
-  /** The server wants nothing more for so long. */
+  /** Sends no request for this time, which the server requested. */
   defer(retryAfterMs: number): void
 }
 
 export interface OutgoingRequest {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
-  /** Below the version prefix; made by `path`. */
+  /** Path below the version prefix, made by `path`. */
   readonly path: string
   readonly query?: URLSearchParams
   readonly document?: unknown
-  /** In the place of a document. */
+  /** Raw body, instead of a document. */
   readonly octets?: { readonly mediaType: string; readonly body: Uint8Array | AsyncIterable<Uint8Array> }
-  /** For fields of which the domain's name and the wire's do not follow from each other, as the API's errors have them. */
+  /** Domain names of fields by wire name, for errors, if they cannot be derived. */
   readonly names?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
-  /** For how long nothing may come of an answer that has begun, where that is longer than usual. */
+  /** Maximum time between two chunks of the response body. Default: `answerTimeoutMs`. */
   readonly quietMs?: number
-  /** Beside those that every request has, or in their place. */
+  /** Additional headers. They override those of every request. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** One way to ask: the API of workspaces, unless it is called for certificates. */
+/** Requests to one of the two APIs. */
 export interface HttpClient {
-  /** The answer's document; undefined where it has none. */
+  /** Returns the document of the answer, or undefined if it has none. */
   readonly send: (request: OutgoingRequest) => Promise<unknown>
-  /** The answer's body as it is. */
+  /** Returns the body of the answer unchanged. */
   readonly download: (path: string, query?: URLSearchParams) => Promise<Uint8Array>
-  /** Octets for octets. */
+  /** Sends a raw body and returns the raw body of the answer. */
   readonly exchange: (path: string, octets: NonNullable<OutgoingRequest["octets"]>) => Promise<Uint8Array>
 }
 
 export interface Transport extends HttpClient, AsyncDisposable {
-  /** The API of certificates. */
+  /** Client of the certificate API; the other members use the workspace API. */
   readonly pki: HttpClient
-  /** The answer's body as it comes, however long it is. */
+  /** Returns the body as a stream of any length. */
   readonly downloadStream: (path: string) => Promise<AsyncIterable<Uint8Array>>
-  /** The same of any request; whoever stops reading ends it. */
+  /** Sends any request and returns the body as a stream. Ending the iteration ends the request. */
   readonly stream: (request: OutgoingRequest) => Promise<AsyncIterable<Uint8Array>>
-  /** Sends a body of any length, once, to an address that is its own credential; `path` is from the root. */
+  /** Sends a body of any length, without retries, to a URL that is its own credential. `path` is from the root. */
   readonly upload: (path: string, query: URLSearchParams, content: AsyncIterable<Uint8Array>) => Promise<void>
-  /** A header of the answer to GET; undefined where it has none. */
+  /** Returns a header of the answer to GET, or undefined if it is missing. */
   readonly header: (path: string, name: string) => Promise<string | undefined>
 }
 
-/** A document whose text must arrive as it is. */
+/** JSON that must be sent unchanged. */
 export class JsonText {
   readonly text: string
   constructor(text: string) {
@@ -117,7 +114,7 @@ export class JsonText {
   }
 }
 
-/** What the two APIs say differently. */
+/** Differences between the two APIs. */
 interface Api {
   readonly prefix: string
   readonly headers: (request: OutgoingRequest, token: string) => Readonly<Record<string, string>>
@@ -157,14 +154,17 @@ const pkiApi: Api = {
   refusal: decodePkiError,
 }
 
-/** Addresses that are their own credential. */
+/** URLs that are their own credential. */
 const openAddresses: Api = {
   ...workspaceApi,
   prefix: "",
   headers: ({ octets }) => (octets === undefined ? {} : { "content-type": octets.mediaType }),
 }
 
-/** A path whose values cannot change its shape. A value that no address can carry names nothing. */
+/**
+ * Builds a path; values are escaped as single segments. Throws `not-found` for a value that cannot be a segment, because nothing has such a
+ * name.
+ */
 export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
   return parts.reduce((text, part, index) => text + segment(values[index - 1] ?? "") + part)
 }
@@ -173,7 +173,7 @@ const longestSegment = 1_000
 
 function segment(value: string): string {
   rejectUnstorableText(value)
-  // Dots would be folded away on the road, and no id or name is as long as that.
+  // URL normalization removes dot segments. No id or name is longer than the bound.
   if (value.length > longestSegment || value === "" || value === "." || value === "..") throw notFound()
   return encodeURIComponent(value)
 }
@@ -184,7 +184,9 @@ function eachText(value: unknown, look: (text: string) => void): void {
     for (const member of Object.values(value)) eachText(member, look)
 }
 
-/** Beside those that are trusted anyway; a list of one's own would take their place. Read once, for every connection. */
+/**
+ * Returns a context that trusts `pem` in addition to the default certificates, which `ca` alone would replace. Shared by all connections.
+ */
 const trusting = (pem: string): SecureContext => createSecureContext({ ca: [...getCACertificates("default"), pem] })
 
 const mediaType = "application/vnd.api+json"
@@ -202,7 +204,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
 
   async function begun(api: Api, request: OutgoingRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { method, document, query } = request
-    // As an embedded engine's store does; the server would name the pointers of a document that nobody here wrote.
+    // Rejects the same text as the embedded engine. The server's errors would point into a document that the caller has not seen.
     eachText(document, rejectUnstorableText)
     for (const value of query?.values() ?? []) rejectUnstorableText(value)
     const search = query === undefined || query.size === 0 ? "" : `?${query.toString()}`
@@ -294,13 +296,13 @@ export function createTransport(url: string, options: TransportOptions): Transpo
   }
 }
 
-/** Later versions may have more behind; `ff` is none (W3C Trace Context, section 3.2). */
+/** Later versions may append fields; version `ff` is invalid (W3C Trace Context, section 3.2). */
 const traceparentPattern = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-[\x21-\x7e]*)?$/
 
 const traceHeaders = (traceparent = ""): Readonly<Record<string, string>> =>
   traceparentPattern.test(traceparent) ? { traceparent } : {}
 
-/** Addresses that are written out are never resolved, and so looked at here. */
+/** Checks literal addresses here, because they are never resolved. */
 function refusalOfAddress(base: URL, { addresses, proxyUrl }: TransportOptions): FetchFailure | undefined {
   if (addresses === undefined) return undefined
   const dialled = proxyUrl === undefined ? [base] : [base, new URL(proxyUrl)]
@@ -316,7 +318,7 @@ function createDispatcher(options: TransportOptions, connectTimeoutMs: number, a
   const pool = {
     headersTimeout: answerTimeoutMs,
     bodyTimeout: answerTimeoutMs,
-    // Shorter than a server keeps an idle connection, so that the client and not the server closes it.
+    // Shorter than the idle timeout of servers, so that the client closes idle connections first.
     keepAliveTimeout: options.idleConnectionMs ?? 30_000,
     connections: options.maximumConnections ?? 32,
   }
@@ -369,7 +371,7 @@ async function boundedBytes(body: Readable, maximum: number): Promise<Uint8Array
   let length = 0
   for await (const piece of body as AsyncIterable<Uint8Array>) {
     length += piece.length
-    // The loop ends the connection with it.
+    // Leaving the loop closes the connection.
     if (length > maximum) throw new Error(`an answer of more than ${maximum} bytes`)
     pieces.push(piece)
   }
@@ -384,7 +386,7 @@ async function* coming(base: URL, body: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** Of these the server has seen nothing. */
+/** The server received nothing of these requests. */
 const unsentCodes = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -393,10 +395,10 @@ const unsentCodes = new Set([
   "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
 ])
-/** Of these it may have; a timeout is not among them, since a second try would only wait as long again. */
+/** The server may have received these requests. Timeouts are not included, because a retry would wait as long again. */
 const lostCodes = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
 
-/** What Node calls a server's certificate that nothing vouches for, or that is another's; nothing was sent. */
+/** Returns true for Node's errors of an untrusted or mismatched server certificate. Nothing was sent. */
 const isOfCertificate = (code: string): boolean => /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/.test(code)
 
 function unanswered(error: unknown, base: URL): EngineError {
@@ -434,13 +436,13 @@ function mayRepeat(error: EngineError, { method }: OutgoingRequest): boolean {
   }
 }
 
-/** About four seconds, long enough for a server to restart. A wrong address does not get better. */
+/** About four seconds, long enough for a server to restart. Longer retries do not help against a wrong address. */
 const connectAttempts = 4
 
 const shortestPauseMs = 100
 const longestPauseMs = 5_000
 
-/** Twice as long each time, never shorter than asked for, and up to a half longer so that clients do not come back as one. */
+/** Doubles with each attempt and is never shorter than requested. Adds up to a half at random, so that clients do not return together. */
 function pauseBefore(attempt: number, askedMs: number, random: RandomSource): number {
   const growing = Math.min(longestPauseMs, shortestPauseMs * 2 ** (attempt - 1))
   const [draw = 0] = random.bytes(1)
@@ -459,7 +461,7 @@ function refusalOf(api: Api, { statusCode, headers, bytes }: Answered, names: Ou
   return api.refusal({ status: statusCode, document, header, retryAfterMs: askedPauseMs(statusCode, headers) }, names)
 }
 
-/** `Retry-After`, else the seconds until the rate limit ends. */
+/** Returns `Retry-After`, or else the seconds until the rate limit is reset. */
 function askedPauseMs(status: number, headers: Answered["headers"]): number | undefined {
   const asked = retryAfterMs(single(headers["retry-after"]), single(headers["date"]))
   const limited = status === 429 ? secondsOf(single(headers["x-ratelimit-reset"])) : undefined

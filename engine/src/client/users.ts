@@ -12,7 +12,7 @@ export function remoteUsers(transport: Transport): Users {
   return {
     ...same,
     list: (search, page) => list(search === undefined ? {} : { search }, page),
-    /** Names are searched by their parts only: the whole one is among the answers. */
+    /** Searches page by page: the search matches parts of names, so the exact name is among the results. */
     async findByUsername(username) {
       for (let number = 1; ; number += 1) {
         const answer = await list({ search: username }, { number, size: maximumPageSize })

@@ -33,7 +33,7 @@ export function remoteWorkspaces(transport: Transport, tags: Pick<Tags, "binding
       const found = getWorkspace(transport, ref)
       if (showing === undefined) return found
       const bindingsOf = (id: string) => tags.bindings(id, showing)
-      // At once where the id is known: the answer to the one says nothing that the other needs.
+      // Both requests are sent in parallel if the id is known.
       const asked = "id" in ref ? bindingsOf(ref.id) : found.then(({ id }) => bindingsOf(id))
       const [view, bindings] = await Promise.all([found, unlessHidden(asked)])
       return { ...view, ...(bindings && { bindings }) }
@@ -51,7 +51,7 @@ export function remoteWorkspaces(transport: Transport, tags: Pick<Tags, "binding
   }
 }
 
-/** To whom the workspace is shown for its state alone. */
+/** Returns undefined for `not-found`: the caller can see the workspace only for its state, and not its bindings. */
 async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
@@ -68,13 +68,13 @@ async function getWorkspace(transport: Transport, ref: WorkspaceRef): Promise<Wo
   return data
 }
 
-/** A call that takes a workspace's id, of one that is named. */
+/** Adapts a call that needs the id of a workspace to one that also accepts its name. */
 export const byWorkspaceId =
   <Rest extends unknown[], T>(transport: Transport, call: (id: string, ...rest: Rest) => Promise<T>) =>
   async (ref: WorkspaceRef, ...rest: Rest): Promise<T> =>
     call(await workspaceId(transport, ref), ...rest)
 
-/** For those that know workspaces by id alone. */
+/** Returns the id of a workspace. Reads the workspace if only its name is given. */
 export const workspaceId = async (transport: Transport, ref: WorkspaceRef): Promise<string> =>
   "id" in ref ? ref.id : (await getWorkspace(transport, ref)).id
 

@@ -1,5 +1,5 @@
-// What ACME asks of the network (`acme/validation.ts`), all of it behind the address guard: names are resolved once, by the
-// resolver that the mount has chosen, and the connection goes to the addresses that were looked at.
+// Network access of ACME validation (`acme/validation.ts`), always behind the address guard. A name is resolved once, by the resolver of
+// the mount's settings, and the connection uses the addresses that were checked.
 import type { LookupAddress } from "node:dns"
 import { Resolver } from "node:dns/promises"
 import { connect } from "node:tls"
@@ -15,7 +15,7 @@ import { type GuardedFetch, guardedFetch } from "./guarded-fetch.ts"
 import { type GuardedLookupOptions, permittedAddresses } from "./guarded-lookup.ts"
 
 export interface AcmeNetworkOptions {
-  /** Whatever a mount says. */
+  /** Permitted in addition to the ranges of each mount's settings. */
   readonly permitted: PermittedAddresses
   readonly httpPort: number
   readonly tlsPort: number
@@ -23,15 +23,15 @@ export interface AcmeNetworkOptions {
 }
 
 const answerTimeoutMs = 10_000
-/** A key authorization is some hundred characters; what is longer is none. */
+/** A key authorization has a few hundred characters, so longer responses are invalid. */
 const answerBytesMaximum = 8_192
 const redirectsMaximum = 10
-/** Of the first of two tries; the second has twice as long. */
+/** Timeout of the first of two attempts; the second has twice as long. */
 const dnsTimeoutMs = 3_000
-/** Names that stand for others, one after another. */
+/** Maximum CNAME records followed for one name. */
 const aliasesMaximum = 8
 const usualPorts = [80, 443]
-/** Each mount may have terms of its own. Beyond that many, the longest unused are dialled anew. */
+/** Maximum connection pools. Each mount may have its own settings and so its own pool; the least recently used is dropped first. */
 const fetchesMaximum = 64
 
 export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDisposable {
@@ -80,7 +80,7 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
       for (let aliases = 0; aliases <= aliasesMaximum; aliases += 1) {
         const records = await looked(at, terms, (resolver) => resolver.resolveTxt(at))
         if (records.length > 0) return records.map((pieces) => pieces.join(""))
-        // Not every resolver goes on from an alias by itself.
+        // Some resolvers do not follow CNAME records.
         const [alias] = await looked(at, terms, (resolver) => resolver.resolveCname(at))
         if (alias === undefined) return []
         at = alias
@@ -121,8 +121,8 @@ function guardOf(terms: NetworkTerms, { permitted }: AcmeNetworkOptions): Guarde
 const resolversOfThisTurn = new Map<string, Resolver>()
 
 /**
- * To make a resolver and its socket takes as long as to ask by it, so all who ask in one turn ask by one. No longer than that:
- * by the answers it has had, a resolver comes to wait for the next ones a twelfth as long as it was told.
+ * Returns the resolver that all lookups of this turn of the event loop share, because creating one takes as long as a lookup. It is not
+ * kept longer: a resolver shortens its timeout by its earlier responses, to as little as a twelfth of the configured one.
  */
 function resolverOfThisTurn(terms: NetworkTerms): Resolver {
   const { resolver } = terms
@@ -153,8 +153,8 @@ async function addressesOf(host: string, terms: NetworkTerms): Promise<readonly 
 }
 
 /**
- * What is not there is an empty list; what cannot be found out is a failure. Whoever gets no answer asks once more, by a resolver
- * of its own.
+ * Looks up records. Returns an empty list if there are none. Retries once with a new resolver if there is no answer, then throws
+ * `FetchFailure`.
  */
 async function looked<T>(
   name: string,
@@ -202,7 +202,7 @@ function greet(
       port,
       servername: serverName,
       ALPNProtocols: [protocol],
-      // It proves itself by what stands in it.
+      // The caller checks the content of the certificate; no authority vouches for it.
       rejectUnauthorized: false,
       minVersion: "TLSv1.2",
     })

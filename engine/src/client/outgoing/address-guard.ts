@@ -1,8 +1,8 @@
-// Which addresses the server may dial for somebody else. Without it whoever can name a host could reach, through the
-// server, what only the server can reach: its own loopback, the metadata service of its cloud, the machines beside it.
+// Decides which addresses the server may connect to on behalf of clients. Without it, a client that names a host could reach what only the
+// server can reach: its loopback interface, the cloud's metadata service, or internal hosts.
 import { type IpRange, isInRange, parseIpAddress, parseIpRange } from "../../pki/names/ip-address.ts"
 
-/** `metadata` and the others that are no name of a setting are opened by their range alone. */
+/** Kind of an address. Kinds that are no setting, such as `metadata`, are permitted only by a range. */
 export type AddressKind =
   | "public"
   | "private"
@@ -13,15 +13,15 @@ export type AddressKind =
   | "unspecified"
   | "reserved"
 
-/** What may be reached besides public addresses. */
+/** Non-public addresses that requests may reach. */
 export interface PermittedAddresses {
   readonly kinds: readonly ("private" | "loopback" | "link-local")[]
   readonly ranges: readonly IpRange[]
-  /** Never reached, whatever else permits it. Default: none. */
+  /** Ranges that are never reached, even if otherwise permitted. Default: none. */
   readonly excluded?: readonly IpRange[]
 }
 
-/** An address that cannot be read is permitted by nothing. */
+/** Returns true if the server may connect to the address. Returns false if the address cannot be parsed. */
 export function isPermitted(address: string, permitted: PermittedAddresses): boolean {
   const octets = parseIpAddress(address)
   if (octets === undefined) return false
@@ -31,7 +31,7 @@ export function isPermitted(address: string, permitted: PermittedAddresses): boo
   return kind === "public" || permitted.kinds.some((one) => one === kind)
 }
 
-/** `private,loopback,192.0.2.0/24`; `none` for nothing. Undefined where it cannot be read. */
+/** Parses a list such as `private,loopback,192.0.2.0/24`; `none` permits nothing. Returns undefined if the text is invalid. */
 export function parsePermittedAddresses(text: string): PermittedAddresses | undefined {
   const kinds: PermittedAddresses["kinds"][number][] = []
   const ranges: IpRange[] = []
@@ -48,13 +48,15 @@ export function parsePermittedAddresses(text: string): PermittedAddresses | unde
   return { kinds, ranges }
 }
 
-/** Of 4 or 16 octets. The first range that holds an address says its kind; RFC 6890 and its registries have the list. */
+/**
+ * Returns the kind of an address of 4 or 16 octets: that of the first range that contains it. RFC 6890 and its registries list the ranges.
+ */
 export function kindOf(octets: Uint8Array): AddressKind {
   const embedded = octets.length === 16 ? embeddedIpv4(octets) : undefined
   if (embedded !== undefined) return kindOf(embedded)
   const found = special.find(({ range }) => isInRange(octets, range))
   if (found !== undefined) return found.kind
-  // Only 2000::/3 is given out (RFC 4291, section 2.4).
+  // Only 2000::/3 is allocated (RFC 4291, section 2.4).
   return octets.length === 4 || isInRange(octets, globalUnicast) ? "public" : "reserved"
 }
 
@@ -67,7 +69,7 @@ const globalUnicast = range("2000::/3")
 
 const special: readonly { readonly range: IpRange; readonly kind: AddressKind }[] = (
   [
-    // Where clouds answer who the machine is, and give out its credentials.
+    // Metadata services of clouds, which return the identity and credentials of the machine.
     ["169.254.169.254/32", "metadata"],
     ["169.254.170.2/32", "metadata"],
     ["169.254.170.23/32", "metadata"],
@@ -85,7 +87,7 @@ const special: readonly { readonly range: IpRange; readonly kind: AddressKind }[
     ["10.0.0.0/8", "private"],
     ["172.16.0.0/12", "private"],
     ["192.168.0.0/16", "private"],
-    // Between a provider and its customers, and in clouds between machines (RFC 6598).
+    // Shared between a provider and its customers, and used between machines in clouds (RFC 6598).
     ["100.64.0.0/10", "private"],
     ["fc00::/7", "private"],
     ["224.0.0.0/4", "multicast"],
@@ -97,7 +99,7 @@ const special: readonly { readonly range: IpRange; readonly kind: AddressKind }[
     ["198.51.100.0/24", "reserved"],
     ["203.0.113.0/24", "reserved"],
     ["240.0.0.0/4", "reserved"],
-    // Teredo and other protocols that carry an address inside (RFC 2928), and documentation.
+    // Teredo and other protocols that embed an address (RFC 2928), and documentation.
     ["2001::/23", "reserved"],
     ["2001:db8::/32", "reserved"],
     ["3fff::/20", "reserved"],
@@ -107,7 +109,7 @@ const special: readonly { readonly range: IpRange; readonly kind: AddressKind }[
 const translated = range("64:ff9b::/96")
 const sixToFour = range("2002::/16")
 
-/** A gateway would take these to an IPv4 address: NAT64 (RFC 6052) and 6to4 (RFC 3056). */
+/** Returns the IPv4 address that a gateway would translate to: NAT64 (RFC 6052) and 6to4 (RFC 3056). */
 function embeddedIpv4(octets: Uint8Array): Uint8Array | undefined {
   if (isInRange(octets, translated)) return octets.slice(12)
   return isInRange(octets, sixToFour) ? octets.slice(2, 6) : undefined

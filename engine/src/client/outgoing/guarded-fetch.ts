@@ -1,6 +1,5 @@
-// The engine's one way to dial an address that somebody else chose. A name is resolved once; the connection goes to the very
-// addresses that were looked at, so that a name which answers differently the second time gains nothing; and every
-// redirect starts from the beginning.
+// The only way in which the engine connects to hosts that clients name. A name is resolved once, and the connection uses the addresses that
+// were checked, so DNS rebinding has no effect. Each redirect is checked again.
 import type { LookupFunction } from "node:net"
 import type { PeerCertificate } from "node:tls"
 import { LRUCache } from "lru-cache"
@@ -26,7 +25,7 @@ export interface GuardedFetch extends AsyncDisposable {
   readonly fetch: Fetch
 }
 
-/** Each with its own trust, identity and kept connections. Mounts beyond that with services of their own dial anew. */
+/** Maximum agents, each with its own trust, identity and connections. Mounts with their own services beyond this reconnect more often. */
 const agentsMaximum = 32
 const keptConnectionMs = 30_000
 const droppedBytesMaximum = 16_384
@@ -34,13 +33,13 @@ const droppedBytesMaximum = 16_384
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const agents = new LRUCache<string, Agent>({
     max: agentsMaximum,
-    // Lets what is in flight end.
+    // Closes the agent after its requests in flight have finished.
     dispose: (agent, _key, reason) => void (reason === "evict" && agent.close()),
   })
   const lookup = guardedLookup(options)
 
   async function agentFor({ trust, identity }: OutgoingRequest): Promise<Agent> {
-    // Loaded with the first request: most engines that are opened for a while ask nobody.
+    // Imported at the first request, because most embedded engines send none.
     const undici = await import("undici")
     const key = options.digest(JSON.stringify([trust, identity]))
     const known = agents.get(key)
@@ -65,7 +64,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
           throw new FetchFailure("timeout", `${originOf(request.url)} did not answer within ${request.timeoutMs} ms.`)
         throw failureOf(error, originOf(request.url))
       } finally {
-        // What is still taken off a connection has the rest of the time.
+        // A body that is being dropped may use the rest of the time.
         if (request.dropsBody !== true) limit.cancel()
       }
     },
@@ -76,14 +75,14 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   }
 }
 
-/** Unlike `AbortSignal.timeout`, it leaves nothing behind that lasts until then. */
+/** Returns a signal that aborts after `ms`. Unlike `AbortSignal.timeout`, its timer can be cancelled. */
 function timeLimit(ms: number): { readonly signal: AbortSignal; readonly cancel: () => void } {
   const controller = new AbortController()
   const cancel = systemTimers.after(ms, () => controller.abort())
   return { signal: controller.signal, cancel }
 }
 
-/** The parts that a request and its redirects share. */
+/** State that a request and its redirects share. */
 interface Way {
   readonly agent: () => Promise<Agent>
   readonly permitted: PermittedAddresses
@@ -134,7 +133,7 @@ async function ask(
     body: body ?? null,
     reset: closes === true,
   })
-  // A short one is taken off the connection, which then serves again; of a long one the connection is closed.
+  // A short body is read, so that the connection can be reused. For a long one the connection is closed.
   if (dropsBody === true) void answer.body.dump({ limit: droppedBytesMaximum }).catch(() => {})
   return {
     status: answer.statusCode,
@@ -148,7 +147,7 @@ async function read(body: Dispatcher.ResponseData["body"], maximum: number, orig
   let length = 0
   for await (const piece of body as AsyncIterable<Uint8Array>) {
     length += piece.byteLength
-    // Leaving the loop destroys the body, and with it the connection.
+    // Leaving the loop destroys the body and its connection.
     if (length > maximum) throw new FetchFailure("too-large", `${origin} answered more than ${maximum} bytes.`)
     pieces.push(piece)
   }
@@ -175,7 +174,7 @@ function agentOptions(
 function trustOptions(trust: Trust | undefined) {
   if (trust === undefined) return {}
   if (trust.kind === "anybody") return { rejectUnauthorized: false }
-  // An intermediate is as good an anchor as a root, and a leaf anchors itself.
+  // Trusted certificates are anchors even if they are intermediates or leaf certificates.
   const anchors = { ca: trust.certificates, allowPartialTrustChain: true }
   if (trust.kind === "authorities") return anchors
   const pins = new Set(pemBodies(trust.certificates))
@@ -203,7 +202,7 @@ function failureOf(error: unknown, origin: string): FetchFailure {
   return new FetchFailure(kind, `${origin} ${what[kind]} (${reason}).`, error)
 }
 
-/** Of several addresses that were tried, the first failure speaks. */
+/** Returns the first failure if several addresses were tried. */
 function innermost(error: unknown): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
 }
@@ -216,14 +215,14 @@ const unreachableCodes = new Set([
   "ETIMEDOUT",
   "UND_ERR_CONNECT_TIMEOUT",
 ])
-/** undici's reader of HTTP names some of its errors, and gives a code to others. */
+/** undici identifies some errors of its HTTP parser by name and others by code. */
 const brokenCodes = new Set(["ECONNRESET", "EPIPE", "HTTPParserError"])
 
 function kindOfFailure(code: string): "unresolved" | "unreachable" | "broken" | "untrusted" {
   if (code === "ENOTFOUND" || code.startsWith("EAI_")) return "unresolved"
   if (unreachableCodes.has(code)) return "unreachable"
   if (brokenCodes.has(code) || code.startsWith("HPE_") || code.startsWith("UND_ERR_")) return "broken"
-  // What is left comes from TLS: OpenSSL's names of what is wrong with a certificate have no prefix of their own.
+  // The remaining errors come from TLS. OpenSSL's codes of certificate errors have no common prefix.
   return "untrusted"
 }
 

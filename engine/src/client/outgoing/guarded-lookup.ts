@@ -1,5 +1,4 @@
-// Looks up a name and answers only with addresses that may be dialled, so that the connection goes to the very addresses that
-// were looked at: a name which answers differently the second time gains nothing.
+// Resolves names to permitted addresses only. The connection uses the addresses that were checked, so DNS rebinding has no effect.
 import { lookup as lookUp, type LookupAddress, type LookupOptions } from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
 import { FetchFailure } from "../../core/fetch.ts"
@@ -7,7 +6,7 @@ import { isPermitted, type PermittedAddresses } from "./address-guard.ts"
 
 export interface GuardedLookupOptions {
   readonly permitted: PermittedAddresses
-  /** All addresses of a name; the system's resolver, with its hosts file, unless given. */
+  /** Returns all addresses of a name. Default: the system's resolver, which reads the hosts file. */
   readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>
 }
 
@@ -24,7 +23,10 @@ export function guardedLookup(options: GuardedLookupOptions): LookupFunction {
   }
 }
 
-/** Of a name or an address, in the order in which they are tried. Throws `FetchFailure` where none is permitted, or the resolver's error. */
+/**
+ * Returns the permitted addresses of a name or address, in the order of attempts. Throws `FetchFailure` if none is permitted, or the error
+ * of the resolver.
+ */
 export async function permittedAddresses(
   host: string,
   { permitted, resolve = systemResolve }: GuardedLookupOptions,
@@ -39,7 +41,7 @@ export async function permittedAddresses(
   )
 }
 
-/** Why this URL must not be dialled: its host is an address that is not permitted. A name is looked at when it is resolved. */
+/** Returns an error if the host of the URL is an address that is not permitted. Names are checked when they are resolved. */
 export function literalRefusal({ hostname }: URL, permitted: PermittedAddresses): FetchFailure | undefined {
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname
   return isIP(host) !== 0 && !isPermitted(host, permitted) ? refusedAddress(host, [host]) : undefined

@@ -4,10 +4,10 @@ import type { ReadPodAccount, Review, TokenReviewer } from "../../access/kuberne
 import { type Fetch, FetchFailure } from "../../core/fetch.ts"
 import { secondMs } from "../../core/time.ts"
 
-/** Where Kubernetes mounts it in each container. */
+/** Folder into which Kubernetes mounts the service account of a pod. */
 const usualFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/** Read for each login: two small files, which the kubelet replaces before they run out. */
+/** Reads the pod's service account. Called for each login, because the kubelet replaces the two small files before they expire. */
 export const podAccount =
   (folder = usualFolder): ReadPodAccount =>
   async () => {
@@ -17,19 +17,22 @@ export const podAccount =
       )
       return certificates === undefined || token === undefined ? undefined : { certificates, token: token.trim() }
     } catch {
-      // No pod, or one without an account (`automountServiceAccountToken: false`).
+      // Not in a pod, or in one without an account (`automountServiceAccountToken: false`).
       return undefined
     }
   }
 
-/** Whoever logs in waits for it. */
+/** A client waits for the login during this time. */
 const timeoutMs = 10 * secondMs
-/** A TokenReview has 2 KB, with the token that it repeats. */
+/** A TokenReview has about 2 KB, including the token that it repeats. */
 const answerBytesMaximum = 256 * 1024
-/** Anybody may ask for a login: the API server is not flooded, and nobody's memory is filled with those that wait for it. */
+/** Logins need no authentication. The bound protects the API server from floods, and this server's memory from waiting requests. */
 const maxInFlight = 64
 
-/** Each token is shown once; redirects are no answer, and of what is answered nothing goes on but whose the token is. */
+/**
+ * Returns a reviewer of service account tokens. It sends each token once, follows no redirects, and returns only the account and the
+ * audiences from the answer.
+ */
 export function kubernetesTokenReviewer(fetch: Fetch): TokenReviewer {
   let inFlight = 0
 
@@ -51,7 +54,7 @@ async function review(
   fetch: Fetch,
   { url, trust, bearer, token, audiences }: Parameters<TokenReviewer>[0],
 ): Promise<Review> {
-  // Loaded with the first login: most engines that are opened have none.
+  // Imported at the first login, because most engines have none.
   const { decodeTokenReview, encodeTokenReview, tokenReviewPath } =
     await import("../../contracts/kubernetes/token-review.ts")
   const answer = await fetch({
@@ -75,7 +78,7 @@ async function review(
   if (decoded === undefined) return { kind: "unanswered", reason: "The API server's answer is no TokenReview." }
   if (!decoded.authenticated) return { kind: "not-genuine" }
   const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(decoded.username) ?? []
-  // Genuine, but of a person or a node.
+  // The token is genuine, but belongs to a user or a node.
   if (namespace === undefined || name === undefined) return { kind: "not-genuine" }
   return { kind: "genuine", account: { namespace, name, uid: decoded.uid }, audiences: decoded.audiences }
 }

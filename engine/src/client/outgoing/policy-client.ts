@@ -2,14 +2,14 @@ import { unavailable } from "../../core/errors.ts"
 import { type Fetch, FetchFailure, type OutgoingAnswer } from "../../core/fetch.ts"
 import type { PolicyClient } from "../../pki/external-policy/external-policy.ts"
 
-/** A certificate, and some sentences. */
+/** Enough for a certificate and a few messages. */
 const answerBytesMaximum = 1024 * 1024
 
-/** Asks once: whether to ask again is for whoever wants the certificate to say. Redirects are no answer. */
+/** Returns a client that sends each request once, because retries are the caller's decision. It follows no redirects. */
 export const webhookPolicyClient =
   (fetch: Fetch): PolicyClient =>
   async ({ url, timeoutMs, trust, identity }, question) => {
-    // Loaded with the first question, before anybody is asked, as what dials is: most engines that are opened ask nobody.
+    // Imported at the first request, like the HTTP client, because most embedded engines send none.
     const { decodePolicyAnswer, encodePolicyQuestion } = await import("../../contracts/vault/format/policy-webhook.ts")
     const answer = await answered(
       fetch({
@@ -23,7 +23,7 @@ export const webhookPolicyClient =
         ...(identity === undefined ? {} : { identity }),
       }),
     )
-    // What it says besides is not shown: it may be a proxy's page, or hold what is nobody's business.
+    // The body of an error is not shown: it may be a proxy's page or contain confidential data.
     if (answer.status !== 200) throw undecided(`it answered with the status ${answer.status} and not 200`)
     const decision = decodePolicyAnswer(answer.body, question.id)
     if (typeof decision === "string") throw undecided(`its answer ${decision}`)

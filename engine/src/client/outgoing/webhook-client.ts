@@ -4,10 +4,13 @@ import type { WebhookClient } from "../../events/webhooks/webhook-delivery.ts"
 import { outcomeOf } from "../../events/webhooks/webhook-progress.ts"
 import { retryAfterMs } from "../retry-after.ts"
 
-/** For all of one attempt. */
+/** Timeout of one whole attempt. */
 const timeoutMs = 10 * secondMs
 
-/** `sign`: HMAC-SHA256 under a secret, in hex. Redirects are not followed, and of what is answered only the status and `Retry-After` are read. */
+/**
+ * Returns a client that delivers events. `sign` returns the HMAC-SHA256 under a secret, in hex. Redirects are not followed. Only the
+ * status, `Retry-After` and `Date` of the response are read.
+ */
 export const webhookClient = (
   fetch: Fetch,
   clock: Clock,
