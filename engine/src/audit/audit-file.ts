@@ -1,5 +1,5 @@
-// A file that is only appended to, by whole lines. What is written is in the file when `write` returns; what is synced is on
-// disk, and all who wait share one sync. A file that was moved away is left for a new one of the same name.
+// A file to which only whole lines are appended. Lines are in the file when `write` returns, and on disk after a sync, which all waiting
+// callers share. If the file is moved away, a new one of the same name is created.
 import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
 import { promisify } from "node:util"
@@ -7,13 +7,13 @@ import { secondMs, type Clock } from "../core/time.ts"
 import { nextTurn, type Timers } from "../core/timers.ts"
 import type { AuditSink } from "./audit-sink.ts"
 
-/** The calls that fail when a disk does; tests let them. */
+/** System calls that fail with the disk. Tests replace them. */
 export interface FileCalls {
   write(descriptor: number, bytes: string | Uint8Array): number
   sync(descriptor: number): Promise<void>
 }
 
-/** A fifth of a second in all. */
+/** A fifth of a second in total. */
 const fullPipeAttempts = 100
 const fullPipeWaitMs = 2
 
@@ -24,7 +24,7 @@ const systemCalls: FileCalls = {
   sync: promisify(fdatasync),
 }
 
-/** A pipe that is full does not block: whoever reads it is given a moment, in which nothing else is done. */
+/** Retries writes to a full pipe, which does not block, to give its reader time. Blocks the event loop between attempts. */
 function patiently(write: FileCalls["write"]): FileCalls["write"] {
   return (descriptor, bytes) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -39,7 +39,7 @@ function patiently(write: FileCalls["write"]): FileCalls["write"] {
 }
 
 export interface AuditFileOptions {
-  /** Standard output where there is none. */
+  /** Path of the file. Default: standard output. */
   readonly path: string | undefined
   readonly clock: Clock
   readonly timers: Timers
@@ -47,18 +47,18 @@ export interface AuditFileOptions {
   readonly calls?: FileCalls
 }
 
-/** What nobody waits for is on disk after this time all the same. */
+/** Delay after which lines are synced even if no caller waits for them. */
 const unsyncedForMs = 250
-/** No more than this stays in memory. */
+/** Maximum characters of appended lines in memory. */
 const appendedMaximum = 1 << 16
-/** How often to see whether the file was moved away. */
+/** Interval at which the file is checked for having been moved away. */
 const lookEveryMs = secondMs
 
 export class AuditFile implements AuditSink {
   readonly #options: AuditFileOptions
   readonly #calls: FileCalls
   #open: OpenFile | undefined
-  /** No longer written to; closed once their last lines are synced. */
+  /** Files that are no longer written to. They are closed after their last sync. */
   #left: OpenFile[] = []
   #appended = ""
   #unsynced = false
@@ -75,29 +75,29 @@ export class AuditFile implements AuditSink {
     this.#lookedAt = options.clock.now()
   }
 
-  /** Throws where the file cannot be opened; it is made, for its owner alone, where it is missing. */
+  /** Opens the file, or creates it with mode 0600. Throws if that fails. */
   open(): void {
     this.#open ??= openFile(this.#options.path)
   }
 
-  /** Grows when something that was written or appended, and not yet synced, may be lost. */
+  /** Increases when written or appended lines that were not yet synced may be lost. */
   get failureCount(): number {
     return this.#failureCount
   }
 
-  /** Whole lines. Throws where they cannot be written. */
+  /** Writes whole lines. Throws if they cannot be written. */
   write(lines: string): void {
     this.#syncSoon()
     this.#writeNow(lines)
   }
 
-  /** Whole lines; it resolves when they are in the file, in one call with all others of this turn. */
+  /** Writes whole lines in one call with all others of this turn of the event loop. Resolves when they are in the file. */
   written(lines: string): Promise<void> {
     this.append(lines)
     return (this.#writing ??= this.#writeSoon())
   }
 
-  /** Whole lines, written with the next ones or before the next sync. */
+  /** Buffers whole lines. They are written with the next ones or before the next sync. */
   append(lines: string): void {
     this.#appended += lines
     this.#syncSoon()
@@ -105,11 +105,11 @@ export class AuditFile implements AuditSink {
     try {
       this.#writeNow("")
     } catch {
-      // Counted: whoever depends on these lines waits for the next sync, and sees that something was lost.
+      // The failure is counted. Callers that depend on these lines detect the loss at the next sync.
     }
   }
 
-  /** Resolves when all that was written or appended so far is on disk; rejects where that failed. */
+  /** Resolves when all lines written or appended so far are on disk. Rejects if that failed. */
   synced(): Promise<void> {
     if (this.#unsynced) {
       return (this.#following ??= this.#follow())
@@ -117,7 +117,7 @@ export class AuditFile implements AuditSink {
     return this.#following ?? this.#running ?? Promise.resolve()
   }
 
-  /** The next line goes into the file that has the name by then. */
+  /** Opens the file by name again for the next line. */
   leave(): void {
     if (this.#open !== undefined) this.#left.push(this.#open)
     this.#open = undefined
@@ -125,7 +125,7 @@ export class AuditFile implements AuditSink {
 
   async close(): Promise<void> {
     this.#cancelTimer?.()
-    // A failure is told by `onFailure`; nobody is left who could do anything about it.
+    // `onFailure` has reported the failure; no caller remains that could handle it.
     await this.synced().catch(() => {})
     this.leave()
     for (const file of this.#left.splice(0)) closeFile(file)
@@ -152,7 +152,7 @@ export class AuditFile implements AuditSink {
     this.#unsynced = true
     this.#cancelTimer ??= this.#options.timers.after(unsyncedForMs, () => {
       this.#cancelTimer = undefined
-      // Whoever depends on it asks for itself, and hears of it.
+      // Callers that depend on the sync wait for it themselves and get the error.
       this.synced().catch(() => {})
     })
   }
@@ -195,7 +195,7 @@ export class AuditFile implements AuditSink {
   #fail(error: unknown): void {
     this.#failureCount += 1
     this.#appended = ""
-    // Opened anew, the file may be another, or the fault be over.
+    // The reopened file may be a different one, or the failure may be over.
     this.leave()
     this.#options.onFailure(error)
   }
@@ -203,15 +203,15 @@ export class AuditFile implements AuditSink {
 
 interface OpenFile {
   readonly descriptor: number
-  /** A device or a pipe has nothing to sync and no name to lose. */
+  /** False for a device or a pipe, which cannot be synced or moved away. */
   readonly regular: boolean
   readonly device: number
   readonly inode: number
-  /** Its last line has no end: whoever wrote it was stopped in the middle. */
+  /** The last line is incomplete, because its writer was interrupted. */
   torn: boolean
 }
 
-/** Not by a name such as /dev/stdout, which leads nowhere where it is a socket. */
+/** By descriptor and not as /dev/stdout, which cannot be opened if it is a socket. */
 const standardOutput = 1
 
 function openFile(path: string | undefined): OpenFile {
@@ -221,7 +221,7 @@ function openFile(path: string | undefined): OpenFile {
     const status = fstatSync(descriptor)
     const { dev: device, ino: inode, size } = status
     const regular = status.isFile()
-    // Its name, too, must outlive a loss of power.
+    // The directory entry of a new file must also survive a power failure.
     if (regular && size === 0) syncFolder(dirname(path))
     return { descriptor, regular, device, inode, torn: regular && size > 0 && lastByte(descriptor, size) !== lineEnd }
   } catch (error) {

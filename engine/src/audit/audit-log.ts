@@ -1,5 +1,5 @@
-// Entries of the audit log: one JSON object per line, of three kinds that share a request id. Text that a request brings is
-// written as a salted hash, so that the log gives no secret away and who knows a text can still search for it.
+// Entries of the audit log: one JSON object per line, of three types that share a request id. Text from requests is written as a salted
+// hash, so that the log discloses no secret and can still be searched for a known value.
 import type { Audit, AuditedResponse, AuditedRequest, AuditOrigin, AuditTrail, KeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import { outOfService } from "../core/errors.ts"
@@ -14,14 +14,14 @@ import type { SaltedHash } from "./salted-hash.ts"
 import { SyslogSink } from "./syslog-sink.ts"
 
 export interface AuditLog extends Audit {
-  /** At once, so that it is known whether it can be. Throws `UnusableAuditLog` where it cannot. */
+  /** Opens the log before its first entry, to find errors early. Throws `UnusableAuditLog` if that fails. */
   open(): Promise<void>
   close(): Promise<void>
 }
 
 export interface AuditLogOptions {
   readonly target: AuditTarget
-  /** Trusted for a syslog receiver besides those that Node trusts, PEM. */
+  /** Certificates to trust for a syslog receiver instead of Node's default ones, in PEM. */
   readonly authorities?: string | undefined
   readonly hash: SaltedHash
   readonly runtime: Pick<Runtime, "clock" | "log">
@@ -30,7 +30,7 @@ export interface AuditLogOptions {
   readonly calls?: FileCalls
 }
 
-/** It is opened with its first entry. */
+/** Creates an audit log. It is opened with its first entry, if not before. */
 export function auditLog(options: AuditLogOptions): AuditLog {
   const { target, hash, runtime, recordsOpenReads = false } = options
   const { clock } = runtime
@@ -59,7 +59,7 @@ function sinkOf({ target, authorities, runtime: { clock, log }, timers, calls }:
 }
 
 export class UnusableAuditLog extends Error {
-  /** Whether it may be there in a while. */
+  /** True if the log is a syslog receiver, which may become available later. */
   readonly isRemote: boolean
 
   constructor(target: AuditTarget, cause: unknown) {
@@ -79,12 +79,12 @@ class Trail implements AuditTrail {
   readonly #hash: SaltedHash
   readonly #clock: Clock
   readonly #origin: AuditOrigin
-  /** Of the file when the first entry was made that must be on disk; undefined before. */
+  /** Failure count of the sink before the first entry that must be on disk; undefined before that entry. */
   #failureCount: number | undefined
   #requested = false
-  /** Of the last `flush`. */
+  /** Sync that the last `flush` started. */
   #flushed: Promise<void> | undefined
-  /** Something was appended after it. */
+  /** True if a line was appended after the last `flush`. */
   #appended = false
 
   constructor(file: AuditSink, hash: SaltedHash, clock: Clock, origin: AuditOrigin) {
@@ -115,7 +115,7 @@ class Trail implements AuditTrail {
     this.#file.append(this.#line("request", this.#described(request)))
   }
 
-  // A member and not a method, because it is handed on by itself.
+  // A property and not a method, because it is passed on without its object.
   readonly keyUse = async ({
     mount,
     keyId,
@@ -142,7 +142,7 @@ class Trail implements AuditTrail {
   flush(): void {
     this.#flushed = this.#file.synced()
     this.#appended = false
-    // Whoever answers hears of it.
+    // `durable` reports the error.
     this.#flushed.catch(() => {})
   }
 
@@ -155,8 +155,8 @@ class Trail implements AuditTrail {
   async durable(): Promise<void> {
     if (this.#failureCount === undefined) return
     try {
-      // Only a loss of power in the next moment takes a response away that is in the file; to wait for the disk a second time would
-      // cost every answer as much again.
+      // The response entry is in the file but not necessarily on disk, so only a power failure in the next moment can lose it. A second
+      // sync would double the time that each answer waits.
       if (this.#flushed === undefined) await this.#file.synced()
       else await Promise.all([this.#flushed, this.#appended ? this.#file.written("") : undefined])
     } catch (error) {
@@ -172,7 +172,7 @@ class Trail implements AuditTrail {
     } catch (error) {
       throw unwritable(error)
     }
-    // Another's failure may have taken it along, or the request that it belongs to.
+    // The failure of another write may have lost this line, or the request that it belongs to.
     if (this.#file.failureCount !== this.#failureCount) throw unwritable()
   }
 
@@ -235,13 +235,13 @@ const shortened = (text: string): string => (text.length <= longestText ? text :
 let lastInstant: Instant | undefined
 let lastTime = ""
 
-/** Many entries fall into one millisecond, and the text of an instant costs as much as a small entry. */
+/** Formats the time. Many entries fall into one millisecond, and formatting costs as much as a small entry, so the last text is reused. */
 function timeOf(instant: Instant): string {
   if (instant !== lastInstant) [lastInstant, lastTime] = [instant, formatInstant(instant)]
   return lastTime
 }
 
-/** A disk that is full fails every request: one line a second says enough. */
+/** Logs failures at most once a second, because a full disk fails every request. */
 function loggedNowAndThen(clock: Clock, log: Log, file: string): (error: unknown) => void {
   let loggedAt: Instant | undefined
   let unlogged = 0

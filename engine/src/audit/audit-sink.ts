@@ -1,18 +1,18 @@
-/** Takes whole lines, in their order, and tells whether they got through. */
+/** Destination of whole lines, in order, which reports whether they were delivered. */
 export interface AuditSink {
-  /** At once, so that it is known whether it can be; throws where it cannot. */
+  /** Opens the sink early, to find errors. Throws or rejects if that fails. */
   open(): void | Promise<void>
-  /** Grows when something that was written or appended, and not yet synced, may be lost. */
+  /** Increases when written or appended lines that were not yet synced may be lost. */
   readonly failureCount: number
-  /** Throws where they cannot be written. */
+  /** Writes lines. Throws if they cannot be written. */
   write(lines: string): void
-  /** Resolves when they are written. */
+  /** Writes lines. Resolves when they are written. */
   written(lines: string): Promise<void>
-  /** With the next ones or soon. */
+  /** Buffers lines, which are written with the next ones or soon. */
   append(lines: string): void
-  /** Resolves when all that was written or appended so far has got as far as this kind of sink can tell; rejects where that failed. */
+  /** Resolves when all lines written or appended so far are as safe as this kind of sink can tell. Rejects if that failed. */
   synced(): Promise<void>
-  /** Begins anew with the next line, where that means something. */
+  /** Reopens the sink with the next line, if it is a file. */
   leave(): void
   close(): Promise<void>
 }

@@ -1,10 +1,9 @@
-/** How a hashed text begins in the log; the HMAC in hex follows. */
+/** Prefix of hashed text in the log. The HMAC in hex follows. */
 export const hashPrefix = "hmac-sha256:"
 
 /**
- * A request's data with every text hashed. Numbers and truth values stand as they are, as do the names of members, unless a
- * name is nothing that a program would call a member: it may be a key that was pasted into the wrong place. Members that
- * `plainNames` holds, at the top, are kept whole.
+ * Returns a request's data with every text hashed. Numbers, booleans and names of members are unchanged. A name that no program would use
+ * is hashed too, because it may be a secret in the wrong place. Top-level members in `plainNames` are unchanged.
  */
 export function hashedData(
   data: Readonly<Record<string, unknown>>,
@@ -17,11 +16,11 @@ export function hashedData(
 
 interface Hashing {
   readonly hash: (text: string) => string
-  /** How many more values are looked at one by one. */
+  /** Number of values that may still be hashed one by one. */
   left: number
 }
 
-/** What is beyond these is hashed as one text, so that no request costs more here than where it is parsed. */
+/** Values beyond these bounds are hashed as one text, so that hashing costs no more than parsing the request. */
 const valueMaximum = 1_000
 const depthMaximum = 16
 

@@ -3,8 +3,8 @@ import { hash } from "node:crypto"
 export type SaltedHash = (text: string) => string
 
 /**
- * HMAC-SHA256 (RFC 2104), in hex. Two one-shot hashes cost half of what an HMAC object does, and every text of every
- * request passes through here.
+ * Returns a function that computes HMAC-SHA256 (RFC 2104) in hex. Two one-shot hashes cost half of an HMAC object, and every text of every
+ * request is hashed. Throws if the salt is longer than 64 bytes.
  */
 export function saltedHash(salt: Uint8Array): SaltedHash {
   if (salt.length > blockBytes) throw new Error("the salt is longer than a block")
@@ -16,7 +16,7 @@ export function saltedHash(salt: Uint8Array): SaltedHash {
   }
   const prefix = Buffer.from(inner.subarray(0, blockBytes))
   return (text) => {
-    // UTF-8 takes at most three bytes for each unit of a string.
+    // UTF-8 needs at most three bytes for each UTF-16 code unit.
     const message =
       text.length * 3 <= shortBytes
         ? inner.subarray(0, blockBytes + inner.write(text, blockBytes))

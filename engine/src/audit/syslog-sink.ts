@@ -1,6 +1,6 @@
-// The audit log as syslog messages (RFC 5424): over TCP and TLS each with its length before it (RFC 6587 3.4.1, RFC 5425 4.3), over
-// UDP one in a datagram (RFC 5426). Nobody acknowledges syslog: what is synced is in the hands of this machine's network stack. A
-// connection that is known to be broken takes no line, and is dialled again.
+// Sends the audit log as syslog messages (RFC 5424). Over TCP and TLS, each is preceded by its length (RFC 6587 3.4.1, RFC 5425 4.3); over
+// UDP, each is one datagram (RFC 5426). Syslog has no acknowledgements: synced messages are in this machine's network stack. A broken
+// connection accepts no lines and is opened again.
 import { createSocket } from "node:dgram"
 import { connect as connectPlain, type Socket } from "node:net"
 import { hostname } from "node:os"
@@ -13,7 +13,7 @@ import type { SyslogAddress } from "./audit-target.ts"
 
 export interface SyslogSinkOptions {
   readonly address: SyslogAddress
-  /** Trusted besides those that Node trusts, PEM; for TLS. */
+  /** Certificates to trust over TLS instead of Node's default ones, in PEM. */
   readonly authorities?: string | undefined
   readonly clock: Clock
   readonly timers: Timers
@@ -24,15 +24,15 @@ export interface SyslogSinkOptions {
 const priority = 13 * 8 + 6
 const connectTimeoutMs = 5 * secondMs
 const redialMs = secondMs
-/** A receiver that takes nothing for so long that this much waits is as good as gone. */
+/** Unsent bytes at which a receiver counts as failed, because it reads nothing. */
 const waitingMaximumBytes = 4 * 2 ** 20
 
-/** A way to the receiver that is open. */
+/** An open connection to the receiver. */
 interface Wire {
-  /** Calls back once the network stack has taken it. */
+  /** Calls `taken` when the network stack has accepted the message. */
   send(message: Buffer, taken: (error?: Error | null) => void): void
   readonly waitingBytes: () => number
-  /** After what was sent. */
+  /** Closes the connection after the messages sent so far. */
   end(): Promise<void>
   destroy(): void
 }
@@ -43,7 +43,7 @@ export class SyslogSink implements AuditSink {
   #wire: Wire | undefined
   #dialling: Promise<void> | undefined
   #cancelRedial: (() => void) | undefined
-  /** Settles with the last message that was sent. */
+  /** Settles with the last message sent. */
   #last: Promise<void> = Promise.resolve()
   #failureCount = 0
   #closed = false
@@ -90,7 +90,7 @@ export class SyslogSink implements AuditSink {
     try {
       this.write(lines)
     } catch {
-      // Counted: whoever depends on these lines sees at the next sync that something was lost.
+      // The failure is counted. Callers that depend on these lines detect the loss at the next sync.
     }
   }
 
@@ -121,7 +121,7 @@ export class SyslogSink implements AuditSink {
       })
     })
     this.#last = before.catch(() => {}).then(() => taken)
-    // Whoever waits for it hears of it.
+    // Callers that wait for the message get the error.
     this.#last.catch(() => {})
   }
 
@@ -135,7 +135,7 @@ export class SyslogSink implements AuditSink {
     }
   }
 
-  /** What is on its way may be lost. */
+  /** Drops a broken connection. Messages in transit may be lost. */
   #lose(wire: Wire, error: unknown): void {
     if (this.#wire !== wire) return
     this.#wire = undefined
@@ -175,7 +175,7 @@ async function openDatagrams(
       resolve()
     })
   })
-  // A receiver on a machine that is there, and which is not, is told by its machine.
+  // If no receiver listens on the port, its host reports that with an error on the socket.
   socket.on("error", onLoss)
   socket.unref()
   return {
@@ -209,7 +209,7 @@ async function openStream(
   socket.setKeepAlive(true, 30 * secondMs)
   socket.on("error", onLoss)
   socket.on("close", () => onLoss(new Error("the syslog receiver has closed the connection")))
-  // Whatever it says, syslog goes one way; unread, its end would not be seen.
+  // Syslog is one-way, so input is ignored. It must be read, or the end of the connection would not be noticed.
   socket.resume()
   socket.unref()
   return {
