@@ -24,7 +24,7 @@ const systemCalls: FileCalls = {
   sync: promisify(fdatasync),
 }
 
-/** Retries writes to a full pipe, which does not block, to give its reader time. Blocks the event loop between attempts. */
+/** Retries writes to a full pipe, which do not block. Blocks the event loop between attempts, to give the reader time. */
 function patiently(write: FileCalls["write"]): FileCalls["write"] {
   return (descriptor, bytes) => {
     for (let attempt = 1; ; attempt += 1) {

@@ -23,7 +23,7 @@ export function parseAuditTarget(text: string): AuditTarget | undefined {
   }
   if (!/^syslog(\+|:)/.test(text)) return text === "" ? undefined : { kind: "file", path: text }
   const [, transport, rest] = /^syslog\+(udp|tcp|tls):\/\/([^/?#@]+)\/?$/.exec(text) ?? []
-  // `URL` knows the syntax of this scheme, and not that of syslog.
+  // Parsed as http, whose syntax `URL` knows.
   const url = rest === undefined ? null : URL.parse(`http://${rest}`)
   if (url === null || url.hostname === "" || url.port === "0") return undefined
   const usual = usualPorts[transport as keyof typeof usualPorts]

@@ -35,7 +35,10 @@ import { remoteTokens, remoteUsers } from "./users.ts"
 import { mountPathOf } from "../pki/mounts/mount.ts"
 import { createTransport, type TransportOptions } from "./transport.ts"
 
-/** Opens a remote engine. `url` is the server's URL, with or without the version prefix. Nothing is sent before the first call. */
+/**
+ * Opens a remote engine. `url` is the server's URL, with or without the version prefix. Nothing is sent before the first call. Throws
+ * `unauthenticated` for a token that no header can contain, and `Error` for a URL with credentials, a query or a fragment.
+ */
 export function openRemote(url: string, options: TransportOptions): Engine {
   const transport = createTransport(url, options)
   const system = pkiCallsOver(transport)

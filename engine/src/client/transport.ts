@@ -62,7 +62,7 @@ export interface TransportOptions {
 export interface Pace {
   /** Resolves when one request may be sent. */
   admit(signal: AbortSignal): Promise<void>
-  /** Sends no request for this time, which the server requested. */
+  /** Delays all requests by this time, as the server requested. */
   defer(retryAfterMs: number): void
 }
 
@@ -442,7 +442,10 @@ const connectAttempts = 4
 const shortestPauseMs = 100
 const longestPauseMs = 5_000
 
-/** Doubles with each attempt and is never shorter than requested. Adds up to a half at random, so that clients do not return together. */
+/**
+ * Returns the pause before an attempt. It doubles up to a bound, and is never shorter than requested. Up to a half is added at random, so
+ * that clients do not return together.
+ */
 function pauseBefore(attempt: number, askedMs: number, random: RandomSource): number {
   const growing = Math.min(longestPauseMs, shortestPauseMs * 2 ** (attempt - 1))
   const [draw = 0] = random.bytes(1)

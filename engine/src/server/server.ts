@@ -66,6 +66,7 @@ export interface RunningServer {
   close(): Promise<{ readonly cut: number }>
 }
 
+/** Serves an engine. Rejects with `ListenError` if an address cannot be used. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { engine, runtime = systemRuntime(), publicUrl, bodyLimitBytes, jsonBounds, snapshotIntervalSeconds } = options
   const app = createApp({

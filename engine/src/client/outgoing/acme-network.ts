@@ -1,5 +1,5 @@
-// Network access of ACME validation (`acme/validation.ts`), always behind the address guard. A name is resolved once, by the resolver of
-// the mount's settings, and the connection uses the addresses that were checked.
+// Network access of ACME validation (`acme/validation/validation.ts`), always behind the address guard. A name is resolved once, by the
+// resolver of the mount's settings, and the connection uses the addresses that were checked.
 import type { LookupAddress } from "node:dns"
 import { Resolver } from "node:dns/promises"
 import { connect } from "node:tls"

@@ -30,6 +30,7 @@ const agentsMaximum = 32
 const keptConnectionMs = 30_000
 const droppedBytesMaximum = 16_384
 
+/** Creates a fetch behind the address guard, which throws `FetchFailure`. Disposing it closes its connections. */
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const agents = new LRUCache<string, Agent>({
     max: agentsMaximum,

@@ -109,7 +109,7 @@ export const acmeRoutes: readonly PkiRoute[] = directoryPaths.flatMap((directory
   }),
 )
 
-/** Returns a route without signature, which encodes replies and errors. */
+/** Returns a route that requires no token, and encodes replies and errors. */
 function open(operation: "read" | "write", directoryPath: string, below: string, handle: HandleGet): PkiRoute {
   return {
     operation,

@@ -1,5 +1,5 @@
-// Cross-origin access to ACME. Its resources are authenticated by signatures and never by cookies, so clients that run in browsers
-// may use them from any origin (RFC 8555, section 6.1).
+// Cross-origin access to ACME. Its resources are authenticated by signatures and never by cookies. Clients in browsers may therefore use
+// them from any origin (RFC 8555, section 6.1).
 
 /** Headers of every ACME response. */
 export const acmeCorsHeaders = {

@@ -9,7 +9,7 @@ export interface Exchange {
   readonly remoteAddress?: string | undefined
   /** Pattern of the matched route, such as `/api/v2/workspaces/:id`; set by the app. A pattern bounds the labels of metrics. */
   route: string | undefined
-  /** The path itself is the credential (signed uploads and downloads). Logs contain only its pattern. */
+  /** The URL itself is the credential (signed uploads and downloads). Logs contain only the pattern of its path. */
   secretPath?: boolean
   /** The request carried a valid token. */
   authenticated?: boolean
@@ -29,7 +29,7 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(from) : url.slice(from, query)
 }
 
-/** Returns true for upload paths. Their bodies may be long, and their paths contain a credential. */
+/** Returns true for upload paths. Their bodies may be long, and their URLs contain a credential. */
 export const isUploadPath = (path: string): boolean => path.startsWith("/uploads/")
 
 /** Returns true for paths of the certificate API. */

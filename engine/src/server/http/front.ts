@@ -156,7 +156,7 @@ const metricsPath = "/metrics"
 
 type Probe = (options: FrontOptions) => HttpResponse | Promise<HttpResponse>
 
-/** The length check avoids map lookups of long, mostly unique paths. V8 would intern each looked-up string. */
+/** Returns the probe at a path. The length check avoids map lookups of mostly unique paths, each of which V8 would intern. */
 const probeAt = (path: string): Probe | undefined => (path.length <= longestProbe ? probes.get(path) : undefined)
 
 const probes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
@@ -190,8 +190,8 @@ const plain = (status: number, text: string): HttpResponse =>
   respond(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } })
 
 /**
- * Returns the digest of the token that the API at this path reads. Tokens in other headers earn no bucket. The token is hashed and not its
- * header, because spellings of `Authorization` that differ would each get an allowance.
+ * Returns the digest of the token that the API at this path reads. Tokens in other headers earn no bucket. The token is hashed and not the
+ * header, because each spelling of `Authorization` would get its own allowance.
  */
 function credentialOf({ headers }: HttpRequest, path: string, runtime: Runtime): string | undefined {
   const token = isPkiPath(path) ? serviceTokenIn(headers) : tokenIn(headers.get("authorization"))

@@ -55,8 +55,8 @@ export interface NodeServer {
   /** Starts listening. Port 0 selects a free port; the returned address contains it. Rejects with `ListenError`. */
   listen(address: ListenAddress): Promise<ListenAddress>
   /**
-   * Keeps accepting and answering, but closes each connection with its next response, so that clients reconnect and a load balancer can
-   * route them to another server. Closing an idle connection instead could lose a request that is already on its way.
+   * Keeps accepting and answering, but closes each connection with its next response. Clients then reconnect, and a load balancer can route
+   * them to another server. Closing an idle connection instead could lose a request that is already on its way.
    */
   sendAway(): void
   /**
@@ -193,7 +193,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 
   async function drain(graceMs: number): Promise<{ cut: number }> {
     sendAway()
-    // Two turns: pending connections are accepted, and the requests that arrived on them are read.
+    // In these two turns, pending connections are accepted and the requests that arrived on them are read.
     await nextTurn()
     await nextTurn()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))

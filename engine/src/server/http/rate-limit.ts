@@ -55,6 +55,7 @@ export interface RateLimiter {
   prove(credential: string, now: Instant): void
 }
 
+/** Creates a rate limiter that grants `perSecond` requests to each token or address. */
 export function rateLimiter(perSecond: number): RateLimiter {
   const credentials = new LRUCache<string, Bucket>({ max: bucketsMaximum })
   const addresses = new LRUCache<string, Bucket>({ max: bucketsMaximum })
@@ -77,7 +78,7 @@ function charge(buckets: LRUCache<string, Bucket>, key: string, now: Instant, pe
   return allowance
 }
 
-/** One host usually has a whole IPv6 /64, so the network counts as one address. */
+/** Returns the network that counts as one address: an IPv4 address, or an IPv6 /64, which one host usually has as a whole. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address
   if (address.startsWith("::ffff:") && address.includes(".")) return address.slice("::ffff:".length)

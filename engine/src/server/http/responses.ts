@@ -18,7 +18,7 @@ export function jsonResponse(
   })
 }
 
-/** Returns the error of a request that matched no route, in the format of the API that the path belongs to. */
+/** Returns an error that occurred outside the routes, in the format of the API that the path belongs to. */
 export function refusal(path: string, status: number, title: string, detail: string): HttpResponse {
   if (isPkiPath(path))
     return respond(JSON.stringify({ errors: [detail] }), { status, headers: { "content-type": "application/json" } })

@@ -60,6 +60,7 @@ const newNode = <Route, Key extends string>(): Node<Route, Key> => ({
   end: undefined,
 })
 
+/** Returns a function that finds routes. Throws `Error` if two routes have the same key and path, or conflicting patterns. */
 export function routerOf<Route extends RoutedPath, Key extends string>(
   routes: readonly Route[],
   { key, above = "", decode = decoded }: RouterOptions<Route, Key>,

@@ -31,6 +31,7 @@ type RunParts = ReadonlySet<(typeof runParts)[number]>
 
 type StateVersionParts = ReadonlySet<(typeof stateVersionParts)[number]>
 
+/** Reads and encodes the resources that `include` names for runs. */
 export async function besideRuns(engine: Engine, runs: readonly RunView[], parts: RunParts): Promise<Resource[]> {
   const versions = runs.map(({ configurationVersionId }) => configurationVersionId)
   const workspaces = parts.has("workspace") ? runs.map(({ workspaceId }) => workspaceId) : []
@@ -45,6 +46,7 @@ export async function besideRuns(engine: Engine, runs: readonly RunView[], parts
   ]
 }
 
+/** Reads and encodes the resources that `include` names for state versions. */
 export async function besideStateVersions(
   engine: Engine,
   versions: readonly StateVersionView[],

@@ -15,7 +15,7 @@ export const rawBytes = (body: string | Uint8Array, contentType: string): Condit
 })
 
 /**
- * Returns 304 if the client has this version. `byDialect`: the form of the answer depends on the dialect, so it varies by these headers.
+ * Returns 304 if the client has this version. `byDialect`: the answer depends on the dialect, so `Vary` names its headers.
  */
 export function unlessKnown(
   { headers: asked, server }: Pick<SystemRequest, "headers" | "server">,

@@ -1,4 +1,4 @@
-/** Why paths of Vault are not served here, or which alternative exists, by the first two segments. */
+/** Explanations for paths of Vault that are not served here, by the first two segments. */
 const sentences: Readonly<Record<string, string>> = {
   "sys/audit": "the server's own settings say where its audit log goes (--audit-log)",
   "sys/generate-root": 'a root token is made by "chancery token create", directly in the store',
