@@ -30,7 +30,7 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
       shared: "create",
     })
     for (const { sourcePosition } of await resourcesOf(stack))
-      expect(sourcePosition).toMatch(/\/workspace-story\.ts#\d+,\d+$/)
+      expect(sourcePosition).toMatch(/\/workspace-scenario\.ts#\d+,\d+$/)
     const { id, tagNames } = await found()
     expect(tagNames.toSorted()).toEqual(["shared", "web"])
 
