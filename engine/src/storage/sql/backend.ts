@@ -7,27 +7,27 @@ import type { SyncFile } from "../sqlite/write-ahead-sync.ts"
 import type { DialectName, QueryRunner } from "./query-runner.ts"
 
 export const defaultLongestWorkMs = 10_000
-/** Connections that one server keeps to PostgreSQL. */
+/** Default size of a server's PostgreSQL connection pool. */
 export const defaultPoolSize = 10
 
-/** What a dialect must be able to do; `database.ts` builds the rest on it. */
+/** Operations that each database implements; `database.ts` adds the rest. */
 export interface Backend {
   readonly dialect: DialectName
-  /** Durable commits of writes since it was opened; on SQLite one may carry many units of work. */
+  /** Number of durable commits of writes since the database was opened. On SQLite, one commit may carry many units of work. */
   readonly commitCount: number
   read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
-  /** One query, of a work that has no other. On PostgreSQL it needs no transaction, which would be three round trips for one. */
+  /** Runs a unit of work that consists of one query. On PostgreSQL it saves the transaction, which would make three round trips of one. */
   readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
-  /** `span`: of the unit of work, which what the backend itself does for it is told of. */
+  /** Runs a read-write transaction. `options.span` is the span of the unit of work; the commit becomes a child of it. */
   transact<T>(work: (session: QueryRunner) => Promise<T>, options?: BackendTransactOptions): Promise<T>
-  /** One transaction that no other process or replica runs beside; for migrations. */
+  /** Runs one transaction, excluding `exclusively` and `alter` of all other processes and replicas. For migrations. */
   exclusively<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /**
-   * One transaction that changes tables beside servers at work, one of all of them at a time: whoever comes meanwhile waits for
-   * as long as it waits, so it gives up soon, and throws `EngineError("busy")`.
+   * Runs DDL while other servers are live, in one transaction, one at a time over all servers. Its `lock_timeout` is short because queries
+   * queue behind it. Throws `EngineError("busy")` on timeout.
    */
   alter<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
-  /** Finishes what was accepted, refuses what comes later. */
+  /** Completes pending units of work and rejects later ones. */
   close(): Promise<void>
 }
 
@@ -37,47 +37,45 @@ export interface BackendTransactOptions {
 }
 
 export interface BackendOptions {
-  /** Jitters retries. */
   readonly random: RandomSource
   readonly log: Log
   readonly metrics: StorageMetrics
-  /** Milliseconds with fractions, for durations only. */
+  /** Returns milliseconds with fractions, for durations only. */
   readonly stopwatch: () => number
-  /** Of a file of SQLite; tests let it fail. */
+  /** Syncs a SQLite file to disk. Tests make it fail. */
   readonly sync?: SyncFile | undefined
-  /** Whether a busy process moves SQLite's log into the file on a thread of its own; true when left out. */
+  /** Moves pages from SQLite's write-ahead log into the file on a separate thread if the process commits often. Default: true. */
   readonly logThread?: boolean | undefined
-  /** Of tests: the bytes of the database as which one in memory begins; without a write-ahead log, which memory has not. */
+  /** Initial bytes of a database in memory, which must not be in WAL mode: memory has no write-ahead log. For tests. */
   readonly image?: Uint8Array | undefined
-  /** Of tests: the file of SQLite may grow by so many pages, as if its disk had no room for more. */
+  /** Maximum number of pages by which the SQLite file may grow, to simulate a full disk. For tests. */
   readonly freePages?: number | undefined
-  /** How many reads run beside each other: reader connections of SQLite, the whole pool of PostgreSQL. */
+  /** Number of parallel reads: reader connections of SQLite, or the whole pool of PostgreSQL. */
   readonly connections?: number | undefined
-  /** How often a contended transaction is tried before the caller hears `busy`. */
+  /** Number of attempts of a contended transaction before the caller gets `busy`. */
   readonly attempts?: number | undefined
-  /** How long a work may go without settling before it is given up: it holds the writer, or a connection and locks. */
+  /** Milliseconds after which a unit of work that has not settled is aborted. It holds the writer, or a connection and locks. */
   readonly longestWorkMs?: number | undefined
   readonly limits?: PostgresLimits | undefined
 }
 
-/** Of PostgreSQL alone. */
 export interface ReadReplicaOptions {
-  /** `postgres://…`; each of one standby, or of whatever divides connections among several. */
+  /** `postgres://…` URLs, each of one standby or of a load balancer over several. */
   readonly urls: readonly string[]
-  /** How long a read waits for a replica to have what was committed before it; a quarter of a second when left out. */
+  /** Milliseconds that a read waits for a replica to catch up with what was committed before it. Default: 250. */
   readonly waitMs?: number | undefined
 }
 
-/** Of PostgreSQL alone; in milliseconds. */
+/** Timeouts of PostgreSQL, in milliseconds. */
 export interface PostgresLimits {
-  /** Until a connection is there, be it a new one or one that is free again; 5 seconds when left out. */
+  /** Wait for a connection, new or from the pool. Default: 5 seconds. */
   readonly connectTimeoutMs?: number | undefined
-  /** Of one statement, and of the whole of what one unit of work tries again; 10 seconds when left out. */
+  /** Limit of one statement, and of all retries of one unit of work. Default: 10 seconds. */
   readonly statementTimeoutMs?: number | undefined
-  /** Of the wait for a lock of the database; 5 seconds when left out. */
+  /** Wait for a database lock. Default: 5 seconds. */
   readonly lockTimeoutMs?: number | undefined
-  /** After which a transaction is ended whose server asks nothing more; 10 seconds when left out. */
+  /** Idle time after which PostgreSQL ends a transaction. Default: 10 seconds. */
   readonly idleTimeoutMs?: number | undefined
-  /** The same of one that migrates, whose server may be about to rewrite what is large; a minute when left out. */
+  /** Idle time after which PostgreSQL ends a migration, whose server may be preparing to rewrite large data. Default: one minute. */
   readonly idleMigrationMs?: number | undefined
 }

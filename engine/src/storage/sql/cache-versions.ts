@@ -54,7 +54,7 @@ const numberOf = (db: QueryRunner["db"], family: string | Expression<string>) =>
 
 const read = statement<{ family: string }, { number: number }>((db, { family }) => numberOf(db, family))
 
-// One row of several questions: for a list of families SQLite makes a table of that list with each query.
+// One row with several subqueries: for a list of families SQLite would build a temporary table at each query.
 const readFront = statement<{ family: string }, Record<"identity" | "mounts" | "also", number | null>>(
   (db, { family }) =>
     db.selectNoFrom([
@@ -83,12 +83,12 @@ const bumpReturning = statement<{ family: string }, { number: number }>((db, { f
     .returning("number"),
 )
 
-/** Not the name of a family. */
+/** Key of the shared front query; no family has this name. */
 const frontKey = ""
 
 /**
- * Reads current cache versions. Every request needs them, so requests in one turn of the event loop share one read: all of them came
- * before it, and a commit of this process ends the sharing.
+ * Reads current cache versions. Every request needs them, so requests in one turn of the event loop share one read. All of these requests
+ * arrived before the read. A commit of this process ends the sharing.
  */
 export const currentCacheVersions = (database: Database): CacheVersions => {
   // Replaced instead of cleared: V8 retains the table of a cleared map for as long as its predecessor is referenced.

@@ -1,5 +1,5 @@
-// Whether the database is there, as those find it who use it. However many meet that it is not, the log hears so once, and once
-// more when it is back.
+// Tracks whether the database is reachable, as units of work find it. The log gets one entry when it becomes unavailable and one when it is
+// back, however many units of work fail.
 import type { BackendOptions } from "./backend.ts"
 
 type Absence = "cannot be reached" | "takes no writes"
@@ -19,7 +19,7 @@ export class Presence {
     log.error("database-away", { absence, reason: reasonOf(cause) })
   }
 
-  /** A unit of work has come to its end. One that only read says nothing of writes. */
+  /** Records a unit of work that completed. One that only read does not show that the database takes writes. */
   found({ writes }: { readonly writes: boolean }): void {
     if (this.#absent === undefined) return
     if (this.#absent.absence === "takes no writes" && !writes) return
@@ -29,7 +29,7 @@ export class Presence {
   }
 }
 
-/** Where several addresses of one name were tried, the error of them all has no words of its own. */
+/** If several addresses of one name were tried, the `AggregateError` has no message of its own. */
 function reasonOf(cause: unknown): string {
   const first = cause instanceof AggregateError && cause.errors.length > 0 ? cause.errors[0] : cause
   return first instanceof Error ? first.message : String(first)

@@ -19,27 +19,27 @@ import type { SyncFile } from "../sqlite/write-ahead-sync.ts"
 
 export interface Database extends AsyncDisposable {
   readonly dialect: DialectName
-  /** Durable commits of writes since it was opened. */
+  /** Number of durable commits of writes since the database was opened. */
   readonly commitCount: number
-  /** One consistent snapshot; writes are refused. */
+  /** Runs `work` on one consistent snapshot. Writes fail. */
   read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
-  /** The same, by a read replica that has all that was committed when this was called; by the primary where there is none. */
+  /** Like `read`, but a read replica that has everything committed before this call may answer. Without one, the primary answers. */
   readReplica<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
-  /** One query, of a work that has no other. On PostgreSQL it needs no transaction, which would be three round trips for one. */
+  /** Runs a unit of work that consists of one query. On PostgreSQL it saves the transaction, which would make three round trips of one. */
   readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /**
-   * All or nothing, durable when the promise resolves. `work` may run several times, and may wait for nothing but its
-   * session: on SQLite others wait for the same commit. A transaction begun inside a work would wait for itself.
+   * Runs a transaction, all or nothing, durable when the promise resolves. `work` may run several times. It must await nothing but its
+   * session: on SQLite other units of work wait for the same commit. A nested transaction would deadlock.
    */
   transact<T>(work: (session: QueryRunner) => Promise<T>, options?: TransactOptions): Promise<T>
-  /** Changes tables beside servers at work; throws `EngineError("busy")` where others hold them. */
+  /** Runs DDL while other servers are live. Throws `EngineError("busy")` if it does not get its locks in time. */
   alter<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /**
-   * Brings the schema up to this release, and names what was applied; read replicas are used from then on. Throws `NewerDatabase`
-   * when it is ahead.
+   * Migrates the schema to this release and returns the ids of the applied migrations. Then starts to use the read replicas. Throws
+   * `NewerDatabase` if the schema is of a newer release.
    */
   migrate(): Promise<readonly string[]>
-  /** Throws `EngineError("busy")` while the disk of the store has no room for writes. */
+  /** Throws `EngineError("busy")` while the disk of the database is full. */
   checkRoom(): Promise<void>
   close(): Promise<void>
 }
@@ -53,21 +53,21 @@ export interface DatabaseOptions {
   readonly limits?: PostgresLimits | undefined
   readonly sync?: SyncFile
   readonly logThread?: boolean
-  /** As which a database in memory begins; tests have one with the schema of this release. */
+  /** Initial content of a database in memory. For tests, which start from the schema of this release. */
   readonly image?: Uint8Array | undefined
   readonly freePages?: number | undefined
   readonly tracer?: Tracer | undefined
-  /** A file of SQLite that is open in this process already is counted on the meter of its first opener. */
+  /** A SQLite file that is already open in this process is counted on the meter of its first opener. */
   readonly meter?: Meter
   readonly readReplicas?: ReadReplicaOptions | undefined
   readonly timers?: Timers
-  /** Of tests; a release has its own. */
+  /** Migrations to apply. For tests; the default is those of this release. */
   readonly migrations?: readonly Migration[]
 }
 
 /**
- * `sqlite:PATH`, `sqlite::memory:`, `postgres://…` or `postgresql://…`. Throws `UnusableStore` for a read replica of another
- * database; one that does not answer may do so later.
+ * Opens `sqlite:PATH`, `sqlite::memory:`, `postgres://…` or `postgresql://…`. Throws `UnusableStore` if a read replica belongs to another
+ * database. A replica that is not reachable yet is used later.
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const system = systemRuntime()
@@ -97,7 +97,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const replicas =
     readReplicas.urls.length === 0
       ? undefined
-      : // With the driver, which SQLite does without.
+      : // Imported on demand, with the PostgreSQL driver, which SQLite does not need.
         await import("../replicas/read-replicas.ts").then(({ openReadReplicas }) =>
           openReadReplicas(readReplicas, {
             ...backendOptions,
@@ -116,7 +116,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   opening.defer(() => commits.removeCallback(observeCommits))
   const room = new StoreRoom(backend, backendOptions.log)
   const closing = opening.move()
-  // Beside the answer and not around it: the caller waits for no further promise.
+  // Observes the promise instead of wrapping it, so that the caller waits for no further promise.
   const counted = <T>(kind: UnitKind, answer: Promise<T>): Promise<T> => {
     answer.then(
       () => metrics.transactions.add(1, { kind, outcome: "done" }),
@@ -153,7 +153,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 
 async function migrateStepwise(backend: Backend, known: readonly Migration[]): Promise<readonly string[]> {
   const applied: string[] = []
-  // Each step applies one at least, or is the last.
+  // Each step applies at least one migration, or is the last.
   for (let count = 0; count <= known.length; count += 1) {
     const step = await backend.exclusively((session) => migrate(session, known))
     if (step.length === 0) return applied
@@ -165,10 +165,10 @@ async function migrateStepwise(backend: Backend, known: readonly Migration[]): P
 const outcomeOf = (error: unknown): UnitOutcome =>
   isEngineError(error) ? (passing.has(error.code) ? "busy" : "refused") : "failed"
 
-/** Told with 503 and a time to ask again. */
+/** Codes that are answered with 503 and `Retry-After`. */
 const passing: ReadonlySet<EngineErrorCode> = new Set(["busy", "unavailable"])
 
-/** The file of a `sqlite:` URL; undefined for memory and for other stores. */
+/** Returns the path of a `sqlite:` URL, or undefined for `sqlite::memory:` and other URLs. */
 export function sqliteFile(url: string): string | undefined {
   if (!url.startsWith("sqlite:") || url === "sqlite::memory:") return undefined
   return url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "")
@@ -179,10 +179,10 @@ async function openBackend(url: string, options: Parameters<typeof openSqlite>[1
   const file = sqliteFile(url)
   if (file !== undefined && file !== "") return openSqlite(file, options)
   if (/^postgres(ql)?:\/\//.test(url)) {
-    // With its driver, which SQLite does without.
+    // Imported on demand, with its driver, which SQLite does not need.
     const { openPostgres } = await import("../postgres/postgres.ts")
     return openPostgres(url, options)
   }
-  // The URL may hold a password: only its scheme is repeated.
+  // The URL may contain a password: only its scheme is repeated.
   throw new Error(`Storage "${url.split(":", 1)[0]}:…" is not known; use sqlite:PATH, sqlite::memory: or postgres://….`)
 }

@@ -25,8 +25,8 @@ import {
 } from "./query-runner.ts"
 
 /**
- * SQLite plans a prepared statement anew, which takes ten times as long as a small query, whenever a limit that is nothing but a
- * parameter has been bound (https://www.sqlite.org/c3ref/prepare.html, where it says of values that plans rest on).
+ * Appends `+ 0` to limits. If a limit is a bare parameter, SQLite prepares the statement again at each binding, which takes ten times as
+ * long as a small query. https://www.sqlite.org/c3ref/prepare.html names the bound values that influence a plan.
  */
 class SteadyLimits extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
@@ -35,7 +35,7 @@ class SteadyLimits extends SqliteQueryCompiler {
   }
 }
 
-/** Builds and compiles only: the driver behind it answers nothing. */
+/** Kysely instances that build and compile queries. Their driver executes nothing. */
 export const coldKysely: Record<DialectName, Kysely<Tables>> = {
   sqlite: new Kysely({
     dialect: {
@@ -56,8 +56,8 @@ export const coldKysely: Record<DialectName, Kysely<Tables>> = {
 }
 
 /**
- * `column in (…)` for a list of any length as one parameter, so that a statement over many ids is prepared once.
- * `list` is an array, or the placeholder that will stand for one.
+ * Returns `column in (…)` with the whole list as one parameter, so that one prepared statement serves lists of any length. `list` is an
+ * array or its placeholder.
  */
 export function among(
   dialect: DialectName,
@@ -71,11 +71,11 @@ export function among(
 
 export type QueryParameters = Readonly<Record<string, unknown>>
 
-/** SQL text and the values in its order. */
+/** SQL text with its values in positional order. */
 export interface Bound {
   readonly text: string
   readonly values: readonly unknown[]
-  /** Of a `Statement`: worth preparing. */
+  /** True for a `Statement`, which is worth preparing. */
   readonly prepared: boolean
 }
 
@@ -107,7 +107,10 @@ export function bind(
   return { text: compiled.sql, values, prepared: true }
 }
 
-/** For PostgreSQL: the changes as parts of the query (`with`), which run whether it reads them or not. */
+/**
+ * Returns a batch as one PostgreSQL statement. The changes become parts of its `with` clause, which run even if the query does not read
+ * them.
+ */
 export function bindBatch({ changes, query }: Batch<unknown>): Bound {
   const parts = [...changes, query].map(({ statement, parameters }) => bind("postgres", statement, parameters))
   let before = 0
@@ -127,13 +130,13 @@ function compile(dialect: DialectName, query: Statement<unknown, unknown>) {
   return { sql: text, parameters }
 }
 
-/** What a query reads like on its way: values stand in it as placeholders alone. */
+/** Returns the SQL text of a query, in which values appear as placeholders only. */
 export function textOf(dialect: DialectName, query: Compilable<unknown> | Statement<never, unknown>): string {
   if (!isStatement(query)) return (query as Compilable<unknown>).compile(coldKysely[dialect]).sql
   return (query.compiled[dialect] ??= compile(dialect, query)).sql
 }
 
-/** Both dialects refuse the same values: text that one of them cannot keep; `undefined` is a forgotten parameter. */
+/** Rejects values that either database cannot store, on both databases alike. `undefined` indicates a forgotten parameter. */
 function checked(value: unknown, parameter?: unknown): unknown {
   if (typeof value === "string") {
     rejectUnstorableText(value)
@@ -150,6 +153,8 @@ function checked(value: unknown, parameter?: unknown): unknown {
   return value
 }
 
-/** Rows whose column contains the text. No pattern is involved, so nothing needs escaping and no length is too much. */
+/**
+ * Returns a condition for rows whose column contains the text. It uses no pattern, so the text needs no escaping and may be of any length.
+ */
 export const containing = (dialect: DialectName, column: Expression<unknown>, text: string): RawBuilder<boolean> =>
   dialect === "sqlite" ? sql<boolean>`instr(${column}, ${text}) > 0` : sql<boolean>`strpos(${column}, ${text}) > 0`

@@ -1,4 +1,4 @@
-// Each verb is one statement. A released lease keeps its row, because its fence must never go back.
+// Each operation is one statement. A released lease keeps its row, because its fence must never decrease.
 import { sql } from "kysely"
 import type { Lease, LeaseRequest, Leases } from "../../core/leases.ts"
 import { minuteMs } from "../../core/time.ts"
@@ -24,15 +24,16 @@ export const leasesOver = (database: Database): Leases => ({
   },
 })
 
-/** A minute more than the clocks of servers may differ. */
+/** One minute more than the clocks of servers may differ. */
 const toleranceMs = 2 * minuteMs
 
 async function acquire(session: QueryRunner, request: LeaseRequest): Promise<Lease | undefined> {
   const { name, holder, now, ttlMs, unlessDoneAfter = now } = request
   const expiresAt = now + ttlMs
-  // A clock that was wrong by more than this must not keep the work from being done.
+  // A completion time later than this was written with a wrong clock. It must not suppress the task.
   const implausible = now + (now - unlessDoneAfter)
-  // Nor must a holder that ended while its clock was that wrong. One that is still at work loses the lease at its next renewal.
+  // An expiry later than this was set with a wrong clock, so the lease can be taken over. A holder that still runs loses it at its next
+  // renewal.
   const longestExpiry = expiresAt + toleranceMs
   const row = await session.queryOne(take, {
     name,

@@ -1,21 +1,20 @@
-// Search for a part of a workspace's name, which the two databases index differently (docs/decisions/two-databases.md).
-// PostgreSQL has a trigram index on the column and statistics that tell when to use it. SQLite has neither, so the list
-// asks first: `idsByName` answers from a contentless FTS5 table of trigrams while the matches are few, and otherwise the
-// list walks the organization in its own order and filters. The FTS5 row numbers are `workspaces.number`, a column only
-// this file and the migration know.
+// Search for a part of a workspace's name, which the two databases index differently (docs/decisions/two-databases.md). PostgreSQL has a
+// trigram index on the column, and statistics that tell when to use it. SQLite has neither. `idsByName` therefore queries a contentless
+// FTS5 table of trigrams, and returns ids if there are few matches. Otherwise the list scans the organization in its own order and filters.
+// The FTS5 row ids are `workspaces.number`, a column that only this file and the migration use.
 import { sql, type RawBuilder } from "kysely"
 import { among } from "./dialect.ts"
 import { statement, type DialectName, type QueryRunner } from "./query-runner.ts"
 
-/** True for rows of `workspaces` (under that name in the query) whose folded name contains the folded text. */
+/** Returns a condition on `workspaces` (not aliased in the query): the folded name contains the folded text. */
 export const nameContains = (dialect: DialectName, folded: string): RawBuilder<boolean> =>
   dialect === "sqlite"
     ? sql<boolean>`instr(workspaces.name_folded, ${folded}) > 0`
     : sql<boolean>`workspaces.name_folded like ${`%${escapeLike(folded)}%`} escape '\\'`
 
 /**
- * The workspaces of the organization that `nameContains` is true for, when the name index knows that there are at most
- * `most`: then they are where a list should begin. Undefined says that another filter or the order should lead.
+ * Returns the ids of the workspaces in the organization that `nameContains` matches, if the name index finds at most `most` candidates.
+ * Returns undefined if another filter or the order should drive the query.
  */
 export async function idsByName(
   session: QueryRunner,
@@ -31,27 +30,27 @@ export async function idsByName(
   return rows.map(({ id }) => id)
 }
 
-/** After a workspace is inserted or renamed, in the same transaction. */
+/** Indexes the name of a workspace. Call it after an insert or a rename, in the same transaction. */
 export async function indexName(session: QueryRunner, workspaceId: string): Promise<void> {
   if (session.dialect === "sqlite") await session.execute(indexStatement, { workspaceId })
 }
 
-/** Before a workspace is deleted, in the same transaction. */
+/** Removes the name of a workspace from the index. Call it before the workspace is deleted, in the same transaction. */
 export async function removeName(session: QueryRunner, workspaceId: string): Promise<void> {
   if (session.dialect === "sqlite") await session.execute(removeStatement, { workspaceId })
 }
 
-/** Before an organization is deleted with all its workspaces, in the same transaction. */
+/** Removes the names of all workspaces of an organization. Call it before the organization is deleted, in the same transaction. */
 export async function removeNamesOf(session: QueryRunner, organizationId: string): Promise<void> {
   if (session.dialect === "sqlite") await session.execute(removeAllStatement, { organizationId })
 }
 
-/** Part of migration 0001. */
+/** Creates the name index; part of migration 0001. */
 export async function createNameSearch(session: QueryRunner): Promise<void> {
   for (const text of schema[session.dialect]) await session.execute(sql.raw(text))
 }
 
-/** Row numbers of SQLite and what is derived from them, which a copy of a store does not take along but makes anew. */
+/** SQLite row numbers and the index derived from them. A copy of a database does not copy these but creates them anew. */
 export const nameNumbers = {
   table: "workspaces",
   column: "number",
@@ -59,7 +58,7 @@ export const nameNumbers = {
   derive: "insert into workspace_names (rowid, name_folded) select number, name_folded from workspaces",
 } as const
 
-/** The most that are asked for: rarer ones do not make the search noticeably sharper. */
+/** Bounds the trigrams of a query: more hardly make it more selective. */
 const maximumTrigrams = 24
 
 function trigramsOf(text: string): readonly string[] {
@@ -70,14 +69,14 @@ function trigramsOf(text: string): readonly string[] {
 
 export const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)
 
-// Names arrive folded, so the tokenizer must not fold again. `detail=none` halves the index; only whole-row matches are asked.
+// Names are stored folded, so the tokenizer must not fold again. `detail=none` halves the index; queries only match whole rows.
 const schema: Record<DialectName, readonly string[]> = {
   sqlite: [
     `create virtual table workspace_names using fts5 (
       name_folded, tokenize = 'trigram case_sensitive 1', content = '', contentless_delete = 1, detail = none
     )`,
   ],
-  // Without `fastupdate = off` every insert would touch the pending list, which serializable readers lock as a whole.
+  // Without `fastupdate = off`, every insert would write the pending list, which serializable readers lock as a whole.
   postgres: [
     "create extension if not exists pg_trgm",
     "create index workspaces_name_trigrams on workspaces using gin (name_folded gin_trgm_ops) with (fastupdate = off)",
@@ -88,7 +87,7 @@ const candidateStatement = statement<{ match: string; limit: number }, { number:
   (_db, { match, limit }) =>
     sql`select rowid as number from workspace_names where workspace_names match ${match} limit ${limit}`,
 )
-// `not indexed` leaves only the row number to go by.
+// With `not indexed`, SQLite can only search by row number.
 const confirmStatement = statement<
   { numbers: readonly number[]; organizationId: string; folded: string },
   { id: string }

@@ -4,7 +4,10 @@ import type { RandomSource } from "../../core/random.ts"
 const firstMs = 2
 const longestMs = 128
 
-/** Waits before attempt `attempt` (counted from 1): exponential, bounded, with full jitter, so that rivals come apart. */
+/**
+ * Waits before retry `attempt`, counted from 1. Bounded exponential backoff with full jitter, so that colliding transactions do not collide
+ * again.
+ */
 export async function backOff(attempt: number, random: RandomSource): Promise<void> {
   await sleep(delayMs(attempt, random))
 }

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from "kysely"
 import { offsetOf, type Page, pageOf, type PageRequest } from "../../core/page.ts"
 import type { QueryRunner } from "./query-runner.ts"
 
-/** One page of an ordered query, and how many rows there are in all. */
+/** Returns one page of an ordered query, with the total number of rows. */
 export async function selectPage<DB, TB extends keyof DB, Row, Item>(
   session: QueryRunner,
   query: SelectQueryBuilder<DB, TB, Row>,

@@ -4,7 +4,7 @@ import { secondMs } from "../../core/time.ts"
 
 export type UnitKind = "read" | "write"
 
-/** `refused`: a rule said no. `busy`: contention or an unreachable database outlasted the retries. */
+/** `refused`: a rule rejected it. `busy`: contention or an unreachable database outlasted the retries. */
 export type UnitOutcome = "done" | "refused" | "busy" | "failed"
 
 export interface StorageMetrics {
@@ -52,7 +52,7 @@ export function createStorageMetrics(meter: Meter): StorageMetrics {
 export const noStorageMetrics = createStorageMetrics(noopMeter)
 
 export interface ReplicaState {
-  /** Its host and port, and its database. */
+  /** Host, port and database of the replica. */
   readonly name: string
   /** True if reads are sent to the replica. */
   readonly isUp: boolean
@@ -60,7 +60,7 @@ export interface ReplicaState {
   readonly lagMs: number | undefined
 }
 
-/** Counts the reads that a replica may answer. */
+/** Creates the counter of reads that a replica may answer, and the gauges of the replicas' state. */
 export function createReplicaMetrics(
   meter: Meter,
   replicas: readonly ReplicaState[],

@@ -1,12 +1,12 @@
-// Whether the store has room for what is written. A write that finds its disk full says so; from then on a probe decides, which writes
-// as much as a small request does: a load balancer that has taken this server out sends it no writes to find out by.
+// Tracks whether the database has disk space for writes. The first write that fails for a full disk sets the state. From then on a probe
+// tests it, with as much data as a small request writes. A load balancer that has removed this server sends it no other writes.
 import { isStoreFull } from "../../core/errors.ts"
 import type { Log } from "../../core/runtime.ts"
 import type { Backend } from "./backend.ts"
 import { statement } from "./query-runner.ts"
 
 const probeName = "storage-probe"
-/** More than is left over in pages that are begun. */
+/** More than fits into partly filled pages. */
 const probeBytes = 64 * 1024
 
 export class StoreRoom {
@@ -19,7 +19,7 @@ export class StoreRoom {
     this.#log = log
   }
 
-  /** Of a write that failed. */
+  /** Records the error of a failed write. */
   failed(error: unknown): void {
     if (!isStoreFull(error) || this.#isFull) return
     this.#isFull = true
@@ -29,7 +29,7 @@ export class StoreRoom {
     })
   }
 
-  /** Throws what `storeFull` made while writes find no room. */
+  /** Throws the error of the probe (see `storeFull`) while the disk is full. Returns without a query if no write has failed. */
   async check(): Promise<void> {
     if (!this.#isFull) return
     await this.#backend.transact((session) => session.execute(writeProbe, { value: "x".repeat(probeBytes) }))

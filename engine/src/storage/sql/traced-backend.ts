@@ -1,5 +1,5 @@
-// Units of work and their statements as spans, where traces are kept. What belongs to no trace (a look whether there is anything
-// to do) leaves none, and takes none on from whoever happens to share its commit.
+// Spans of units of work and their statements, if tracing is enabled. Work outside any trace, such as a job's check for work, creates no
+// spans. It must not inherit the trace of a request that shares its commit.
 import { during, recordedSpan, type Span, type SpanAttributes, type Tracer, untraced } from "../../core/tracing.ts"
 import type { Backend } from "./backend.ts"
 import { bindBatch, textOf } from "./dialect.ts"
@@ -7,7 +7,7 @@ import type { Compilable, DialectName, QueryRunner, Statement } from "./query-ru
 
 type Work<T> = (session: QueryRunner) => Promise<T>
 
-/** Runs a unit of work, `run` being told of its span. */
+/** Runs a unit of work in a span and passes that span to `run`. */
 export type TracedRun = <T>(
   unit: { readonly kind: "read" | "write"; readonly attributes?: SpanAttributes },
   work: Work<T>,
@@ -94,7 +94,7 @@ function tracedSession(session: QueryRunner, parent: Span): QueryRunner {
           () => session.executeBatch(batch),
           (rows) => rows.length,
         )
-      // Elsewhere they are statements of their own.
+      // SQLite runs them as separate statements.
       for (const { statement, parameters } of batch.changes) await own.execute(statement, parameters as never)
       return own.queryMany(batch.query.statement, batch.query.parameters as never)
     },
@@ -131,12 +131,14 @@ const systemOf = (dialect: DialectName): SpanAttributes => ({
   "db.system.name": dialect === "sqlite" ? "sqlite" : "postgresql",
 })
 
-/** One commit is part of one trace: of the first work that has one. The others and it name each other. */
+/**
+ * Creates the span of one commit, in the trace of the first unit of work that has one. Commit and other units of work link to each other.
+ */
 export function commitSpan(
   dialect: DialectName,
   works: readonly { readonly span: Span | undefined }[],
 ): Span | undefined {
-  // Every commit asks, and where no traces are kept it is all that there is to do.
+  // Every commit calls this, and without tracing it must cost nothing more.
   if (!works.some(({ span }) => span !== undefined)) return undefined
   const [first, ...others] = works.flatMap(({ span }) => span ?? [])
   const commit = first?.child("COMMIT", {
@@ -152,7 +154,7 @@ export function commitSpan(
   return commit
 }
 
-/** Statements are constants of the program, so that there are as many of these; a query that is built each time has none. */
+/** Statements are constants of the program, so this map stays small. Ad-hoc queries get no entry that outlives them. */
 const described = new WeakMap<Query, Partial<Record<DialectName, Description>>>()
 
 function describe(dialect: DialectName, query: Query): Description {
@@ -163,7 +165,7 @@ function describe(dialect: DialectName, query: Query): Description {
 
 function descriptionOf(dialect: DialectName, written: string): Description {
   const text = written.trim().replaceAll(/\s+/g, " ")
-  // What comes after `with` may be all that is changed: the first change in it speaks for it.
+  // All changes may be in the `with` clause, so the first change in it names the operation.
   const first = /^with\b/i.test(text) ? /\b(insert|update|delete|select)\b/i : /(\w+)/
   const operation = (first.exec(text)?.[1] ?? "query").toUpperCase()
   const table = /\b(?:from|into|update) "?(\w+)/i.exec(text)?.[1]

@@ -1,7 +1,7 @@
 import { type Fault, invalid } from "../../core/errors.ts"
 import { UniqueViolation } from "./query-runner.ts"
 
-/** Turns a violated constraint into the fault of the field that was taken; `faults` is keyed by a part of the constraint's name. */
+/** Runs `write` and turns a violated unique constraint into the fault of its field. Keys of `faults` are parts of the constraint's name. */
 export async function rejectTaken(
   write: () => Promise<unknown>,
   faults: Readonly<Record<string, Fault>>,

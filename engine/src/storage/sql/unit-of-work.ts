@@ -4,8 +4,8 @@ import type { Batch, Compilable, DialectName, QueryRunner, Statement } from "./q
 export type Fetch = "all" | "first" | "run"
 
 /**
- * The session of one unit of work. It answers until the work settles; after the first failed statement it answers no
- * more, because PostgreSQL would not either, and a work that swallows the failure still fails.
+ * `QueryRunner` of one unit of work. It rejects queries after the unit has settled, and after its first failed statement. PostgreSQL
+ * rejects the latter too, so a unit of work that swallows an error still fails.
  */
 export abstract class UnitOfWork implements QueryRunner {
   readonly dialect: DialectName
@@ -39,7 +39,7 @@ export abstract class UnitOfWork implements QueryRunner {
     return this.#answer("run", query, parameters) as Promise<number>
   }
 
-  /** The error of the first statement that failed, however the work took it. */
+  /** Error of the first failed statement, even if the unit of work caught it. */
   get failure(): { readonly error: unknown } | undefined {
     return this.#failure
   }
@@ -48,10 +48,10 @@ export abstract class UnitOfWork implements QueryRunner {
     this.#settled = true
   }
 
-  /** Runs one statement; driver errors come back translated. */
+  /** Runs one statement. Throws translated driver errors. */
   protected abstract fetchBound(fetch: Fetch, bound: Bound): unknown
 
-  // Not async: on SQLite the answer is there already, and each needless promise costs a tenth of the query.
+  // Not async: on SQLite the result is already available, and each needless promise costs a tenth of the query.
   #answer(fetch: Fetch, query: Compilable<unknown> | Statement<never, unknown>, parameters: unknown): Promise<unknown> {
     return this.#executed(fetch, () => bind(this.dialect, query, parameters))
   }

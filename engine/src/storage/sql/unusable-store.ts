@@ -1,4 +1,4 @@
-/** The store is there and cannot be used as it is; the message says why, and what to do about it. */
+/** The database exists and cannot be used as it is. The message gives the reason and the remedy. */
 export class UnusableStore extends Error {
   override readonly name: string = "UnusableStore"
 }
