@@ -1,22 +1,22 @@
-// What an error of PostgreSQL, or of the connection to it, means for the work that met it (PostgreSQL documentation,
-// appendix A). The table is the whole list: what is not in it is a fault of ours or of the database, and nothing that passes.
+// Classifies errors of PostgreSQL and of its connections (PostgreSQL documentation, appendix A). The table is complete: any other error is
+// a bug or a database fault, and is not retried.
 import { DatabaseError } from "pg"
 import { OutdatedSnapshot } from "../sql/query-runner.ts"
 
 export type PostgresFault =
-  /** Nothing was changed, and the same work may well succeed at once. */
+  /** Nothing was changed, and an immediate retry may succeed. */
   | "run-again"
-  /** A statement was prepared before the schema changed: the same work succeeds on a new connection. */
+  /** A statement was prepared before the schema changed. A retry on a new connection succeeds. */
   | "stale-statement"
-  /** The server, or the way to it, is gone: every connection made so far may be as dead as this one. */
+  /** The server or the network path to it is lost. Every connection made so far may be dead. */
   | "server-lost"
-  /** This one connection was ended, by a limit that it ran into. */
+  /** PostgreSQL ended this one connection because of a timeout. */
   | "connection-ended"
-  /** Somebody holds a lock, and goes on holding it. */
+  /** Another session holds a lock and may keep it. */
   | "locked"
-  /** Its disk is full: nothing can be written, and reads go on. */
+  /** The disk is full: writes fail, reads succeed. */
   | "full"
-  /** The server lives and cannot do it now: a limit, too little memory. */
+  /** The server is up but reached a limit or is out of memory. */
   | "overloaded"
   | "other"
 
@@ -30,10 +30,10 @@ export function faultOf(error: unknown): PostgresFault {
     : "other"
 }
 
-/** The connection has failed before, while nothing was asked of it. */
+/** Returns true if the connection broke earlier, while it was idle. */
 export const isBroken = (error: unknown): boolean => error instanceof Error && error.message.includes("not queryable")
 
-/** By state, or by its class, which are its first two characters. */
+/** Keys are SQLSTATE codes, or their classes (the first two characters). */
 const faults: Readonly<Record<string, PostgresFault>> = {
   "40001": "run-again", // serialization_failure
   "40P01": "run-again", // deadlock_detected
@@ -54,9 +54,10 @@ const faults: Readonly<Record<string, PostgresFault>> = {
 }
 
 function faultOfState({ code = "", routine }: DatabaseError): PostgresFault {
-  // "cached plan must not change result type" has no state of its own.
+  // "cached plan must not change result type" has no SQLSTATE of its own.
   if (code === featureNotSupported && routine === "RevalidateCachedQuery") return "stale-statement"
-  // Nor has a row that was on its way into the default partition while one was made for it: another time it finds that.
+  // A row was on its way into the default partition while a partition for it was created. A retry finds the new partition. This has no
+  // SQLSTATE of its own either.
   if (code === checkViolation && routine === "ExecPartitionCheckEmitError") return "run-again"
   return faults[code] ?? faults[code.slice(0, 2)] ?? "other"
 }
@@ -65,19 +66,21 @@ const checkViolation = "23514"
 const featureNotSupported = "0A000"
 const readOnlyTransaction = "25006"
 
-/** Of a work that writes: the server takes no writes. A failover has made it a standby, or its operator has closed it. */
+/**
+ * Returns true if a write failed because the server takes no writes: after a failover it is a standby, or its operator made it read-only.
+ */
 export function isReadOnly(error: unknown, { beginning }: { readonly beginning: boolean }): boolean {
   const state = sqlState(error)
-  // A standby does not even begin a serializable transaction.
+  // A standby rejects `begin` of a serializable transaction.
   return state === readOnlyTransaction || (beginning && state === featureNotSupported)
 }
 
-/** The server said no for good: wrong password, no such database, no permission. */
+/** Returns true for permanent refusals: wrong password, unknown database, missing permission. */
 export const isRefusal = (error: unknown): boolean => /^(28|3D|42)/.test(sqlState(error))
 
 /**
- * Of an answer to `commit`: whether it is certain that nothing was committed. An error of the statement rolled it back; when the
- * session or the server ended, or no answer came, it may have been committed first. Servers translate the severity.
+ * Returns true if a failed `commit` certainly committed nothing. An error of the statement rolls it back. If the session or the server
+ * ended, or no answer came, the commit may have happened first. Servers may translate `severity`; other values count as uncertain.
  */
 export const isCertainlyRolledBack = (error: unknown): boolean =>
   error instanceof DatabaseError &&

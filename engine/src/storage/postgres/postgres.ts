@@ -1,6 +1,6 @@
-// PostgreSQL, or a database that speaks its protocol. Transactions are serializable, or repeatable read where a service says
-// that this is enough, and run again when the server says so; reads are one repeatable-read
-// snapshot. Statements are prepared once per connection, under a stable name.
+// PostgreSQL, or a database that speaks its protocol. Transactions are serializable, or repeatable read where a service chooses it. They
+// are retried when the server reports a conflict. Reads use one repeatable-read snapshot. Statements are prepared once per connection,
+// under a stable name.
 import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type QueryConfig } from "pg"
 import { busy, storeAway, storeFull, undecided } from "../../core/errors.ts"
 import { silentLog } from "../../core/runtime.ts"
@@ -27,47 +27,47 @@ const defaultAttempts = 40
 const singleReadAttempts = 3
 const defaultConnectTimeoutMs = 5_000
 const defaultLockTimeoutMs = 5_000
-/** A server that is there ends a statement itself; one that has said nothing for so much longer is not there. */
+/** Milliseconds beyond the statement timeout. The server ends slow statements itself; if it has not by then, it is unreachable. */
 const silenceMs = 2_000
-/** A migration may have to rewrite what is large. */
+/** One hour: a migration may have to rewrite large tables. */
 const longestMigrationMs = 3_600_000
-/** The same for a server that holds the lock to migrate and does nothing: it was stopped, or its machine is gone. */
+/** Ends the transaction of a server that holds the migration lock and is idle: it was stopped, or its machine is lost. */
 const defaultIdleMigrationMs = 60_000
 /**
- * Who reads a table from its beginning to its end collides with whoever changes any row of it, and one that is small, as
- * `generations` is for ever, would always be read so (PostgreSQL documentation, 13.2.3).
+ * Disables sequential scans. A serializable sequential scan conflicts with every change of the table, and the planner always chooses it for
+ * a small table such as `generations` (PostgreSQL documentation, 13.2.3).
  */
 const rowsOnly = "set local enable_seqscan = off"
-/** What changes tables beside servers at work waits no longer for any: those that come after it wait as well. */
+/** `alter` waits at most this long for a table lock, because queries queue behind it. */
 const alterLockTimeoutMs = 1_000
-/** For its turn, while nobody waits for it. */
+/** `alter` waits at most this long for the migration lock, which blocks no queries. */
 const alterTurnTimeoutMs = 30_000
-/** Of one of its statements: rows that are moved are few, and a look at a part of all of them takes a while. */
+/** Limit of one statement of `alter`: it moves few rows, but may have to scan a whole partition. */
 const longestAlterationMs = 600_000
-/** Every replica of every release takes this one advisory lock to migrate ("Chancery" in ASCII). */
+/** Advisory lock of migrations, the same for all replicas and releases ("Chancery" in ASCII). */
 const migrationLock = "4857239324860969593"
 
 export async function openPostgres(url: string, options: BackendOptions): Promise<Backend> {
   return openServer(url, options, "primary")
 }
 
-/** A server that is read only, and follows another. */
+/** Read-only server that follows a primary. */
 export interface Standby {
   readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
-  /** One snapshot, taken on a connection that `readiness` has been found on; tried once. */
+  /** Runs `work` on one snapshot, taken after `readiness` has succeeded on the same connection. No retries. */
   readWhen<T>(readiness: Readiness, work: (session: QueryRunner) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** Of a server, for a unit of work. */
+/** Check that a server is ready for a unit of work. */
 interface Readiness {
-  /** Returns once the server is fit for it, and throws where it is not. */
+  /** Returns once the server is ready; throws if it is not. */
   readonly await: (session: QueryRunner) => Promise<void>
-  /** Of one answer. */
+  /** Milliseconds to wait for each answer. */
   readonly patienceMs: number
 }
 
-/** Whether the server is one, and what it has, whoever reads there finds out each time, and tells. */
+/** Opens a standby. Does not check that the server is one or how current it is: callers check that at each read and log it. */
 export function openStandby(url: string, options: Omit<BackendOptions, "log">): Standby {
   return openServer(url, { ...options, log: silentLog, attempts: 1 }, "standby")
 }
@@ -78,23 +78,23 @@ function openServer(url: string, options: BackendOptions, expected: "primary" | 
     connectionString: url,
     max: options.connections ?? defaultPoolSize,
     connectionTimeoutMillis: limits.connectTimeoutMs,
-    // What lies between may forget a connection that is silent; the kernel finds out while it is idle.
+    // Middleboxes may drop idle connections; keep-alive makes the kernel notice it.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: "chancery",
     types: { getTypeParser },
-    // Waited for, whatever its declaration says.
+    // The pool awaits the promise, although its type declares void.
     ...(expected === "primary" && {
       onConnect: (client) => rejectStandby(client, limits.connectTimeoutMs) as unknown as void,
     }),
   })
-  // A connection that dies is replaced at the next use, which tells where there is none to be had. Without a listener its error
-  // would end the process: the pool listens while a connection is idle, we while it is in use.
+  // A lost connection is replaced at its next use, which reports an unreachable server. Without a listener, the error would end the
+  // process. The pool listens while a connection is idle, this class while it is in use.
   pool.on("error", (error) => options.log.debug("database-connection-lost", { message: error.message }))
   return new PostgresStore(pool, options, limits)
 }
 
-/** Whoever reads there does not see what it has just written; an address that leads to one is about to lead elsewhere. */
+/** Throws if the server is a standby, where a read would not see the writes just made. The address will lead elsewhere soon. */
 async function rejectStandby(client: ClientBase, patienceMs: number): Promise<void> {
   const { rows } = await ask(client, { text: "select pg_is_in_recovery() as standby" }, patienceMs)
   if ((rows[0] as { readonly standby: boolean } | undefined)?.standby) throw new Error("the server is a standby")
@@ -122,29 +122,29 @@ const int8 = 20
 const bytea = 17
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>
   oid === int8 ? Number : oid === bytea ? bytesOf : typeParserOf(oid, format)
-/** No Buffer, which is written to JSON otherwise: the same bytes are the same value whatever the store. */
+/** Returns a plain Uint8Array, because a Buffer has another JSON form: the same bytes must be the same value on both databases. */
 function bytesOf(value: string): Uint8Array {
   const { buffer, byteOffset, byteLength } = typeParserOf(bytea)(value) as Buffer
   return new Uint8Array(buffer, byteOffset, byteLength)
 }
-// The declaration knows a closed list of types; a server may have more.
+// The declared type is a closed list of types; a server may have more.
 const typeParserOf: (oid: number, format?: "text" | "binary") => (value: string) => unknown = types.getTypeParser
 
-/** How a unit of work is run. */
+/** Settings of a kind of unit of work. */
 interface Manner {
   readonly begin: string
   readonly kind: UnitKind
-  /** Of one answer; what is not there by then will not come. */
+  /** Milliseconds to wait for each answer. After that the server counts as unreachable. */
   readonly patienceMs: number
   readonly writes: boolean
-  /** Goes on until it gets what somebody else has locked. */
+  /** True to retry until a lock held by another session is free. */
   readonly awaitsLocks: boolean
   /**
-   * Names prepared statements; `chancery` when left out. A plan is made once per name and kept: one made while tables may be
-   * scanned from end to end must not serve a transaction that may not.
+   * Prefix of the names of prepared statements. Default: `chancery`. The server plans a prepared statement once per name. A plan made while
+   * sequential scans were allowed must not serve a transaction that forbids them.
    */
   readonly statementPrefix?: string
-  /** Before the transaction begins; its own begins with what is there then. */
+  /** Runs before the transaction begins, so that the snapshot is taken after it. */
   readonly readiness?: Readiness
 }
 
@@ -164,12 +164,12 @@ class PostgresStore implements Backend, Standby {
   readonly #altering: Manner
   readonly #presence: Presence
   readonly #inFlight = new Set<Promise<unknown>>()
-  /** Ends a connection where it is, which one whose server is silent never does by itself. */
+  /** Open connections, to destroy at closing those whose server no longer answers. */
   readonly #open = new Set<PoolClient>()
-  /** Connections made in an earlier age are not used any more: a server that was lost takes all of them with it. */
+  /** Connections of an earlier age are not used again: a lost server takes all of its connections with it. */
   #age = 0
   readonly #ages = new WeakMap<PoolClient, number>()
-  /** By what a connection broke. */
+  /** First error of each broken connection. */
   readonly #breaks = new WeakMap<PoolClient, Error>()
   #hasConnected = false
   #closed: Promise<void> | undefined
@@ -180,7 +180,7 @@ class PostgresStore implements Backend, Standby {
     this.#limits = limits
     this.#presence = new Presence(options)
     const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs, idleMigrationMs } = limits
-    // Set per transaction, because connection poolers refuse such settings at the start of a connection.
+    // Set per transaction, because connection poolers reject such settings as startup parameters.
     const set = [
       `set local statement_timeout = ${statementTimeoutMs}`,
       `set local lock_timeout = ${lockTimeoutMs}`,
@@ -204,8 +204,8 @@ class PostgresStore implements Backend, Standby {
       "repeatable-read": { ...writing, begin: `begin isolation level repeatable read; ${set}` },
     }
     this.#migrating = {
-      // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did. Only the wait for
-      // this lock is long: one for a table would make all that come after it wait as well.
+      // Read committed: a snapshot taken while waiting for the lock would miss what the last holder committed. Only the wait for this lock
+      // is unlimited. All queries of a table would queue behind a long wait for its lock.
       begin:
         `begin isolation level read committed; set local lock_timeout = 0; set local statement_timeout = 0; ` +
         `set local idle_in_transaction_session_timeout = ${idleMigrationMs}; ` +
@@ -216,7 +216,7 @@ class PostgresStore implements Backend, Standby {
       awaitsLocks: true,
     }
     this.#altering = {
-      // As above. Two that alter, or one that alters and one that migrates, would only be in each other's way.
+      // Read committed for the same reason. The advisory lock serializes alterations and migrations, which would only block each other.
       begin:
         `begin isolation level read committed; set local lock_timeout = ${alterTurnTimeoutMs}; ` +
         `set local statement_timeout = ${longestAlterationMs}; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}; ` +
@@ -238,7 +238,7 @@ class PostgresStore implements Backend, Standby {
     return this.#tracked(this.#reading, work)
   }
 
-  // One query needs no transaction of its own making.
+  // One query needs no explicit transaction.
   async readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
     for (let attempt = 1; ; attempt += 1) {
@@ -281,7 +281,7 @@ class PostgresStore implements Backend, Standby {
     return (this.#closed ??= this.#finish())
   }
 
-  // A pool that ends forgets whoever still waits for one of its connections.
+  // Pending requests for a connection never settle once the pool has ended, so units of work complete first.
   async #finish(): Promise<void> {
     await Promise.allSettled(this.#inFlight)
     const impatience = setTimeout(() => {
@@ -340,7 +340,7 @@ class PostgresStore implements Backend, Standby {
     } catch (error) {
       session.settle()
       await session.finished()
-      // The work may have wrapped the error: the session knows what the server said.
+      // The unit of work may have wrapped the error. The session has the original.
       const cause = error instanceof OutdatedSnapshot ? error : (session.failure?.error ?? error)
       const met = this.#met(cause, client, manner, phase)
       usable = met.usable && (await rolledBack(client))
@@ -353,7 +353,7 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  /** What follows from an error: for the connection, and for whoever asked. */
+  /** Derives the consequences of an error: for the connection, for a retry, and the error for the caller. */
   #met(
     error: unknown,
     client: PoolClient,
@@ -365,7 +365,7 @@ class PostgresStore implements Backend, Standby {
       this.#presence.away("takes no writes", error)
       return { usable: false, told: storeAway("The database takes no writes at present.", error) }
     }
-    // Of one that broke while nothing was asked, the next who asks hears only that it did.
+    // The next query on a connection that broke while idle only reports that it is broken, so the first error is used.
     switch (faultOf(isBroken(error) ? (this.#breaks.get(client) ?? error) : error)) {
       case "run-again":
         return { usable: true, runsAgain: true }
@@ -378,7 +378,7 @@ class PostgresStore implements Backend, Standby {
       case "connection-ended":
         return { usable: false, told: busy("The database has ended the connection.", error) }
       case "locked":
-        // Let those go first who came meanwhile, and then ask again.
+        // Yields to the queries that queued up behind this one, then retries.
         return awaitsLocks ? { usable: true, runsAgain: true } : { usable: true, told: lockedOut(error) }
       case "full":
         return { usable: true, told: storeFull(error) }
@@ -389,12 +389,12 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  /** What an old connection still has to say does not count: its server may be about to end it. */
+  /** Ignores results of old connections: their server may be about to end them. */
   #found(client: PoolClient, { writes }: Manner): void {
     if ((this.#ages.get(client) ?? 0) >= this.#age) this.#presence.found({ writes })
   }
 
-  /** Nothing that is as old as this connection is used again. Those that others use end with their work. */
+  /** Retires all connections as old as this one. Those in use end with their unit of work. */
   #outlive(client: PoolClient): void {
     this.#age = Math.max(this.#age, (this.#ages.get(client) ?? 0) + 1)
   }
@@ -416,10 +416,10 @@ class PostgresStore implements Backend, Standby {
         this.#release(client, false)
       }
     } catch (error) {
-      // A server that has let us in before, and now does not, is being changed over.
+      // A refusal by a server that has accepted us before indicates a failover.
       if (isRefusal(error) && !this.#hasConnected) throw error
       if (isExhausted(error)) throw this.#exhausted(error)
-      // Who opens the store for the first time is told so.
+      // The first failure at startup is not logged here: the opener of the database gets the error.
       if (this.#hasConnected) this.#presence.away("cannot be reached", error)
       throw unreachableDatabase(error)
     } finally {
@@ -442,10 +442,10 @@ async function ready(client: PoolClient, { await: waited, patienceMs }: Readines
   }
 }
 
-/** At once: to say good-bye to a server that does not listen takes for ever. */
+/** Destroys the socket at once: a graceful end never completes if the server does not answer. */
 const cut = (client: PoolClient): void => void client.connection.stream.destroy()
 
-/** One statement, or several without parameters. */
+/** Runs one statement, or several without parameters. */
 const ask = (client: ClientBase, query: QueryConfig, patienceMs: number) =>
   client.query({ ...query, query_timeout: patienceMs } as QueryConfig)
 
@@ -453,7 +453,7 @@ class PostgresSession extends UnitOfWork {
   readonly #client: PoolClient
   readonly #patienceMs: number
   readonly #statementPrefix: string
-  /** Something that only a rollback undoes. */
+  /** True once a statement was sent whose effect only a rollback undoes. */
   hasWritten = false
   #last: Promise<unknown> = Promise.resolve()
 
@@ -467,12 +467,12 @@ class PostgresSession extends UnitOfWork {
     this.#statementPrefix = statementPrefix
   }
 
-  /** Queries that the work began and did not wait for. */
+  /** Waits for queries that the unit of work started and did not await. */
   async finished(): Promise<void> {
     await this.#last
   }
 
-  // A work may ask several things at once; a connection answers one after another. What follows a failure is not sent.
+  // A unit of work may start several queries at once; the connection runs them in order. After a failure, later ones are not sent.
   protected override fetchBound(fetch: Fetch, bound: Bound): Promise<unknown> {
     const answer = this.#last.then(() => {
       if (this.failure !== undefined) throw new Error("an earlier query of the unit of work failed")
@@ -510,7 +510,7 @@ function statementNumber(text: string): number {
 async function commit(client: PoolClient, patienceMs: number, span: Span | undefined): Promise<void> {
   try {
     const { command } = await ask(client, { text: "commit" }, patienceMs)
-    // So the server answers where there is nothing left to commit.
+    // PostgreSQL answers `commit` with ROLLBACK if the transaction had failed.
     if (command !== "COMMIT") throw new Error(`the commit was answered with ${command}`)
   } catch (error) {
     span?.fail(error)
@@ -544,7 +544,7 @@ function translated(error: unknown): unknown {
   }
 }
 
-/** The pool's own words: it has no code for it. */
+/** Matches the message of the pool, which has no error code for it. */
 const isExhausted = (error: unknown): boolean =>
   error instanceof Error && error.message === "timeout exceeded when trying to connect"
 

@@ -1,10 +1,10 @@
-// One thread that moves committed pages from the write-ahead log of a database into its file, whenever it is asked to.
+// Worker thread that moves committed pages from the write-ahead log into the database file, once per message.
 import { DatabaseSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"
 import type { CheckpointAnswer } from "./checkpointer.ts"
 
 const database = new DatabaseSync(workerData as string, { timeout: 0 })
-// Without it, pages could reach the file before the log is on disk.
+// With `synchronous = off`, pages could reach the file before the log is on disk.
 database.exec("pragma synchronous = normal")
 const checkpoint = database.prepare("pragma wal_checkpoint(passive)")
 

@@ -1,28 +1,28 @@
-// The write-ahead log grows until its pages are moved into the database file. Whoever commits would do that on the side, and
-// hold up everybody for as long as the disk takes; here a thread of its own does it. SQLite starts the log over only when all
-// of it has been moved, which never happens while commits go on, so the last few pages are moved while writers wait.
+// The write-ahead log grows until its pages are moved into the database file. SQLite would do that in a commit, which blocks all requests
+// for as long as the disk takes; a separate thread does it here. SQLite restarts the log only when all of it has been moved. That never
+// happens under continuous commits, so the last few pages are moved while writers wait.
 import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
 
 export interface CheckpointAnswer {
-  /** Pages in the log, -1 where there is none. */
+  /** Pages in the log, or -1 if there is none. */
   readonly logged: number
   readonly moved: number
 }
 
 export interface CheckpointerOptions {
   readonly path: string
-  /** Pages in the log now. */
+  /** Returns the number of pages in the log. */
   readonly loggedPages: () => number
-  /** Told once that this thread takes over, or that it is gone and the writer has to see to it again. */
+  /** Called with true when this thread takes over checkpoints, and with false when it has exited and the writer must do them again. */
   readonly takeOver: (taken: boolean) => void
 }
 
-/** Pages of 4 KiB in the log after which a thread moves them: whoever commits meanwhile shares the disk with 1 MiB, not with more. */
+/** Pages of 4 KiB in the log that start a checkpoint. A concurrent commit then shares the disk with 1 MiB of writes, not with more. */
 const movedPages = 256
-/** A process that commits less often needs no thread for it. */
+/** Commits before the thread starts. A process that commits less often does not need it. */
 const busyCommits = 500
-/** Looking takes as long as a small commit. */
+/** Reading the size of the log takes as long as a small commit. */
 const lookEveryCommits = 16
 
 export class Checkpointer {
@@ -39,7 +39,7 @@ export class Checkpointer {
     this.#options = options
   }
 
-  /** To be called after each commit, before the next; what it returns is to be waited for before that. */
+  /** Must be called after each commit. The next commit must wait for the returned promise. */
   committed(): Promise<void> | undefined {
     this.#commitCount += 1
     if (this.#gone || this.#commitCount < busyCommits) return undefined
@@ -63,7 +63,7 @@ export class Checkpointer {
   async #run(): Promise<void> {
     this.#running = true
     const first = await this.#checkpoint()
-    // With a reader on an old page not all can be moved: the next run does.
+    // A reader of an old page prevents moving all of them. The next run moves the rest.
     if (first !== undefined && first.moved === first.logged) {
       const waiting = new Promise<void>((resolve) => (this.#writersWait = resolve))
       this.#quiet = Promise.withResolvers()
@@ -76,12 +76,12 @@ export class Checkpointer {
     this.#running = false
   }
 
-  /** Undefined where the thread is gone. */
+  /** Returns undefined if the thread has exited. */
   async #checkpoint(): Promise<CheckpointAnswer | undefined> {
     if (this.#gone) return undefined
     const worker = (this.#worker ??= this.#start())
     const answer = (this.#answer = Promise.withResolvers())
-    // A process that waits for nothing else would end here, and what waits for this with it.
+    // The worker must keep the process alive here: with nothing else pending, the process would exit before the answer.
     worker.ref()
     worker.postMessage("checkpoint")
     try {
@@ -99,7 +99,7 @@ export class Checkpointer {
     })
     worker.unref()
     worker.on("message", (answer: CheckpointAnswer) => this.#answer?.resolve(answer))
-    // Its exit follows; what it could not do, the writer does on the side as it would without a thread.
+    // The `exit` event follows. The writer then checkpoints in its commits, as without a thread.
     worker.on("error", () => {})
     worker.on("exit", () => {
       this.#gone = true

@@ -1,7 +1,7 @@
 import { open, rename, rm } from "node:fs/promises"
 import { dirname } from "node:path"
 
-/** Whole or not at all, and on disk when the promise resolves. The folder must exist. */
+/** Writes the file atomically; it is on disk when the promise resolves. The folder must exist. */
 export async function writeDurably(file: string, content: string | Uint8Array, mode: number): Promise<void> {
   const partial = `${file}.${process.pid}.partial`
   try {
@@ -18,7 +18,7 @@ export async function writeDurably(file: string, content: string | Uint8Array, m
   }
 }
 
-/** Puts a finished file in another's place: the file first, then the folder's entry. */
+/** Replaces the file `to` by the finished file `from`. Syncs the file first, then the folder's entry. */
 export async function moveDurably(from: string, to: string): Promise<void> {
   await sync(from)
   await rename(from, to)

@@ -1,4 +1,4 @@
-// One connection to a SQLite file: its settings, its prepared statements, and what its errors mean.
+// One connection to a SQLite file: settings, prepared statements, and the translation of errors.
 import { LRUCache } from "lru-cache"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { busy, storeFull } from "../../core/errors.ts"
@@ -8,13 +8,13 @@ import { ReferenceViolation, UniqueViolation } from "../sql/query-runner.ts"
 import { UnusableStore } from "../sql/unusable-store.ts"
 
 export const memory = ":memory:"
-/** With the delays of `backOff`, about five seconds. */
+/** About five seconds, with the delays of `backOff`. */
 export const defaultAttempts = 80
 const cachedStatements = 512
 
 /**
- * One that answers with arrays of cells: the objects that SQLite's driver makes of rows are dictionaries, and to make and read one takes
- * twice as long as to make our own of an array.
+ * Query that returns arrays of cells. The driver's row objects are in dictionary mode: making and reading one takes twice as long as making
+ * our own from an array.
  */
 interface Question {
   readonly statement: StatementSync
@@ -46,8 +46,8 @@ export class SqliteConnection {
   }
 
   /**
-   * How many rows the statement changed. With every such answer SQLite also tells the last row id, and the name index has row
-   * ids above 2^53 of its own (the marks of deleted names), for which a plain number would throw after the work was done.
+   * Executes a statement and returns the number of changed rows. Reads big integers because the driver also reads the last row id. The name
+   * index has row ids above 2^53 (its marks of deleted names), for which a plain number would throw after the statement was executed.
    */
   change(text: string, values: readonly SQLInputValue[]): number {
     const statement = this.#cached(this.#changes, text, asChange)
@@ -62,12 +62,12 @@ export class SqliteConnection {
     return made
   }
 
-  /** In the write-ahead log; outside of any transaction. */
+  /** Returns the number of pages in the write-ahead log. Must not be called in a transaction. */
   loggedPages(): number {
     return Number(this.first("pragma wal_checkpoint(noop)", [])?.["log"])
   }
 
-  /** Whether a commit also moves pages from the log into the file, once there are many. */
+  /** Sets whether a commit also moves pages from the log into the file once there are many. */
   checkpointAlone(alone: boolean): void {
     if (this.#database.isOpen) this.#database.exec(`pragma wal_autocheckpoint = ${alone ? logPages : 0}`)
   }
@@ -97,7 +97,7 @@ const namesOf = (statement: StatementSync): readonly string[] => statement.colum
 
 const cellsOf = (rows: unknown): readonly (readonly unknown[])[] => rows as readonly (readonly unknown[])[]
 
-/** A table that has got a column since answers "everything" with it. */
+/** Returns the names of the columns, read again if `select *` returns more of them after a migration. */
 function columnsOf(question: Question, cells: readonly unknown[]): readonly string[] {
   if (cells.length !== question.columns.length) question.columns = namesOf(question.statement)
   return question.columns
@@ -106,8 +106,8 @@ function columnsOf(question: Question, cells: readonly unknown[]): readonly stri
 const templates = new WeakMap<readonly string[], Readonly<Record<string, unknown>>>()
 
 /**
- * An object of many members, made by copying one of the same shape: built member by member it would be a dictionary,
- * several times slower to make and to read. `columns` is the same list for all rows of a statement.
+ * Makes a row by copying a template of the same shape. Built member by member, a large object would be in dictionary mode, several times
+ * slower to make and to read. `columns` must be the same array for all rows of a statement.
  */
 function rowOf(columns: readonly string[], cells: readonly unknown[]): Record<string, unknown> {
   let template = templates.get(columns)
@@ -123,11 +123,13 @@ function rowOf(columns: readonly string[], cells: readonly unknown[]): Record<st
   return row
 }
 
-/** Of the write-ahead log; whoever commits then waits for the disk, so that it should not be often. */
+/**
+ * Pages of the write-ahead log at which the writer itself checkpoints. The commit that does so waits for the disk, so it should be rare.
+ */
 const logPages = 4_000
 
-// Commits are on disk when `WriteAheadSync` says so. Caches are in KiB; each commit walks the writer's whole cache, which at 16 MiB
-// costs as much as ten inserts. No memory map: its pages would count as the server's memory.
+// `WriteAheadSync` makes commits durable. `cache_size` is in KiB. Each commit walks the writer's whole cache, which costs as much as ten
+// inserts at 16 MiB. No memory map: its pages would count as memory of the server.
 const pragmas: Record<"writer" | "reader", readonly string[]> = {
   writer: [
     "journal_mode = wal",
@@ -169,7 +171,7 @@ function limitPages(database: DatabaseSync, freePages: number): void {
   database.exec(`pragma max_page_count = ${count + freePages}`)
 }
 
-/** SQLite goes on with another journal then, of which `WriteAheadSync` knows nothing. */
+/** Throws `UnusableStore` if SQLite fell back to a rollback journal, which `WriteAheadSync` would not sync. */
 function rejectWithoutLog(database: DatabaseSync): void {
   if (database.prepare("pragma journal_mode").get()?.["journal_mode"] === "wal") return
   throw new UnusableStore(

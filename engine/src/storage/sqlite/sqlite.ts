@@ -1,9 +1,11 @@
-// Embedded storage: one writer connection per file and process, a few read-only ones beside it (WAL), and group commit.
-// Queued works run one after another inside one `begin immediate` and hear of success and failure alike only after the
-// shared commit is on disk: a failure, too, may rest on what an earlier work of the batch wrote. So does a read that may
-// have seen the commit. Nobody waits for the disk on the thread itself. A savepoint around each work costs as much as two
-// of its inserts, and few works fail once they have written: only then is the batch undone and done again with savepoints.
-// `busy_timeout` is 0: waiting inside SQLite would stop the event loop that the holder of the lock may need.
+// Embedded storage: one writer connection per file and process, a few read-only connections (WAL), and group commit
+// (docs/decisions/sqlite-group-commit.md).
+// Queued units of work run one after another inside one `begin immediate`. Each gets its result or error only after the shared commit is on
+// disk: an error, too, may depend on what an earlier unit wrote. A read that may have seen the commit waits for the disk as well. The disk
+// never blocks the thread.
+// A savepoint around each unit costs as much as two of its inserts, and few units fail after a write. Only then is the batch rolled back
+// and run again with savepoints.
+// `busy_timeout` is 0: waiting inside SQLite would block the event loop, which the holder of the lock may need.
 import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs"
 import { dirname } from "node:path"
 import type { SQLInputValue } from "node:sqlite"
@@ -33,7 +35,7 @@ import { syncFile, WriteAheadSync } from "./write-ahead-sync.ts"
 const largestBatch = 256
 const defaultReaders = 4
 
-/** Opens the file, creating it (0600, in a folder made 0700). Everyone in this process who opens it shares one writer. */
+/** Opens the file, creating it with mode 0600 in a folder with mode 0700. All openers in this process share one writer. */
 export async function openSqlite(path: string, options: BackendOptions): Promise<Backend> {
   if (path === memory) return new SqliteStore(await openConnection(memory, "writer", options), [], undefined, options)
   const file = createPrivately(path)
@@ -55,7 +57,7 @@ export async function openSqlite(path: string, options: BackendOptions): Promise
   }
 }
 
-/** Reads beside whoever else has the file open, and changes nothing: a file that is not there is not made. */
+/** Opens an existing file for reading only, while other connections may have it open. Creates no file. */
 export async function openSqliteReader(
   path: string,
   options: BackendOptions,
@@ -78,7 +80,7 @@ async function openFile(file: string, options: BackendOptions): Promise<SqliteSt
   return new SqliteStore(writer, await Promise.all(readers), file, options)
 }
 
-/** One opener's hold on a store that others may hold too. */
+/** Handle of one opener on a store that is shared in this process. Closing the last handle closes the store. */
 class SharedStore implements Backend {
   readonly dialect = "sqlite"
   readonly #store: SqliteStore
@@ -94,7 +96,7 @@ class SharedStore implements Backend {
     return this.#store.commitCount
   }
 
-  // Not async: all that goes through here waits for no further promise.
+  // Not async: the calls that pass through here need no further promise.
   read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#closed === undefined ? this.#store.read(work) : Promise.reject(closedError())
   }
@@ -129,32 +131,32 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-/** What became of a job in its batch. */
+/** Result of running a job in a batch. */
 interface Attempt {
   readonly settle: () => void
-  /** Something that is to be kept. */
+  /** True if the job wrote something to be committed. */
   readonly hasWritten: boolean
-  /** Of a failure: something that must not be kept, and that no savepoint has undone. */
+  /** True if the job failed and left writes that no savepoint has undone. */
   readonly leavesWrites: boolean
-  /** The error, where the disk was full. */
+  /** Error of a full disk. */
   readonly full: unknown
 }
 
-/** Of a batch with the work that it is at. */
+/** Time limit of a batch. */
 interface Patience {
   over: boolean
-  /** Ends that work, whatever it waits for. */
+  /** Rejects the running unit of work. */
   giveUp: (error: Error) => void
 }
 
-/** A race with a promise that stands for the whole batch would take longer than most works do. */
+/** Cheaper than a race with one promise for the whole batch, which would take longer than most units of work do. */
 const inTime = <T>(work: Promise<T>, patience: Patience): Promise<T> =>
   new Promise((resolve, reject) => {
     patience.giveUp = reject
     work.then(resolve, reject)
   })
 
-/** Committed, and told to nobody yet. */
+/** Batch that is committed but not on disk yet, so that its jobs are not settled. */
 interface Batch {
   readonly taken: readonly Job[]
   readonly settlements: readonly (() => void)[]
@@ -167,15 +169,15 @@ class SqliteStore implements Backend {
   readonly #options: BackendOptions
   readonly #writer: SqliteConnection
   readonly #queue: Job[] = []
-  /** The next batch has savepoints, because the one before was undone for the lack of them. */
+  /** True if the next batch needs savepoints, because the previous one was rolled back for lack of them. */
   #guarded = false
   #drained: Promise<void> | undefined
-  /** None in memory, where a second connection would see another database: reads queue with the writes. */
+  /** Empty for memory, where a second connection would see another database: reads queue with the writes. */
   readonly #readers: readonly SqliteConnection[]
   readonly #idle: SqliteConnection[]
   readonly #waiting: ((reader: SqliteConnection) => void)[] = []
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
-  /** From a commit until it is on disk. */
+  /** Pending from a commit until it is on disk. */
   #syncing: Promise<void> | undefined
   #unsyncable: { readonly cause: unknown } | undefined
   #closed = false
@@ -193,7 +195,7 @@ class SqliteStore implements Backend {
     this.#disk = file === undefined ? undefined : diskOf(file, writer, options)
   }
 
-  /** There is one writer, so every isolation is serializable here. */
+  /** Ignores the isolation: there is one writer, so every transaction is serializable. */
   transact<T>(work: (session: QueryRunner) => Promise<T>, { span }: BackendTransactOptions = {}): Promise<T> {
     return this.#enqueue(work, false, span)
   }
@@ -210,7 +212,7 @@ class SqliteStore implements Backend {
     return this.#read(work, snapshot)
   }
 
-  // One query needs no transaction of its own making.
+  // One query needs no explicit transaction.
   readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     return this.#read(work, single)
   }
@@ -291,7 +293,7 @@ class SqliteStore implements Backend {
       // All requests of this turn share one commit.
       await nextTurn()
       const batch = await this.#commitBatch()
-      // The next batch gathers meanwhile, so that as many share a commit as the disk makes wait.
+      // The next batch gathers during the sync, so that a slower disk makes more units of work share a commit.
       if (batch !== undefined) await this.#settleOnDisk(batch)
       const quiet = this.#disk?.checkpointer?.committed()
       if (quiet !== undefined) await quiet
@@ -304,7 +306,8 @@ class SqliteStore implements Backend {
       try {
         await (this.#syncing = this.#disk.log.synced())
       } catch (cause) {
-        // What the disk kept of it nobody can tell, and a later sync would not say (it forgets what it could not write).
+        // It is unknown how much of the log is on disk. A later sync would not report it, because a failed sync forgets the unwritten
+        // pages.
         this.#unsyncable = { cause }
         const error = unsyncable(cause)
         commit?.fail(error)
@@ -324,14 +327,14 @@ class SqliteStore implements Backend {
     for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) job.reject(error)
   }
 
-  /** Before everyone else, with savepoints. */
+  /** Puts the jobs back at the head of the queue, to run with savepoints. */
   #queueAgain(taken: readonly Job[]): void {
     this.#guarded = true
     this.#queue.unshift(...taken.map((job) => ({ ...job, queuedAt: this.#options.stopwatch() })))
     for (const { readOnly } of taken) this.#waits(kindOf(readOnly))
   }
 
-  /** Undefined where nothing was committed: everyone has heard of it, or is queued again. */
+  /** Returns undefined if nothing was committed: each job has got its error or is queued again. */
   async #commitBatch(): Promise<Batch | undefined> {
     try {
       await this.#begin()
@@ -346,7 +349,7 @@ class SqliteStore implements Backend {
     let hasWritten = false
     let full: unknown
     let commit: Span | undefined
-    // A work that waits only for its session is done before a timer can fire, however many there are in the batch.
+    // A unit of work that awaits only its session completes before a timer can fire, whatever the size of the batch.
     const patience: Patience = { over: false, giveUp() {} }
     const timer = setTimeout(() => {
       patience.over = true
@@ -377,8 +380,8 @@ class SqliteStore implements Backend {
       commit?.fail(error)
       commit?.end()
       if (this.#writer.inTransaction) this.#writer.command("rollback")
-      // Also the one whose attempt could not even be undone: nobody is left waiting. Where a full disk has ended the transaction, the
-      // commit only says that there is none.
+      // This includes a job whose writes could not be undone, so that all callers get an answer. After a full disk ended the transaction,
+      // the error of the commit only reports that there is none; `full` has the cause.
       for (const job of taken) job.reject(full ?? translated(error))
       return undefined
     } finally {
@@ -412,7 +415,7 @@ class SqliteStore implements Backend {
       if (guarded) writer.command("release work")
       return { settle: () => job.resolve(value), hasWritten: session.hasWritten, leavesWrites: false, full: undefined }
     } catch (error) {
-      // A full disk or an I/O error undoes the whole batch by itself; then the commit fails, and everyone hears of it.
+      // A full disk or an I/O error rolls back the whole batch. The commit then fails, and all jobs of the batch are rejected.
       if (guarded && writer.inTransaction) {
         writer.command("rollback to work")
         writer.command("release work")
@@ -441,7 +444,7 @@ async function untilReadable<T>(
     try {
       return await read()
     } catch (error) {
-      // Another process may be recovering the write-ahead log or leaving it.
+      // Another process may be recovering the write-ahead log or closing it.
       if (!isBusy(error)) throw error
       if (attempt >= attempts) throw busyDatabase(error)
       metrics.retries.add(1)
@@ -472,7 +475,7 @@ async function single<T>(reader: SqliteConnection, work: (session: QueryRunner) 
 
 class SqliteSession extends UnitOfWork {
   readonly #connection: SqliteConnection
-  /** A statement went through that may have been more than a question. One that fails undoes itself. */
+  /** True once a statement other than a `select` has succeeded. A failed statement undoes its own changes. */
   hasWritten = false
 
   constructor(connection: SqliteConnection) {

@@ -1,7 +1,6 @@
-// Brings what was committed onto the disk without holding up the thread: SQLite itself would wait for the disk inside the
-// commit, with every other request behind it. The log is only ever appended to between two syncs, so that a sync covers all
-// commits before it (SQLite's documentation of WAL mode: with `synchronous = normal`, it is the sync of the log alone that a
-// commit lacks to be durable).
+// Makes commits durable without blocking the thread. SQLite itself would wait for the disk inside the commit, with every other request
+// behind it. Between two syncs the log is only appended to, so a sync covers all commits before it. With `synchronous = normal`, the sync
+// of the log is all that a commit lacks to be durable (SQLite's documentation of WAL mode).
 import { closeSync, fdatasync, openSync } from "node:fs"
 import { promisify } from "node:util"
 
@@ -19,9 +18,9 @@ export class WriteAheadSync {
     this.#sync = sync
   }
 
-  /** All that was committed before. Not to be called again before it settles. */
+  /** Syncs all earlier commits. Must not be called again before it settles. */
   async synced(): Promise<void> {
-    // For writing, because Windows flushes nothing else. The log is not replaced while a connection is open.
+    // Opened for writing, because Windows flushes nothing else. The log is not replaced while a connection is open.
     await this.#sync((this.#descriptor ??= openSync(this.#path, "r+")))
   }
 
