@@ -1,6 +1,6 @@
-// The partitions of PostgreSQL. Each range is two tables, of certificates and of their names, that are made and dropped one after
-// the other, each in a transaction of its own: whoever holds one and waits for the other never waits for us. A range is there
-// when that of the certificates is, so what was interrupted is done again.
+// Partitions of certificates on PostgreSQL (docs/scale.md). Each range consists of two tables, for certificates and for their names. Each
+// table is created or dropped in a transaction of its own. This prevents deadlocks with sessions that hold one table and wait for the
+// other. A range exists once its table of certificates does, so an interrupted operation is repeated.
 import { sql } from "kysely"
 import type { FilingCursor, FilingRange, FilingRanges } from "../../pki/issuance/certificate-partitions.ts"
 import type { MountId } from "../../pki/mounts/mount.ts"
@@ -16,7 +16,7 @@ const columns: Readonly<Record<PartitionedTable, string>> = {
   certificate_names: "mount_id, name, certificate_number, filed_at",
 }
 
-/** Moved while everybody waits: a second or two, where much is stored. */
+/** Maximum number of rows moved while all queries wait: one or two seconds in a large table. */
 const movedMaximum: Readonly<Record<PartitionedTable, number>> = { certificates: 20_000, certificate_names: 100_000 }
 
 export function filingRangesOver(database: Pick<Database, "dialect" | "read" | "transact" | "alter">): FilingRanges {
@@ -63,7 +63,7 @@ export function filingRangesOver(database: Pick<Database, "dialect" | "read" | "
     async drop(range, mountIds) {
       for (const table of tables) {
         const isDropped = await database.alter(async (session) => {
-          // The whole first, as everybody does who writes to a part of it.
+          // Locks the parent table first, as every writer of a partition does.
           await session.execute(sql`lock table only ${sql.table(table)} in access exclusive mode`)
           if (!(await isThere(session, table, range))) return table === "certificate_names"
           const present = await mountsIn(session, range)
@@ -85,7 +85,7 @@ const partition = (table: PartitionedTable, range: FilingRange) => sql.table(par
 const partitionName = (table: PartitionedTable, { from }: FilingRange): string =>
   `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll("-", "_")}`
 
-/** None where the table is no partitioned one yet. */
+/** Returns undefined if the table is not partitioned yet. */
 async function rangesOf(session: QueryRunner, table: PartitionedTable): Promise<readonly FilingRange[] | undefined> {
   const parents = await session.queryMany(
     sql`select 1 from pg_partitioned_table where partrelid = to_regclass(${table})`,
@@ -108,7 +108,7 @@ async function isThere(session: QueryRunner, table: PartitionedTable, { from }: 
 
 const unfiledPerWrite = 500
 
-/** Files at 0 what stands in no range: a little at a time, beside everybody else. */
+/** Moves rows of a range from the default partition to the unfiled one (`filed_at` 0), in small batches while servers are live. */
 async function unfile(
   database: Pick<Database, "transact">,
   { from, to }: FilingRange,
@@ -131,7 +131,7 @@ async function unfile(
   }
 }
 
-/** False where too much would have to be moved. */
+/** Creates the partition of a range and moves its rows there. Returns false if too many rows would have to be moved. */
 async function make(session: QueryRunner, table: PartitionedTable, range: FilingRange): Promise<boolean> {
   if (await isThere(session, table, range)) return true
   const [whole, made] = [sql.table(table), partition(table, range)]
@@ -139,7 +139,7 @@ async function make(session: QueryRunner, table: PartitionedTable, range: Filing
   await session.execute(
     sql`create table ${made} (like ${unfiled} including defaults including indexes including storage)`,
   )
-  // What comes meanwhile waits, and then finds its range.
+  // Concurrent inserts wait here and then find the new partition.
   await session.execute(sql`lock table ${others} in access exclusive mode`)
   const place = sql`filed_at >= ${range.from} and filed_at < ${range.to}`
   const most = movedMaximum[table]
@@ -161,7 +161,7 @@ async function make(session: QueryRunner, table: PartitionedTable, range: Filing
   return true
 }
 
-// Of the whole, because another server may drop the range meanwhile.
+// Queries the parent table, because another server may drop the partition concurrently.
 async function mountsIn(session: QueryRunner, { from, to }: FilingRange): Promise<readonly MountId[]> {
   const rows = await session.queryMany(sql<{ id: string }>`select m.id from mounts as m cross join lateral (
     select 1 from certificates as c where c.mount_id = m.id and c.filed_at >= ${from} and c.filed_at < ${to} limit 1) as c

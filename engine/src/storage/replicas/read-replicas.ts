@@ -1,7 +1,8 @@
-// Reads that may be long, by standbys of PostgreSQL. A standby lags, and nobody may notice: before such a read the primary is
-// asked how far its log is written, and the standby answers once it has replayed as much. So the read shows whatever was
-// committed when it began, by whichever server of ours, for whichever client. That a standby follows this primary, and not one
-// that was left behind by a failover or belongs to others, shows a row that bears the primary's timeline: it was written there.
+// Reads that may be long, answered by PostgreSQL standbys without visible lag. Before such a read, the server queries the position of the
+// primary's write-ahead log. The standby answers once it has replayed the log up to there. The read therefore shows everything that was
+// committed when it began, by any server for any client.
+// A row with the primary's timeline proves that a standby follows this primary. A server without it was left behind by a failover, or
+// belongs to another database.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Counter, Meter } from "@opentelemetry/api"
 import { sql } from "kysely"
@@ -18,20 +19,20 @@ import type { TracedRun } from "../sql/traced-backend.ts"
 import { UnusableStore } from "../sql/unusable-store.ts"
 
 export interface ReadReplicas {
-  /** Looks at all of them once, and from then on again and again; before, the primary answers. */
+  /** Checks all replicas once, then at intervals. Before the first check, the primary answers all reads. */
   follow(): Promise<void>
-  /** By a replica, or by the primary where none is fit for it. */
+  /** Reads from a replica, or from the primary if no replica is usable. */
   read<T>(work: Work<T>): Promise<T>
   close(): Promise<void>
 }
 
 type Work<T> = (session: QueryRunner) => Promise<T>
 
-/** How far the primary's log was written when it was asked. */
+/** Position of the primary's write-ahead log. */
 interface WrittenPlace {
-  /** In bytes since the log began. */
+  /** LSN, in bytes since the log began. */
   readonly position: number
-  /** A row that was written on the timeline of that log, and on no other. */
+  /** Row that was written on the timeline of that log and on no other. */
   readonly mark: { readonly family: string; readonly number: number | null }
 }
 
@@ -43,10 +44,12 @@ interface Options extends BackendOptions {
 }
 
 const defaultWaitMs = 250
-/** How often each replica is looked at, whether it is used or not. */
+/** Interval of the checks of each replica, whether it is in use or not. */
 const lookMs = 1_000
 
-/** Throws `UnusableStore` for a replica of another database; one that does not answer is left out until it does. */
+/**
+ * Opens the replicas. Throws `UnusableStore` for a replica of another database. A replica that does not answer is left out until it does.
+ */
 export async function openReadReplicas({ urls, waitMs }: ReadReplicaOptions, options: Options): Promise<ReadReplicas> {
   await using opening = new AsyncDisposableStack()
   const replicas = urls.map((url) => {
@@ -62,13 +65,13 @@ export async function openReadReplicas({ urls, waitMs }: ReadReplicaOptions, opt
 
 export interface ReplicaStanding {
   readonly name: string
-  /** Why no server would read there; undefined where it would. */
+  /** Reason why servers would not read from the replica; undefined if they would. */
   readonly fault: string | undefined
-  /** With it no server starts. */
+  /** True for a server that is no standby of the primary. No server starts with such a replica. */
   readonly isOther: boolean
 }
 
-/** How replicas stand, for whoever looks at a store beside its servers. Nothing is written. */
+/** Checks the replicas independently of running servers, for diagnostics. Writes nothing. */
 export async function replicaStandings(
   { urls, waitMs }: ReadReplicaOptions,
   primary: Pick<Backend, "read">,
@@ -85,7 +88,7 @@ export async function replicaStandings(
       try {
         const replica = new Replica(nameOf(url), standby, { ...options, stopwatch, waitMs: waitMs ?? defaultWaitMs })
         const isOther = await replica.isOther(system.identifier)
-        // A mark that no server has made yet is on neither of them.
+        // A mark that no server has written yet is missing on both of them.
         const fault = await replica.fault({ position, mark: { family, number } })
         return { name: replica.name, fault, isOther }
       } finally {
@@ -144,7 +147,7 @@ class FollowedReplicas implements ReadReplicas {
 
   async #close(): Promise<void> {
     this.#cancelLook()
-    // Those that fall back need the primary, which is closed after this.
+    // Reads that fall back need the primary, which is closed after this.
     await Promise.allSettled([this.#looking, ...this.#inFlight])
     await Promise.all(this.#replicas.map((replica) => replica.close()))
   }
@@ -158,7 +161,7 @@ class FollowedReplicas implements ReadReplicas {
         this.#reads.add(1, { target: "replica" })
         return value
       } catch (error) {
-        // Whatever ails a replica, no read fails for it; what the work itself has to say is the answer.
+        // A failing replica fails no read: the primary answers instead. Other errors come from the unit of work itself.
         if (isEngineError(error) && error.code !== "busy") {
           this.#reads.add(1, { target: "replica" })
           throw error
@@ -169,7 +172,7 @@ class FollowedReplicas implements ReadReplicas {
     return primary.read(work)
   }
 
-  /** One after another, of those that are fit. */
+  /** Returns the usable replicas in turn. */
   #next(): Replica | undefined {
     const fit = this.#replicas.filter(({ isUp }) => isUp)
     this.#turn += 1
@@ -182,7 +185,7 @@ class FollowedReplicas implements ReadReplicas {
     if (place === undefined) throw untold()
     const { family, position, number } = place
     if (number !== null) return { position, mark: { family, number } }
-    // The first since the database was made, or since a standby became its primary.
+    // There is no mark if the database is new or a standby has just been promoted.
     await primary.transact((session) => session.execute(markQuery, { family, number: markNumber(random) }))
     return this.#place()
   }
@@ -190,7 +193,7 @@ class FollowedReplicas implements ReadReplicas {
   async #look(): Promise<void> {
     const { stopwatch, timers } = this.#options
     const place = await this.#place().catch((error: unknown) => error)
-    // A primary that is away says nothing of its replicas, and they are of no use without it.
+    // While the primary is unreachable, its replicas cannot be checked and are of no use.
     if (isPlace(place)) {
       this.#places.add(stopwatch(), place.position)
       await Promise.all(this.#replicas.map((replica) => replica.look(place, this.#places)))
@@ -202,7 +205,7 @@ class FollowedReplicas implements ReadReplicas {
 
 const isPlace = (place: unknown): place is WrittenPlace => !(place instanceof Error)
 
-/** Why a replica is not read from, though its server answers. */
+/** Reason why a reachable replica is not used. */
 class Unfit extends Error {}
 class Behind extends Unfit {}
 
@@ -210,14 +213,14 @@ interface ReplicaOptions extends Pick<Options, "log" | "stopwatch" | "traced"> {
   readonly waitMs: number
 }
 
-/** One that is named; behind its address may be several servers, so that each connection is looked through for itself. */
+/** Replica of one URL. Several servers may be behind the URL, so each connection is checked. */
 class Replica implements ReplicaState {
   readonly name: string
   isUp = false
   lagMs: number | undefined
   readonly #standby: Standby
   readonly #options: ReplicaOptions
-  /** What was last logged of it: that it is used, or why not. */
+  /** State that was logged last: used, or the reason why not. */
   #told: string | undefined
 
   constructor(name: string, standby: Standby, options: ReplicaOptions) {
@@ -226,13 +229,13 @@ class Replica implements ReplicaState {
     this.#options = options
   }
 
-  /** Whether the server answers, and its files are not those of the primary. */
+  /** Returns true if the server answers and its system identifier is not that of the primary. */
   async isOther(system: string): Promise<boolean> {
     const found = await this.#standby.readSingle((session) => session.queryOne(systemQuery, {})).catch(() => undefined)
     return found !== undefined && found.identifier !== system
   }
 
-  /** Why it would not answer a read that began now. */
+  /** Returns the reason why the replica could not answer a read that begins now, or undefined. */
   async fault(place: WrittenPlace): Promise<string | undefined> {
     try {
       await this.#standby.readWhen(this.#caughtUp(place), async () => {})
@@ -255,7 +258,7 @@ class Replica implements ReplicaState {
     }
   }
 
-  /** Whether it would answer a read that began now. */
+  /** Checks whether the replica could answer a read that begins now, and logs a change. */
   async look(place: WrittenPlace, places: WrittenPositions): Promise<void> {
     const { stopwatch, log } = this.#options
     const began = stopwatch()
@@ -288,7 +291,10 @@ class Replica implements ReplicaState {
     return this.#standby.close()
   }
 
-  /** Found once the server has replayed what was written at that place; `Unfit` when it takes too long, or never will. */
+  /**
+   * Makes the readiness check of a read. It waits until the server has replayed the log up to `position`. It throws `Unfit` if that takes
+   * too long or the server does not follow the primary.
+   */
   #caughtUp({ position, mark }: WrittenPlace, seen: (position: number) => void = () => {}) {
     const { stopwatch, waitMs } = this.#options
     return {
@@ -315,12 +321,15 @@ class Replica implements ReplicaState {
 const untold = () => new Error("the primary does not say how far its log is written")
 
 const used = "used"
-/** A server that has not said how far it is for so much longer than it is waited for is not there. */
+/** Time beyond the wait after which a server without an answer counts as unreachable. */
 const silenceMs = 1_000
 const firstPauseMs = 2
 const longestPauseMs = 50
 
-/** Of the server, and not of one read: nobody else need find out by waiting for it. Who is behind now may not be the next time. */
+/**
+ * Returns true if the error concerns the server and not this read alone, so that other reads need not wait for it. A replica that is behind
+ * may have caught up by the next read.
+ */
 function isLost(error: unknown): boolean {
   if (error instanceof Unfit) return !(error instanceof Behind)
   const cause = causeOf(error)
@@ -334,7 +343,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message || cause.name : String(cause)
 }
 
-/** Without who logs in there, and with which password. */
+/** Returns host, port and database of a URL, without user and password. */
 function nameOf(url: string): string {
   const parsed = URL.parse(url)
   if (parsed === null) return "unreadable"
@@ -342,14 +351,14 @@ function nameOf(url: string): string {
   return `${host}${parsed.port === "" ? "" : `:${parsed.port}`}${parsed.pathname}`
 }
 
-/** 48 bits: another history of the same timeline does not have it by chance. */
+/** Returns 48 random bits: another history with the same timeline number will not have the same value by chance. */
 const markNumber = (random: RandomSource): number => random.bytes(6).reduce((sum, byte) => sum * 256 + byte, 0)
 
 const systemQuery = statement<Record<string, never>, { identifier: string }>(
   () => sql`select cast(system_identifier as text) as identifier from pg_control_system()`,
 )
 
-// What is acknowledged is flushed first, unless the server was told to answer before.
+// An acknowledged commit is flushed, unless `synchronous_commit` is off.
 const placeQuery = statement<Record<string, never>, { family: string; position: number; number: number | null }>(
   () => sql`
     with written as (

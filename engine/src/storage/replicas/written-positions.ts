@@ -1,6 +1,8 @@
 const placesMaximum = 600
 
-/** Where the primary was at times, so that where a replica is tells since when it lags: an idle primary makes none lag. */
+/**
+ * Recent positions of the primary's log with their times, which tell since when a replica lags. A replica of an idle primary does not lag.
+ */
 export class WrittenPositions {
   #places: { readonly at: number; readonly position: number }[] = []
 
@@ -8,15 +10,15 @@ export class WrittenPositions {
     return this.#places.length
   }
 
-  /** Times, in milliseconds, and positions only grow; a new timeline may go back. */
+  /** Records a position; `at` is in milliseconds. Both only grow, but a new timeline may begin at an earlier position. */
   add(at: number, position: number): void {
     this.#places = this.#places.filter((one) => one.position <= position)
     this.#places.push({ at, position })
-    // Long stretches of time may be told less exactly.
+    // Halves the resolution. Long lags need less precision.
     if (this.#places.length > placesMaximum) this.#places = this.#places.filter((_, index) => index % 2 === 0)
   }
 
-  /** For so long, at least, the replica has not got what was written. 0 where it has all of it. */
+  /** Returns for how many milliseconds, at least, the replica has lagged. Returns 0 if it has replayed everything. */
   lagMs(now: number, replayed: number): number {
     const newest = this.#places.at(-1)
     if (newest === undefined || newest.position <= replayed) return 0
