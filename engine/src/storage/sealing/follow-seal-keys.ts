@@ -1,4 +1,4 @@
-// Seal keys of an open store, as their source has them at each moment: servers need no restart for a new key.
+// Keeps the seal keys of an open database current, so that servers need no restart for a new key.
 import { readFileSync } from "node:fs"
 import { outOfService } from "../../core/errors.ts"
 import type { RandomSource } from "../../core/random.ts"
@@ -22,8 +22,8 @@ export interface FollowOptions {
 }
 
 /**
- * Keys that are given as text stay what they are. A key file that changes counts within a second, and at once
- * where a value is met whose key is not known yet. What cannot be used is logged, and the keys of before stay.
+ * Follows the key file. A change takes effect within a second, and at once when a value with an unknown key is opened. An unusable file is
+ * logged, and the previous keys stay. Keys from the environment do not change.
  */
 export function followSealKeys(
   database: Database,
@@ -49,7 +49,8 @@ export function followSealKeys(
       currentId = ring.current.id
       settled = version
     } catch (error) {
-      // Whoever writes over the file has a moment in which it is not whole; a store that is away for a moment comes back.
+      // A file that is being overwritten is incomplete for a moment, and the database may be briefly unreachable. Only the second failure
+      // with the same content is logged.
       if (version === doubtful) log.error("seal-keys-not-replaced", { file: path, error })
       if (version === doubtful && error instanceof UnusableStore) settled = version
       doubtful = version

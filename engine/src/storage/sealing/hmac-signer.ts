@@ -1,4 +1,4 @@
-// The key of signed addresses and of nonces is shared by all replicas, so that each stays good across restarts and wherever it is sent to.
+// All replicas share the key of signed URLs and nonces, so that these stay valid across restarts and on every replica.
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto"
 import type { Signer } from "../../core/signing.ts"
 
@@ -14,6 +14,6 @@ export const hmacSigner = (octets: Uint8Array): Signer => {
 const isSame = (given: Uint8Array, expected: Uint8Array): boolean =>
   given.length === expected.length && timingSafeEqual(given, expected)
 
-/** HMAC-SHA256 as lower-case hex, which receivers of webhooks compare with (events/webhook-delivery.ts). */
+/** Returns the HMAC-SHA256 in lower-case hex, as webhook receivers compute it. */
 export const hmacHex = (secret: string, message: string): string =>
   createHmac("sha256", secret).update(message).digest("hex")

@@ -1,5 +1,5 @@
-// Sealing of secrets: AES-256-GCM under a key of a ring (docs/decisions/sealing.md). A sealed value is
-//   version (1 byte) · key id (8) · nonce (12) · ciphertext · tag (16).
+// Sealing of secrets: AES-256-GCM under a key of a ring (docs/decisions/sealing.md).
+// A sealed value is version (1 byte) · key id (8) · nonce (12) · ciphertext · tag (16).
 // The tag also covers the header and the record's path: a value moved to another record does not open.
 // The first key of the ring seals and every key opens, so that keys rotate while servers run.
 import { createCipheriv, createDecipheriv, hash } from "node:crypto"
@@ -10,7 +10,7 @@ import type { Sealer } from "../../core/sealing.ts"
 import { UnusableStore } from "../sql/unusable-store.ts"
 
 export interface SealKey {
-  /** Hex of the first 8 bytes of a digest of the key: it tells keys apart and gives nothing of them away. */
+  /** Hex of the first 8 bytes of a digest of the key. It identifies the key and reveals nothing of it. */
   readonly id: string
   readonly secret: Uint8Array
 }
@@ -25,23 +25,23 @@ export const keySealer = (ring: KeyRing, random: RandomSource): Sealer => ({
   open: (path, sealed) => open(ring, path, sealed),
 })
 
-/** The beginning of every value that this key has sealed. */
+/** Returns the bytes that every value sealed under this key begins with. */
 export const sealHeader = ({ id }: Pick<SealKey, "id">): Uint8Array =>
   Buffer.concat([Buffer.of(version), Buffer.from(id, "hex")])
 
-/** The path of one chunk of a document that `sealDocument` has sealed; the first one is 0. */
+/** Returns the path of one chunk of a document that `sealDocument` sealed; `index` begins at 0. */
 export const chunkPath = (path: string, index: number, count: number): string => `${path}#${index + 1}/${count}`
 
 /**
- * The path of one chunk of a document that came as a stream, which was sealed before it was known how many there are: that
- * none is missing at the end shows by the last one.
+ * Returns the path of one chunk of a streamed document; `index` begins at 0. Chunks are sealed before their number is known, so the path of
+ * the last one marks the end. A missing chunk is thereby detected.
  */
 export const streamChunkPath = (path: string, index: number, isLast: boolean): string =>
   `${path}#${index + 1}${isLast ? "/end" : ""}`
 
 /**
- * Keys as text: base64 of 32 bytes each, one per line (or separated by commas, for an environment variable), the
- * current one first; `#` begins a comment. Errors never repeat what was given.
+ * Parses keys in base64 of 32 bytes each, one per line or separated by commas (for an environment variable). The first is the current key.
+ * `#` begins a comment. Throws `UnusableStore`, whose message never contains the input.
  */
 export function parseKeyRing(text: string): KeyRing {
   const words = text
@@ -73,7 +73,7 @@ export class UnknownSealKey extends Error {
   }
 }
 
-/** The plain value, or why it does not open. */
+/** Returns the plain value, or the error if it does not open. */
 export function tryOpen(sealer: Sealer, path: string, sealed: Uint8Array): Uint8Array | BrokenSeal | UnknownSealKey {
   try {
     return sealer.open(path, sealed)
@@ -83,11 +83,14 @@ export function tryOpen(sealer: Sealer, path: string, sealed: Uint8Array): Uint8
   }
 }
 
-/** Hex; undefined for what no release has sealed yet. */
+/** Returns the key id in hex, or undefined for a format version that this release does not know. */
 export const sealKeyIdOf = (sealed: Uint8Array): string | undefined =>
   sealed[0] === version ? Buffer.from(sealed.subarray(1, headerBytes)).toString("hex") : undefined
 
-/** Compressed, cut and sealed; each chunk is bound to its place and to their number, so that none can go missing. */
+/**
+ * Compresses, splits and seals a document. Each chunk is bound to its position and to the number of chunks, so that a missing one is
+ * detected.
+ */
 export function sealDocument(sealer: Sealer, path: string, plain: Uint8Array): readonly Uint8Array[] {
   const compressed = zstdCompressSync(plain)
   const count = Math.max(1, Math.ceil(compressed.length / chunkBytes))
@@ -109,7 +112,7 @@ const tagBytes = 16
 const keyBytes = 32
 const headerBytes = 1 + idBytes
 const overheadBytes = headerBytes + nonceBytes + tagBytes
-/** A sealed chunk is at most 1 MiB. */
+/** Makes a sealed chunk at most 1 MiB. */
 export const chunkBytes = 1024 * 1024 - overheadBytes
 
 function seal(key: SealKey, path: string, plain: Uint8Array, random: RandomSource): Uint8Array {
@@ -136,7 +139,7 @@ function open(ring: KeyRing, path: string, sealed: Uint8Array): Uint8Array {
   decipher.setAuthTag(sealed.subarray(-tagBytes))
   try {
     const plain = decipher.update(sealed.subarray(headerBytes + nonceBytes, -tagBytes))
-    // In this mode nothing is left for the end but to compare the tags.
+    // In GCM mode, `final` returns no bytes and only verifies the tag.
     decipher.final()
     return plain
   } catch {
@@ -146,7 +149,7 @@ function open(ring: KeyRing, path: string, sealed: Uint8Array): Uint8Array {
 
 function parseKey(word: string, index: number): SealKey {
   const secret = Buffer.from(word, "base64")
-  // Node skips what is not base64; a key that does not come back the same was mistyped.
+  // Node skips invalid base64 characters. A key that does not round-trip was mistyped.
   if (secret.length !== keyBytes || secret.toString("base64").replaceAll("=", "") !== word.replaceAll("=", "")) {
     throw new UnusableStore(`Seal key ${index + 1} is not the base64 of ${keyBytes} bytes.`)
   }

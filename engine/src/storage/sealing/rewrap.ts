@@ -1,6 +1,5 @@
-// Puts sealed values under the newest seal key, beside servers that go on reading and writing them: in batches, each a short
-// transaction of its own, and each looking for what is still under another key. Whoever is interrupted begins anew and
-// finds the rest.
+// Seals values again under the current seal key, while servers read and write them. It works in batches, each a short transaction that
+// searches for values under other keys. After an interruption, a new run finds the rest.
 import { setTimeout as sleep } from "node:timers/promises"
 import { sql } from "kysely"
 import type { RandomSource } from "../../core/random.ts"
@@ -15,11 +14,11 @@ export interface RewrapOptions {
   readonly ring: KeyRing
   readonly random: RandomSource
   readonly progress?: (rewrapped: number) => void
-  /** Ends it between two batches, by throwing the reason. */
+  /** Ends the work between two batches, by throwing the reason. */
   readonly signal?: AbortSignal
 }
 
-/** Between two batches, so that servers on the embedded store get their turn at the one writer. */
+/** Pause between two batches, so that servers on the embedded database get the single writer. */
 const pauseMs = 5
 
 export async function rewrap(database: Database, options: RewrapOptions): Promise<Rewrapped> {
@@ -50,7 +49,7 @@ export async function rewrap(database: Database, options: RewrapOptions): Promis
   return report
 }
 
-/** How many values there are under each key, by its id. */
+/** Returns the number of values under each key, by key id. */
 export async function sealedValueCounts(database: Pick<Database, "read">): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const add = (keyId: string, count: number) => counts.set(keyId, (counts.get(keyId) ?? 0) + count)
@@ -86,7 +85,7 @@ async function rewrapBatch(
   for (const { sealed, ...row } of rows) {
     const of = path(row)
     const opened = tryOpen(sealer, of, sealed)
-    // What is damaged, or under a key that is lost, must not keep the rest under an old one.
+    // Damaged values, and values under a lost key, must not prevent the others from being sealed again.
     if (opened instanceof Error) {
       unopened += 1
       firstProblem ??= opened.message

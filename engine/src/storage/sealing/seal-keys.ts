@@ -1,6 +1,6 @@
-// Where the seal keys come from: the environment, a file that was named, or the file `seal-key` beside the embedded
-// database, which the first start makes. The database remembers the ids of the keys that may have sealed something in
-// it, so that a start without one of them is refused before anything is sealed under another.
+// Sources of seal keys: the environment, a named file, or the file `seal-key` next to the embedded database, which the first start creates.
+// The database stores the ids of keys that may have sealed values in it. A start without one of these keys fails before anything is sealed
+// under another.
 import { chmod, mkdir, readFile, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { RandomSource } from "../../core/random.ts"
@@ -11,15 +11,18 @@ import { writeDurably } from "../sqlite/durable-file.ts"
 import { type KeyRing, newKeyText, parseKeyRing } from "./key-sealing.ts"
 
 export interface SealKeySources {
-  /** Key text from the environment; used alone when present. */
+  /** Keys from the environment. If set, the other sources are ignored. */
   readonly text?: string | undefined
-  /** A file that must exist. */
+  /** Path of a file that must exist. */
   readonly file?: string | undefined
-  /** A file that is made where it is missing and nothing was sealed yet. */
+  /** Path of a file that is created if it is missing and nothing was sealed yet. */
   readonly defaultFile?: string | undefined
 }
 
-/** Beside an embedded database the file `seal-key`; a key of the moment for one in memory; elsewhere none. */
+/**
+ * Returns the default source of a database URL: the file `seal-key` next to an embedded database, a temporary key for one in memory, or
+ * none.
+ */
 export function defaultSealKeySources(url: string, random: RandomSource): SealKeySources {
   if (url === "sqlite::memory:") return { text: newKeyText(random) }
   const file = sqliteFile(url)
@@ -28,7 +31,7 @@ export function defaultSealKeySources(url: string, random: RandomSource): SealKe
 
 export interface FoundSealKeys {
   readonly ring: KeyRing
-  /** Set when the file was made just now: say so, because whoever loses it loses what it seals. */
+  /** Path of the file, if it was just created. Report it to the operator: without the file, sealed values are lost. */
   readonly createdFile: string | undefined
 }
 
@@ -44,17 +47,17 @@ export async function findSealKeys(
   return found
 }
 
-/** What a start would find, without making a key, changing a file or remembering anything. */
+/** Seal keys that a start would find, determined without creating a key or changing anything. */
 export interface SealKeysAtHand {
   readonly used: readonly string[]
   readonly ring: KeyRing | undefined
-  /** Why a start would be refused, or be sealed. */
+  /** Reason why a start would fail or leave the server sealed. */
   readonly problem: UnusableStore | undefined
-  /** Where the keys come from, or would; undefined where that is no file. */
+  /** Path of the key file, existing or to be created; undefined if the keys come from elsewhere. */
   readonly file: string | undefined
 }
 
-/** `session` is undefined where there is no store yet. */
+/** Inspects the seal keys. `session` is undefined if the database does not exist yet. */
 export async function sealKeysAtHand(
   session: QueryRunner | undefined,
   { text, file, defaultFile }: SealKeySources,
@@ -76,12 +79,12 @@ export async function sealKeysAtHand(
   }
 }
 
-/** Values are sealed in the store, and no key is there to open them with; one may come. */
+/** The database has sealed values and no seal key is configured. A key may be added later. */
 export class SealedStore extends UnusableStore {
   override readonly name = "SealedStore"
 }
 
-/** Puts a new key first. What was sealed before opens under the old ones, which stay. */
+/** Adds a new key in front. The old keys stay and open what they sealed. */
 export async function rotateKeyFile(file: string, random: RandomSource): Promise<KeyRing> {
   const before = await readFile(file, "utf8")
   const text = `${newKeyText(random)}\n${before}`
@@ -90,7 +93,7 @@ export async function rotateKeyFile(file: string, random: RandomSource): Promise
   return ring
 }
 
-/** Takes a key out of its file, where it is one of several. */
+/** Removes a key from its file. Throws `UnusableStore` if no key would be left. */
 export async function removeFromKeyFile(file: string, keyId: string): Promise<void> {
   const isOther = (word: string) => word.trim() === "" || parseKeyRing(word).current.id !== keyId
   const lines = (await readFile(file, "utf8")).split("\n").flatMap((line) => {
@@ -105,10 +108,10 @@ export async function removeFromKeyFile(file: string, keyId: string): Promise<vo
   await writeDurably(file, text, 0o600)
 }
 
-/** The keys that may have sealed something in the store, by id; a start without one of them is refused. */
+/** Returns the ids of keys that may have sealed values in the database. A start without one of them fails. */
 export const rememberedKeyIds = (database: Database): Promise<readonly string[]> => database.read(usedKeyIds)
 
-/** From here on the store opens without this key. See first that nothing is sealed under it. */
+/** Forgets a key id, so that a start no longer needs the key. Check first that no value is sealed under it. */
 export async function forgetKeyId(database: Database, keyId: string): Promise<void> {
   await database.transact(async (session) => {
     const ids = (await usedKeyIds(session)).filter((id) => id !== keyId)
@@ -143,7 +146,7 @@ async function load(
   return { ring: parseKeyRing(created), createdFile: defaultFile }
 }
 
-/** Some may come where values are sealed, and the server waits for it. */
+/** Returns a `SealedStore` if there are sealed values: the server then waits for a key. */
 function noKey(file: string | undefined, used: readonly string[]): UnusableStore {
   const advice = "name its file with --seal-key-file, or put it into CHANCERY_SEAL_KEY."
   if (used.length === 0) {
@@ -209,9 +212,9 @@ async function readIfPresent(file: string): Promise<string | undefined> {
 }
 
 /**
- * Changes with every way to replace what a path leads to: by writing over it, by renaming, or, as Kubernetes does with
- * secrets, by turning a symbolic link in the path. A watch follows the file and not its name, and hears nothing from a
- * network file system. A pipe has been read once and for all.
+ * Returns a text that changes whenever the content at a path is replaced: by overwriting, by renaming, or by switching a symbolic link in
+ * the path, as Kubernetes does with secrets. A watch would follow the inode instead of the path, and gets no events from network file
+ * systems. The text of a pipe never changes, because a pipe cannot be read again.
  */
 export async function fileVersion(path: string): Promise<string> {
   try {

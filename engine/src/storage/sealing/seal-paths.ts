@@ -1,5 +1,5 @@
-// What each sealed value is bound to: the record that it belongs to. Rows seal and open under these paths, and a new seal
-// key is put on everything by them (`sealed-places.ts`).
+// Path of each sealed value: the record that the value is bound to. Repositories seal and open values with these paths, and `rewrap` uses
+// them for all columns of `sealed-columns.ts`.
 export const sealPaths = {
   sshKey: (id: string): string => `ssh-keys/${id}`,
   oauthClientSecret: (id: string): string => `oauth-clients/${id}/secret`,
@@ -8,7 +8,7 @@ export const sealPaths = {
   webhookSecret: (id: string): string => `webhooks/${id}/secret`,
   variable: (id: string): string => `variables/${id}`,
   stateDocument: (stateVersionId: string, document: string): string => `state-versions/${stateVersionId}/${document}`,
-  /** Each attempt to send a document is one of its own. */
+  /** Each attempt to upload a document has its own path. */
   sentDocument: (stateVersionId: string, document: string, id: string): string =>
     `state-versions/${stateVersionId}/${document}/${id}`,
   stateVersionOutput: (id: string): string => `state-version-outputs/${id}`,

@@ -1,5 +1,5 @@
-// Every place in the store where a sealed value stands. A column of sealed values that is missing here would keep its old
-// seal key for ever; a test compares this list with the schema.
+// All columns of sealed values. A column missing here would keep values under old seal keys after a rotation. A test compares this list
+// with the schema.
 import { sql, type RawBuilder } from "kysely"
 import { chunkPath, streamChunkPath } from "./key-sealing.ts"
 import { sealPaths } from "./seal-paths.ts"
@@ -8,17 +8,17 @@ import type { Tables } from "../schema/tables.ts"
 export interface SealedColumn {
   readonly table: keyof Tables
   readonly column: string
-  /** The primary key. */
+  /** Columns of the primary key. */
   readonly key: readonly string[]
-  /** How many values fit into one transaction that is soon over. */
+  /** Number of values per transaction, which must be short. */
   readonly batch: number
-  /** What else the path needs, under the name `extra`. */
+  /** Expression that the path needs, selected as `extra`. */
   readonly extra?: RawBuilder<unknown>
   readonly path: (row: Readonly<Record<string, string | number>>) => string
 }
 
 const small = 200
-/** Up to 1 MiB each. */
+/** Batch size of values of up to 1 MiB each. */
 const large = 4
 
 export const sealedPlaces: readonly SealedColumn[] = [

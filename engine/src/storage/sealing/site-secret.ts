@@ -1,24 +1,24 @@
-// Secrets of the site itself: made once, kept sealed in the database and shared by all replicas.
+// Secrets of the whole installation: created once, stored sealed, and shared by all replicas.
 import type { RandomSource } from "../../core/random.ts"
 import type { Sealer } from "../../core/sealing.ts"
 import type { Database } from "../sql/database.ts"
 import { sealKeyIdOf, tryOpen } from "./key-sealing.ts"
 import { type QueryRunner, statement } from "../sql/query-runner.ts"
 
-/** `signing-key` makes signed addresses, `audit-salt` the hashes in the audit log. */
+/** `signing-key` signs URLs, `audit-salt` is for the hashes in the audit log. */
 const siteSecretNames = ["signing-key", "audit-salt"] as const
 export type SiteSecretName = (typeof siteSecretNames)[number]
 
-/** What came of putting values under another seal key. */
+/** Result of sealing values under another key. */
 export interface Rewrapped {
   readonly rewrapped: number
-  /** Values that do not open: under a key that is not known, or damaged. They stay as they are. */
+  /** Number of values that do not open: under an unknown key, or damaged. They stay unchanged. */
   readonly unopened: number
-  /** Of the first of them. */
+  /** Message of the first of these errors. */
   readonly firstProblem: string | undefined
 }
 
-/** 32 random bytes; the first to come makes them. */
+/** Returns the secret, 32 random bytes. The first caller creates it. */
 export async function siteSecret(
   database: Database,
   name: SiteSecretName,
@@ -29,7 +29,7 @@ export async function siteSecret(
   return sealer.open(name, stored ?? (await makeSecret(database, name, sealer, random)))
 }
 
-/** Seals those anew that do not begin with the header. */
+/** Seals each secret again that does not begin with `header`. */
 export async function rewrapSiteSecrets(session: QueryRunner, sealer: Sealer, header: Uint8Array): Promise<Rewrapped> {
   let [rewrapped, unopened, firstProblem] = [0, 0, undefined as string | undefined]
   for (const name of siteSecretNames) {
@@ -47,7 +47,7 @@ export async function rewrapSiteSecrets(session: QueryRunner, sealer: Sealer, he
   return { rewrapped, unopened, firstProblem }
 }
 
-/** The seal keys that they are under, one for each. */
+/** Returns the id of the seal key of each secret. */
 export async function siteSecretKeyIds(session: QueryRunner): Promise<readonly string[]> {
   const ids: string[] = []
   for (const name of siteSecretNames) {
@@ -64,7 +64,7 @@ const textOf = (sealed: Uint8Array): string => JSON.stringify(Buffer.from(sealed
 const findSetting = statement((db, { name }: { name: string }) =>
   db.selectFrom("settings").select("value").where("name", "=", name),
 )
-/** Whoever comes second keeps what the first wrote. */
+/** The second of two concurrent inserts keeps the value of the first. */
 const insertSetting = statement((db, { name, value }: { name: string; value: string }) =>
   db
     .insertInto("settings")
