@@ -1,6 +1,6 @@
-// Backup and restore of the embedded store. A backup is one self-contained SQLite file, taken beside a running server
-// from one snapshot, checked before it gets its name. Secrets in it stay sealed: without the seal key it does not
-// give them away, and with the key lost it cannot give them back.
+// Backup and restore of the embedded database. A backup is one self-contained SQLite file. It is made from one snapshot while a server may
+// be running, and verified before it gets its final name. Secrets in it stay sealed: without the seal key they cannot be read, and if the
+// key is lost they cannot be recovered.
 import { closeSync, existsSync, openSync, statSync } from "node:fs"
 import { copyFile, readFile, rm } from "node:fs/promises"
 import { backup, DatabaseSync } from "node:sqlite"
@@ -17,18 +17,18 @@ export interface BackupContent {
 
 export interface BackupReport extends BackupContent {
   readonly file: string
-  /** Where the copy of the seal key lies, if one was asked for. */
+  /** Path of the copy of the seal key, if one was requested. */
   readonly sealKeyFile: string | undefined
 }
 
 export type BackupProgress = (progress: { readonly donePages: number; readonly totalPages: number }) => void
 
 export interface BackupOptions {
-  /** The database file of a server, running or not. */
+  /** Path of the database, whether a server is running or not. */
   readonly file: string
-  /** The file to make; it must not exist. */
+  /** Path of the backup, which must not exist. */
   readonly target: string
-  /** Copies this file to `TARGET.seal-key`, but over no other key. Kept apart, the backup alone reveals no secret. */
+  /** Copies this file to `TARGET.seal-key`, but never over another key. Kept apart, the backup alone reveals no secret. */
   readonly sealKeyFile?: string | undefined
   readonly progress?: BackupProgress | undefined
 }
@@ -38,7 +38,7 @@ export async function backUp({ file, target, sealKeyFile, progress }: BackupOpti
   if (existsSync(target)) throw new BackupRefused(`${target} exists already; choose another name or remove it.`)
   const sealKey = sealKeyFile === undefined ? undefined : await readFile(sealKeyFile)
   const sealKeyCopy = `${target}.seal-key`
-  // It may be the last copy of another store's, without which that is lost.
+  // An existing copy may be the last one of another database's key, whose secrets would be lost.
   if (sealKey !== undefined && existsSync(sealKeyCopy) && !sealKey.equals(await readFile(sealKeyCopy))) {
     throw new BackupRefused(`${sealKeyCopy} holds another key already; choose another name, or move it away.`)
   }
@@ -58,14 +58,14 @@ export async function backUp({ file, target, sealKeyFile, progress }: BackupOpti
 
 export interface RestoreOptions {
   readonly backup: string
-  /** The database file to put in place. */
+  /** Path of the database to create or replace. */
   readonly file: string
-  /** Replaces a database that is there; a running server's never. */
+  /** Replaces an existing database, but never that of a running server. */
   readonly overwrite?: boolean | undefined
   readonly progress?: BackupProgress | undefined
 }
 
-/** The seal key is not restored: it is put back by hand, where the server looks for it. */
+/** Restores a backup. Throws `BackupRefused`. Does not restore the seal key: the operator puts it where the server expects it. */
 export async function restore({ backup: source, file, overwrite, progress }: RestoreOptions): Promise<BackupContent> {
   if (!existsSync(source)) throw new BackupRefused(`There is no backup at ${source}.`)
   const occupied = existsSync(file) && statSync(file).size > 0
@@ -75,13 +75,13 @@ export async function restore({ backup: source, file, overwrite, progress }: Res
   if (occupied) rejectLive(file)
   const partial = `${file}.restoring`
   try {
-    // The copy is checked, not the backup: checking a database may write beside it, and the medium may be read-only.
+    // Verifies the copy and not the backup: verification may write files next to it, and its medium may be read-only.
     closeSync(openSync(partial, "w", 0o600))
     await copyFile(source, partial)
     const content = verifyBackup(partial, source)
-    // Asked again, as late as can be: the copy took time.
+    // Checked again as late as possible, because the copy took time.
     if (occupied) rejectLive(file)
-    // The log of the database that leaves must not be replayed over the one that comes.
+    // The log of the replaced database must not be replayed over the restored one.
     await removeLogs(file)
     await moveDurably(partial, file)
     const pages = Math.ceil(content.bytes / pageBytes)
@@ -92,7 +92,10 @@ export async function restore({ backup: source, file, overwrite, progress }: Res
   }
 }
 
-/** `named` is what the person calls the file. Throws `BackupRefused` unless the file is whole, and of this release or an older one. */
+/**
+ * Verifies that the file is intact and of this release or an older one. Throws `BackupRefused`, or `NewerDatabase`. `named` is the file's
+ * name in errors.
+ */
 export function verifyBackup(file: string, named = file): BackupContent {
   const database = openBackup(file, named)
   try {
@@ -117,7 +120,7 @@ export class BackupRefused extends Error {
 }
 
 const pageBytes = 4096
-/** Pages between two reports of progress: 1 MiB. */
+/** Number of pages between two progress reports: 1 MiB. */
 const pagesAtOnce = 256
 
 async function copySnapshot(file: string, partial: string, progress: BackupProgress | undefined) {
@@ -125,7 +128,7 @@ async function copySnapshot(file: string, partial: string, progress: BackupProgr
   closeSync(openSync(partial, "w", 0o600))
   const source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
   try {
-    // An open snapshot: without it every commit of the server would start the copy anew.
+    // Holds a snapshot open: otherwise every commit of the server would restart the copy.
     source.exec("begin")
     const rows = countRows(source)
     await backup(source, partial, {
@@ -140,7 +143,7 @@ async function copySnapshot(file: string, partial: string, progress: BackupProgr
   }
 }
 
-/** Opened for writing once, to leave write-ahead mode: a backup is one file. */
+/** Opens the database and ends WAL mode, because a backup must be a single file. */
 function openBackup(file: string, named: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 5_000 })
   try {
@@ -153,7 +156,7 @@ function openBackup(file: string, named: string): DatabaseSync {
   }
 }
 
-/** Leaving write-ahead mode takes the file alone: whoever else has it open refuses that. */
+/** Throws if another process has the file open, in which case SQLite cannot end WAL mode. */
 function rejectLive(file: string): void {
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
@@ -162,7 +165,7 @@ function rejectLive(file: string): void {
     if (isSqliteError(error) && (error.errcode & primaryCodeMask) === busyCode) {
       throw new BackupRefused(`A running server uses ${file}; stop it first.`)
     }
-    // Damaged, which may be why it is restored.
+    // The database is damaged, which may be the reason for restoring it.
   } finally {
     database.close()
   }
@@ -175,7 +178,7 @@ const isSqliteError = (error: unknown): error is Error & { errcode: number } =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number"
 
 function countRows(database: DatabaseSync): Record<string, number> {
-  // A virtual table's own tables are counted by `integrity_check`, not by us.
+  // `integrity_check` covers the shadow tables of virtual tables.
   const tables = texts(
     database,
     `select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'

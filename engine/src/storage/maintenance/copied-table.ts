@@ -1,4 +1,4 @@
-// What is the same of a table in two stores, whatever database each of them is, and the order in which both tell its rows.
+// Common description of a table in two stores on either database, and the order in which both return its rows.
 import { createHash } from "node:crypto"
 import { nameNumbers } from "../sql/name-search.ts"
 
@@ -16,33 +16,33 @@ export interface CopiedColumn {
 export interface TableShape {
   readonly name: string
   readonly columns: readonly CopiedColumn[]
-  /** Lists of columns that are never null and tell rows apart: the primary key first, where there is one. */
+  /** Unique lists of columns that are never null; the primary key first, if there is one. */
   readonly keys: readonly (readonly string[])[]
 }
 
 export interface CopiedTable {
   readonly name: string
-  /** The same in both stores. */
+  /** Identical in both stores. */
   readonly columns: readonly CopiedColumn[]
-  /** What this store finds rows by; in each store the rows are in the same order by its key. */
+  /** Key by which this store finds rows. Ordered by their own keys, both stores return the rows in the same order. */
   readonly key: readonly CopiedColumn[]
 }
 
-/** Rows of one page, and about how many bytes: what is held in memory at once. */
+/** Bounds of one page, which limit the use of memory. `bytes` is approximate. */
 export const pageLimits = { rows: 1_000, bytes: 4 * 1024 * 1024 } as const
 
-/** Of tables that are there in one store because of how it does things, or while a copy is made. */
+/** Tables that are not copied: each store has its own, or they exist only during a copy. */
 export const ownTables: ReadonlySet<string> = new Set(["migrations", "unfinished_copy_references"])
 
-/** Without what the store numbers for itself. */
+/** Returns the columns without the one that each store numbers itself. */
 export const copiedColumns = ({ name, columns }: TableShape): readonly CopiedColumn[] =>
   columns.filter((column) => name !== nameNumbers.table || column.name !== nameNumbers.column)
 
-/** Throws where the shape has no column that is asked for: `describeDifference` is asked before. */
+/** Describes a table by the columns that both stores share. Call `describeDifference` first, which checks that they exist. */
 export function copiedTable(shape: TableShape, columns: readonly CopiedColumn[]): CopiedTable {
   const byName = new Map(columns.map((column) => [column.name, column]))
   const usable = shape.keys.filter((key) => key.every((name) => byName.has(name)))
-  // Of several keys each store names others first; the shortest is the same in all of them.
+  // The two databases list unique keys in different orders. The shortest key is the same in both.
   const [primary] = shape.keys
   const shortest = usable.toSorted((one, other) => one.length - other.length)[0]
   const names = primary !== undefined && usable.includes(primary) ? primary : shortest
@@ -50,7 +50,7 @@ export function copiedTable(shape: TableShape, columns: readonly CopiedColumn[])
   return { name: shape.name, columns, key }
 }
 
-/** One sentence, or undefined when every row of the one fits into the other. */
+/** Returns one sentence on the difference, or undefined if every row of `from` fits into `to`. */
 export function describeDifference(from: TableShape, to: TableShape | undefined): string | undefined {
   if (to === undefined) return `The table ${from.name} is none of Chancery's; move it out of the store first.`
   const kinds = new Map(copiedColumns(to).map(({ name, kind }) => [name, kind]))
@@ -62,7 +62,7 @@ export function describeDifference(from: TableShape, to: TableShape | undefined)
   return missing === undefined ? undefined : `The table ${from.name} has lost its column ${missing}.`
 }
 
-/** SQL that orders by a key, with the null of a column before everything else in both dialects. */
+/** Returns SQL terms that order by a key. Null sorts before all other values in both dialects. */
 export const keyTerms = (key: readonly CopiedColumn[], emptyBlob: string): readonly string[] =>
   key.flatMap(({ name, kind, isNullable }) => {
     if (!isNullable) return [quoted(name)]
@@ -70,7 +70,7 @@ export const keyTerms = (key: readonly CopiedColumn[], emptyBlob: string): reado
     return [`case when ${quoted(name)} is null then 0 else 1 end`, `coalesce(${quoted(name)}, ${empty})`]
   })
 
-/** The values that `keyTerms` have in a row. */
+/** Returns the values of `keyTerms` for a row. */
 export function keyValues({ columns, key }: CopiedTable, row: Row): readonly Cell[] {
   return key.flatMap(({ name, kind, isNullable }) => {
     const cell = row[columns.findIndex((column) => column.name === name)] ?? null
@@ -87,7 +87,7 @@ export const bytesOf = (cell: Cell): number => {
   return cell instanceof Uint8Array ? cell.byteLength : 8
 }
 
-/** Of rows in their order; the same for the same values in both dialects. */
+/** Digest of rows in order. Equal values have equal digests in both dialects. */
 export class RowDigest {
   readonly #hash = createHash("sha256")
 

@@ -1,33 +1,33 @@
 import { type Migration, unfinishedCopy } from "../schema/migrate.ts"
 import type { CopiedTable, Row, TableShape } from "./copied-table.ts"
 
-/** One side of a copy: a store that nobody else uses as long as it is open here. */
+/** One side of a copy: a store that has no other users while it is open here. */
 export interface CopyEnd extends AsyncDisposable {
   shapes(): Promise<readonly TableShape[]>
   count(table: CopiedTable): Promise<number>
-  /** At most a page of rows in the order of the key, beyond those of `after`; none when there are no more. */
+  /** Returns at most one page of rows in key order, after the row `after`. Returns none at the end. */
   page(table: CopiedTable, after: Row | undefined): Promise<readonly Row[]>
 }
 
-/** Read in one snapshot, and changed by nobody until it is closed. */
+/** Side that is read in one snapshot. The store does not change until it is closed. */
 export interface CopySource extends CopyEnd {
-  /** The last number that the store gave to a row of a table that it numbers, also of rows that are gone. */
+  /** Returns the last assigned row number of each table that numbers its rows, including numbers of deleted rows. */
   lastNumbers(): Promise<ReadonlyMap<string, bigint>>
 }
 
 export interface CopyTarget extends CopyEnd {
-  /** The last of those that were written, by the key. */
+  /** Returns the last written row in key order. */
   lastRow(table: CopiedTable): Promise<Row | undefined>
-  /** All of them or none. */
+  /** Writes all of the rows or none. */
   write(table: CopiedTable, rows: readonly Row[]): Promise<void>
-  /** Makes the copy a store: references hold again, numbers go on after the last, and what is derived is derived. */
+  /** Completes the copy: restores foreign keys, continues row numbers after the last ones, and fills derived tables. */
   finish(lastNumbers: ReadonlyMap<string, bigint>): Promise<void>
 }
 
-/** The copy is not made; the sentence says why and what to do. */
+/** The copy was rejected. The message gives the reason and the remedy. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused"
-  /** What is in the way may end by itself or can be stopped. */
+  /** True if the obstacle may end by itself or can be stopped. */
   readonly isTemporary: boolean
 
   constructor(message: string, { isTemporary = false, ...options }: ErrorOptions & { isTemporary?: boolean } = {}) {
@@ -36,5 +36,5 @@ export class CopyRefused extends Error {
   }
 }
 
-/** Applied last, and taken out when the copy is a store. */
+/** Returns the migration that marks a database as an unfinished copy. It is applied last and removed when the copy is complete. */
 export const beginningCopy = (up: Migration["up"]): Migration => ({ name: unfinishedCopy, up })

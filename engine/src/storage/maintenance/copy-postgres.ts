@@ -1,4 +1,4 @@
-// PostgreSQL as one side of a copy: one connection of its own, without the limits of time that servers have.
+// PostgreSQL as one side of a copy: one separate connection, without the timeouts of servers.
 import { Client, DatabaseError, types } from "pg"
 import { sql } from "kysely"
 import {
@@ -18,13 +18,13 @@ import { faultOf } from "../postgres/postgres-errors.ts"
 import { unreachableDatabase } from "../postgres/postgres.ts"
 
 const applicationName = "chancery storage copy"
-/** That of servers (postgres.ts). */
+/** `application_name` of servers (postgres.ts). */
 const serverName = "chancery"
-/** Held by whoever copies into a database ("copying" in ASCII). */
+/** Advisory lock of a copy into a database ("copying" in ASCII). */
 const copyLock = "27988551558327911"
 const connectTimeoutMs = 5_000
 
-/** Where there are no tables nothing is applied. */
+/** Returns the applied migrations; none if there are no tables. */
 export async function appliedInPostgres(url: string): Promise<readonly string[]> {
   await using connection = await Connection.open(url)
   const tables = (await connection.rows(tableNames)).map(([name]) => String(name))
@@ -42,7 +42,7 @@ export async function openPostgresSource(url: string): Promise<CopySource> {
   const tables = (await connection.rows(tableNames)).map(([name]) => quoted(String(name)))
   await connection.run("begin isolation level repeatable read")
   try {
-    // The first statement, so that the snapshot is taken once nobody writes any more.
+    // This is the first statement, so that the snapshot is taken after all writes have ended.
     await connection.run(`lock table ${tables.join(", ")} in share mode nowait`)
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.code !== lockNotAvailable) throw error
@@ -56,7 +56,7 @@ export async function openPostgresSource(url: string): Promise<CopySource> {
   return new PostgresEnd(connection, views)
 }
 
-/** A store to which `beginPostgresCopy` was applied. */
+/** Opens a database to which `beginPostgresCopy` was applied. */
 export async function openPostgresTarget(url: string): Promise<CopyTarget> {
   await using opening = new AsyncDisposableStack()
   const connection = opening.use(await Connection.open(url))
@@ -70,8 +70,8 @@ export async function openPostgresTarget(url: string): Promise<CopyTarget> {
 }
 
 /**
- * Rows that migrations have made are in the source as well. References are followed again once every row is there: their
- * order would be another one for each table, and for some there is none.
+ * Deletes rows that migrations inserted: the source has them as well. Drops foreign keys until all rows are written: each table would need
+ * another insertion order, and for some there is none.
  */
 export const beginPostgresCopy = beginningCopy(async (session) => {
   await session.execute(
@@ -102,14 +102,14 @@ async function rejectServers(connection: Connection): Promise<void> {
   throw new CopyRefused("Running servers are connected to the database; stop them first.", { isTemporary: true })
 }
 
-/** Where a table is read from, when not from itself, and by which key. */
+/** Relation and key by which a table is read, if not by its own. */
 type Views = ReadonlyMap<string, { readonly relation: string; readonly key: readonly string[] }>
 const noViews: Views = new Map()
 
 /**
- * Places in the feed of events are transactions of this server, which mean nothing to another one and would hide what is
- * written there. So the copy has all events before its first transaction, in their order, with the numbers that they have
- * unless one of a later transaction is smaller than one before.
+ * Positions in the event feed contain transaction ids of this server. On another server they would be meaningless and hide new events. The
+ * copy therefore puts all events before its first transaction (id 0), in their order. Events keep their numbers, unless a later transaction
+ * has a smaller number than an earlier one.
  */
 async function numberEvents(connection: Connection): Promise<Views> {
   await connection.run(`create temp table copied_places on commit drop as
@@ -173,7 +173,7 @@ const columnsOf = `select a.attname::text, format_type(a.atttypid, null), a.attn
   from pg_attribute as a join pg_class as c on c.oid = a.attrelid join pg_namespace as n on n.oid = c.relnamespace
   where n.nspname = current_schema() and c.relname = $1 and a.attnum > 0 and not a.attisdropped order by a.attnum`
 
-/** The primary key first, then by name. What is partitioned has its keys in its partitions, which are alike. */
+/** Selects the unique keys: the primary key first, then by name. A partitioned table has them on its partitions, which are alike. */
 const keysOf = `select array_to_json(array(
     select a.attname from unnest(i.indkey::smallint[]) with ordinality as k (attnum, place)
     join pg_attribute as a on a.attrelid = i.indrelid and a.attnum = k.attnum order by k.place
@@ -185,7 +185,7 @@ const keysOf = `select array_to_json(array(
   where n.nspname = current_schema() and c.relname = $1 and i.indisunique and i.indpred is null and i.indexprs is null
   order by i.indisprimary desc, x.relname`
 
-/** Columns that draw their own numbers, and the last one that was drawn. */
+/** Selects identity columns with their sequences. */
 const sequences = `select c.relname::text, a.attname::text,
     pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname)
   from pg_attribute as a join pg_class as c on c.oid = a.attrelid join pg_namespace as n on n.oid = c.relnamespace
@@ -227,7 +227,7 @@ class PostgresEnd implements CopySource, CopyTarget {
     return Number(row?.[0])
   }
 
-  // A row's length is known without reading it: a page ends with the row that makes it too long.
+  // The database knows the length of a row without reading it. A page ends with the row that exceeds the limit.
   async page(table: CopiedTable, after: Row | undefined): Promise<readonly Row[]> {
     const terms = keyTerms(table.key, "''::bytea").join(", ")
     const beyond = after === undefined ? [] : keyValues(table, after)
@@ -295,8 +295,8 @@ class PostgresEnd implements CopySource, CopyTarget {
     await this.#connection.run("drop table unfinished_copy_references")
     await this.#connection.run("delete from migrations where name = $1", [unfinishedCopy])
     await this.#connection.run("commit")
-    // Until the server does it by itself, it would plan as for an empty database. What is empty stays unknown, because nothing
-    // is expected of a table that was found so, and a partition has yet to fill.
+    // Without statistics, the planner assumes an empty database until autovacuum has run. Empty tables stay unanalyzed: analyzed ones would
+    // be expected to stay empty, and partitions have yet to fill.
     for (const [table] of await this.#connection.rows(writtenTables))
       await this.#connection.run(`analyze ${String(table)}`)
   }
@@ -323,7 +323,7 @@ function kindOf(type: string): CopiedColumn["kind"] {
   return kind
 }
 
-/** Integers of every length as `bigint`, as SQLite hands them out as well. */
+/** Reads integers of every size as `bigint`, as SQLite returns them. */
 const integerTypes: ReadonlySet<number> = new Set([types.builtins.INT2, types.builtins.INT4, types.builtins.INT8])
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>
   integerTypes.has(oid) ? BigInt : typeParserOf(oid, format)
@@ -346,7 +346,7 @@ class Connection implements AsyncDisposable {
     // What is under way then fails and says so.
     client.on("error", () => {})
     await client.connect().catch((error: unknown) => {
-      // What may pass is told from what waits for a person.
+      // Separates temporary failures from those that an operator must fix.
       throw faultOf(error) === "other" ? error : unreachableDatabase(error)
     })
     const connection = new Connection(client)

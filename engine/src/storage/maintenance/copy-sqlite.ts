@@ -1,5 +1,5 @@
-// SQLite as one side of a copy. The file is held in exclusive mode: while a server has it open it cannot be taken, and while
-// it is held no server can open it.
+// SQLite as one side of a copy. The file is opened in exclusive locking mode. This fails while a server has it open, and prevents servers
+// from opening it until the copy ends.
 import { existsSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue } from "node:sqlite"
 import { sql } from "kysely"
@@ -20,7 +20,7 @@ import { unfinishedCopy } from "../schema/migrate.ts"
 import { nameNumbers } from "../sql/name-search.ts"
 import { isBusy } from "../sqlite/sqlite-connection.ts"
 
-/** Where there is no file there is nothing applied. */
+/** Returns the applied migrations; none if the file does not exist. */
 export function appliedInSqlite(file: string): readonly string[] {
   if (!existsSync(file)) return []
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
@@ -38,7 +38,7 @@ export function openSqliteSource(file: string): CopySource {
   return new SqliteEnd(held(file, "begin immediate", "A running server uses"))
 }
 
-/** A store to which `beginSqliteCopy` was applied. */
+/** Opens a database to which `beginSqliteCopy` was applied. */
 export function openSqliteTarget(file: string): CopyTarget {
   const database = held(file, "begin immediate; commit", "Another process uses")
   if (!texts(database, "select name from migrations").includes(unfinishedCopy)) {
@@ -49,12 +49,12 @@ export function openSqliteTarget(file: string): CopyTarget {
   return new SqliteEnd(database)
 }
 
-/** Rows that migrations have made are in the source as well. */
+/** Deletes rows that migrations inserted: the source has them as well. */
 export const beginSqliteCopy = beginningCopy(async (session) => {
   const tables = await session.queryMany(
     sql<{ name: string }>`select name from (${sql.raw(tableNames)}) where name <> 'migrations'`,
   )
-  // Where references are followed, rows that others refer to take those with them.
+  // Cascading foreign keys may delete rows of several tables at once.
   for (const { name } of tables) await session.execute(sql`delete from ${sql.table(name)}`)
 })
 
@@ -176,7 +176,7 @@ class SqliteEnd implements CopySource, CopyTarget {
     })
   }
 
-  /** A table that never gives a number twice has a row in `sqlite_sequence` once it has had one of its own. */
+  /** Returns true for an `autoincrement` table. It gets its row in `sqlite_sequence` with its first number. */
   #isNumbered(name: string): boolean {
     const [table] = this.#objects("select sql from sqlite_schema where type = 'table' and name = ?", name)
     return /\bautoincrement\b/i.test(String(table?.["sql"]))

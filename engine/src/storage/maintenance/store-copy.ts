@@ -1,8 +1,8 @@
-// A copy of one store into another, from either database to either. The source is held for as long as it is read, so that the
-// copy is of one moment. The target is brought to the schema of the source, and carries a migration that no release knows
-// until every table is compared, so that nobody serves half a copy; what an interrupted copy has written stays, and the next
-// one goes on behind it, since every table is written in the order of its key. Values stay as they are: what is sealed is
-// bound to its record and not to its database.
+// Copies one store into another, from either database to either. The source is locked while it is read, so that the copy is of one moment.
+// The target gets the schema of the source. Until all tables have been compared, it also has a migration that no release knows, so that no
+// server serves half a copy.
+// Every table is written in key order, so an interrupted copy is resumed after its last row. Sealed values are copied unchanged: they are
+// bound to their record and not to the database.
 import { existsSync, realpathSync } from "node:fs"
 import { systemRuntime } from "../../core/runtime.ts"
 import { missingRanges } from "../../pki/issuance/certificate-partitions.ts"
@@ -25,9 +25,9 @@ import { migrations } from "../schema/migrations/index.ts"
 import { rememberedKeyIds } from "../sealing/seal-keys.ts"
 
 export interface StoreCopyOptions {
-  /** `sqlite:PATH` or `postgres://…`, of a store that no server uses. */
+  /** `sqlite:PATH` or `postgres://…` of a store that no server uses. */
   readonly from: string
-  /** Where nothing is yet, or a copy that was interrupted. */
+  /** URL of an empty database, a new file, or an interrupted copy. */
   readonly to: string
   readonly progress?: StoreCopyProgress | undefined
 }
@@ -40,23 +40,23 @@ export type StoreCopyProgress = (step: {
 
 export interface CopiedRows {
   readonly rows: number
-  /** SHA-256 of all values in the order of the key, the same in both stores. */
+  /** SHA-256 of all values in key order, equal in both stores. */
   readonly digest: string
 }
 
 export interface StoreCopyReport {
   readonly tables: Readonly<Record<string, CopiedRows>>
-  /** Rows that an earlier copy had written already. */
+  /** Number of rows that an earlier, interrupted copy had already written. */
   readonly resumedRows: number
-  /** Of the keys that the secrets in the store are sealed under. */
+  /** Ids of the keys that sealed the secrets in the store. */
   readonly sealKeyIds: readonly string[]
 }
 
-/** Which of the two stores failed; the cause says how. */
+/** One of the two stores failed. The cause is the original error. */
 export class CopyEndFailed extends Error {
   override readonly name = "CopyEndFailed"
   readonly url: string
-  /** While rows were copied: what was written stays, and the next copy goes on behind it. */
+  /** True while rows are copied: the written rows stay, and the next copy continues after them. */
   readonly isInFlight: boolean
 
   constructor(url: string, { cause, isInFlight = false }: { readonly cause: unknown; readonly isInFlight?: boolean }) {
@@ -66,14 +66,14 @@ export class CopyEndFailed extends Error {
   }
 }
 
-/** Throws `CopyRefused`, or `CopyEndFailed` for a store that cannot be used. */
+/** Copies a store. Throws `CopyRefused`, or `CopyEndFailed` for a store that cannot be used. */
 export async function copyStore({ from, to, progress }: StoreCopyOptions): Promise<StoreCopyReport> {
   rejectSame(from, to)
   const schema = await about(from, () => sourceSchema(from))
   await using source = await about(from, () => openSource(from))
   await about(to, () => begin(to, schema))
   const copied = await copyRows(source, { from, to, progress })
-  // What came after the schema of the source, as at the start of a server.
+  // Applies the migrations that the source lacks, as the start of a server does.
   await using target = await about(to, () => openDatabase(to))
   await about(to, () => target.migrate())
   return { ...copied, sealKeyIds: await rememberedKeyIds(target) }
@@ -105,7 +105,7 @@ const appliedIn = async (url: string): Promise<readonly string[]> => {
   return (await postgres()).appliedInPostgres(url)
 }
 
-// With its driver, which SQLite does without.
+// Imported on demand, with its driver, which SQLite does not need.
 const postgres = () => import("./copy-postgres.ts")
 
 async function sourceSchema(url: string): Promise<readonly string[]> {
@@ -127,7 +127,7 @@ async function openTarget(url: string): Promise<CopyTarget> {
   return file === undefined ? (await postgres()).openPostgresTarget(url) : openSqliteTarget(file)
 }
 
-/** Gives an empty target the schema of the source, and finds that of an unfinished copy as it should be. */
+/** Creates the schema of the source in an empty target, or checks that of an unfinished copy. */
 async function begin(url: string, schema: readonly string[]): Promise<void> {
   const applied = await appliedIn(url)
   const isUnfinished = applied.at(-1) === unfinishedCopy
@@ -143,7 +143,7 @@ async function begin(url: string, schema: readonly string[]): Promise<void> {
   await makeRanges(database)
 }
 
-/** So that rows come where a server would file them, and none has to be moved afterwards. */
+/** Creates the certificate partitions first, so that rows are inserted into their final partition and none must be moved later. */
 async function makeRanges(database: Database): Promise<void> {
   const ranges = filingRangesOver(database)
   const known = await ranges.list()
@@ -151,7 +151,7 @@ async function makeRanges(database: Database): Promise<void> {
   for (const range of missingRanges(systemRuntime().clock.now(), known)) await ranges.make(range)
 }
 
-/** A table in one of the two stores. */
+/** Table in one of the two stores. */
 interface Side<End extends CopyEnd = CopyEnd> {
   readonly url: string
   readonly end: End
@@ -263,7 +263,7 @@ function pairsOf(from: readonly TableShape[], to: readonly TableShape[]): readon
       const difference = describeDifference(shape, other)
       if (other === undefined || difference !== undefined) throw new CopyRefused(difference ?? "")
       const columns = copiedColumns(shape)
-      // Each store says what may be missing where; both must order by the same.
+      // The two stores may differ in which columns are nullable, but both must order by the same terms.
       const nullable = new Set(other.columns.flatMap(({ name, isNullable }) => (isNullable ? [name] : [])))
       const shared = columns.map((column) => ({
         ...column,

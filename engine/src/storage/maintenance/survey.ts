@@ -1,5 +1,5 @@
-// What a store is like, for whoever looks at it beside its servers: nothing is written, made or brought up to date, and a table
-// of a later release is not asked for.
+// Inspection of a store while servers may be running. Nothing is written, created or migrated. Callers query tables only if
+// `schemaStanding` reports the schema of this release.
 import { existsSync } from "node:fs"
 import { sql } from "kysely"
 import type { Instant } from "../../core/time.ts"
@@ -13,7 +13,7 @@ import { noStorageMetrics } from "../sql/storage-metrics.ts"
 
 export type StoreReader = Pick<Database, "dialect" | "read"> & AsyncDisposable
 
-/** Undefined where the file of an embedded store is not there yet. */
+/** Opens a store for reading. Returns undefined if the file of an embedded database does not exist. */
 export async function openReader(
   url: string,
   options: Required<Pick<DatabaseOptions, "random" | "log">>,
@@ -27,9 +27,9 @@ export async function openReader(
 
 export interface SchemaStanding {
   readonly appliedCount: number
-  /** Migrations of this release that the next start applies. */
+  /** Migrations of this release that the next start will apply. */
   readonly missing: readonly string[]
-  /** The first that a newer release has applied; this one refuses to start. */
+  /** First applied migration that this release does not know. A start would fail. */
   readonly unknown: string | undefined
 }
 
@@ -47,7 +47,7 @@ export async function schemaStanding(session: QueryRunner): Promise<SchemaStandi
   }
 }
 
-/** What SQLite finds wrong with the file, in its words, a few at most. Reads all of it. */
+/** Returns up to three problems that `quick_check` finds, in the words of SQLite. Reads the whole file. */
 export async function brokenParts(session: QueryRunner): Promise<readonly string[]> {
   const rows = await session.queryMany(sql<{ quick_check: string }>`pragma quick_check(3)`)
   return rows.map((row) => row.quick_check).filter((text) => text !== "ok")
@@ -58,17 +58,17 @@ export interface ServerFacts {
   readonly now: Instant
   readonly standby: boolean
   readonly readOnly: boolean
-  /** Whether migrations could be applied. */
+  /** True if the role may create tables, which migrations need. */
   readonly mayCreate: boolean
   readonly hasTrigrams: boolean
-  /** Of those that this role may have: of the server, its databases and the role, the least. */
+  /** Maximum number of connections of this role: the lowest limit of server, database and role. */
   readonly connectionMaximum: number
   readonly connectionCount: number
   /** Settings under which an acknowledged write may be lost, as `name = value`. */
   readonly unsafeSettings: readonly string[]
 }
 
-/** Of PostgreSQL. */
+/** Reads facts about a PostgreSQL server. */
 export async function serverFacts(session: QueryRunner): Promise<ServerFacts> {
   const row = await session.queryOne(sql<{
     version: string
@@ -117,7 +117,7 @@ export async function serverFacts(session: QueryRunner): Promise<ServerFacts> {
 export interface LeaseFacts {
   readonly name: string
   readonly holder: string
-  /** 0 while nobody holds it. */
+  /** 0 if no server holds the lease. */
   readonly expiresAt: Instant
   readonly doneAt: Instant | null
 }
@@ -129,7 +129,7 @@ export async function leaseFacts(session: QueryRunner): Promise<readonly LeaseFa
   return rows.map(({ name, holder, expires_at, done_at }) => ({ name, holder, expiresAt: expires_at, doneAt: done_at }))
 }
 
-/** A store is made with its first user. */
+/** Returns when the store was created, which is when its first user was. Returns 0 if there are no users. */
 export async function storeMadeAt(session: QueryRunner): Promise<Instant> {
   const query = session.db.selectFrom("users").select((user) => user.fn.min("created_at").as("made_at"))
   return (await session.queryOne(query))?.made_at ?? 0
@@ -143,7 +143,7 @@ export interface WebhookFacts {
   readonly deadLetterCount: number
 }
 
-/** Of those that something is the matter with. */
+/** Returns the webhooks that are disabled, are failing or have dead letters. */
 export async function troubledWebhooks(session: QueryRunner): Promise<readonly WebhookFacts[]> {
   const rows = await session.queryMany(
     session.db
@@ -177,13 +177,13 @@ export interface RoleFacts {
 }
 
 export interface UnboundedRoles {
-  /** In the order of mounts and names. */
+  /** Sorted by mount and name. */
   readonly roles: readonly RoleFacts[]
-  /** How many there are beside those. */
+  /** Number of further roles. */
   readonly leftOut: number
 }
 
-/** More than anybody reads in one go. */
+/** A longer list would not be read. */
 const rolesMaximum = 100
 
 /** Returns the roles whose requests may name any end of validity. */
