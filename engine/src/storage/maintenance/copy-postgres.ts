@@ -343,7 +343,7 @@ class Connection implements AsyncDisposable {
       application_name: applicationName,
       types: { getTypeParser },
     })
-    // What is under way then fails and says so.
+    // The pending query fails with the error.
     client.on("error", () => {})
     await client.connect().catch((error: unknown) => {
       // Separates temporary failures from those that an operator must fix.

@@ -1,6 +1,7 @@
-// Migrations are numbered, forward-only and named in one static array. The caller holds the database exclusively, so
-// that of two replicas that start together one applies them and the other finds them applied. Where servers of the release before
-// may be at work meanwhile, each is committed by itself: what it locks is free again before the next one begins.
+// Migrations are numbered, forward-only, and named in one static array. The caller holds the database exclusively: if two replicas start
+// together, one applies the migrations and the other finds them applied.
+// Servers of the previous release may run at the same time. Each migration then commits separately, so that its locks are released before
+// the next one begins.
 import { sql } from "kysely"
 import type { QueryRunner } from "../sql/query-runner.ts"
 import { UnusableStore } from "../sql/unusable-store.ts"
@@ -11,8 +12,8 @@ export interface Migration {
 }
 
 /**
- * Applies what is missing, or of a database that others use the next that is missing, and names it: nothing where nothing is.
- * Throws `NewerDatabase` when the database is ahead of this code.
+ * Applies the missing migrations and returns their names. On PostgreSQL, applies only the next one if the database has any already. Throws
+ * `NewerDatabase` if the schema is newer than this code.
  */
 export async function migrate(session: QueryRunner, migrations: readonly Migration[]): Promise<readonly string[]> {
   await session.execute(sql.raw(createTable[session.dialect]))
@@ -40,7 +41,7 @@ export function rejectNewer(applied: readonly string[], migrations: readonly Mig
   throw applied.includes(unfinishedCopy) ? new UnfinishedCopy() : new NewerDatabase(unknown)
 }
 
-/** Stands in a store for as long as another is copied into it, as a migration that no release knows: none serves it. */
+/** Name of the migration that marks an unfinished copy. No release knows it, so no server uses the database. */
 export const unfinishedCopy = "unfinished-copy"
 
 class UnfinishedCopy extends UnusableStore {

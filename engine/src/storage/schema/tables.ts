@@ -1,7 +1,7 @@
 import type { Generated } from "kysely"
 import type { AuthMethodType } from "../../access/logins/auth-method.ts"
-// Row types, one per table; both dialects have the same. Instants are epoch milliseconds, booleans 0 or 1, lists and
-// objects JSON text, names that compare case-insensitively stored folded beside the original.
+// Row types, one per table, the same for both dialects. Instants are epoch milliseconds, booleans are 0 or 1, lists and objects are JSON
+// text. Names that compare case-insensitively are also stored folded.
 export type Flag = 0 | 1
 
 export interface Tables {
@@ -97,7 +97,7 @@ export interface GenerationRow {
   number: number
 }
 
-/** Site-wide settings an administrator chooses, JSON text. */
+/** Site-wide settings, as JSON text. */
 export interface SettingRow {
   name: string
   value: string
@@ -116,7 +116,7 @@ export interface OrganizationRow {
   plan: string
   cost_estimation_enabled: Flag
   collaborator_auth_policy: string
-  /** JSON object of recorded settings that differ from their defaults; null where none does. */
+  /** JSON object of the settings that differ from their defaults; null if there are none. */
   settings: string | null
 }
 
@@ -125,21 +125,21 @@ export interface UserRow {
   username: string
   username_folded: string
   email: string
-  /** Null without an email. */
+  /** Null if there is no email address. */
   email_folded: string | null
   site_admin: Flag
   service_account: Flag
   created_at: number
-  /** Made by an invitation that was not accepted yet. */
+  /** 1 if an invitation created the user and was not accepted yet. */
   invited: Flag | null
 }
 
-/** Of users and teams, also of those that were deleted. */
+/** Entity name of a user or team; kept after deletion. */
 export interface EntityNameRow {
   name_folded: string
   name: string
   entity_id: string
-  /** The name is this one with the number behind it, unless that is 1. */
+  /** Name without its number. `name_folded` is this name, followed by `number` unless that is 1. */
   base_folded: string
   number: number
 }
@@ -158,11 +158,11 @@ export interface TeamRow {
   name: string
   name_folded: string
   visibility: string
-  /** JSON object of organization permissions that are true. */
+  /** JSON object of the organization permissions that are true. */
   access: string
   created_at: number
   sso_team_id: string | null
-  /** Null of teams from before there was a choice: their members do not. */
+  /** Null if the team is older than this setting: its members may not manage the token. */
   members_manage_token: Flag | null
 }
 
@@ -184,9 +184,9 @@ export interface TeamProjectRow {
   id: string
   team_id: string
   project_id: string
-  /** `read` where the access is custom: servers that do not know it yet grant no more. */
+  /** `read` for custom access, so that servers of earlier releases grant no more. */
   access: string
-  /** JSON of a custom access; counts only beside `read`. */
+  /** JSON of the custom access; used only if `access` is `read`. */
   custom: string | null
 }
 
@@ -195,7 +195,7 @@ export interface TokenRow {
   /** SHA-256 of the secret, hex. The secret itself is shown once and never stored. */
   hash: string
   kind: string
-  /** Exactly one owner column is set, by `kind`. */
+  /** Exactly one owner column is set, depending on `kind`. */
   user_id: string | null
   team_id: string | null
   organization_id: string | null
@@ -205,29 +205,29 @@ export interface TokenRow {
   created_at: number
   last_used_at: number | null
   expires_at: number | null
-  /** Of a service token: the one that made it. */
+  /** Parent of a service token. */
   parent_id: string | null
-  /** Null for any number. */
+  /** Null if unlimited. */
   uses_left: number | null
   last_renewed_at: number | null
-  /** Of a service token: JSON object of what stays as it was made. */
+  /** JSON object of the immutable properties of a service token. */
   service: string | null
-  /** JSON list of text, null for any address. */
+  /** JSON list of CIDR blocks; null for any address. */
   bound_cidrs: string | null
-  /** Of a service token: the method it has logged in by. */
+  /** Auth method of the login that created a service token. */
   auth_method_id: string | null
-  /** Of a token that is for the audit trail of an organization alone. */
+  /** Set if the token is only for the audit trail of this organization. */
   audit_organization_id: string | null
 }
 
 export interface PolicyRow {
   name: string
   text: string
-  /** JSON list of what the text says. */
+  /** JSON list of the rules parsed from the text. */
   rules: string
 }
 
-/** Exactly one of the last three is set. */
+/** Exactly one of `user_id`, `team_id` and `token_id` is set. */
 export interface PolicyAttachmentRow {
   policy_name: string
   user_id: string | null
@@ -244,10 +244,10 @@ export interface ProjectRow {
   is_default: Flag
   created_at: number
   auto_destroy_activity_duration: string | null
-  /** Null inherits the organization's. */
+  /** Null inherits the organization's mode. */
   default_execution_mode: string | null
   default_agent_pool_id: string | null
-  /** Beside a pool it goes without saying; null of projects from before there was more to say. */
+  /** Implied if there is an agent pool; null if the project is older than this setting. */
   overwrites_agent_pool: Flag | null
 }
 
@@ -259,7 +259,7 @@ export interface ProjectBindingRow {
   key_folded: string
   value: string
   created_at: number
-  /** JSON list of texts in order, or null where there are none. */
+  /** JSON list of tag owners in order; null if there are none. */
   owners: string | null
 }
 
@@ -274,7 +274,7 @@ export interface SshKeyRow {
 export interface TerraformVersionRow {
   id: string
   version: string
-  /** `versionOrder` of the version. */
+  /** Sort key that `versionOrder` makes of the version. */
   version_order: string
   /** JSON of `TerraformBinary[]`. */
   archs: string
@@ -292,7 +292,7 @@ export interface BulkActionRow {
   by_kind: string
   by_id: string
   idempotency_key: string
-  /** All that was asked for, as one text. */
+  /** The whole request, as one text. */
   request: string
   total_count: number
   created_at: number
@@ -302,7 +302,7 @@ export interface BulkActionRow {
 export interface BulkActionPartRow {
   bulk_action_id: string
   position: number
-  /** JSON, as the results, which are null until the part is done. */
+  /** JSON, like `results`, which are null until the part is done. */
   workspace_ids: string
   results: string | null
 }
@@ -313,7 +313,7 @@ export interface AgentPoolRow {
   name: string
   name_folded: string
   created_at: number
-  /** Null of pools from before there was a choice: they serve the whole organization. */
+  /** Null if the pool is older than this setting: it serves the whole organization. */
   organization_scoped: Flag | null
 }
 
@@ -340,7 +340,7 @@ export interface OauthClientRow {
   consumer_key: string | null
   rsa_public_key: string | null
   secret_sealed: Uint8Array | null
-  /** Null is true: a server of an earlier release made the client. */
+  /** Null means 1: a server of an earlier release created the client. */
   organization_scoped: Flag | null
   agent_pool_id: string | null
 }
@@ -374,7 +374,7 @@ export interface WorkspaceRow {
   project_id: string
   name: string
   name_folded: string
-  /** The folded name back to front, so that a suffix search is a range scan. */
+  /** Folded name in reverse, so that a suffix search is a range scan. */
   name_reversed: string
   description: string | null
   created_at: number
@@ -384,7 +384,7 @@ export interface WorkspaceRow {
   source: string
   source_name: string | null
   source_url: string | null
-  /** The workspace's own value; used while `overwrites_execution_mode` is 1. */
+  /** The workspace's own value, used if `overwrites_execution_mode` is 1. */
   execution_mode: string
   agent_pool_id: string | null
   overwrites_execution_mode: Flag
@@ -408,20 +408,20 @@ export interface WorkspaceRow {
   trigger_patterns: string
   trigger_prefixes: string
   working_directory: string | null
-  /** JSON of the VCS binding, or null; `oauth_token_id` and `app_installation_id` repeat what it names, for integrity. */
+  /** JSON of the VCS binding, or null. `oauth_token_id` and `app_installation_id` repeat its references as foreign keys. */
   vcs_repo: string | null
   oauth_token_id: string | null
   app_installation_id: string | null
   ssh_key_id: string | null
-  /** Null while unlocked. */
+  /** Null if the workspace is unlocked. */
   locked_at: number | null
   locked_by_kind: string | null
   locked_by_id: string | null
   locked_reason: string | null
-  /** Null, as the next, of a lock that does not end by itself. */
+  /** Null, like `lock_ttl_ms`, for a lock that does not expire. */
   lock_ends_at: number | null
   lock_ttl_ms: number | null
-  /** Counts this workspace's locks, so that a state version knows under which one it was made. */
+  /** Number of locks so far. A state version records the number of the lock under which it was made. */
   lock_number: number
   current_run_id: string | null
   current_run_status: string | null
@@ -431,7 +431,7 @@ export interface WorkspaceRow {
   current_assessment_result_id: string | null
   last_assessment_result_at: number | null
   resource_count: number
-  /** Metrics over the past 30 finished runs, written in the transaction that finishes a run; null before the first. */
+  /** Metrics over the past 30 finished runs, written in the transaction that finishes a run. Null before the first run. */
   apply_duration_average_ms: number | null
   plan_duration_average_ms: number | null
   policy_check_failures: number | null
@@ -447,7 +447,10 @@ export interface TagRow {
   created_at: number
 }
 
-/** A row with a value is a binding. One without is a flat tag where it has a `tag_id`, and a binding where `is_binding` is 1. */
+/**
+ * Flat tag or tag binding of a workspace. A row with a value is a binding. A row without a value is a flat tag if it has a `tag_id`, and a
+ * binding if `is_binding` is 1.
+ */
 export interface WorkspaceBindingRow {
   id: string
   organization_id: string
@@ -457,7 +460,7 @@ export interface WorkspaceBindingRow {
   key_folded: string
   value: string
   created_at: number
-  /** JSON list of texts in order, or null where there are none. */
+  /** JSON list of tag owners in order; null if there are none. */
   owners: string | null
   is_binding: Flag | null
 }
@@ -504,11 +507,11 @@ export interface StateVersionRow {
 }
 
 export interface StateVersionTable extends StateVersionRow {
-  /** How often somebody has begun to read what is not processed. */
+  /** Number of attempts to parse a state that is not processed yet. */
   reading_attempts: Generated<number>
 }
 
-/** One document of a state version, or an attempt to send it. */
+/** Document of a state version, or an attempt to upload one. */
 export interface StateDocumentRow {
   id: string
   state_version_id: string
@@ -516,21 +519,21 @@ export interface StateDocumentRow {
   document: string
   /** `receiving`, `kept` (one per document of a version) or `abandoned`. */
   status: string
-  /** Null while receiving. */
+  /** Null while `receiving`. */
   chunk_count: number | null
-  /** Bytes of the document itself. */
+  /** Size of the plain document in bytes. */
   size: number | null
   started_at: number
 }
 
-/** Sealed and compressed bytes of it. */
+/** Chunk of a state document, compressed and sealed. */
 export interface StateChunkRow {
   document_id: string
   chunk: number
   sealed: Uint8Array
 }
 
-/** One instance in the state that its workspace's were last listed from. */
+/** Resource instance of the state version that the workspace's resources were last listed from. */
 export interface WorkspaceResourceRow {
   id: string
   workspace_id: string
@@ -540,7 +543,7 @@ export interface WorkspaceResourceRow {
   provider: string
   provider_type: string
   name_index: string | null
-  /** Keyed, since what it is of may hold secrets that are easily guessed. */
+  /** Keyed, because the digested values may be secrets that are easy to guess. */
   digest: string
   created_at: number
   updated_at: number
@@ -552,7 +555,7 @@ export interface WorkspaceResourceListingRow {
   state_version_id: string
 }
 
-/** The same as servers of earlier releases stored it. */
+/** State document as servers of earlier releases stored it. */
 export interface StateContentRow {
   state_version_id: string
   /** `state`, `json-state` or `json-outputs`. */
@@ -568,7 +571,7 @@ export interface StateVersionOutputRow {
   name: string
   sensitive: Flag
   type: string
-  /** JSON text, sealed: an output can hold what the state holds. */
+  /** Sealed JSON text: outputs may contain secrets of the state. */
   value_sealed: Uint8Array
   detailed_type: string
 }
@@ -613,7 +616,7 @@ export interface RunRow {
   /** JSON objects. */
   plan_counts: string | null
   apply_counts: string | null
-  /** All of a claim, or nothing. */
+  /** Run claim: all columns with `claim` in their names are set, or none. */
   claim_id: string | null
   claimed_by_kind: string | null
   claimed_by_id: string | null
@@ -639,7 +642,7 @@ export interface RunCommentRow {
 export interface RunLogRow {
   run_id: string
   stage: string
-  /** Where it begins in the log, in bytes. */
+  /** Offset in the log, in bytes. */
   start: number
   size: number
   sealed: Uint8Array
@@ -708,9 +711,9 @@ export interface LeaseRow {
   name: string
   holder: string
   fence: number
-  /** 0 while nobody holds it. */
+  /** 0 if no server holds the lease. */
   expires_at: number
-  /** When what it covers was last begun and came to a good end. */
+  /** Start of the last successful run of the task. */
   done_at: number | null
 }
 
@@ -719,7 +722,7 @@ export interface MountRow {
   path: string
   type: "pki"
   description: string
-  /** JSON object of the mount's settings. */
+  /** JSON object of the settings of the mount. */
   config: string
   accessor: string
   uuid: string
@@ -758,7 +761,7 @@ export interface AppRoleRow {
   /** In lower case. */
   name: string
   role_id: string
-  /** JSON object of all else. */
+  /** JSON object of all other properties. */
   definition: string
 }
 
@@ -766,14 +769,14 @@ export interface SecretIdRow {
   accessor: string
   method_id: string
   role_name: string
-  /** Keyed: a secret id that somebody has chosen may be one that can be guessed. */
+  /** Keyed, because a custom secret id may be easy to guess. */
   digest: string
-  /** Null for any number. */
+  /** Null if unlimited. */
   uses_left: number | null
   created_at: number
   updated_at: number
   expires_at: number | null
-  /** JSON object of what stays as it was made. */
+  /** JSON object of the immutable properties. */
   definition: string
 }
 
@@ -835,7 +838,7 @@ export interface KubernetesRoleRow {
 }
 
 export interface CertificateRow {
-  /** In the order of issuance. */
+  /** Increases in the order of issuance. */
   number: number
   mount_id: string
   serial_number: Uint8Array
@@ -846,7 +849,7 @@ export interface CertificateRow {
   not_before: number
   not_after: number
   revoked_at: number | null
-  /** Which partition it is in, and its names are (`pki/certificates/filing.ts`). */
+  /** Partition key of the certificate and its names (`pki/issuance/certificate-partitions.ts`). */
   filed_at: number
 }
 
@@ -879,7 +882,7 @@ export interface CertificateLeaseRow {
   serial_number: Uint8Array
   issued_at: number
   expires_at: number
-  /** Whose it is; null where it is nobody's, or the token has ended. */
+  /** Token that owns the lease; null if there was none or it has ended. */
   token_id: string | null
   ends_with_token: number
 }
@@ -891,21 +894,21 @@ export interface CertificateLeaseTable extends Omit<CertificateLeaseRow, "token_
 
 export interface TidyRunRow {
   mount_id: string
-  /** Of the mount's runs. */
+  /** Number of the run within the mount. */
   number: number
-  /** How many the run has made. */
+  /** Number of steps of the run so far. */
   step: number
   state: string
-  /** JSON of all else that is known of it. */
+  /** JSON of all other properties of the run. */
   run: string
   automatic_finished_at: number | null
 }
 
 export interface RevocationRow {
   mount_id: string
-  /** Whose list it is on; empty while the issuer is not known. */
+  /** CRL that the revocation is on (`pki/crl/crl-list.ts`); empty while the issuer is not known. */
   list: string
-  /** In the order of revocation in the mount. */
+  /** Increases in the order of revocation in the mount. */
   number: number
   serial_number: Uint8Array
   /** The last 16 bits of the serial number. */
@@ -930,13 +933,13 @@ export interface CrlRow {
   list: string
   shard_count: number
   shard_index: number
-  /** Of the lease under which it was last built. */
+  /** Fence of the lease under which the CRL was last built. */
   fence: number
-  /** How often entries were taken off it. */
+  /** Number of times that entries were removed from the CRL. */
   removals: number
-  /** JSON of what is known about the list; null before it is first built. */
+  /** JSON of facts about the complete CRL; null before it is first built. */
   complete: string | null
-  /** What stands before and after the entries. */
+  /** DER before and after the entries. */
   head: Uint8Array | null
   tail: Uint8Array | null
   delta: string | null
@@ -956,7 +959,7 @@ export interface CrlSegmentRow {
 export interface AcmeAccountRow {
   id: string
   mount_id: string
-  /** The path of its directory below the mount. */
+  /** Path of the ACME directory below the mount. */
   directory: string
   thumbprint: string
   /** JSON. */
@@ -965,7 +968,7 @@ export interface AcmeAccountRow {
   /** JSON, a list. */
   contact: string
   terms_agreed: Flag
-  /** JSON of the binding as it was sent. */
+  /** JSON of the external account binding, as the client sent it. */
   binding: string | null
   binding_id: string | null
   created_at: number
@@ -999,7 +1002,7 @@ export interface AcmeOrderRow {
   /** JSON. */
   error: string | null
   attempts: number
-  /** Null but while it is processing. */
+  /** Null unless the order is processing. */
   attempt_at: number | null
 }
 
@@ -1030,23 +1033,23 @@ export interface AcmeChallengeRow {
   /** JSON. */
   error: string | null
   attempts: number
-  /** When it is looked at next; null where it is not. */
+  /** Time of the next validation attempt; null if none is scheduled. */
   attempt_at: number | null
 }
 
-/** Of an account that was made, or of an authorization that was asked for ahead of any order. */
+/** ACME account that ordered a certificate. */
 export interface AcmeCertificateRow {
   mount_id: string
   serial_number: Uint8Array
   account_id: string
-  /** The certificate's end of validity. */
+  /** End of validity of the certificate. */
   expires_at: number
 }
 
 export interface AcmeRegistrationRow {
   id: string
   mount_id: string
-  /** What is counted: by accounts the address they were made from, by authorizations the account's id, by certificates the name. */
+  /** Key of a rate limit: the client address of a new account, the account id of a pre-authorization, or a name of a certificate. */
   address: string
   registered_at: number
 }
@@ -1075,13 +1078,13 @@ export interface EventRow {
   transaction_id: Generated<number>
   number: Generated<number>
   organization_id: string
-  /** Empty where the event is about none. */
+  /** Empty if the event concerns no workspace. */
   workspace_id: string
   kind: string
   at: number
-  /** JSON of what nothing is looked for by. */
+  /** JSON object of members that no query searches. */
   details: string
-  /** JSON: key and value of each binding of the workspace; null for none. */
+  /** JSON: key and value of each tag binding of the workspace; null if there are none. */
   tags: string | null
   /** JSON: ids of the teams that had access to a deleted workspace. */
   readers: string | null
@@ -1102,11 +1105,11 @@ export interface WebhookRow {
   secret_sealed: Uint8Array
   enabled: number
   disabled_reason: string | null
-  /** JSON: `kinds`, `workspaces` and `tags`. */
+  /** JSON object of `kinds`, `workspaces` and `tags`. */
   filter: string
   cursor_transaction: number
   cursor_number: number
-  /** Null, as the three after it, where nothing is to be tried again. */
+  /** Null, like the next three columns, if no delivery will be retried. */
   pending_transaction: number | null
   pending_number: number | null
   pending_attempts: number | null

@@ -1,6 +1,7 @@
-// Every table of workspaces, tags and those who may use them. Text compares by code point on both dialects, so that
-// they sort and search alike. Rows below a workspace go with it, and it with its organization: only the nearest parent
-// is a foreign key, because each one costs an index that deletion can follow.
+// Tables of organizations, users, workspaces, tags and permissions. Text compares by code point in both dialects, so that both sort and
+// search alike.
+// Rows below a workspace are deleted with it, and the workspace with its organization. Only the nearest parent is a foreign key, because
+// each foreign key costs an index for deletions.
 import { sql } from "kysely"
 import { createNameSearch } from "../../sql/name-search.ts"
 import type { Migration } from "../migrate.ts"
@@ -18,9 +19,9 @@ export const workspacesMigration: Migration = {
   },
 }
 
-/** What only this migration says differently. */
+/** SQL that only this migration needs. */
 interface WorkspaceWords {
-  /** Begins `workspaces`: the stable row number that the name index on SQLite points to. */
+  /** First column of `workspaces` on SQLite: the stable row number that the name index refers to. */
   readonly workspaceNumber: string
   readonly workspaceKey: string
 }

@@ -1,4 +1,4 @@
-// Where certificate authorities are mounted; everything of an authority hangs on its mount and goes with it.
+// Mounts of certificate authorities. Everything of a mount refers to it and is deleted with it.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { words } from "./words.ts"

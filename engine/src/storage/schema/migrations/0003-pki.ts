@@ -1,5 +1,5 @@
-// Tables of the certificate authorities. Everything below a mount goes with it. Rows that are written at the rate of
-// issuance have as few indexes as their questions need: each one costs a page at a random place.
+// Tables of certificate authorities. Everything below a mount is deleted with it. Tables written at the rate of issuance have only the
+// indexes that queries need: each one costs a write to a random page.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import type { DialectName } from "../../sql/query-runner.ts"
@@ -18,7 +18,7 @@ interface Words {
   readonly blob: string
   readonly keyed: string
   readonly plain: string
-  /** Numbers rows in the order they were written. */
+  /** Column type that numbers rows in insertion order. */
   readonly number: string
 }
 
@@ -82,7 +82,7 @@ const tables = ({ text, integer, blob, keyed, plain, number }: Words): string[] 
     value_sealed ${blob} not null,
     primary key (mount_id, name)
   ) ${keyed}`,
-  // The issuer is no foreign key: certificates outlive it, and checking it would cost each issuance a look.
+  // The issuer is no foreign key: certificates outlive it, and each issuance would pay for the check.
   `create table certificates (
     number ${number},
     mount_id ${text} not null references mounts on delete cascade,
@@ -95,14 +95,14 @@ const tables = ({ text, integer, blob, keyed, plain, number }: Words): string[] 
     not_after ${integer} not null,
     unique (mount_id, serial_number)
   ) ${plain}`,
-  // Names are written backwards, so that what ends alike stands together.
+  // Names are stored in reverse, so that names with the same suffix are adjacent.
   `create table certificate_names (
     mount_id ${text} not null,
     name ${text} not null,
     certificate_number ${integer} not null references certificates on delete cascade,
     primary key (mount_id, name, certificate_number)
   ) ${keyed}`,
-  // Also of certificates that are not stored themselves.
+  // Metadata may belong to certificates that are not stored themselves.
   `create table certificate_metadata (
     mount_id ${text} not null references mounts on delete cascade,
     serial_number ${blob} not null,
@@ -126,7 +126,7 @@ const indexes = [
   "create index certificates_by_expiry on certificates (mount_id, not_after, number)",
   "create index certificates_by_role on certificates (mount_id, role, number)",
   "create index certificates_by_issuer on certificates (mount_id, issuer_id, number)",
-  // Metadata may be long; its beginning tells most apart.
+  // Metadata may be long. Its beginning distinguishes most values.
   "create index certificate_metadata_by_content on certificate_metadata (mount_id, substr(metadata, 1, 64))",
   "create index certificate_leases_by_certificate on certificate_leases (mount_id, serial_number)",
   "create index certificate_names_by_certificate on certificate_names (certificate_number)",

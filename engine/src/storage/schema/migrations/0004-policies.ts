@@ -1,5 +1,5 @@
-// Policies and whom they are attached to, and what service tokens are made of. The policy `default` is written as text and as
-// rules because a migration stays as it was released, whatever becomes of the parser.
+// Policies, their attachments, and the columns of service tokens. The policy `default` is written both as text and as parsed rules, because
+// a released migration must not change with the parser.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { words, type Words } from "./words.ts"

@@ -1,5 +1,5 @@
-// Revocations and revocation lists. Revocations have a table of their own, ordered by revocation within each list: a list is one
-// ordered read, and new entries are at its end (docs/decisions/crl-on-read.md).
+// Revocations and CRLs. Revocations have their own table, ordered by revocation within each CRL. A CRL is therefore one ordered read, and
+// new entries are at its end (docs/decisions/crl-on-read.md).
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -12,7 +12,7 @@ export const revocationsMigration: Migration = {
 }
 
 const tables = ({ text, integer, blob, keyed }: Words): string[] => [
-  // `list` names whose list it is on; empty while the issuer is not known. `entry` is what the list says, DER.
+  // `list` is the CRL of the entry; empty while the issuer is not known. `entry` is the CRL entry, DER.
   `create table revocations (
     mount_id ${text} not null references mounts on delete cascade,
     list ${text} not null,
@@ -28,7 +28,7 @@ const tables = ({ text, integer, blob, keyed }: Words): string[] => [
     unique (mount_id, serial_number)
   ) ${keyed}`,
   "create index revocations_by_expiry on revocations (mount_id, not_after)",
-  // One row per list that was ever asked for, whole or one of its shards.
+  // One row per CRL that was ever requested, complete or a shard.
   `create table crls (
     mount_id ${text} not null references mounts on delete cascade,
     list ${text} not null,
@@ -43,7 +43,7 @@ const tables = ({ text, integer, blob, keyed }: Words): string[] => [
     delta_der ${blob},
     primary key (mount_id, list, shard_count, shard_index)
   ) ${keyed}`,
-  // Entries of a complete list, encoded and joined. Of one epoch only the last segment is ever written again.
+  // Encoded and concatenated entries of a complete CRL. Within an epoch only the last segment is written again.
   `create table crl_segments (
     mount_id ${text} not null,
     list ${text} not null,

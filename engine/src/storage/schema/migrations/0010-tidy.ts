@@ -1,5 +1,5 @@
-// Tidying, and the leases that end with a token. A step of a tidy run and what it takes away are one transaction, so that a run
-// is a row of its mount; who reads what has expired reads an index in the order of expiry.
+// Tidy runs, and leases that end with a token. One step of a run and its deletions are one transaction, so each mount has one row for its
+// run. Queries for expired rows use an index in order of expiry.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -23,8 +23,8 @@ const changes = ({ text, integer, keyed }: Words): string[] => [
   "drop index revocations_by_expiry",
   "create index revocations_by_expiry on revocations (mount_id, not_after, number)",
   "create index certificate_metadata_by_expiry on certificate_metadata (mount_id, expires_at)",
-  // A token that goes takes its name with it: what has lost one is to be revoked. `ends_with_token` tells it from what never
-  // had one.
+  // Deleting a token sets `token_id` to null, and its leases are then revoked. `ends_with_token` distinguishes them from leases that never
+  // had a token.
   `alter table certificate_leases add column token_id ${text} references tokens on delete set null`,
   `alter table certificate_leases add column ends_with_token ${integer} not null default 0`,
   "create index certificate_leases_by_expiry on certificate_leases (expires_at)",

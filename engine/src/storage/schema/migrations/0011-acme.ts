@@ -1,5 +1,5 @@
-// ACME (RFC 8555). The queue of validations is the challenges that are processing; a nonce is written when it is used, and not
-// when it is handed out.
+// ACME (RFC 8555). The queue of validations consists of the challenges in state `processing`. A nonce is written when it is used, not when
+// it is issued.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -87,7 +87,7 @@ const changes = ({ text, integer, flag, blob, keyed }: Words): string[] => [
     attempt_at ${integer},
     primary key (authorization_id, type)
   ) ${keyed}`,
-  // An attempt takes its turn by putting the next one off until it must have ended.
+  // A validation attempt claims its challenge by postponing the next attempt until after its own timeout.
   "create index acme_challenges_due on acme_challenges (attempt_at) where attempt_at is not null",
   `create table acme_nonces (
     digest ${blob} not null primary key,

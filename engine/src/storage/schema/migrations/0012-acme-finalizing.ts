@@ -1,5 +1,4 @@
-// Orders whose certificates are being signed. The queue of those is the orders that are processing; a turn is taken the way that
-// challenges have it.
+// Orders whose certificates are being signed. The queue consists of the orders in state `processing`, which are claimed like challenges.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

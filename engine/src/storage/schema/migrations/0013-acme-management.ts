@@ -1,4 +1,4 @@
-// Which certificates administrators want renewed before their time, and lists of accounts and orders by id.
+// Certificates that administrators want renewed early, and indexes to list accounts and orders by id.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

@@ -1,4 +1,4 @@
-// What limits of ACME are counted by, besides the orders and authorizations themselves: from where accounts were made.
+// Address from which each ACME account was created, for rate limits. Other limits count orders and authorizations themselves.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -12,7 +12,7 @@ export const acmeRatesMigration: Migration = {
 
 const changes = ({ text, integer, keyed }: Words): string[] => [
   "create index acme_authorizations_by_name on acme_authorizations (mount_id, type, value)",
-  // By the account that was made; it stays when that goes.
+  // `id` is that of the account; the row stays when the account is deleted.
   `create table acme_registrations (
     id ${text} not null primary key,
     mount_id ${text} not null references mounts on delete cascade,

@@ -1,5 +1,5 @@
-// Documents of states that come in a stream: sealed chunk by chunk, known to be whole by their last one. What was stored before
-// stays where it is (`state_contents`) and is read from there.
+// State documents that are uploaded as streams, sealed chunk by chunk. The last chunk shows that a document is complete. Earlier documents
+// stay in `state_contents` and are read from there.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -34,7 +34,7 @@ const changes = ({ text, integer, blob, keyed, plain }: Words): string[] => [
   `create index state_versions_unread on state_versions (created_at)
     where status = 'finalized' and resources_processed = 0`,
   "create index state_versions_pending on state_versions (created_at) where status = 'pending'",
-  // Of the current state of a workspace, as of the version that it was listed from.
+  // Resources of the current state of a workspace, as of the state version that they were listed from.
   `create table workspace_resources (
     id ${text} not null primary key,
     workspace_id ${text} not null references workspaces (id) on delete cascade,

@@ -1,5 +1,4 @@
-// Runs that executors claim and report on: what was asked for in full, who is at work, what was said and found. Agents of a
-// pool have tokens of their own.
+// Runs that executors claim and report on: all options, the claim, logs and results. Agents of a pool have their own tokens.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -36,7 +35,7 @@ const changes = ({ text, integer, flag, blob, keyed }: Words): string[] => [
   "create index runs_claim_end on runs (claim_expires_at) where claim_expires_at is not null and finished_at is null",
   "create index runs_unfinished on runs (organization_id, created_at) where finished_at is null",
   "create index runs_organization on runs (organization_id, created_at)",
-  // What a plan or an apply has said, in pieces; a piece begins where those before it end.
+  // Log output of a plan or an apply, in chunks. A chunk starts where the previous one ends.
   `create table run_logs (
     run_id ${text} not null references runs on delete cascade,
     stage ${text} not null,
@@ -45,7 +44,7 @@ const changes = ({ text, integer, flag, blob, keyed }: Words): string[] => [
     sealed ${blob} not null,
     primary key (run_id, stage, start)
   ) ${keyed}`,
-  // The plan as JSON, and the plan itself, for whoever applies it.
+  // The plan as JSON, and the plan file for the executor that applies it.
   `create table run_documents (
     run_id ${text} not null references runs on delete cascade,
     document ${text} not null,
@@ -55,7 +54,7 @@ const changes = ({ text, integer, flag, blob, keyed }: Words): string[] => [
   ) ${keyed}`,
   `alter table tokens add column agent_pool_id ${text} references agent_pools on delete cascade`,
   "create index tokens_agent_pool on tokens (agent_pool_id, created_at) where agent_pool_id is not null",
-  // The last sign of life after which the workspace was destroyed by itself, or could not be; another one starts anew.
+  // Last activity after which the workspace was automatically destroyed, or could not be. Later activity starts the period again.
   `alter table workspaces add column auto_destroy_settled_at ${integer}`,
   `create index workspaces_auto_destroy_duration on workspaces (auto_destroy_activity_duration)
     where auto_destroy_activity_duration is not null`,

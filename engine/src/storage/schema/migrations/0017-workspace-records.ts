@@ -1,4 +1,4 @@
-// State that a workspace shares with its project, and what configuration versions were uploaded with.
+// State sharing with the project of a workspace, and the uploaded archives of configuration versions.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -15,7 +15,7 @@ const changes = ({ text, integer, flag, blob, plain }: Words): string[] => [
   `alter table configuration_versions add column created_by_kind ${text}`,
   `alter table configuration_versions add column created_by_id ${text}`,
   `alter table configuration_versions add column content_digest ${text}`,
-  // The archive, sealed in chunks.
+  // Archive, sealed in chunks.
   `create table configuration_contents (
     configuration_version_id ${text} not null references configuration_versions on delete cascade,
     chunk ${integer} not null,

@@ -1,4 +1,4 @@
-// Who holds a tag or a binding.
+// Owners of tags and tag bindings.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

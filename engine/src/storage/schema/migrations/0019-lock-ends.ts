@@ -1,4 +1,4 @@
-// Locks that end by themselves.
+// Locks that expire.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

@@ -1,4 +1,4 @@
-// What has happened, in the order in which it was committed (event-rows.ts).
+// Events in commit order (`repositories/events/event-repository.ts`).
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import type { DialectName } from "../../sql/query-runner.ts"
@@ -22,7 +22,7 @@ function changes(dialect: DialectName): string[] {
           ", primary key (transaction_id, number)",
         ]
   return [
-    // No references: an event outlives what it tells of. `workspace_id` is empty where it is about none.
+    // No foreign keys: an event outlives its subject. `workspace_id` is empty if the event concerns no workspace.
     `create table events (
       ${place},
       organization_id ${text} not null,
@@ -34,7 +34,7 @@ function changes(dialect: DialectName): string[] {
       readers ${text}${key}
     ) ${plain}`,
     `create index events_by_organization on events (organization_id${dialect === "sqlite" ? "" : ", transaction_id"}, number)`,
-    // One row, once something was swept.
+    // One row, written when events are first swept.
     `create table swept_events (
       id ${integer} not null primary key,
       transaction_id ${integer} not null,

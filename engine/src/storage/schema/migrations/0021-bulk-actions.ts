@@ -1,4 +1,4 @@
-// Bulk actions that a key goes on with: which workspaces they are about, and what has come of each.
+// Bulk actions that a client can resume with an idempotency key: their workspaces and results.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -24,7 +24,7 @@ const changes = ({ text, integer, keyed, plain }: Words): string[] => [
     unique (organization_id, by_kind, by_id, idempotency_key)
   ) ${plain}`,
   "create index bulk_actions_end on bulk_actions (expires_at)",
-  // JSON; `results` is null until the part is done.
+  // JSON. `results` is null until the part is done.
   `create table bulk_action_parts (
     bulk_action_id ${text} not null references bulk_actions on delete cascade,
     position ${integer} not null,

@@ -1,4 +1,4 @@
-// Who has confirmed a run, and the key with which a VCS is cloned from where its token alone does not do.
+// The user who confirmed a run, and the SSH key of VCS providers that cannot be cloned from with a token alone.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

@@ -1,4 +1,4 @@
-// Webhooks, how far each has come in the feed, and what could not be delivered.
+// Webhooks, their positions in the event feed, and undeliverable events.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

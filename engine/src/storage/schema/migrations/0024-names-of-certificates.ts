@@ -1,6 +1,6 @@
-// On PostgreSQL the names of a certificate go with it by a trigger. As a foreign key, every insert of a name looks its certificate
-// up in the index of numbers, at the end of which every other certificate is being added: to a serializable transaction that is a
-// dependency, so that of certificates that are stored at the same time one after the other would be stored again.
+// On PostgreSQL a trigger deletes the names of a certificate, instead of a cascading foreign key. With the foreign key, every insert of a
+// name reads the end of the index of certificate numbers, where all other certificates are inserted. A serializable transaction treats that
+// read as a dependency, so that concurrent inserts would be retried one after another.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 

@@ -1,4 +1,4 @@
-// When an executor was asked to stop the run that it is at work on.
+// Time at which the executor of a run was asked to cancel it.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { words } from "./words.ts"

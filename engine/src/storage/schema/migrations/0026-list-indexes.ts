@@ -1,4 +1,4 @@
-// What was looked for by walking a table, or sorted as a whole to show a page of it.
+// Indexes for queries that scanned a table, or sorted all of it to return a page.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 

@@ -1,5 +1,5 @@
-// By when a certificate ends is how PostgreSQL is to file it, so that what has ended goes at once. What is there, and what
-// servers of the release before go on writing, is filed at 0: nothing is written anew, and a constant costs no row anything.
+// `filed_at` will be the partition key of certificates on PostgreSQL: their expiry, so that expired ones are dropped together. Existing
+// rows, and those that servers of the previous release still insert, get 0. Adding a column with a constant default rewrites no row.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { words } from "./words.ts"

@@ -1,4 +1,4 @@
-// Reads all certificates once, beside everybody else, so that nobody has to wait while they become the first partition.
+// Scans all certificates once while servers are live, so that no query waits when they become the first partition.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 

@@ -1,7 +1,7 @@
-// On PostgreSQL certificates and their names are partitioned by where they are filed: what was there is the partition of what is
-// filed at 0, a table with its rows and indexes as before; what no other partition is for goes to the default one. The others
-// come and go with time (`filing-ranges.ts`). Each partition has its own indexes, and the whole has none: a unique one
-// would have to begin with the place of filing, and serve no question.
+// On PostgreSQL certificates and their names are partitioned by `filed_at`. The existing table, with its rows and indexes, becomes the
+// partition of `filed_at` 0. Rows without another partition go to the default one. The others are created and dropped over time
+// (`partitions/certificate-partitions.ts`).
+// Each partition has its own indexes. The parent has none: a unique one would have to begin with `filed_at` and would serve no query.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import type { QueryRunner } from "../../sql/query-runner.ts"
@@ -28,7 +28,7 @@ export const partitionsMigration: Migration = {
       await run(
         `create table ${table}_default (like ${table}_unfiled including defaults including indexes including storage)`,
       )
-      // By which it is looked for what is to move.
+      // Index for the search of rows to move into a new partition.
       await run(`create index ${table}_default_places on ${table}_default (filed_at)`)
       await run(`alter table ${table} attach partition ${table}_default default`)
     }
@@ -47,7 +47,7 @@ async function nextNumber(session: QueryRunner): Promise<number> {
   return drawn.next
 }
 
-/** Of the whole alone: what leaves one of its partitions takes its names with it, and what is moved between them does not. */
+/** Defined on the parent only. Deleting a certificate from a partition deletes its names, and moving it between partitions does not. */
 const trigger: readonly string[] = [
   `create or replace function remove_names_of_certificates() returns trigger language plpgsql as $$
     begin

@@ -1,5 +1,4 @@
-// Methods of logging in, and what tokens have that are made by a login. Text is null where a release that knows nothing of it has
-// written the row.
+// Auth methods, and columns of tokens made by a login. Text columns are null in rows written by releases that do not know them.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

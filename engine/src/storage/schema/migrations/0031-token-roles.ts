@@ -1,4 +1,4 @@
-// By what rules service tokens are made for those who do not hold what they give.
+// Token roles: rules for service tokens that may have policies which their creator does not have.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

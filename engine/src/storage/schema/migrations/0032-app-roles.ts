@@ -1,4 +1,4 @@
-// Roles that programs log in as, and their secret ids: of these nothing is kept that could be shown to log in.
+// AppRoles and their secret ids. Nothing is stored from which a secret id could be recovered.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

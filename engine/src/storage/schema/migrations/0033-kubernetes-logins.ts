@@ -1,4 +1,4 @@
-// Which clusters' service accounts log in, and by which roles. All of it goes with its method.
+// Kubernetes clusters whose service accounts may log in, and the roles of these logins. All of it is deleted with its auth method.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

@@ -1,4 +1,4 @@
-// Digests of nonces begin with the time at which they end: an index by that time is one more to be written with each request.
+// Digests of nonces begin with their expiry, so an index by expiry would only be another write per request.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 

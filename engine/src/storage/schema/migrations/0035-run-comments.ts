@@ -1,5 +1,5 @@
-// Comments on runs, and the state that a run planned from. A run repeats the ids of its comments, so that a list of runs shows
-// them without a query for each.
+// Comments on runs, and the state version that a run planned from. A run repeats the ids of its comments, so that a list of runs needs no
+// query for each run.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

@@ -1,5 +1,5 @@
-// Certificates whose orders were deleted before they expired, and the accounts that ordered them: an account may revoke and
-// replace what it ordered whatever becomes of the order (RFC 8555, section 7.6; RFC 9773, section 5).
+// Certificates whose orders were deleted before they expired, with the accounts that ordered them. An account may revoke and replace what
+// it ordered even after the order is deleted (RFC 8555, section 7.6; RFC 9773, section 5).
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

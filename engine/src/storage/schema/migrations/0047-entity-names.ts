@@ -1,4 +1,4 @@
-// The names of users and teams in templates of roles. A name belongs to one id for good: neither a rename nor a deletion frees it.
+// Names of users and teams in templates of roles. A name belongs to one id permanently: neither a rename nor a deletion frees it.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -27,7 +27,10 @@ const nameUsers = sql`
   insert into entity_names (name_folded, name, entity_id, base_folded, number)
   select username_folded, username, id, username_folded, 1 from users`
 
-/** Teams of several organizations may have one name. Those whose numbered name is another's are named when they first need it. */
+/**
+ * Teams of several organizations may have the same name and get a number. A team whose numbered name is already used gets its name when it
+ * is first needed.
+ */
 const nameTeams = sql`
   insert into entity_names (name_folded, name, entity_id, base_folded, number)
   select name_folded || case when number = 1 then '' else '-' || number end,

@@ -1,5 +1,4 @@
-// Which workspaces may use an OAuth client: all of the organization, or those of chosen projects; and the agent pool that reaches
-// its VCS provider.
+// Scope of an OAuth client, which is the organization or selected projects, and the agent pool that reaches its VCS provider.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

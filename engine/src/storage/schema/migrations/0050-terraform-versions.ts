@@ -1,4 +1,4 @@
-// Releases of terraform that site administrators list, and an index that counts the workspaces of each.
+// Terraform releases that site administrators list, and an index that counts the workspaces of each.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

@@ -1,12 +1,12 @@
 import type { Migration } from "../migrate.ts"
 
-/** Nearly every start finds all of them applied: what one does is loaded when it is missing. */
+/** At nearly every start all migrations are applied, so each is imported only when it is missing. */
 const loaded = (name: string, load: () => Promise<Migration>): Migration => ({
   name,
   up: async (session) => (await load()).up(session),
 })
 
-/** In order of application; a released one is never changed. */
+/** In order of application. A released migration never changes. */
 export const migrations: readonly Migration[] = [
   loaded("0001-workspaces", async () => (await import("./0001-workspaces.ts")).workspacesMigration),
   loaded("0002-mounts", async () => (await import("./0002-mounts.ts")).mountsMigration),

@@ -1,12 +1,12 @@
 import type { DialectName } from "../../sql/query-runner.ts"
 
-/** How each dialect says the few types there are. */
+/** SQL of each dialect for the few column types in use. */
 export interface Words {
   readonly text: string
   readonly integer: string
   readonly flag: string
   readonly blob: string
-  /** Ends a table that is looked up by its key and rarely scanned. */
+  /** End of the definition of a table that is read by its key and rarely scanned. */
   readonly keyed: string
   readonly plain: string
 }
