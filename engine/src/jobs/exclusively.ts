@@ -6,17 +6,17 @@ import type { Timers } from "../core/timers.ts"
 
 export interface ExclusivelyOptions {
   readonly leases: Leases
-  /** Tells this engine from all others, in this process too. */
+  /** Identifies this engine among all others, including others in this process. */
   readonly holder: string
   readonly runtime: Pick<Runtime, "clock" | "log">
   readonly timers: Timers
-  /** When the engine closes. */
+  /** Aborts when the engine closes. */
   readonly stopped: AbortSignal
 }
 
-/** A lease outlives the time its work is given by this much: work that obeys its signal never outlasts its lease. */
+/** A lease outlives the timeout of its work by this much, so that work which obeys its signal never outlasts its lease. */
 const marginMs = 30 * secondMs
-/** Longer ones are renewed while their work runs, so that after a crash nobody waits longer than this. */
+/** Maximum lease time. Longer work renews its lease, so that after a crash other servers wait no longer than this. */
 const longestTtlMs = minuteMs
 
 export function exclusively(options: ExclusivelyOptions): Exclusively {
@@ -46,7 +46,7 @@ export function exclusively(options: ExclusivelyOptions): Exclusively {
   }
 }
 
-/** Renews a lease until it is released, and aborts its work when it is lost or the time is up. */
+/** Renews a lease until it is released. Aborts its work if the lease is lost or the timeout passes. */
 function keep(
   lease: Lease,
   { name, timeoutMs }: ExclusiveTask,
@@ -93,7 +93,7 @@ function keep(
       try {
         await leases.release(lease, { doneAt })
       } catch (error) {
-        // It runs out by itself.
+        // The lease expires by itself.
         logFailure(log, "warn", "lease-not-released", { lease: name, error })
       }
     },

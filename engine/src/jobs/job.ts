@@ -1,13 +1,13 @@
 import type { Held } from "../core/leases.ts"
 
-/** Work without a request, done by one of the servers on a store. */
+/** Background work, run by one server of a store at a time. */
 export interface Job {
-  /** Of its lease, its metrics and its log lines: `tidy`. */
+  /** Name of the lease, metrics and log entries of the job, such as `tidy`. */
   readonly name: string
-  /** How often it is done, by whichever server. */
+  /** Milliseconds between two runs, whichever server does them. */
   readonly everyMs: number
-  /** How long a run may take; then its signal aborts, and what is left waits for the next. */
+  /** Maximum duration of a run in milliseconds. Its signal then aborts, and the next run does the rest. */
   readonly timeoutMs: number
-  /** Looks for itself what there is to do: there may be nothing. Repeating what was done must do no harm. */
+  /** Determines what there is to do, possibly nothing, and does it. Must be idempotent. */
   run(context: Held): Promise<void>
 }

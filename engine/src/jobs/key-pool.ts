@@ -1,21 +1,21 @@
-// Decides which RSA key is made next. Keys of one size are as good as each other, so whoever has waited longest for a size
-// gets the next one that is ready, and what nobody waits for is kept until somebody asks.
+// Decides which RSA key is generated next. Keys of one size are interchangeable: the request that has waited longest for a size gets the
+// next key. Keys without a waiting request are kept until one comes.
 import { busy, unavailable } from "../core/errors.ts"
 import type { RsaKeyOctets, RsaKeySource } from "../x509/key-generation.ts"
 
 export interface KeyPoolOptions {
-  /** Makes one key; fails when it cannot. */
+  /** Generates one key; rejects on failure. */
   readonly make: (bits: number) => Promise<RsaKeyOctets>
-  /** Keys made at the same time; at least one. */
+  /** Number of keys generated at the same time; at least one. */
   readonly slotCount: number
-  /** How many keys of which size to hold ready. They stay in memory, and are made only while nobody waits. */
+  /** Number of keys to keep ready, by size. They stay in memory, and are generated only while no request waits. */
   readonly stock?: ReadonlyMap<number, number>
 }
 
-/** Twenty seconds' work for two cores at 2048 bits; nobody is helped by waiting longer. */
+/** Twenty seconds of work for two cores at 2048 bits; waiting longer helps no client. */
 const waitingMaximum = 1_000
 
-/** Larger keys take minutes, so that they may not have every slot. */
+/** Larger keys take minutes, so they must not occupy every slot. */
 const commonBitsMaximum = 4096
 
 interface Waiter {
@@ -29,11 +29,11 @@ export class KeyPool implements RsaKeySource {
   readonly #slotCount: number
   readonly #stock: ReadonlyMap<number, number>
   readonly #ready = new Map<number, RsaKeyOctets[]>()
-  /** Sizes of the keys that are being made. */
+  /** Sizes of the keys that are being generated. */
   readonly #making: number[] = []
   #waiting: Waiter[] = []
   #closed = false
-  /** After a failure nothing is put in stock until somebody asks again: a broken machine must not be tried for ever. */
+  /** False from a failure until the next request, so that a broken machine does not retry endlessly. */
   #stocking = true
 
   constructor({ make, slotCount, stock = new Map<number, number>() }: KeyPoolOptions) {
@@ -54,12 +54,12 @@ export class KeyPool implements RsaKeySource {
     return key
   }
 
-  /** How many keys of this size could be handed out at once. */
+  /** Returns the number of keys of this size that are ready. */
   readyCount(bits: number): number {
     return this.#ready.get(bits)?.length ?? 0
   }
 
-  /** Whoever waits is refused, and the stock is forgotten. */
+  /** Rejects the waiting requests and discards the ready keys. */
   close(): void {
     this.#closed = true
     this.#ready.clear()
@@ -78,7 +78,7 @@ export class KeyPool implements RsaKeySource {
     }
   }
 
-  /** The size of the first who waits and for whom no key is being made yet. */
+  /** Returns the size for the first waiting request that no key in generation will serve. */
   #nextWanted(): number | undefined {
     const unclaimed = [...this.#making]
     return this.#waiting.find(({ bits }) => {
@@ -88,7 +88,7 @@ export class KeyPool implements RsaKeySource {
     })?.bits
   }
 
-  /** Half of the slots stay free, for whoever asks next. */
+  /** Returns a size that is short in stock. Half of the slots stay free for the next requests. */
   #nextForStock(): number | undefined {
     if (!this.#stocking || this.#waiting.length > 0 || this.#making.length >= this.#halfOfSlots()) return undefined
     const isShort = ([bits, target]: readonly [number, number]) =>
@@ -122,7 +122,7 @@ export class KeyPool implements RsaKeySource {
     this.#fillSlots()
   }
 
-  /** Frees the slot; the answer is who has waited longest for this size. */
+  /** Frees the slot. Returns the request that has waited longest for this size. */
   #end(bits: number): Waiter | undefined {
     this.#making.splice(this.#making.indexOf(bits), 1)
     const at = this.#waiting.findIndex((waiter) => waiter.bits === bits)

@@ -1,17 +1,17 @@
-// One thread that makes RSA keys: it is sent sizes and answers with keys.
+// Worker thread that generates RSA keys. It receives sizes and sends keys.
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { generateRsaKey } from "../x509/key-generation.ts"
 
-/** Whoever waits for anything else goes first. */
+/** Lets all other work of the machine go first. */
 const niceness = 10
 
-// Linux knows priorities of single threads, by which 0 means the one that asks; elsewhere it means the whole process.
+// On Linux, priorities are per thread and 0 is the calling thread; elsewhere it is the whole process.
 if (process.platform === "linux") {
   try {
     setPriority(0, niceness)
   } catch {
-    // A sandbox that forbids it: keys are made all the same, and others wait a little longer.
+    // A sandbox may forbid it. Keys are generated nevertheless, and other work waits a little longer.
   }
 }
 

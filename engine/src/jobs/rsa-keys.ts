@@ -1,5 +1,5 @@
-// RSA keys are made by threads of our own. libuv's pool has four threads, however many cores there are, and signatures,
-// files and name look-ups wait for the same four; threads of our own also yield to every other request.
+// RSA keys are generated on separate threads. libuv's pool has four threads whatever the number of cores, which also serve signatures,
+// files and name look-ups. Separate threads can also yield to all requests.
 import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
 import { secondMs } from "../core/time.ts"
@@ -8,19 +8,19 @@ import type { RsaKeyOctets, RsaKeySource } from "../x509/key-generation.ts"
 import { KeyPool } from "./key-pool.ts"
 
 export interface RsaKeysOptions {
-  /** Keys made at the same time: the number of cores, and at least two so that one that takes minutes holds up nobody. */
+  /** Number of keys generated at the same time: the number of cores, but at least two, so that a key that takes minutes blocks no other. */
   readonly threadCount: number
   readonly timers: Timers
-  /** How many keys of which size to hold ready, in memory only. */
+  /** Number of keys to keep ready, by size; in memory only. */
   readonly stock?: ReadonlyMap<number, number>
 }
 
 export interface RsaKeys extends RsaKeySource, Disposable {
-  /** How many keys of this size could be handed out at once. */
+  /** Returns the number of keys of this size that are ready. */
   readyCount(bits: number): number
 }
 
-/** Threads start when they are needed. */
+/** Opens a source of RSA keys, whose threads start on demand. */
 export function openRsaKeys({ threadCount, timers, stock }: RsaKeysOptions): RsaKeys {
   const threads = new Threads(timers)
   const pool = new KeyPool({
@@ -38,20 +38,20 @@ export function openRsaKeys({ threadCount, timers, stock }: RsaKeysOptions): Rsa
   }
 }
 
-/** A thread takes about 8 MB and starts within 30 ms. */
+/** Milliseconds after which an idle thread ends. A thread takes about 8 MB and starts within 30 ms. */
 const idleMs = 30 * secondMs
 
 interface Thread {
   readonly worker: Worker
   job: PromiseWithResolvers<RsaKeyOctets> | undefined
-  /** Takes back that it ends for want of work. */
+  /** Cancels the end of an idle thread. */
   keep: () => void
 }
 
 class Threads {
   readonly #timers: Timers
   readonly #all = new Set<Thread>()
-  /** The one that worked last comes last and is taken first, so that those which are not needed end. */
+  /** Stack: the thread that worked last is reused first, so that surplus threads stay idle and end. */
   readonly #idle: Thread[] = []
 
   constructor(timers: Timers) {
@@ -67,7 +67,7 @@ class Threads {
     return thread.job.promise
   }
 
-  /** A key that is being made cannot be interrupted: its thread ends when it is done, and the process not before. */
+  /** Terminates all threads. A key in generation cannot be interrupted: its thread, and the process, end only when it is done. */
   close(): void {
     for (const { worker } of this.#all) void worker.terminate()
   }
@@ -97,7 +97,7 @@ class Threads {
   }
 
   #putBack(thread: Thread): void {
-    // While nobody waits for it, it keeps no process alive.
+    // An idle thread must not keep the process alive.
     thread.worker.unref()
     this.#idle.push(thread)
     thread.keep = this.#timers.after(idleMs, () => {

@@ -1,4 +1,4 @@
-// Runs jobs on every server of a store so that each is done by one of them at a time, and no more often than it asks.
+// Runs jobs on every server of a store. Each job runs on one server at a time, and no more often than its interval.
 import type { Meter } from "@opentelemetry/api"
 import { logFailure } from "../core/failure-log.ts"
 import type { Exclusively } from "../core/leases.ts"
@@ -11,9 +11,9 @@ import type { Job } from "./job.ts"
 import { createJobMetrics, type JobMetrics } from "./job-metrics.ts"
 
 export interface JobRunner {
-  /** Starts the job of this name at once, or again when its present run has ended; nothing where no job runs. */
+  /** Runs the job of this name now, or again after its current run. Does nothing if there is no such job. */
   wake(name: string): void
-  /** Resolves when no job runs. */
+  /** Resolves when no job is running. */
   idle(): Promise<void>
 }
 
@@ -22,16 +22,16 @@ export interface JobRunnerOptions {
   readonly runtime: Pick<Runtime, "clock" | "random" | "log" | "tracer">
   readonly timers: Timers
   readonly meter?: Meter
-  /** Ends it all: nothing is started any more, and what runs is told. */
+  /** Stops all jobs: no run starts any more, and the signals of current runs abort. */
   readonly stopped: AbortSignal
 }
 
-/** The first run comes within this time, so that servers that start together do not all reach for the same lease. */
+/** The first run begins within this time, at a random moment, so that servers that start together do not compete for the same leases. */
 const longestInitialDelayMs = 30 * secondMs
 const firstRetryMs = 5 * secondMs
-/** A failure doubles the delay this many times at most. */
+/** Maximum number of times that failures double the delay. */
 const doublingMaximum = 10
-/** While another server does what this one was asked to do: it may have looked before there was anything. */
+/** Interval of retries while another server runs a job that was woken here: that run may have begun before there was work. */
 const heldRetryMs = secondMs
 const heldRetryMaximum = 120
 
@@ -50,12 +50,12 @@ interface Loop {
   idle(): Promise<void>
 }
 
-/** Ticks of one job, one after another. */
+/** Runs one job repeatedly, one run after another. */
 function startLoop(job: Job, metrics: JobMetrics, { exclusively, runtime, timers, stopped }: JobRunnerOptions): Loop {
   const { clock, log, tracer } = runtime
   const label = { job: job.name }
   let tick: Promise<void> | undefined
-  /** How often the wish of a `wake` may still meet another server's lease. */
+  /** Number of times that a woken run may still find the lease held by another server. */
   let wishes = 0
   let failuresInARow = 0
   let cancel = () => {}
@@ -68,7 +68,7 @@ function startLoop(job: Job, metrics: JobMetrics, { exclusively, runtime, timers
     cancel()
     if (stopped.aborted) return
     cancel = timers.after(Math.ceil(delayMs), () => {
-      // A request that woke it has no part in it.
+      // The run must not join the trace of the request that woke the job.
       tick = untraced(tracer, run).then((nextMs) => {
         tick = undefined
         schedule(nextMs)
@@ -76,7 +76,7 @@ function startLoop(job: Job, metrics: JobMetrics, { exclusively, runtime, timers
     })
   }
 
-  /** One tick; the answer is when the next is due. */
+  /** Runs the job once. Returns the milliseconds until the next run. */
   const run = async (): Promise<number> => {
     const wish = wishes
     wishes = 0
@@ -107,7 +107,7 @@ function startLoop(job: Job, metrics: JobMetrics, { exclusively, runtime, timers
       return Math.min(job.everyMs, retryMs) * (1 + chance())
     } finally {
       metrics.running.add(-1, label)
-      // A clock may step back.
+      // The clock may step back.
       metrics.durationSeconds.add(Math.max(0, clock.now() - began) / secondMs, label)
     }
     return wishes > 0 ? 0 : job.everyMs * (1 + chance() / 10)
