@@ -1,4 +1,4 @@
-// One meter for a server: Prometheus and OTLP read the same instruments.
+// One meter for a server; Prometheus and OTLP read the same instruments.
 import type { Meter } from "@opentelemetry/api"
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus"
 import { emptyResource } from "@opentelemetry/resources"
@@ -12,7 +12,9 @@ import {
 import type { Metrics } from "../core/metrics.ts"
 import { processMetrics } from "./process-metrics.ts"
 
-/** Every label value comes from a bounded set; the SDK's own limit of 2,000 series is less than a busy server's routes and statuses. */
+/**
+ * Every label value comes from a bounded set. The SDK's own limit of 2,000 series is less than the routes and statuses of a busy server.
+ */
 const maxSeriesPerInstrument = 100_000
 
 class PullReader extends MetricReader {
@@ -46,7 +48,7 @@ export class ServerMetrics implements Metrics {
     this.meter = new MeterProvider({ resource: emptyResource(), readers: [this.#reader] }).getMeter("chancery", release)
   }
 
-  /** Reads all instruments. Concurrent callers share one answer, since a delta is reported once. */
+  /** Reads all instruments. Concurrent callers share one result, because a delta is reported only once. */
   collect(): Promise<CollectionResult> {
     return (this.#collecting ??= this.#reader.collect().finally(() => (this.#collecting = undefined)))
   }

@@ -20,7 +20,7 @@ import {
   type Tracer,
 } from "../core/tracing.ts"
 
-/** In one trace, of this process. One request may act on thousands of records. */
+/** Maximum number of spans of this process in one trace. One request may act on thousands of records. */
 const spansMaximum = 1_000
 
 export class OtlpTracer implements Tracer {
@@ -40,7 +40,7 @@ export class OtlpTracer implements Tracer {
 
   current(): Span | undefined {
     const span = this.#current.getStore()
-    // What was begun during a request and outlasts it, such as a timer, is no part of it any more.
+    // Work that a request started and that outlasts it, such as a timer, is no part of its trace.
     return span instanceof RecordedSpan && span.hasEnded ? undefined : span
   }
 
@@ -126,7 +126,7 @@ class RecordedSpan implements Span {
   fail(error: unknown): void {
     const { type, isFailure } = kindOfError(error)
     this.#span.setAttribute("error.type", type)
-    // Without its message, which may repeat what the caller has sent; the log has it, beside the id of the trace.
+    // The message is left out, because it may repeat input of the client. The log has it, with the trace id.
     if (isFailure) this.#span.setStatus({ code: SpanStatusCode.ERROR })
   }
 
@@ -139,7 +139,7 @@ class RecordedSpan implements Span {
   }
 }
 
-/** Handed on all the same, so that whoever takes part in the trace knows that it is not recorded. */
+/** Span that is not recorded. Its headers are propagated nevertheless, so that other services do not record the trace either. */
 class UnrecordedSpan implements Span {
   readonly isRecorded = false
   readonly #context: SpanContext
@@ -171,13 +171,13 @@ class UnrecordedSpan implements Span {
   end(): void {}
 }
 
-/** W3C Trace Context, version 00. */
+/** Returns the headers of W3C Trace Context, version 00. */
 const headersOf = ({ traceId, spanId, traceFlags, traceState }: SpanContext): Readonly<Record<string, string>> => ({
   traceparent: `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, "0")}`,
   ...(traceState === undefined ? {} : { tracestate: traceState.serialize() }),
 })
 
-/** Later versions may have more behind; `ff` is none (W3C Trace Context, section 3.2). */
+/** Later versions may have more fields; `ff` is no version (W3C Trace Context, section 3.2). */
 const pattern = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/
 
 function remoteSpan(headers: TraceHeaders): SpanContext | undefined {

@@ -1,5 +1,5 @@
-// Traces and metrics over OTLP. Only this folder knows the SDK of OpenTelemetry, and this file is loaded only where it is asked for.
-// Nothing here is registered with the process: two servers in one are two of these.
+// Traces and metrics over OTLP. Only this folder imports the OpenTelemetry SDK, and this file is imported only if OTLP is configured.
+// Nothing is registered globally, so that two servers in one process have separate telemetry.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { setTimeout as sleep } from "node:timers/promises"
 import { OTLPMetricExporter as JsonMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http"
@@ -28,34 +28,34 @@ import type { ServerMetrics } from "./metrics.ts"
 import { OtlpTracer } from "./otlp-tracer.ts"
 
 export interface OtlpOptions {
-  /** None are sent without it. */
+  /** Traces are not sent if this is left out. */
   readonly traces?: Destination & {
     readonly sampler: Sampling
     readonly batch?: BatchBounds
   }
   readonly metrics?: Destination & { readonly intervalMs: number }
-  /** Who sends: `service.name` and the like. */
+  /** Attributes of the sender, such as `service.name`. */
   readonly resource: Readonly<Record<string, string>>
   readonly release: string
   readonly log: Log
-  /** How long what is left may take to be sent in the end. */
+  /** Milliseconds that the last export may take at the end. */
   readonly patienceMs?: number
 }
 
 export interface Destination {
-  /** Whole, such as `http://127.0.0.1:4318/v1/traces`. Headers and certificates for it are in the library's own variables. */
+  /** Whole URL, such as `http://127.0.0.1:4318/v1/traces`. Headers and certificates come from the environment variables of the library. */
   readonly url: string
   readonly protocol: "http/protobuf" | "http/json"
 }
 
 export interface Sampling {
-  /** Whether a request that comes with a trace is recorded if and only if that is. */
+  /** True to record a request with a trace context if and only if that trace is sampled. */
   readonly followsParent: boolean
-  /** Of those that begin here, from 0 to 1. */
+  /** Share of the traces begun here that are recorded, from 0 to 1. */
   readonly ratio: number
 }
 
-/** What is beyond the queue is dropped. */
+/** Bounds of the export queue. Spans beyond it are dropped. */
 export interface BatchBounds {
   readonly queueMaximum?: number
   readonly exportMaximum?: number
@@ -63,9 +63,9 @@ export interface BatchBounds {
 }
 
 export interface Telemetry extends AsyncDisposable {
-  /** Undefined where no traces are sent. */
+  /** Undefined if no traces are sent. */
   readonly tracer: Tracer | undefined
-  /** Sends what these tell from now on, at intervals and once more when it ends. Nothing where no metrics are sent. */
+  /** Exports these metrics at intervals, and once more when disposed. Does nothing if no metrics are sent. */
   measure(metrics: CollectedMetrics): AsyncDisposable
 }
 
@@ -103,7 +103,7 @@ export function openOtlp({ traces, metrics, resource: attributes, release, log, 
   }
 }
 
-/** Logs once that metrics cannot be read, and again after they could. */
+/** Returns a collector that logs the first failure to read metrics, and again only after a success. */
 function collector(source: CollectedMetrics, resource: Resource, log: Log): () => Promise<CollectionResult> {
   let isFailing = false
   const warn = (error: unknown) => {
@@ -143,8 +143,8 @@ const metricExporter = ({ protocol, url }: Destination): PushMetricExporter =>
   protocol === "http/json" ? new JsonMetricExporter({ url }) : new ProtobufMetricExporter({ url })
 
 /**
- * Says once that nothing arrives, and once that it does again. What could not be sent is lost: whoever waits for it, nobody
- * may wait for.
+ * Logs once when exports fail, and once when they succeed again. Batches that cannot be sent are dropped, so that nothing waits for the
+ * collector.
  */
 function outspoken<Exporter extends SpanExporter | PushMetricExporter>(
   exporter: Exporter,
@@ -166,7 +166,7 @@ function outspoken<Exporter extends SpanExporter | PushMetricExporter>(
         })
       if (!hasFailed && isFailing) log.info("telemetry-sent-again", { what })
       isFailing = hasFailed
-      // Said already; the library would say it again, in its own way.
+      // Reports success, because the library would log the error again in its own format.
       settled({ code: 0 })
     })
   return Object.assign(exporter, { export: watched })
@@ -177,7 +177,7 @@ interface ExportResult {
   readonly error?: Error
 }
 
-/** A collector that does not answer holds up no end. */
+/** Waits for the end for at most `patienceMs`, so that an unresponsive collector does not delay the shutdown. */
 async function inTime(ending: Promise<void>, patienceMs: number): Promise<void> {
   const timer = new AbortController()
   const late = sleep(patienceMs, undefined, { signal: timer.signal }).catch(() => undefined)

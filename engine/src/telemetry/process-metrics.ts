@@ -1,4 +1,4 @@
-// Metrics of the process under the names that Prometheus has for them, which OpenTelemetry's packages do not have.
+// Metrics of the process under their usual Prometheus names, which the OpenTelemetry packages do not use.
 import { ValueType } from "@opentelemetry/api"
 import { emptyResource } from "@opentelemetry/resources"
 import {
@@ -30,7 +30,7 @@ const { clock } = systemRuntime()
 
 let shared: Registry | undefined
 
-// The collectors of the process hold observers that cannot be taken back, so a process has one set for all its servers.
+// The collectors register observers that cannot be removed, so all servers of a process share one set.
 function sharedRegistry(): Registry {
   if (shared === undefined) {
     shared = new Registry()
@@ -73,7 +73,7 @@ function toMetricData({ name, help, type, values }: Family, times: Times): reado
     : [{ ...common, dataPointType: DataPointType.GAUGE, dataPoints }]
 }
 
-/** A bucket of Prometheus includes the smaller ones; a bucket of OpenTelemetry does not. */
+/** Prometheus buckets are cumulative; OpenTelemetry buckets are not. */
 function toHistograms(name: string, samples: readonly Sample[], times: Times): DataPoint<Histogram>[] {
   const series = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels))
   return Array.from(series, ([key, own]) => {

@@ -1,9 +1,9 @@
-// The verbs of an engine as spans: `workspaces.lock`, `pki.certificates.issue`. A proxy, so that no verb has to be named here
-// and none can be forgotten.
+// Spans of the methods of an engine, such as `workspaces.lock` and `pki.certificates.issue`. The engine is wrapped in a proxy, so that no
+// method has to be listed here and none can be forgotten.
 import { during, recordedSpan, type SpanAttributes, type Tracer } from "../core/tracing.ts"
 import type { ServingEngine } from "../engine.ts"
 
-/** Made for a path; what they are asked for are families of verbs again. */
+/** Functions that take a path and return services. */
 const perMount: ReadonlySet<string> = new Set(["pki", "acme", "acmeDirectory", "appRoles"])
 const noFamilies: ReadonlySet<string> = new Set(["caller"])
 
@@ -31,7 +31,7 @@ const bound = (value: unknown, target: object): unknown =>
 interface Family {
   readonly name: string
   readonly attributes: SpanAttributes
-  /** Some of its members are families again. */
+  /** True if some members are services themselves. */
   readonly nests: boolean
 }
 
@@ -50,7 +50,7 @@ const tracedFamily = (target: object, { name: own, attributes, nests }: Family, 
 
 type Verb = (...given: readonly unknown[]) => unknown
 
-// The target and not the proxy is `this`: private members are the target's alone.
+// `this` is the target and not the proxy, which has no private members.
 const verb =
   (work: object, target: object, name: string, attributes: SpanAttributes, tracer: Tracer): Verb =>
   (...given) => {

@@ -1,4 +1,4 @@
-// What is done with keys, as spans: which operation, which algorithm, and where the key lives. Never what it is done to.
+// Spans of key operations: the operation, the algorithm, and where the key is. Never the data.
 import type { Sealer } from "../core/sealing.ts"
 import { during, recordedSpan, type Span, type Tracer } from "../core/tracing.ts"
 import type { SigningKeys } from "../pki/keys/signing-keys.ts"
@@ -13,7 +13,7 @@ const begin = (parent: Span, operation: KeyOperation, algorithm: string): Span =
     attributes: {
       "chancery.key.operation": operation,
       "chancery.key.algorithm": algorithm,
-      // In this process, or on a thread of it.
+      // In this process, possibly on a worker thread.
       "chancery.key.place": "process",
     },
   })

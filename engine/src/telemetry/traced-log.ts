@@ -1,7 +1,7 @@
 import type { Log } from "../core/runtime.ts"
 import { recordedSpan, type Tracer } from "../core/tracing.ts"
 
-/** Every line that is written inside a span names it, so that a trace is found from the log and the log from a trace. */
+/** Adds the ids of the current trace and span to every log line, so that traces and log lines can be correlated. */
 export function tracedLog(log: Log, tracer: Tracer): Log {
   const write =
     (level: keyof Log): Log[keyof Log] =>

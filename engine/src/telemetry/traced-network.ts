@@ -1,13 +1,12 @@
-// What leaves this server, as spans. Of an address only its origin is told: what follows it may be a credential, as in the
-// addresses of many receivers of webhooks.
+// Spans of outgoing requests. They contain only the origin of a URL: the rest may be a credential, as in many webhook URLs.
 import type { AcmeNetwork } from "../acme/validation/validation.ts"
 import { type Fetch, FetchFailure } from "../core/fetch.ts"
 import { during, recordedSpan, type Span, type SpanAttributes, type Tracer } from "../core/tracing.ts"
 
 export interface TracedFetchOptions {
-  /** What is asked: `policy service`. */
+  /** Name of the requested service, such as `policy service`. */
   readonly name: string
-  /** Whether whoever is asked learns of the trace: only a service of one's own is told. */
+  /** True to send the trace context to the service. Only the operator's own services get it. */
   readonly propagates: boolean
 }
 
@@ -40,7 +39,7 @@ function addressOf(text: string): SpanAttributes {
   }
 }
 
-/** Strangers are asked: none of them learns that there is a trace. */
+/** Traces the requests of ACME validations. The trace context is not sent, because the servers are not the operator's. */
 export function tracedAcmeNetwork(network: AcmeNetwork, tracer: Tracer): AcmeNetwork {
   const traced = <T>(name: string, attributes: SpanAttributes, ask: (span: Span | undefined) => Promise<T>) => {
     const span = recordedSpan(tracer)?.child(name, { kind: "client", attributes })
