@@ -1,6 +1,6 @@
 import type { Held } from "../core/leases.ts"
 
-/** Background work, run by one server of a store at a time. */
+/** Background work, run by one server at a time. */
 export interface Job {
   /** Name of the lease, metrics and log entries of the job, such as `tidy`. */
   readonly name: string

@@ -1,12 +1,12 @@
 // Decides which RSA key is generated next. Keys of one size are interchangeable: the request that has waited longest for a size gets the
-// next key. Keys without a waiting request are kept until one comes.
+// next key. Keys without a waiting request stay in stock.
 import { busy, unavailable } from "../core/errors.ts"
 import type { RsaKeyOctets, RsaKeySource } from "../x509/key-generation.ts"
 
 export interface KeyPoolOptions {
   /** Generates one key; rejects on failure. */
   readonly make: (bits: number) => Promise<RsaKeyOctets>
-  /** Number of keys generated at the same time; at least one. */
+  /** Number of keys generated concurrently; at least one. */
   readonly slotCount: number
   /** Number of keys to keep ready, by size. They stay in memory, and are generated only while no request waits. */
   readonly stock?: ReadonlyMap<number, number>

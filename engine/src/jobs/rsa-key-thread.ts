@@ -11,7 +11,7 @@ if (process.platform === "linux") {
   try {
     setPriority(0, niceness)
   } catch {
-    // A sandbox may forbid it. Keys are generated nevertheless, and other work waits a little longer.
+    // A sandbox may forbid it. Keys are generated anyway, and other work waits a little longer.
   }
 }
 

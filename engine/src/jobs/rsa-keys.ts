@@ -8,7 +8,7 @@ import type { RsaKeyOctets, RsaKeySource } from "../x509/key-generation.ts"
 import { KeyPool } from "./key-pool.ts"
 
 export interface RsaKeysOptions {
-  /** Number of keys generated at the same time: the number of cores, but at least two, so that a key that takes minutes blocks no other. */
+  /** Number of keys generated concurrently: the number of cores, but at least two, so that a key that takes minutes blocks no other. */
   readonly threadCount: number
   readonly timers: Timers
   /** Number of keys to keep ready, by size; in memory only. */

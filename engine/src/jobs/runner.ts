@@ -1,4 +1,4 @@
-// Runs jobs on every server of a store. Each job runs on one server at a time, and no more often than its interval.
+// Runs jobs on every server of a database. Each job runs on one server at a time, and no more often than its interval.
 import type { Meter } from "@opentelemetry/api"
 import { logFailure } from "../core/failure-log.ts"
 import type { Exclusively } from "../core/leases.ts"

@@ -1,4 +1,4 @@
-// One meter for a server; Prometheus and OTLP read the same instruments.
+// One meter for a server. Prometheus and OTLP read the same instruments.
 import type { Meter } from "@opentelemetry/api"
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus"
 import { emptyResource } from "@opentelemetry/resources"

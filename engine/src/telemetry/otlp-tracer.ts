@@ -139,7 +139,7 @@ class RecordedSpan implements Span {
   }
 }
 
-/** Span that is not recorded. Its headers are propagated nevertheless, so that other services do not record the trace either. */
+/** Span that is not recorded. Its headers are propagated nevertheless, so that other services learn the sampling decision. */
 class UnrecordedSpan implements Span {
   readonly isRecorded = false
   readonly #context: SpanContext

@@ -28,7 +28,7 @@ export interface BackupOptions {
   readonly file: string
   /** Path of the backup, which must not exist. */
   readonly target: string
-  /** Copies this file to `TARGET.seal-key`, but never over another key. Kept apart, the backup alone reveals no secret. */
+  /** Copies this file to `TARGET.seal-key`, but never over another key. If the two are stored apart, the backup alone reveals no secret. */
   readonly sealKeyFile?: string | undefined
   readonly progress?: BackupProgress | undefined
 }

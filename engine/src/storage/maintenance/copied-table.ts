@@ -1,4 +1,4 @@
-// Common description of a table in two stores on either database, and the order in which both return its rows.
+// Common description of a table in two databases of either kind, and the order in which both return its rows.
 import { createHash } from "node:crypto"
 import { nameNumbers } from "../sql/name-search.ts"
 
@@ -12,7 +12,7 @@ export interface CopiedColumn {
   readonly isNullable: boolean
 }
 
-/** A table as the schema of one store describes it. */
+/** Table as the schema of one database describes it. */
 export interface TableShape {
   readonly name: string
   readonly columns: readonly CopiedColumn[]
@@ -22,27 +22,27 @@ export interface TableShape {
 
 export interface CopiedTable {
   readonly name: string
-  /** Identical in both stores. */
+  /** Identical in both databases. */
   readonly columns: readonly CopiedColumn[]
-  /** Key by which this store finds rows. Ordered by their own keys, both stores return the rows in the same order. */
+  /** Key by which this database finds rows. Ordered by their own keys, both databases return the rows in the same order. */
   readonly key: readonly CopiedColumn[]
 }
 
 /** Bounds of one page, which limit the use of memory. `bytes` is approximate. */
 export const pageLimits = { rows: 1_000, bytes: 4 * 1024 * 1024 } as const
 
-/** Tables that are not copied: each store has its own, or they exist only during a copy. */
+/** Tables that are not copied: each database has its own, or they exist only during a copy. */
 export const ownTables: ReadonlySet<string> = new Set(["migrations", "unfinished_copy_references"])
 
-/** Returns the columns without the one that each store numbers itself. */
+/** Returns the columns without the one that each database numbers itself. */
 export const copiedColumns = ({ name, columns }: TableShape): readonly CopiedColumn[] =>
   columns.filter((column) => name !== nameNumbers.table || column.name !== nameNumbers.column)
 
-/** Describes a table by the columns that both stores share. Call `describeDifference` first, which checks that they exist. */
+/** Describes a table by the columns that both databases share. Call `describeDifference` first, which checks that they exist. */
 export function copiedTable(shape: TableShape, columns: readonly CopiedColumn[]): CopiedTable {
   const byName = new Map(columns.map((column) => [column.name, column]))
   const usable = shape.keys.filter((key) => key.every((name) => byName.has(name)))
-  // The two databases list unique keys in different orders. The shortest key is the same in both.
+  // SQLite and PostgreSQL list unique keys in different orders. The shortest key is the same in both.
   const [primary] = shape.keys
   const shortest = usable.toSorted((one, other) => one.length - other.length)[0]
   const names = primary !== undefined && usable.includes(primary) ? primary : shortest

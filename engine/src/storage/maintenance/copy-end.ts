@@ -1,7 +1,7 @@
 import { type Migration, unfinishedCopy } from "../schema/migrate.ts"
 import type { CopiedTable, Row, TableShape } from "./copied-table.ts"
 
-/** One side of a copy: a store that has no other users while it is open here. */
+/** One side of a copy: a database that has no other users while it is open here. */
 export interface CopyEnd extends AsyncDisposable {
   shapes(): Promise<readonly TableShape[]>
   count(table: CopiedTable): Promise<number>
@@ -9,7 +9,7 @@ export interface CopyEnd extends AsyncDisposable {
   page(table: CopiedTable, after: Row | undefined): Promise<readonly Row[]>
 }
 
-/** Side that is read in one snapshot. The store does not change until it is closed. */
+/** Side that is read in one snapshot. The database does not change until the side is closed. */
 export interface CopySource extends CopyEnd {
   /** Returns the last assigned row number of each table that numbers its rows, including numbers of deleted rows. */
   lastNumbers(): Promise<ReadonlyMap<string, bigint>>
@@ -27,7 +27,7 @@ export interface CopyTarget extends CopyEnd {
 /** The copy was rejected. The message gives the reason and the remedy. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused"
-  /** True if the obstacle may end by itself or can be stopped. */
+  /** True if the obstacle is temporary or can be stopped. */
   readonly isTemporary: boolean
 
   constructor(message: string, { isTemporary = false, ...options }: ErrorOptions & { isTemporary?: boolean } = {}) {

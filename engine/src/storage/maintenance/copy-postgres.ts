@@ -173,7 +173,7 @@ const columnsOf = `select a.attname::text, format_type(a.atttypid, null), a.attn
   from pg_attribute as a join pg_class as c on c.oid = a.attrelid join pg_namespace as n on n.oid = c.relnamespace
   where n.nspname = current_schema() and c.relname = $1 and a.attnum > 0 and not a.attisdropped order by a.attnum`
 
-/** Selects the unique keys: the primary key first, then by name. A partitioned table has them on its partitions, which are alike. */
+/** Selects the unique keys: the primary key first, then by name. A partitioned table has them on its partitions, all with the same keys. */
 const keysOf = `select array_to_json(array(
     select a.attname from unnest(i.indkey::smallint[]) with ordinality as k (attnum, place)
     join pg_attribute as a on a.attrelid = i.indrelid and a.attnum = k.attnum order by k.place

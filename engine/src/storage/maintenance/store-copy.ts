@@ -1,4 +1,4 @@
-// Copies one store into another, from either database to either. The source is locked while it is read, so that the copy is of one moment.
+// Copies one database into another, of either kind. The source is locked while it is read, so that the copy is of one moment.
 // The target gets the schema of the source. Until all tables have been compared, it also has a migration that no release knows, so that no
 // server serves half a copy.
 // Every table is written in key order, so an interrupted copy is resumed after its last row. Sealed values are copied unchanged: they are
@@ -25,7 +25,7 @@ import { migrations } from "../schema/migrations/index.ts"
 import { rememberedKeyIds } from "../sealing/seal-keys.ts"
 
 export interface StoreCopyOptions {
-  /** `sqlite:PATH` or `postgres://…` of a store that no server uses. */
+  /** `sqlite:PATH` or `postgres://…` of a database that no server uses. */
   readonly from: string
   /** URL of an empty database, a new file, or an interrupted copy. */
   readonly to: string
@@ -40,7 +40,7 @@ export type StoreCopyProgress = (step: {
 
 export interface CopiedRows {
   readonly rows: number
-  /** SHA-256 of all values in key order, equal in both stores. */
+  /** SHA-256 of all values in key order, equal in both databases. */
   readonly digest: string
 }
 
@@ -48,11 +48,11 @@ export interface StoreCopyReport {
   readonly tables: Readonly<Record<string, CopiedRows>>
   /** Number of rows that an earlier, interrupted copy had already written. */
   readonly resumedRows: number
-  /** Ids of the keys that sealed the secrets in the store. */
+  /** Ids of the keys that sealed the secrets in the database. */
   readonly sealKeyIds: readonly string[]
 }
 
-/** One of the two stores failed. The cause is the original error. */
+/** One of the two databases failed. The cause is the original error. */
 export class CopyEndFailed extends Error {
   override readonly name = "CopyEndFailed"
   readonly url: string
@@ -66,7 +66,7 @@ export class CopyEndFailed extends Error {
   }
 }
 
-/** Copies a store. Throws `CopyRefused`, or `CopyEndFailed` for a store that cannot be used. */
+/** Copies a database. Throws `CopyRefused`, or `CopyEndFailed` for a database that cannot be used. */
 export async function copyStore({ from, to, progress }: StoreCopyOptions): Promise<StoreCopyReport> {
   rejectSame(from, to)
   const schema = await about(from, () => sourceSchema(from))
@@ -151,7 +151,7 @@ async function makeRanges(database: Database): Promise<void> {
   for (const range of missingRanges(systemRuntime().clock.now(), known)) await ranges.make(range)
 }
 
-/** Table in one of the two stores. */
+/** Table in one of the two databases. */
 interface Side<End extends CopyEnd = CopyEnd> {
   readonly url: string
   readonly end: End
@@ -263,7 +263,7 @@ function pairsOf(from: readonly TableShape[], to: readonly TableShape[]): readon
       const difference = describeDifference(shape, other)
       if (other === undefined || difference !== undefined) throw new CopyRefused(difference ?? "")
       const columns = copiedColumns(shape)
-      // The two stores may differ in which columns are nullable, but both must order by the same terms.
+      // The two databases may differ in which columns are nullable, but both must order by the same terms.
       const nullable = new Set(other.columns.flatMap(({ name, isNullable }) => (isNullable ? [name] : [])))
       const shared = columns.map((column) => ({
         ...column,

@@ -1,4 +1,4 @@
-// Inspection of a store while servers may be running. Nothing is written, created or migrated. Callers query tables only if
+// Inspection of a database while servers may be running. Nothing is written, created or migrated. Callers query tables only if
 // `schemaStanding` reports the schema of this release.
 import { existsSync } from "node:fs"
 import { sql } from "kysely"
@@ -13,7 +13,7 @@ import { noStorageMetrics } from "../sql/storage-metrics.ts"
 
 export type StoreReader = Pick<Database, "dialect" | "read"> & AsyncDisposable
 
-/** Opens a store for reading. Returns undefined if the file of an embedded database does not exist. */
+/** Opens a database for reading. Returns undefined if the file of an embedded database does not exist. */
 export async function openReader(
   url: string,
   options: Required<Pick<DatabaseOptions, "random" | "log">>,
@@ -129,7 +129,7 @@ export async function leaseFacts(session: QueryRunner): Promise<readonly LeaseFa
   return rows.map(({ name, holder, expires_at, done_at }) => ({ name, holder, expiresAt: expires_at, doneAt: done_at }))
 }
 
-/** Returns when the store was created, which is when its first user was. Returns 0 if there are no users. */
+/** Returns when the database was created, which is when its first user was. Returns 0 if there are no users. */
 export async function storeMadeAt(session: QueryRunner): Promise<Instant> {
   const query = session.db.selectFrom("users").select((user) => user.fn.min("created_at").as("made_at"))
   return (await session.queryOne(query))?.made_at ?? 0

@@ -34,8 +34,8 @@ const longestMigrationMs = 3_600_000
 /** Ends the transaction of a server that holds the migration lock and is idle: it was stopped, or its machine is lost. */
 const defaultIdleMigrationMs = 60_000
 /**
- * Disables sequential scans. A serializable sequential scan conflicts with every change of the table, and the planner always chooses it for
- * a small table such as `generations` (PostgreSQL documentation, 13.2.3).
+ * Disables sequential scans. A serializable sequential scan conflicts with every change of the table. The planner always chooses one for a
+ * small table such as `generations` (PostgreSQL documentation, 13.2.3).
  */
 const rowsOnly = "set local enable_seqscan = off"
 /** `alter` waits at most this long for a table lock, because queries queue behind it. */

@@ -1,7 +1,8 @@
 const placesMaximum = 600
 
 /**
- * Recent positions of the primary's log with their times, which tell since when a replica lags. A replica of an idle primary does not lag.
+ * Recent positions of the primary's log with their times, from which the lag of a replica is computed. A replica of an idle primary does
+ * not lag.
  */
 export class WrittenPositions {
   #places: { readonly at: number; readonly position: number }[] = []

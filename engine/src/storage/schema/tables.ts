@@ -134,7 +134,7 @@ export interface UserRow {
   invited: Flag | null
 }
 
-/** Entity name of a user or team; kept after deletion. */
+/** Entity name of a user or team. It remains after deletion. */
 export interface EntityNameRow {
   name_folded: string
   name: string

@@ -14,7 +14,7 @@ export interface RewrapOptions {
   readonly ring: KeyRing
   readonly random: RandomSource
   readonly progress?: (rewrapped: number) => void
-  /** Ends the work between two batches, by throwing the reason. */
+  /** Aborts between two batches; `rewrap` then throws the reason. */
   readonly signal?: AbortSignal
 }
 

@@ -212,9 +212,9 @@ async function readIfPresent(file: string): Promise<string | undefined> {
 }
 
 /**
- * Returns a text that changes whenever the content at a path is replaced: by overwriting, by renaming, or by switching a symbolic link in
- * the path, as Kubernetes does with secrets. A watch would follow the inode instead of the path, and gets no events from network file
- * systems. The text of a pipe never changes, because a pipe cannot be read again.
+ * Returns a text that changes whenever the content at a path is replaced. The file may be overwritten, renamed, or reached through a
+ * symbolic link that is switched, as Kubernetes does with secrets. A watch would follow the inode instead of the path, and gets no events
+ * from network file systems. The text of a pipe never changes, because a pipe cannot be read again.
  */
 export async function fileVersion(path: string): Promise<string> {
   try {

@@ -1,4 +1,4 @@
-// All columns of sealed values. A column missing here would keep values under old seal keys after a rotation. A test compares this list
+// All columns of sealed values. Values in a column missing here would stay under old seal keys after a rotation. A test compares this list
 // with the schema.
 import { sql, type RawBuilder } from "kysely"
 import { chunkPath, streamChunkPath } from "./key-sealing.ts"

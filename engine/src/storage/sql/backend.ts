@@ -13,10 +13,10 @@ export const defaultPoolSize = 10
 /** Operations that each database implements; `database.ts` adds the rest. */
 export interface Backend {
   readonly dialect: DialectName
-  /** Number of durable commits of writes since the database was opened. On SQLite, one commit may carry many units of work. */
+  /** Number of durable commits of writes since the database was opened. On SQLite, one commit may contain many units of work. */
   readonly commitCount: number
   read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
-  /** Runs a unit of work that consists of one query. On PostgreSQL it saves the transaction, which would make three round trips of one. */
+  /** Runs a unit of work that consists of one query. PostgreSQL needs no transaction for it, which saves two of three round trips. */
   readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /** Runs a read-write transaction. `options.span` is the span of the unit of work; the commit becomes a child of it. */
   transact<T>(work: (session: QueryRunner) => Promise<T>, options?: BackendTransactOptions): Promise<T>

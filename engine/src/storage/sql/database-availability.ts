@@ -1,5 +1,5 @@
-// Tracks whether the database is reachable, as units of work find it. The log gets one entry when it becomes unavailable and one when it is
-// back, however many units of work fail.
+// Tracks whether the database is reachable, as units of work experience it. The log gets one entry when it becomes unavailable and one when
+// it is back, however many units of work fail.
 import type { BackendOptions } from "./backend.ts"
 
 type Absence = "cannot be reached" | "takes no writes"

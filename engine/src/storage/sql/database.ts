@@ -25,7 +25,7 @@ export interface Database extends AsyncDisposable {
   read<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /** Like `read`, but a read replica that has everything committed before this call may answer. Without one, the primary answers. */
   readReplica<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
-  /** Runs a unit of work that consists of one query. On PostgreSQL it saves the transaction, which would make three round trips of one. */
+  /** Runs a unit of work that consists of one query. PostgreSQL needs no transaction for it, which saves two of three round trips. */
   readSingle<T>(work: (session: QueryRunner) => Promise<T>): Promise<T>
   /**
    * Runs a transaction, all or nothing, durable when the promise resolves. `work` may run several times. It must await nothing but its

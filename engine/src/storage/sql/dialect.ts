@@ -136,7 +136,7 @@ export function textOf(dialect: DialectName, query: Compilable<unknown> | Statem
   return (query.compiled[dialect] ??= compile(dialect, query)).sql
 }
 
-/** Rejects values that either database cannot store, on both databases alike. `undefined` indicates a forgotten parameter. */
+/** Throws for values that one of the databases cannot store, on both of them. `undefined` indicates a forgotten parameter. */
 function checked(value: unknown, parameter?: unknown): unknown {
   if (typeof value === "string") {
     rejectUnstorableText(value)

@@ -50,7 +50,7 @@ export async function createNameSearch(session: QueryRunner): Promise<void> {
   for (const text of schema[session.dialect]) await session.execute(sql.raw(text))
 }
 
-/** SQLite row numbers and the index derived from them. A copy of a database does not copy these but creates them anew. */
+/** SQLite row numbers and the index derived from them. A copy of a database does not include these but creates new ones. */
 export const nameNumbers = {
   table: "workspaces",
   column: "number",

@@ -132,7 +132,8 @@ const systemOf = (dialect: DialectName): SpanAttributes => ({
 })
 
 /**
- * Creates the span of one commit, in the trace of the first unit of work that has one. Commit and other units of work link to each other.
+ * Creates the span of one commit, in the trace of the first unit of work that has one. The spans of the commit and of the other units link
+ * to each other.
  */
 export function commitSpan(
   dialect: DialectName,

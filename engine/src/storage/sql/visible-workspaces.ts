@@ -3,7 +3,7 @@ import type { Visibility } from "../../workspaces/workspace/workspace-query.ts"
 import { among } from "./dialect.ts"
 import type { DialectName } from "./query-runner.ts"
 
-/** Returns a condition on `workspaces as w` that holds for the workspaces the caller may see. Every access level includes visibility. */
+/** Returns a condition on `workspaces as w`, true for workspaces that the caller may see. Every access level includes visibility. */
 export function visible(dialect: DialectName, visibility: Visibility): RawBuilder<boolean> {
   const inside = sql<boolean>`w.organization_id = ${visibility.organizationId}`
   if (visibility.all) return inside

@@ -80,7 +80,7 @@ async function openFile(file: string, options: BackendOptions): Promise<SqliteSt
   return new SqliteStore(writer, await Promise.all(readers), file, options)
 }
 
-/** Handle of one opener on a store that is shared in this process. Closing the last handle closes the store. */
+/** Handle of one opener on a database that is shared in this process. Closing the last handle closes the database. */
 class SharedStore implements Backend {
   readonly dialect = "sqlite"
   readonly #store: SqliteStore

@@ -1,4 +1,4 @@
-// Time at which the executor of a run was asked to cancel it.
+// Time at which the executor of a run was requested to cancel it.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { words } from "./words.ts"

@@ -1,4 +1,4 @@
-// AppRoles and their secret ids. Nothing is stored from which a secret id could be recovered.
+// AppRoles and their secret ids. The stored values of a secret id cannot be used to log in.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"

@@ -1,5 +1,5 @@
-// Settings of organizations, teams and agent pools that clients of HCP Terraform write and read back, permissions of custom project access,
-// and a flag of tag bindings without a value.
+// Settings of organizations, teams and agent pools that HCP Terraform clients write and read back. Also the permissions of custom project
+// access, and a flag of tag bindings without a value.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -13,8 +13,8 @@ export const tfeSettingsMigration: Migration = {
 }
 
 /**
- * Teams that manage teams or memberships could see secret teams before there was a permission for it, and keep it. `access` is a flat JSON
- * object of permissions that are true.
+ * Teams that manage teams or memberships could see secret teams before there was a permission for it. This migration grants it to them.
+ * `access` is a flat JSON object of permissions that are true.
  */
 const keepSecretTeamsVisible = sql`
   update teams set access = replace(access, '{', '{"accessSecretTeams":true,')
