@@ -2,18 +2,21 @@
 // request. A denied request answers 403 here, 404 on `/api/v2` (docs/decisions/tokens-and-policies.md).
 import { forbidden } from "./errors.ts"
 
-/** What a policy can grant on a path. `sudo` adds to another one on the few paths that ask for it; `deny` takes all away. */
+/**
+ * Rights that a policy grants on a path. `sudo` is required in addition to another capability on a few paths. `deny` overrides all
+ * others.
+ */
 export const capabilities = ["create", "read", "update", "patch", "delete", "list", "sudo", "deny"] as const
 export type Capability = (typeof capabilities)[number]
 
-/** The policy that allows everything; site administrators hold it, and service tokens that a holder gives it to. */
+/** Policy that allows everything. Site administrators have it, and so do service tokens that were created with it. */
 export const rootPolicyName = "root"
-/** The policy that service tokens hold unless they are made without it. */
+/** Policy of every service token that was not created without it. */
 export const defaultPolicyName = "default"
 
 /**
- * One path with what it grants, without a leading slash. The path is exact, unless it ends in `*`, which stands for whatever
- * follows, or has segments `+`, each of which stands for one segment.
+ * Grants capabilities on a path. The path has no leading slash. It is exact, unless it ends in `*`, which matches any continuation, or
+ * has segments `+`, each of which matches one segment.
  */
 export interface PathRule {
   readonly path: string
@@ -24,18 +27,18 @@ export type AccessRules =
   | { readonly kind: "everything"; readonly policies: readonly string[] }
   | {
       readonly kind: "paths"
-      /** The names of the policies these rules come from, sorted. */
+      /** Names of the policies that these rules come from, sorted. */
       readonly policies: readonly string[]
       readonly exact: ReadonlyMap<string, ReadonlySet<Capability>>
-      /** The most specific one first. */
+      /** Sorted, the most specific pattern first. */
       readonly patterns: readonly PathPattern[]
     }
 
 export interface PathPattern {
   readonly path: string
-  /** `+` among them stands for any one. */
+  /** Segments of the path without the final `*`. A segment `+` matches any one segment. */
   readonly segments: readonly string[]
-  /** The last segment is only the beginning of what it matches, and more segments may follow. */
+  /** True if the path ends in `*`: the last segment is a prefix, and more segments may follow. */
   readonly open: boolean
   readonly granted: ReadonlySet<Capability>
 }
@@ -43,7 +46,7 @@ export interface PathPattern {
 export const fullAccess: AccessRules = { kind: "everything", policies: [rootPolicyName] }
 export const noAccess: AccessRules = { kind: "paths", policies: [], exact: new Map(), patterns: [] }
 
-/** Rules of several policies for the same path unite; a `deny` among them is all that is left. */
+/** Merges the rules of several policies. Capabilities on the same path are united; a `deny` removes all others. */
 export function compileAccess(
   policies: readonly { readonly name: string; readonly rules: readonly PathRule[] }[],
 ): AccessRules {
@@ -68,15 +71,15 @@ export function compileAccess(
   return { kind: "paths", policies: names, exact, patterns: patterns.toSorted(mostSpecificFirst) }
 }
 
-/** A caller, as far as this API is concerned. */
+/** The part of a `Caller` that access to the certificate API depends on. */
 export interface AccessHolder {
   readonly acl: AccessRules
 }
 
 /**
- * What a caller may do on a path, such as `pki/issue/web`. The most specific matching rule counts, and no other: an exact
- * path before any pattern. Nothing where no rule matches; only `deny` where that rule denies. A path that is listed ends in
- * a slash, and is matched by the exact path without it as well.
+ * Returns the capabilities of a caller on a path such as `pki/issue/web`. Only the most specific matching rule counts; an exact path
+ * precedes any pattern. Returns an empty set if no rule matches, and only `deny` if that rule denies. A path to list ends in a slash. An
+ * exact rule without the slash matches it too.
  */
 export function capabilitiesOn({ acl }: AccessHolder, path: string): ReadonlySet<Capability> {
   if (acl.kind === "everything") return everything
@@ -87,17 +90,17 @@ export function capabilitiesOn({ acl }: AccessHolder, path: string): ReadonlySet
 }
 
 export interface PathDemand {
-  /** Where the mount is, without a slash at its end; absent for paths of the system. */
+  /** Path of the mount without a trailing slash; absent for system paths. */
   readonly mount?: string
-  /** Below the mount. */
+  /** Path below the mount. */
   readonly path: string
-  /** Any one of several is enough. */
+  /** Required capability. Any one of several is enough. */
   readonly capability: Capability | readonly Capability[]
-  /** True where `sudo` is asked for besides. */
+  /** True if `sudo` is required in addition. */
   readonly sudo?: boolean
 }
 
-/** Throws `forbidden` unless a rule of the caller's allows it. */
+/** Throws `forbidden` unless a rule of the caller allows the access. */
 export function authorizePath(caller: AccessHolder, demand: PathDemand): void {
   if (!allowsPath(caller, demand)) throw permissionDenied()
 }
@@ -109,11 +112,11 @@ export function allowsPath(caller: AccessHolder, { mount, path, capability, sudo
   return wanted.some((one) => granted.has(one)) && (!sudo || granted.has("sudo"))
 }
 
-/** Whether a caller has at least what the policy of that name gives. */
+/** Returns true if the caller has the named policy or full access. */
 export const holdsPolicy = ({ acl }: AccessHolder, name: string): boolean =>
   acl.kind === "everything" || acl.policies.includes(name)
 
-/** Whether any rule grants anything on a path below this one. */
+/** Returns true if a rule grants anything on a path below this one. */
 export function reachesBelow({ acl }: AccessHolder, path: string): boolean {
   if (acl.kind === "everything") return true
   const grants = (granted: ReadonlySet<Capability>) => granted.size > 0 && !granted.has("deny")
@@ -132,7 +135,7 @@ function leadsBelow({ segments, open }: PathPattern, above: readonly string[]): 
   return true
 }
 
-/** The words that existing clients of this API look for. */
+/** Vault clients match this text. */
 export const permissionDenied = () => forbidden("permission denied")
 
 const everything: ReadonlySet<Capability> = new Set(capabilities.filter((capability) => capability !== "deny"))
@@ -154,7 +157,7 @@ function matches({ segments: wanted, open }: PathPattern, segments: readonly str
   })
 }
 
-/** The later its first wildcard, the more specific; then without `*`, then fewer `+`, then longer, then by code unit. */
+/** Orders as Vault does: a later first wildcard, no `*`, fewer `+`, a longer path, then the greater path by code unit. */
 function mostSpecificFirst(one: PathPattern, other: PathPattern): number {
   return (
     firstWildcard(other) - firstWildcard(one) ||
@@ -165,7 +168,7 @@ function mostSpecificFirst(one: PathPattern, other: PathPattern): number {
   )
 }
 
-/** In characters from the start. */
+/** Returns the position of the first wildcard, in characters from the start. */
 function firstWildcard({ path, segments }: PathPattern): number {
   const index = segments.indexOf("+")
   if (index < 0) return path.length - 1

@@ -6,7 +6,7 @@ export function attributeChanges(before: object, after: object, except: readonly
   )
 }
 
-/** Values of settings are plain: text, numbers, booleans, lists and records of them. */
+/** Settings consist of strings, numbers, booleans, and lists and records of them, so their JSON can be compared. */
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other ||
   (typeof one === "object" && typeof other === "object" && JSON.stringify(one) === JSON.stringify(other))

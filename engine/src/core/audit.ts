@@ -4,40 +4,40 @@ import type { Caller } from "./caller.ts"
 import { unprocessable } from "./errors.ts"
 import type { IssuerId, KeyId } from "./ids.ts"
 
-/** What a key signs. */
+/** Type of data that a key signs. */
 export type KeyUsePurpose = "certificate" | "crl" | "ocsp-response" | "certificate-request" | "signed-data"
 
 export interface KeyUse {
-  /** The path of the mount. */
+  /** Path of the mount. */
   readonly mount: string
   readonly keyId: KeyId
-  /** None yet where the key signs a request, or the root that will be the issuer. */
+  /** Absent if the key signs a CSR, or a root certificate whose issuer does not exist yet. */
   readonly issuerId?: IssuerId
   readonly purpose: KeyUsePurpose
-  /** Of the certificate that is signed, in hex with colons. */
+  /** Serial number of the signed certificate, in hex with colons. */
   readonly serialNumber?: string
-  /** Of the ACME order that it is for, and of the account that has made it. */
+  /** ACME order that the certificate is for, and the account that created it. */
   readonly acmeOrder?: { readonly id: string; readonly accountId: string }
   /** SHA-256 of the bytes to be signed, hex. */
   readonly digest: string
 }
 
-/** Told what is about to be signed; it rejects where that cannot be written down, and then nothing may be signed. */
+/** Records a use of a key before it signs. Rejects if the record cannot be written; the key must not be used then. */
 export type RecordKeyUse = (use: KeyUse) => Promise<void>
 
-/** What a request asks for, in the words of the API that it came in by. */
+/** Request as recorded in the audit log, in terms of its API. */
 export interface AuditedRequest {
   readonly caller: Caller
   readonly method: string
-  /** Without query; where the address itself is a secret, its pattern. */
+  /** Path without the query. If the URL contains a secret, its pattern. */
   readonly path: string
-  /** What the path's rules call it: `create`, `update`, `list`. */
+  /** Operation in terms of path rules: `create`, `update`, `list`. */
   readonly operation?: string
   readonly mount?: string
   readonly remoteAddress?: string
-  /** Recorded as a salted hash: of a token that is not known. */
+  /** Token that the server does not know. Recorded as a salted hash. */
   readonly secret?: string
-  /** Members whose text is recorded as salted hashes, but for those that `plainKeys` names. */
+  /** Parameters of the request. Their strings are recorded as salted hashes, except those of the members in `plainKeys`. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly plainKeys?: readonly string[]
 }
@@ -47,40 +47,43 @@ export interface AuditedResponse {
   readonly errors?: readonly string[]
 }
 
-/** The records of one request, or of one run of a job; they carry its id. */
+/** Writes the entries of one request or of one job run, with its id. */
 export interface AuditTrail {
-  /** Before anything is done about it. Throws `EngineError("out-of-service")` where it cannot be written down. */
+  /**
+   * Writes the entry of a request before the request is executed. Throws `EngineError("out-of-service")` if the entry cannot be written.
+   */
   request(request: AuditedRequest): void
-  /** The same, written together with all that comes in this turn of the event loop: resolves when it is in the file. */
+  /** Like `request`, but shares one write with all entries of this turn of the event loop. Resolves when the entry is in the file. */
   requestWritten(request: AuditedRequest): Promise<void>
-  /** For one of which nothing stays unless a key is used: on file by then, at the latest. */
+  /** Records a request that leaves no trace unless it uses a key. The entry is in the file before a key is used. */
   signingRequest(request: AuditedRequest): void
-  /** For a request that must not be held up: kept in memory for a moment, so that it costs next to nothing. */
+  /** Records a request that must not wait for the file. The entry is buffered in memory for a moment. */
   readRequest(request: AuditedRequest): void
   readonly keyUse: RecordKeyUse
-  /** What was recorded so far begins to go onto the disk, while the work goes on that it is about. A use of a key does so itself. */
+  /** Starts to sync recorded entries to disk while the request is executed. `keyUse` calls it. */
   flush(): void
   response(response: AuditedResponse): void
   /**
-   * Resolves when all that was recorded is on disk, or up to the last `flush`, where there was one, and the rest is in the file;
-   * rejects with `out-of-service` where it may not be. At once where there is neither a `request` nor a use of a key.
+   * Resolves when all entries are on disk. After a `flush`, it resolves when the entries before the flush are on disk and later ones are
+   * in the file. Resolves at once if nothing but `readRequest` and `response` was called. Rejects with `out-of-service` if an entry may
+   * be lost.
    */
   durable(): Promise<void>
 }
 
-/** At most one is given. */
+/** Source of entries. At most one member is set. */
 export interface AuditOrigin {
   readonly requestId?: string
   readonly job?: string
 }
 
 export interface Audit {
-  /** Whether requests that anybody may make without a token are recorded too. */
+  /** True if requests that need no token, such as those for CRLs, are recorded too. */
   readonly recordsOpenReads: boolean
   trail(origin: AuditOrigin): AuditTrail
-  /** Goes on in a new file of the same name, where the old one was moved away. */
+  /** Continues in a new file of the same name after the old one was moved (log rotation). */
   reopen(): void
-  /** How a text that a request brings is written. */
+  /** Returns the salted hash that the log contains in place of this text. */
   hash(text: string): string
 }
 
@@ -96,7 +99,7 @@ const silentTrail: AuditTrail = {
   durable: () => settled,
 }
 
-/** For engines without an audit log. */
+/** Used by engines without an audit log. */
 export const noAudit: Audit = {
   recordsOpenReads: false,
   trail: () => silentTrail,

@@ -1,16 +1,16 @@
 /** Current version numbers of cached facts (docs/decisions/cache-versions.md). */
 export interface CacheVersions extends RequestSnapshot {
-  /** For a request that has just come: what it asks of these two is read in one query, after it came, however often it asks. */
+  /** Returns a view for one new request. Both its versions are read in one query, which is sent after this call, and are read only once. */
   requestSnapshot(): RequestSnapshot
-  /** Of a mount's keys, issuers, roles and settings. */
+  /** Returns the version of a mount's keys, issuers, roles and settings. */
   authority(mountId: string): Promise<number>
-  /** Of a mount's revocations. */
+  /** Returns the version of a mount's revocations. */
   revocations(mountId: string): Promise<number>
 }
 
-/** What is asked on the way to whoever deals with a request. */
+/** Versions that every request needs to find its caller and its mount. */
 export interface RequestSnapshot {
-  /** Of tokens, users, teams, policies: all that makes a caller. */
+  /** Returns the version of tokens, users, teams and policies. */
   identity(): Promise<number>
   mounts(): Promise<number>
 }

@@ -1,7 +1,7 @@
 import { type AccessHolder, noAccess } from "./access.ts"
 import type { OrganizationId, TeamId, UserId } from "./ids.ts"
 
-/** What a team may do across its organization; the union over a caller's teams is what counts. */
+/** Rights of a team across its organization. A caller has the union of the rights of its teams. */
 export const organizationPermissions = [
   "manageWorkspaces",
   "manageProjects",
@@ -13,7 +13,7 @@ export const organizationPermissions = [
   "manageVcsSettings",
   "manageAgentPools",
   "accessSecretTeams",
-  // Of policies, run tasks and registries there are none here: these are stored and returned.
+  // Chancery has no policies, run tasks or registries for `/api/v2`. These rights are stored and returned.
   "managePolicies",
   "managePolicyOverrides",
   "manageRunTasks",
@@ -23,20 +23,20 @@ export const organizationPermissions = [
 export type OrganizationPermission = (typeof organizationPermissions)[number]
 export type OrganizationAccess = { readonly [permission in OrganizationPermission]: boolean }
 
-/** A caller's standing in one organization. */
+/** Rights of a caller in one organization. */
 export interface Membership {
   /** Member of the team `owners`; `docs/conformance.md` calls it "team owner". */
   readonly owner: boolean
   readonly teams: readonly TeamId[]
   readonly access: OrganizationAccess
-  /** Of a team's own token, which acts for the team and is none of its members. */
+  /** Set for a team token, which acts for the team and is not one of its members. */
   readonly isTeamToken?: true
 }
 
 /**
- * The caller of a request, resolved once from its token. Keep no part of it after the request without comparing the identity
- * version again (docs/decisions/cache-versions.md). Memberships give rights to organizations and their resources, `acl` to
- * certificates; neither implies the other (docs/decisions/tokens-and-policies.md).
+ * The caller of a request, resolved once from its token. After the request, compare the identity version before using any part of it
+ * (docs/decisions/cache-versions.md). Memberships give rights to organizations and their resources, `acl` to certificates; neither
+ * implies the other (docs/decisions/tokens-and-policies.md).
  */
 export type Caller = AccessHolder & Standing
 
@@ -45,7 +45,7 @@ type Standing =
       readonly kind: "user"
       readonly tokenId: string | undefined
       readonly userId: UserId
-      /** For records; rights hang on the id. */
+      /** For logs and records only. Rights depend on `userId`. */
       readonly username?: string
       readonly siteAdmin: boolean
       readonly memberships: ReadonlyMap<OrganizationId, Membership>
@@ -59,21 +59,24 @@ type Standing =
       readonly membership: Membership
     }
   | { readonly kind: "organization"; readonly tokenId: string; readonly organizationId: OrganizationId }
-  /** Whoever executes runs for an agent pool: a member of nothing, who may claim the pool's runs and report on them. */
+  /** Executor of an agent pool. It has no membership. It may claim the pool's runs and report on them. */
   | {
       readonly kind: "agent"
       readonly tokenId: string
       readonly agentPoolId: string
       readonly organizationId: OrganizationId
     }
-  /** The holder of a service token, who belongs to no organization. */
+  /** Holder of a service token. It belongs to no organization. */
   | { readonly kind: "service"; readonly tokenId: string }
-  /** Whoever sends no token. */
+  /** Client without a token. */
   | { readonly kind: "anonymous" }
 
 export const anonymous: Caller = { kind: "anonymous", acl: noAccess }
 
-/** Standing in an organization, or undefined for a stranger to it. Site administrators stand as owners everywhere. */
+/**
+ * Returns the caller's rights in an organization, or undefined if it has none. Site administrators have the rights of owners in all
+ * organizations.
+ */
 export function membershipIn(caller: Caller, organizationId: OrganizationId): Membership | undefined {
   switch (caller.kind) {
     case "user":

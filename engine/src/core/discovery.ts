@@ -1,6 +1,6 @@
-/** What an engine tells everybody, whoever asks. */
+/** Facts about an engine that are public to all callers. */
 export interface Discovery {
-  /** The version of its interface for workspaces, such as `2.6`. Empty where a server does not say. */
+  /** Returns the version of the workspace API, such as `2.6`, or an empty string if the server does not report one. */
   apiVersion(): Promise<string>
 }
 
@@ -9,7 +9,7 @@ export const apiVersion = "2.6"
 
 export const ownDiscovery: Discovery = { apiVersion: async () => apiVersion }
 
-/** The names under which existing clients look for the interface for workspaces, and where below a server's address it is. */
+/** Service ids of Terraform's service discovery with the paths of the workspace API. */
 export const workspaceServices = {
   "state.v2": "/api/v2/",
   "tfe.v2": "/api/v2/",

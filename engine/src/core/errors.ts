@@ -1,28 +1,28 @@
-// One error type with closed codes. Each wire format owns one table from code to status; nothing else knows statuses.
+// One error type with closed codes. Each wire format has one table from code to status. No other code knows statuses.
 
 export type EngineErrorCode =
-  | "bad-request" // the request itself cannot be read: query, paging, malformed document
+  | "bad-request" // unreadable request: query, paging, malformed document
   | "unauthenticated" // no valid token
   | "forbidden" // the one named exception to 404: force delete
   | "not-found" // missing, or the caller may not see it or do it
-  | "conflict" // the present state of the subject refuses the action
-  | "gone" // it was there, and is not kept any more; `facts` say what is
+  | "conflict" // the current state of the resource does not allow the action
+  | "gone" // the resource existed but was removed; `facts` describe it
   | "precondition-failed"
   | "too-large"
   | "unsupported-media-type"
   | "invalid" // attributes that break a validation rule; one fault per attribute
-  | "unprocessable" // a business rule refuses a well-formed request
+  | "unprocessable" // a business rule rejects a well-formed request
   | "rate-limited"
   | "pending" // unlock while the newest state version is not finalized; clients retry
-  | "busy" // the store could not serialize the change in time; clients retry
-  | "out-of-service" // the engine itself: it is sealed, or its audit log cannot be written
-  | "unavailable" // no usable answer: not reached, lost or unreadable; a change may have happened all the same
+  | "busy" // the database could not serialize the change in time; clients retry
+  | "out-of-service" // the engine cannot serve: it is sealed, or its audit log cannot be written
+  | "unavailable" // no usable answer: unreachable, connection lost or unreadable; a change may have been made
   | "internal"
 
-/** Path of a member in domain words: `["vcsRepo", "identifier"]`, `["tagBindings", 0, "key"]`. The codec turns it into a pointer. */
+/** Path of a member in domain terms: `["vcsRepo", "identifier"]`, `["tagBindings", 0, "key"]`. The codec converts it to a JSON pointer. */
 export type FieldPath = readonly (string | number)[]
 
-/** One broken rule. At most one of `field` (domain), `pointer`, `parameter` and `header` (wire) says where. */
+/** One broken rule. At most one of `field` (domain), `pointer`, `parameter` and `header` (wire) locates it. */
 export interface Fault {
   readonly detail: string
   readonly field?: FieldPath
@@ -31,7 +31,7 @@ export interface Fault {
   readonly header?: string
 }
 
-/** What an error tells besides its sentence, for programs: domain words to text, or to what carries a type and an id. */
+/** Details of an error for programs, by domain term. A value is a string, null, or a reference to a resource by type and id. */
 export type ErrorFacts = Readonly<
   Record<string, string | null | { readonly type: string; readonly id: string; readonly name?: string }>
 >
@@ -73,10 +73,10 @@ export const badRequest = (detail: string, faults: readonly Fault[] = []) =>
   new EngineError("bad-request", detail, { faults })
 export const unauthenticated = () => new EngineError("unauthenticated", "A valid API token is required.")
 export const forbidden = (detail: string) => new EngineError("forbidden", detail)
-/** Deliberately vague: missing and forbidden resources answer alike (docs/compatibility.md, "Error documents"). */
+/** Vague on purpose: missing and forbidden resources have the same answer (docs/compatibility.md, "Error documents"). */
 export const notFound = (subject?: string) =>
   new EngineError("not-found", notFoundDetail, subject === undefined ? {} : { subject })
-/** What `notFound` says, which is nothing about the subject. */
+/** Detail of every `notFound` error. It reveals nothing about the subject. */
 export const notFoundDetail = "The resource does not exist, or you are not authorized to perform this action."
 export const conflict = (detail: string, options: EngineErrorOptions = {}) =>
   new EngineError("conflict", detail, options)
@@ -87,19 +87,19 @@ export const busy = (detail: string, cause?: unknown) => new EngineError("busy",
 export const outOfService = (detail: string, cause?: unknown) => new EngineError("out-of-service", detail, { cause })
 export const unavailable = (detail: string, cause?: unknown, notSent?: NotSent) =>
   new EngineError("unavailable", detail, { cause, ...(notSent === undefined ? {} : { notSent }) })
-/** The store is away, and has told so in the log itself: whoever meets it only adds to that. */
+/** The database is unavailable. The storage has logged this itself, so callers must not log it again at a higher level (`logFailure`). */
 class StoreAway extends EngineError {}
 
-/** The store cannot be reached, or does not do at present what it is for. Nothing was changed. */
+/** Returns the error for a database that is unreachable or temporarily unusable. Nothing was changed. */
 export const storeAway = (detail: string, cause: unknown) =>
   new StoreAway("busy", detail, { retryAfterMs: 1_000, cause })
 
-/** A disk that fills up is not empty again in a second. */
+/** A full disk is rarely freed within a second. */
 const fullRetryAfterMs = 10_000
 
 class StoreFull extends StoreAway {}
 
-/** The store takes no writes because its disk is full. Nothing was changed; reads go on. */
+/** Returns the error for a database that rejects writes because its disk is full. Nothing was changed; reads still work. */
 export const storeFull = (cause: unknown) =>
   new StoreFull("busy", "The disk of the database is full; free space on it or enlarge it.", {
     retryAfterMs: fullRetryAfterMs,
@@ -108,7 +108,7 @@ export const storeFull = (cause: unknown) =>
 
 export const isStoreFull = (error: unknown): error is EngineError => error instanceof StoreFull
 
-/** The store was lost while it committed a change, and nobody can tell whether it did. */
+/** Returns the error for a connection that was lost during a commit. The outcome of the commit is unknown. */
 export const undecided = (cause: unknown) =>
   new StoreAway(
     "unavailable",
@@ -116,7 +116,7 @@ export const undecided = (cause: unknown) =>
     { retryAfterMs: 1_000, cause },
   )
 
-/** Every fault of one document at once. */
+/** Returns one error with all faults of a document. */
 export const invalid = (faults: readonly Fault[]) =>
   new EngineError("invalid", faults.map((fault) => fault.detail).join("; "), { faults })
 
@@ -124,7 +124,7 @@ export function rejectFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalid(faults)
 }
 
-/** Of an error or of what has caused it. */
+/** Returns true if the error or one of its causes is an unavailable database. */
 export function isStoreAway(error: unknown): boolean {
   let one = error
   for (let depth = 0; depth < causesMaximum && one instanceof Error; depth += 1) {

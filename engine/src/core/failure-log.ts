@@ -2,8 +2,8 @@ import { isStoreAway } from "./errors.ts"
 import type { Log } from "./runtime.ts"
 
 /**
- * Of work that nobody waits for, and that is tried again. While the store is away all of it fails: the store has told why, and each
- * of them says so at `debug` alone.
+ * Logs a failure of background work that is retried. While the database is unavailable, all such work fails. The storage logs the cause,
+ * so these failures are logged at `debug` only.
  */
 export function logFailure(
   log: Log,

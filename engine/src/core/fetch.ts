@@ -1,59 +1,59 @@
-// Requests that leave the engine for an address somebody else chose: the service that decides on certificates, the hosts
-// that an ACME challenge names. Whoever asks says how long it may take and how much may come back.
+// Outgoing requests to addresses that users or clients choose: external policy services and hosts of ACME challenges. The caller bounds
+// time and size.
 
 export interface OutgoingRequest {
   readonly method: "GET" | "POST"
-  /** http or https. */
+  /** URL with the scheme http or https. */
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** For all of it: the name, the connection, redirects, and the last byte of the answer. */
+  /** Timeout for everything: name resolution, connection, redirects, and the last byte of the answer. */
   readonly timeoutMs: number
   readonly answerBytesMaximum: number
-  /** Only the status and the headers are wanted: the answer's body is not waited for, and however long it is, it is empty. */
+  /** Requests only the status and the headers. The body of the answer is not read; `body` is empty. */
   readonly dropsBody?: true
-  /** Followed for GET only, each through the same guard; without it an answer that redirects is the answer. */
+  /** Number of redirects to follow, for GET only. Each passes the same address check. Without it, a redirect is returned as the answer. */
   readonly redirectsMaximum?: number
-  /** Where given, no other port is dialled, by a redirect neither. */
+  /** Allowed ports, also for redirects. Default: all. */
   readonly ports?: readonly number[]
-  /** The system's authorities unless given. */
+  /** Default: the CAs of the system. */
   readonly trust?: Trust
-  /** Shown where the other side asks for a certificate; PEM. */
+  /** Client certificate and key for TLS, PEM. */
   readonly identity?: { readonly certificates: string; readonly privateKey: string }
-  /** The other side is not asked again soon: nothing is kept open for that. */
+  /** Closes the connection after the answer, because no further request to this host is expected. */
   readonly closes?: true
 }
 
-/** All PEM. */
+/** Server certificates to trust. All in PEM. */
 export type Trust =
-  /** In the place of the system's. */
+  /** CAs that replace those of the system. */
   | { readonly kind: "authorities"; readonly certificates: string }
-  /** One of these and no other, whatever name is in it; what one of them has issued does not count. */
+  /** Accepts exactly these server certificates, regardless of their names. Certificates that they issued are not accepted. */
   | { readonly kind: "pinned"; readonly certificates: string }
-  /** Whoever answers: what is asked proves itself. */
+  /** Accepts any server certificate. For answers that prove themselves. */
   | { readonly kind: "anybody" }
 
 export interface OutgoingAnswer {
   readonly status: number
-  /** By lower-case name; of one that comes several times, the first. */
+  /** Headers by lower-case name. The first value if a header is repeated. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** Throws `FetchFailure` where no answer comes, and for nothing else; whatever status answers is an answer. */
+/** Sends a request and returns the answer of any status. Throws `FetchFailure` if there is no answer, and no other error. */
 export type Fetch = (request: OutgoingRequest) => Promise<OutgoingAnswer>
 
 export type FetchFailureKind =
   | "unresolved" // no address for the name
-  | "refused-address" // the name leads where this server may not go
-  | "unreachable" // no connection came about
-  | "untrusted" // a connection, but not to whom it should be, or without agreement on TLS
+  | "refused-address" // the name resolves to an address that this server must not reach
+  | "unreachable" // no connection could be opened
+  | "untrusted" // the certificate is not trusted, or TLS negotiation failed
   | "timeout"
-  | "broken" // the answer ended early or is no HTTP
+  | "broken" // the answer is truncated or not HTTP
   | "too-large"
-  | "redirects" // more than may be followed, or to no http or https URL
+  | "redirects" // too many redirects, or one to a URL other than http or https
 
-/** Its message is a sentence that may be shown to whoever asked. */
+/** Failure of an outgoing request. Its message is a sentence that may be returned to clients. */
 export class FetchFailure extends Error {
   readonly kind: FetchFailureKind
   constructor(kind: FetchFailureKind, message: string, cause?: unknown) {

@@ -1,8 +1,8 @@
-// A credential that stands in an address: whoever has the address needs no other. It is good for one subject, and ends.
+// Credentials in URLs. A client that has the URL needs no token. A credential is valid for one subject until it expires.
 import type { Signer } from "./signing.ts"
 import type { Instant } from "./time.ts"
 
-/** `subject` names what the address is good for, and nothing else in the engine. */
+/** Returns the credential for a subject. `subject` must be unique among all subjects of the engine. */
 export const grantFor = (signer: Signer, subject: string, expiresAt: Instant): string =>
   `${expiresAt}.${signer.sign(`${subject}/${expiresAt}`)}`
 

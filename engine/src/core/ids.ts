@@ -1,7 +1,7 @@
 import type { RandomSource } from "./random.ts"
 import type { Instant } from "./time.ts"
 
-/** Prefixes as the public API uses them, so that clients which match on them (`^ws-[a-zA-Z0-9]{16}$`) keep working. */
+/** Prefixes of the HCP Terraform API, because clients match on them (`^ws-[a-zA-Z0-9]{16}$`). */
 export type IdPrefix =
   | "org"
   | "user"
@@ -47,7 +47,7 @@ export type IdPrefix =
   | "whk"
 
 declare const brand: unique symbol
-/** A text id that cannot be passed where another kind's id is meant. */
+/** Id with a type that differs by prefix, so that ids of different resources cannot be confused. */
 export type Id<Prefix extends IdPrefix> = string & { readonly [brand]: Prefix }
 
 export type OrganizationId = Id<"org">
@@ -67,16 +67,16 @@ const idLength = 16
 // 232 = 4 × 58: bytes below it map onto the alphabet without bias, the rest are drawn again.
 const unbiasedLimit = 232
 
-/** `<prefix>-` and 16 base58 characters. */
+/** Returns a random id: `<prefix>-` and 16 base58 characters. */
 export const newId = <P extends IdPrefix>(prefix: P, random: RandomSource): Id<P> =>
   `${prefix}-${randomText(idLength, random)}` as Id<P>
 
-/** Milliseconds in base58, until the year 6028. */
+/** Base58 characters for milliseconds; enough until the year 6028. */
 const timeLength = 8
 
 /**
- * The same, the first half the time of its making: of what is made all the time, and never guessed at, because it is told to nobody
- * but its owner. Made after one another they lie beside one another in the store, which writes a page for many of them.
+ * Returns a time-ordered id: 8 characters of time and 8 random ones. Use for high-volume rows whose ids only their owner sees. Sequential
+ * ids keep index inserts local, so that many of them share a page write.
  */
 export function newOrderedId<P extends IdPrefix>(prefix: P, random: RandomSource, now: Instant): Id<P> {
   let time = ""
@@ -97,7 +97,7 @@ function randomText(length: number, random: RandomSource): string {
 
 const octetsInHex = Array.from({ length: 256 }, (_, octet) => octet.toString(16).padStart(2, "0"))
 
-/** RFC 9562, version 4. */
+/** Returns a random UUID (RFC 9562, version 4). */
 export function newUuid(random: RandomSource): string {
   const octets = random.bytes(16)
   let hex = ""
@@ -105,7 +105,7 @@ export function newUuid(random: RandomSource): string {
   return uuidOf(hex)
 }
 
-/** Of at least 128 bits in hex that are as good as random. */
+/** Formats at least 128 random bits in hex as a UUID of version 4. */
 export function uuidOf(hex: string): string {
   const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16)
   const [time, middle, high] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16)]

@@ -1,22 +1,22 @@
-// Bounds on JSON (RFC 8259) that are checked before it is parsed: a parser makes a value of every member, so that a body of a few
-// megabytes can cost seconds of processor time and gigabytes of memory (the class of CVE-2025-6203).
+// Bounds on JSON (RFC 8259) that are checked before it is parsed. A parser creates a value for every member, so a body of a few megabytes
+// can cost seconds of processor time and gigabytes of memory (the class of CVE-2025-6203).
 
 export interface JsonBounds {
-  /** Arrays and objects inside of each other. */
+  /** Nesting of arrays and objects. */
   readonly depth: number
   /** Members of one object. */
   readonly members: number
   /** Elements of one array. */
   readonly elements: number
-  /** Bytes of one string or member name, as they stand in the document. */
+  /** Bytes of one string or member name, as encoded in the document. */
   readonly stringBytes: number
-  /** Values in the whole document; arrays and objects count as values themselves. */
+  /** Values in the whole document. Arrays and objects count as values themselves. */
   readonly values: number
 }
 
 /**
- * The defaults of Vault's listener (`max_json_object_entry_count` and its siblings), but for strings: Vault's mebibyte counts
- * characters, and bundles of certificates may have as many, whose line breaks are escaped here.
+ * Defaults of Vault's listener (`max_json_object_entry_count` and its siblings), except for strings. Vault's mebibyte counts characters,
+ * and certificate bundles may have as many. Here their escaped line breaks count twice.
  */
 export const defaultJsonBounds: JsonBounds = {
   depth: 300,
@@ -26,7 +26,7 @@ export const defaultJsonBounds: JsonBounds = {
   values: 500_000,
 }
 
-/** Its message completes "the body": it names the bound and the place, and repeats nothing of the document. */
+/** A bound is exceeded. The message completes "the body …": it names the bound and the position, and contains no data of the document. */
 export class JsonBoundsError extends Error {
   constructor(problem: string, at: number) {
     super(`${problem} (at byte ${at})`)
@@ -34,13 +34,13 @@ export class JsonBoundsError extends Error {
   }
 }
 
-/** Throws `JsonBoundsError`, a `TypeError` for bytes that are not UTF-8, or a `SyntaxError`. */
+/** Parses JSON after checking its bounds. Throws `JsonBoundsError`, a `TypeError` for bytes that are not UTF-8, or a `SyntaxError`. */
 export function parseBoundedJson(bytes: Uint8Array, bounds: JsonBounds = defaultJsonBounds): unknown {
   assertJsonBounds(bytes, bounds)
   return JSON.parse(utf8.decode(bytes))
 }
 
-/** What JSON inside of a string says, such as a list in the value of a member; undefined for anything else. */
+/** Parses JSON inside a string, such as a list in the value of a member. Returns undefined if the text is not JSON or exceeds a bound. */
 export function parseNestedJson(text: string): unknown {
   try {
     return parseBoundedJson(Buffer.from(text), nestedJsonBounds)
@@ -49,7 +49,7 @@ export function parseNestedJson(text: string): unknown {
   }
 }
 
-/** Lists of names and objects of texts are all that there is inside of strings. */
+/** Strings contain only lists of names and objects of strings. */
 const nestedJsonBounds: JsonBounds = { ...defaultJsonBounds, depth: 20 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -61,8 +61,8 @@ const space = 0x20
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * Throws `JsonBoundsError` at the first bound that is exceeded, in one pass. The pass finds strings, arrays and objects where a
- * parser does, in every valid document and in an invalid one up to its first error, behind which no parser reads on.
+ * Throws `JsonBoundsError` at the first bound that is exceeded, in one pass. The pass finds the same strings, arrays and objects as a
+ * parser. In an invalid document this is true up to the first error, where a parser stops.
  *
  * It costs less than the parse that follows: `npm run bench -- json` compares the two.
  */
@@ -72,12 +72,12 @@ export function assertJsonBounds(bytes: Uint8Array, bounds: JsonBounds): void {
   // A level, a member and a value take at least one byte each.
   if (length <= Math.min(maxDepth, members, elements, stringBytes, maxValues)) return
   const view = new DataView(bytes.buffer, bytes.byteOffset, length)
-  /** Of the arrays and objects around the current one: how many more commas each may have, and whether it is an object. */
+  /** Two numbers for each enclosing array or object: the commas that it may still have, and 1 if it is an object. */
   const outer: number[] = []
   let commasLeft = length
   let isObject = 0
   let values = 1
-  /** The byte before `at` is an opening bracket, or a blank behind one. */
+  /** True if only whitespace follows the last opening bracket. */
   let isEmpty = false
   let at = 0
   while (at < length) {
@@ -107,12 +107,12 @@ export function assertJsonBounds(bytes: Uint8Array, bounds: JsonBounds): void {
       outer.push(commasLeft, isObject)
       isObject = byte === openBrace ? 1 : 0
       commasLeft = (isObject === 1 ? members : elements) - 1
-      // The first value inside; of an empty one it is taken back.
+      // Counts the first value inside; subtracted again if the container is empty.
       values += 1
       isEmpty = true
       at += 1
     } else if (byte === closeBrace || byte === closeBracket) {
-      // No bracket is open: no parser reads on.
+      // No bracket is open. A parser stops here.
       if (outer.length === 0) return
       isObject = outer.pop() as number
       commasLeft = outer.pop() as number
@@ -127,10 +127,13 @@ export function assertJsonBounds(bytes: Uint8Array, bounds: JsonBounds): void {
   }
 }
 
-/** A minus, a point, a slash or a digit: all of them lie behind the comma and before the brackets. */
+/** Minus, point, slash and digits: all of them are between the comma and the brackets in ASCII. */
 const isInNumber = (byte: number): boolean => byte > comma && byte < 0x3a
 
-/** Of `true`, `false` and `null`, none of whose letters begins a number or is in one; 1 for any other byte. */
+/**
+ * Returns the length of `true`, `false` or `null` by first letter, or 1 for any other byte. None of their letters can begin or continue a
+ * number.
+ */
 const literalBytes = (byte: number): number => (byte === 0x66 ? 5 : byte === 0x74 || byte === 0x6e ? 4 : 1)
 
 const tooMany = (isObject: boolean, { members, elements }: JsonBounds, at: number): JsonBoundsError =>
@@ -138,10 +141,10 @@ const tooMany = (isObject: boolean, { members, elements }: JsonBounds, at: numbe
     ? new JsonBoundsError(`has an object with more than ${members} members`, at)
     : new JsonBoundsError(`has an array with more than ${elements} elements`, at)
 
-/** Behind so many bytes of a string a search in native code costs less than to go on four bytes at a time. */
+/** After this many bytes of a string, a native search is faster than a loop over words of four bytes. */
 const longStringBytes = 1024
 
-/** Where the string ends whose first byte is at `from`: the place of its quote, or the end of the bytes. */
+/** Returns the position of the closing quote of the string whose first byte is at `from`, or the length of the bytes. */
 function endOfString(bytes: Uint8Array, view: DataView, from: number): number {
   const { length } = bytes
   let at = from
@@ -164,13 +167,13 @@ function endOfString(bytes: Uint8Array, view: DataView, from: number): number {
   }
 }
 
-/** Whether one of the word's four bytes is one of the two; a subtraction borrows from a zero byte alone. */
+/** Returns true if one of the four bytes is a quote or a backslash. In a subtraction, only a zero byte borrows. */
 function hasQuoteOrBackslash(word: number): boolean {
   const quotes = word ^ 0x22222222
   const backslashes = word ^ 0x5c5c5c5c
   return ((((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080) !== 0
 }
 
-/** Whether each of the eight bytes is below 0x21: none has its high bit, with 0x5f added or without. */
+/** Returns true if all eight bytes are below 0x21: none has its high bit set, before or after adding 0x5f. */
 const areBlank = (one: number, other: number): boolean =>
   ((one | (one + 0x5f5f5f5f) | other | (other + 0x5f5f5f5f)) & 0x80808080) === 0

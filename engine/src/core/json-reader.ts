@@ -1,24 +1,24 @@
-// Reads JSON (RFC 8259) that arrives in pieces, and holds no more of it than a visitor asks for. Everything is looked at, so that
-// what is not JSON is found out wherever it stands.
+// Parses JSON (RFC 8259) that arrives in chunks, and buffers only the values that a visitor captures. All bytes are validated, including
+// those of skipped values.
 
 export type JsonKind = "object" | "array" | "scalar"
 
-/** Where a value stands: names of members and numbers of elements. The array is the reader's own and changes as it goes on. */
+/** Position of a value: member names and element indexes. The reader owns and reuses the array. */
 export type JsonPath = readonly (string | number)[]
 
 export interface JsonVisitor {
-  /**
-   * Asked about the document itself (an empty path) and about each value directly inside of what was entered. A scalar that
-   * is entered is captured.
-   */
+  /** Called for the document (an empty path) and for each direct child of an entered value. A scalar that is entered is captured. */
   visit(path: JsonPath, kind: JsonKind): "enter" | "capture" | "skip"
-  /** What was captured; undefined when it is longer than `captureMaximumBytes`. `start` and `end` count from the first byte. */
+  /**
+   * Called with a captured value, or undefined if it is longer than `captureMaximumBytes`. `start` and `end` are byte offsets in the
+   * document.
+   */
   captured(path: JsonPath, value: unknown, place: { readonly start: number; readonly end: number }): void
-  /** The end of what was entered. */
+  /** Called at the end of an entered value. */
   left?(path: JsonPath): void
 }
 
-/** What arrives is no JSON; says where and never what. */
+/** The input is not JSON. The message contains the position and no data. */
 export class JsonFault extends Error {
   constructor(reason: string, at: number) {
     super(`${reason} at byte ${at}`)
@@ -31,9 +31,9 @@ const defaultCaptureMaximumBytes = 16 * 1024 * 1024
 
 const [expectsValue, expectsValueOrEnd, expectsKeyOrEnd, expectsKey, expectsColon, afterValue] = [0, 1, 2, 3, 4, 5]
 const [inString, inEscape, inHex, inLiteral, isDone] = [6, 7, 8, 9, 10]
-/** Within a character of several bytes. */
+/** Within a multi-byte character. */
 const inCharacter = 19
-/** Within a number, by what came last. */
+/** Within a number, by the last byte. */
 const [afterMinus, afterZero, inInteger, afterPoint, inFraction, afterExponent, afterSign, inExponent] = [
   11, 12, 13, 14, 15, 16, 17, 18,
 ]
@@ -45,7 +45,7 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 const literals: Readonly<Record<number, Uint8Array>> = Object.fromEntries(
   ["true", "false", "null"].map((word) => [word.charCodeAt(0), new TextEncoder().encode(word)]),
 )
-/** In a string: 1 for every byte that is a character and nothing more. */
+/** 1 for bytes that may occur in a string and are one unescaped ASCII character. */
 const isItself = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte <= 0x7f && byte !== quote && byte !== backslash ? 1 : 0,
 )
@@ -57,35 +57,35 @@ export class JsonReader {
   readonly #visitor: JsonVisitor
   readonly #captureMaximumBytes: number
   #state = expectsValue
-  /** Of the containers around the next byte, the kind of each: 1 for an object. */
+  /** Kind of each enclosing container: 1 for an object. */
   readonly #isObject = new Uint8Array(jsonDepthMaximum)
   #depth = 0
-  /** How many of them, from outside, the visitor has entered. */
+  /** Number of enclosing containers that the visitor has entered, from the outermost. */
   #entered = 0
   readonly #path: (string | number)[] = []
-  /** Of the pieces before this one. */
+  /** Bytes in earlier chunks. */
   #before = 0
   #stringIsKey = false
   #literal: Uint8Array = utf8Nothing
-  /** How much of the literal, or of the four digits of an escape, was there. */
+  /** Bytes read of the literal, or digits read of a `\u` escape. */
   #progress = 0
-  /** How many bytes of the character are still to come, and between which the next one must be. */
+  /** Bytes that are missing of the current character, and the range of the next one. */
   #missing = 0
   #least = 0
   #most = 0
 
-  /** Depth around what is captured, or -1. */
+  /** Depth at the captured value, or -1. */
   #captureDepth = -1
-  /** A key of what was entered is held like a value. */
+  /** True while a captured value, or a key of an entered object, is buffered. */
   #holding = false
   #holdStart = 0
   #held: Uint8Array[] = []
   #heldBytes = 0
   #captureStart = 0
   #overflown = false
-  /** Of what is held: no byte of a string in it stands for anything but itself. */
+  /** True if the buffered bytes contain no escape and no multi-byte character. */
   #isPlain = true
-  /** By their hash, whichever came last of those that have the same. */
+  /** Recent short strings by hash; a new string replaces an older one of the same hash. */
   readonly #knownTexts: string[] = []
 
   constructor(visitor: JsonVisitor, { captureMaximumBytes = defaultCaptureMaximumBytes } = {}) {
@@ -93,7 +93,7 @@ export class JsonReader {
     this.#captureMaximumBytes = captureMaximumBytes
   }
 
-  /** Throws `JsonFault`, and whatever the visitor throws; nothing may be written afterwards. */
+  /** Parses a chunk. Throws `JsonFault`, and errors of the visitor. Do not call it again after an error. */
   write(bytes: Uint8Array): void {
     this.#holdStart = 0
     const end = this.#scan(bytes)
@@ -262,7 +262,7 @@ export class JsonReader {
     this.#state = expectsColon
   }
 
-  /** A container whose end is the byte at this place. */
+  /** Closes a container whose closing bracket is at `at`. */
   #close(bytes: Uint8Array, at: number): number {
     this.#depth -= 1
     if (this.#depth < this.#entered) {
@@ -290,7 +290,7 @@ export class JsonReader {
       return at + 1
     }
     if (!numberMayEnd(this.#state)) throw this.#fault("half a number", at)
-    // The byte behind a number is not its own.
+    // The byte after a number is not part of it.
     this.#valueEnds(bytes, at)
     return at
   }
@@ -316,11 +316,13 @@ export class JsonReader {
     if (this.#heldBytes > this.#captureMaximumBytes) {
       this.#overflown = true
       this.#held = []
-      // Its sender may use the same memory for the next piece. Not every kind of array copies when it is sliced.
+      // Copies, because the sender may reuse the memory for the next chunk. `slice` does not copy for every kind of array.
     } else if (piece.length > 0) this.#held.push(new Uint8Array(piece))
   }
 
-  /** What is held up to `end`. Most of it is short and all in one piece, so that nothing needs to be copied or parsed. */
+  /**
+   * Returns the value of the buffered bytes up to `end`. Most values are short and within one chunk, so that nothing is copied or parsed.
+   */
   #released(bytes: Uint8Array, end: number): unknown {
     this.#holding = false
     const start = this.#holdStart
@@ -334,7 +336,7 @@ export class JsonReader {
     return this.#overflown ? undefined : (JSON.parse(utf8.decode(joined(held, this.#heldBytes))) as unknown)
   }
 
-  /** Of plain ASCII. What is short is most often something that was there before. */
+  /** Returns a plain ASCII string. Short strings are mostly repetitions and are reused. */
   #text(bytes: Uint8Array, start: number, end: number): string {
     const length = end - start
     if (length > knownTextMaximum) return asciiText(bytes, start, length)
@@ -365,7 +367,7 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
 
 /** A power of 2. */
 const knownTextSlots = 256
-/** In bytes: names of types, modules and providers are hardly longer. */
+/** In bytes. Names of types, modules and providers are rarely longer. */
 const knownTextMaximum = 96
 
 function isTextAt(text: string, bytes: Uint8Array, start: number, length: number): boolean {
@@ -392,7 +394,7 @@ const isExponentLetter = (byte: number): boolean => byte === 0x65 || byte === 0x
 const numberMayEnd = (state: number): boolean =>
   state === afterZero || state === inInteger || state === inFraction || state === inExponent
 
-/** Undefined where the byte cannot go on with the number. */
+/** Returns the next state, or undefined if the byte cannot continue the number. */
 function numberStateAfter(state: number, byte: number): number | undefined {
   switch (state) {
     case afterMinus:

@@ -1,11 +1,11 @@
-// Leases between the servers of one store. A lease avoids duplicate work; a condition in the statement, such as the fence, guards
-// each write (docs/decisions/job-leases.md).
+// Leases between the servers of one database. A lease avoids duplicate work; a condition in the statement, such as the fence, guards each
+// write (docs/decisions/job-leases.md).
 import type { Instant } from "./time.ts"
 
 export interface Lease {
   readonly name: string
   readonly holder: string
-  /** Grows with every new holder: a write made under an older one can be refused. */
+  /** Increases with each new holder, so that writes under an older lease can be rejected. */
   readonly fence: number
   readonly expiresAt: Instant
 }
@@ -15,40 +15,40 @@ export interface LeaseRequest {
   readonly holder: string
   readonly now: Instant
   readonly ttlMs: number
-  /** Not if what the lease is for was done after this instant, by whomever. */
+  /** Does not acquire the lease if any server completed the task after this instant. */
   readonly unlessDoneAfter?: Instant
 }
 
 export interface Leases {
   /**
-   * Undefined while another holds it, unless that one took it by a clock that is far ahead of `now`, or when there is nothing to do
-   * (`unlessDoneAfter`).
+   * Returns undefined while another server has the lease, or if the task is already done (`unlessDoneAfter`). A lease that was acquired
+   * by a clock far ahead of `now` does not block.
    */
   acquire(request: LeaseRequest): Promise<Lease | undefined>
-  /** Undefined when it ran out or was taken over: stop what it covered. */
+  /** Returns undefined if the lease expired or another server acquired it. The caller must stop its work then. */
   renew(lease: Lease, renewal: { readonly now: Instant; readonly ttlMs: number }): Promise<Lease | undefined>
-  /** `doneAt`: what the lease is for was done, as of this instant. Does nothing to a lease that is another's by now. */
+  /** Releases the lease. `doneAt` records that the task was completed, as of this instant. Does nothing if another server has the lease. */
   release(lease: Lease, outcome: { readonly doneAt: Instant | undefined }): Promise<void>
 }
 
-/** What work under a lease is told. */
+/** Arguments of work that runs under a lease. */
 export interface Held {
-  /** Aborts when the lease is lost, the time is up or the engine closes: stop soon; what is left waits for the next run. */
+  /** Aborts when the lease is lost, the timeout is over or the engine closes. The work must stop soon; the next run does the rest. */
   readonly signal: AbortSignal
   readonly fence: number
 }
 
 export interface ExclusiveTask {
-  /** Of the lease, such as `crl/iss-…/0`. Its row stays, so names come from a set that does not grow without end. */
+  /** Name of the lease, such as `crl/iss-…/0`. Its row stays in the database, so the set of names must be bounded. */
   readonly name: string
-  /** When to give up, by way of the signal. */
+  /** Time after which the signal aborts the work. */
   readonly timeoutMs: number
   readonly unlessDoneAfter?: Instant
 }
 
 /**
- * Runs `work` if no other server is at the same task, and says whether it did. The lease lasts for as long as `work` may
- * run, and runs out within a minute where a server dies. Look again, inside `work`, whether it is still needed.
+ * Runs `work` unless another server runs the same task, and returns if it ran. The lease lasts as long as `work` may run. It expires
+ * within a minute after a crash of the server. `work` must check again that it is still needed.
  */
 export type Exclusively = <T>(
   task: ExclusiveTask,

@@ -1,6 +1,6 @@
 /**
- * A pure function that is not computed again for an object it has seen. For objects that stay: the values for those that go with
- * their requests would wait, all of them, for the next time that the whole heap is collected.
+ * Memoizes a pure function by the identity of its argument. Use it for long-lived objects only. Entries of short-lived objects are freed
+ * only by the next full garbage collection.
  */
 export function memoizeByIdentity<From extends object, To>(compute: (from: From) => To): (from: From) => To {
   const known = new WeakMap<From, { readonly to: To }>()

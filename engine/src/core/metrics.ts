@@ -3,14 +3,14 @@ import { type Attributes, type Counter, createNoopMeter, type Meter } from "@ope
 
 export interface Metrics {
   readonly meter: Meter
-  /** Reads all instruments in the text exposition format of Prometheus. */
+  /** Returns all metrics in the text exposition format of Prometheus. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
 /** Records nothing. */
 export const noopMeter: Meter = createNoopMeter()
 
-/** Creates a counter whose series begin with 0: a rate sees no first increment of a series that begins with it. */
+/** Creates a counter whose series begin with 0, because a `rate()` ignores the first sample of a series. */
 export function createCounter<Labels extends Attributes>(
   meter: Meter,
   name: string,

@@ -1,4 +1,4 @@
-/** One page asked for: both numbers are positive integers, `size` is at most `maximumPageSize`. */
+/** Requested page. Both numbers are positive integers, `size` is at most `maximumPageSize`. */
 export interface PageRequest {
   readonly number: number
   readonly size: number
@@ -29,6 +29,6 @@ export const mapPage = <T, U>(page: Page<T>, change: (item: T) => U): Page<U> =>
   items: page.items.map(change),
 })
 
-/** At least 1: an empty list has one empty page. */
+/** Returns at least 1: an empty list has one empty page. */
 export const totalPages = (page: { readonly size: number; readonly totalCount: number }): number =>
   Math.max(1, Math.ceil(page.totalCount / page.size))

@@ -1,4 +1,4 @@
-/** Where unpredictable bytes come from; seeded in tests. */
+/** Source of unpredictable bytes; seeded in tests. */
 export interface RandomSource {
   bytes(count: number): Uint8Array
 }

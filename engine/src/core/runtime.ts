@@ -1,4 +1,4 @@
-// The only place that touches the clock and the random source of the process; everything else takes them as arguments.
+// Only this file uses the clock and the random source of the process. All other code receives them as arguments.
 import { hash } from "node:crypto"
 import type { RandomSource } from "./random.ts"
 import type { Clock } from "./time.ts"
@@ -15,9 +15,9 @@ export interface Runtime {
   readonly clock: Clock
   readonly random: RandomSource
   readonly log: Log
-  /** SHA-256, lower-case hex. */
+  /** Returns the SHA-256 of a text in lower-case hex. */
   readonly digest: (text: string) => string
-  /** Only where traces are kept. */
+  /** Absent if traces are not collected. */
   readonly tracer?: Tracer | undefined
 }
 
@@ -32,7 +32,7 @@ export const systemRuntime = (log: Log = silentLog): Runtime => ({
 
 const poolBytes = 4096
 
-/** One call into the kernel for many small draws: every request asks for an id. No byte is handed out twice. */
+/** Draws small amounts from a pool, because every request needs an id and a call into the kernel costs more. No byte is returned twice. */
 function pooledRandom(): (count: number) => Uint8Array {
   const pool = new Uint8Array(poolBytes)
   let used = poolBytes

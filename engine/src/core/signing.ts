@@ -1,6 +1,6 @@
-/** Makes and checks message authentication codes under a key that outlives the process, so that signed addresses do too. */
+/** Creates and verifies message authentication codes. The key outlives the process, so signed URLs stay valid after a restart. */
 export interface Signer {
   sign(message: string): string
-  /** In constant time. */
+  /** Verifies in constant time. */
   verify(message: string, signature: string): boolean
 }

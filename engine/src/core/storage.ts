@@ -1,19 +1,19 @@
 /**
- * How much of what a transaction reads is protected from concurrent changes. `serializable`: all of it. `repeatable-read`: one
- * snapshot, in which only writes of the same row and the constraints of the schema conflict, so that transactions about
- * different objects never do. PostgreSQL tracks the reads of a serializable transaction by page, and in a small table nearly
- * every row shares its pages with others. SQLite runs one transaction after another and ignores it.
+ * Isolation of a transaction from concurrent changes. `serializable` protects all that it reads. `repeatable-read` reads one snapshot;
+ * only writes of the same row and constraints of the schema conflict. PostgreSQL tracks reads of a serializable transaction by page. In a
+ * small table nearly all rows share a page, so that unrelated transactions conflict. SQLite ignores it, because it runs one transaction
+ * after another.
  */
 export type Isolation = "serializable" | "repeatable-read"
 
 export interface TransactOptions {
-  /** `serializable` when left out. A caller that passes `repeatable-read` says beside it why nothing it decides can be outdated. */
+  /** Default: `serializable`. A comment at each use of `repeatable-read` explains why outdated reads cannot affect its decisions. */
   readonly isolation?: Isolation
 }
 
 export const repeatableRead: TransactOptions = { isolation: "repeatable-read" }
 
-/** The same storage, whose transactions are repeatable read. */
+/** Returns the same storage with repeatable-read transactions. */
 export const atRepeatableRead = <Stores>(storage: Storage<Stores>): Storage<Stores> => ({
   read: (work) => storage.read(work),
   readReplica: (work) => storage.readReplica(work),
@@ -21,20 +21,20 @@ export const atRepeatableRead = <Stores>(storage: Storage<Stores>): Storage<Stor
 })
 
 /**
- * The storage port. `Stores` is whatever set of stores the work needs; a service names only the ones it uses.
- * The stores handed to `work` are valid until it settles; a later call on them throws.
+ * The storage port. `Stores` is the set of repositories that the work needs; a service names only the ones it uses. The repositories are
+ * valid until `work` settles; later calls on them throw.
  */
 export interface Storage<Stores> {
-  /** One consistent snapshot; writes are refused. */
+  /** Runs `work` on one consistent snapshot. Writes are rejected. */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   /**
-   * The same, for lists and counts, which may be long: another server of the database may answer, which has all that was
-   * committed when this was called. `work` may run twice.
+   * Like `read`, for lists and counts that may take long. A replica of the database may answer. It has all commits that precede this
+   * call. `work` may run twice.
    */
   readReplica<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   /**
-   * All or nothing, durable when the promise resolves. `work` may run several times, so it must not reach outside:
-   * no network, no logging that assumes success. Throws `EngineError("busy")` when contention outlasts the retries.
+   * Runs `work` in a transaction: all or nothing, durable when the promise resolves. `work` may run several times, so it must have no
+   * side effects: no network, no logging that assumes success. Throws `EngineError("busy")` if conflicts outlast the retries.
    */
   transact<T>(work: (stores: Stores) => Promise<T>, options?: TransactOptions): Promise<T>
 }

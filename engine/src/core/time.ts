@@ -10,16 +10,19 @@ export const minuteMs = 60 * secondMs
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
-/** Clocks kept by NTP differ by less. A time further ahead shows that a clock was set back, or that another server's runs fast. */
+/**
+ * Clocks that NTP synchronizes differ by less. A time further ahead means that a clock was set back, or that another server's clock is
+ * fast.
+ */
 const clockToleranceMs = secondMs
 
 export const isAhead = (instant: Instant, now: Instant, toleranceMs = clockToleranceMs): boolean =>
   instant - now > toleranceMs
 
-/** ISO 8601 in UTC with milliseconds and a literal `Z`, which Go clients require. */
+/** Formats as ISO 8601 in UTC with milliseconds and a literal `Z`, which Go clients require. */
 export const formatInstant = (instant: Instant): string => new Date(instant).toISOString()
 
-/** ISO 8601 with a zone; undefined when the text is no such instant. */
+/** Parses ISO 8601 with a zone. Returns undefined for any other text. */
 export function parseInstant(text: string): Instant | undefined {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/.test(text)) return undefined
   const instant = Date.parse(text)
@@ -43,7 +46,10 @@ const units: readonly (readonly [name: string, ms: number])[] = [
 const unitsMs = new Map(units)
 const durationMaximum = 64
 
-/** `90s`, `1h30m`, `2160h0m0s`, `7d`, `1.5h`, in milliseconds; undefined for anything else, for text without a unit too. */
+/**
+ * Parses `90s`, `1h30m`, `2160h0m0s`, `7d` or `1.5h` to milliseconds. Returns undefined for any other text, including a number without a
+ * unit.
+ */
 export function parseDuration(text: string): number | undefined {
   if (text.length > durationMaximum || !/^(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+$/.test(text)) return undefined
   let total = 0
@@ -53,10 +59,10 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(rounded) ? rounded : undefined
 }
 
-/** An instant, or a distance from the time of the search; negative for the past. */
+/** An instant, or an offset from the time of the query; negative for the past. */
 export type InstantOrOffset = Instant | { readonly fromNowMs: number }
 
-/** Parses RFC 3339, or a duration with a unit (`30d`, `-7d`) as a distance from now. */
+/** Parses RFC 3339, or a duration with a unit (`30d`, `-7d`) as an offset from now. */
 export function parseInstantOrOffset(text: string): InstantOrOffset | undefined {
   const instant = parseInstant(text)
   if (instant !== undefined) return instant
@@ -76,7 +82,10 @@ const latestInstant = 8_640_000_000_000_000
 export const instantAt = (bound: InstantOrOffset, now: Instant): Instant =>
   typeof bound === "number" ? bound : Math.min(Math.max(now + bound.fromNowMs, -latestInstant), latestInstant)
 
-/** The shortest that `parseDuration` and Go read alike: `72h`, `1h30m`, `0s`. Never in days, which Go does not know. */
+/**
+ * Formats the shortest text that `parseDuration` and Go both parse: `72h`, `1h30m`, `0s`. Days are not used because Go does not know
+ * them.
+ */
 export function formatDuration(durationMs: number): string {
   let left = durationMs
   let text = ""

@@ -1,28 +1,28 @@
 export interface Timers {
-  /** Calls `work` once, after the delay. The answer takes that back. */
+  /** Calls `work` once, after the delay. Returns a function that cancels it. */
   after(delayMs: number, work: () => void): () => void
 }
 
-/** A longer delay overflows, and fires at once. */
+/** A longer delay overflows and fires at once. */
 const longestDelayMs = 2 ** 31 - 1
 
-/** They keep no process alive. */
+/** These timers do not keep the process alive. */
 export const systemTimers: Timers = {
   after(delayMs, work) {
     const timer = setTimeout(work, Math.min(delayMs, longestDelayMs))
-    // Where there is no Node, a timer is a number.
+    // Outside Node, a timer is a number.
     if (typeof timer === "object") timer.unref()
     return () => clearTimeout(timer)
   },
 }
 
-/** For whoever waits for what may never come: its process does not end meanwhile. The answer takes that back. */
+/** Keeps the process alive while it waits for an event that may never come. Returns a function that ends this. */
 export function stayAlive(): () => void {
   const timer = setInterval(() => {}, longestDelayMs)
   return () => clearInterval(timer)
 }
 
-/** What comes of it, unless that takes longer; it goes on all the same. */
+/** Returns the result of `work`, or undefined if it takes longer than `patienceMs`. `work` is not cancelled then. */
 export async function within<T>(timers: Timers, patienceMs: number, work: Promise<T>): Promise<T | undefined> {
   let cancel = () => {}
   const late = new Promise<undefined>((resolve) => (cancel = timers.after(patienceMs, () => resolve(undefined))))
@@ -33,5 +33,5 @@ export async function within<T>(timers: Timers, patienceMs: number, work: Promis
   }
 }
 
-/** Lets everybody else have a turn, in the middle of long work. */
+/** Yields to the event loop during long work. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

@@ -5,7 +5,7 @@ export interface Versioned {
   readonly version: number
 }
 
-/** Values with the versions of their facts. A value is current as long as the version in the store is its own. */
+/** LRU cache of values with the versions of their facts. A value is current while its version equals the one in the database. */
 export class VersionedCache<Key extends {}, Value extends Versioned> {
   readonly #values: LRUCache<Key, Value>
 
@@ -13,7 +13,7 @@ export class VersionedCache<Key extends {}, Value extends Versioned> {
     this.#values = new LRUCache({ max })
   }
 
-  /** Returns the value without asking whether it is current. */
+  /** Returns the value without checking that it is current. */
   peek(key: Key): Value | undefined {
     return this.#values.get(key)
   }
@@ -24,14 +24,14 @@ export class VersionedCache<Key extends {}, Value extends Versioned> {
     return value !== undefined && value.version === (await version()) ? value : undefined
   }
 
-  /** Returns the value if it is of this version. */
+  /** Returns the value if it has this version. */
   at(key: Key, version: number): Value | undefined {
     const value = this.#values.get(key)
     return value?.version === version ? value : undefined
   }
 
   /**
-   * Stores a value unless a newer one is stored. Call it when the read that returned the value has ended: until then the value may come
+   * Stores a value unless a newer one is stored. Call it after the read that returned the value has ended. Until then, the value may come
    * from a commit that is not on disk yet, and other requests would return it to clients.
    */
   keep(key: Key, value: Value): void {
