@@ -1,5 +1,5 @@
-// Certificate revocation lists (RFC 5280, section 5). A list of a million entries is written by copying octets: entries are
-// encoded once, when a certificate is revoked or first listed, and joined into the list as they are.
+// Certificate revocation lists (RFC 5280, section 5). Entries are encoded once, when a certificate is revoked or first listed. A list of
+// a million entries is then written by copying octets.
 import type { Instant } from "../core/time.ts"
 import { oids } from "./asn1/oids.ts"
 import { DerReader } from "./asn1/reader.ts"
@@ -36,18 +36,18 @@ export const revocationReasons = {
 export type RevocationReason = keyof typeof revocationReasons
 
 export interface RevokedEntry {
-  /** Octets of the magnitude. */
+  /** Magnitude, big-endian. */
   readonly serialNumber: Uint8Array
   readonly revokedAt: Instant
-  /** `unspecified` is left out of the entry, as RFC 5280, section 5.3.1, asks. */
+  /** The entry has no reason extension for `unspecified` (RFC 5280, section 5.3.1). */
   readonly reason: RevocationReason
-  /** When the key is thought to have been lost, where that is known. */
+  /** Time of the suspected compromise of the key, if known. */
   readonly invalidityDate?: Instant
-  /** Others, as they are. */
+  /** Further extensions, copied unchanged. */
   readonly extensions?: readonly Extension[]
 }
 
-/** One element of `revokedCertificates`, DER. */
+/** Encodes one element of `revokedCertificates` as DER. */
 export function encodeRevokedEntry(entry: RevokedEntry): Uint8Array {
   const { reason, invalidityDate } = entry
   const extensions: Extension[] = [...(entry.extensions ?? [])]
@@ -72,13 +72,13 @@ export interface CertificateListTemplate {
   readonly extensions: readonly Extension[]
 }
 
-/** What stands around the entries of a TBSCertList of version 2. */
+/** Octets before and after the content of a structure, such as the entries of a TBSCertList of version 2. */
 export interface TbsFrame {
   readonly before: Uint8Array
   readonly after: Uint8Array
 }
 
-/** Without entries `revokedCertificates` is absent (RFC 5280, section 5.1.2.6). */
+/** Encodes a TBSCertList without its entries. `revokedCertificates` is absent if there are none (RFC 5280, section 5.1.2.6). */
 export function frameTbsCertificateList(template: CertificateListTemplate, entriesLength: number): TbsFrame {
   const { signatureAlgorithm, issuer, thisUpdate, nextUpdate, extensions } = template
   const parts = [integer(1), signatureAlgorithm, issuer, time(thisUpdate), time(nextUpdate)]
@@ -89,27 +89,27 @@ export function frameTbsCertificateList(template: CertificateListTemplate, entri
   return { before: Buffer.concat([header(tag.sequence, length), ...parts]), after }
 }
 
-/** What stands around a TBSCertList in the CertificateList. */
+/** Encodes the octets around a TBSCertList in the CertificateList. */
 export function frameSigned(tbsLength: number, signatureAlgorithm: Uint8Array, signature: Uint8Array): TbsFrame {
   const after = Buffer.concat([signatureAlgorithm, encode(bitString(signature))])
   return { before: header(tag.sequence, tbsLength + after.length), after }
 }
 
-/** Octets of the number are its magnitude, at most 20 (RFC 5280, section 5.2.3). */
+/** `number` is a magnitude of at most 20 octets (RFC 5280, section 5.2.3). */
 export const crlNumber = (number: Uint8Array): Extension => ({
   oid: oids.crlNumber,
   critical: false,
   value: unsignedInteger(number),
 })
 
-/** Names the complete list that a delta adds to (RFC 5280, section 5.2.4). */
+/** References the complete list that a delta CRL is based on (RFC 5280, section 5.2.4). */
 export const deltaCrlIndicator = (baseNumber: Uint8Array): Extension => ({
   oid: oids.deltaCrlIndicator,
   critical: true,
   value: unsignedInteger(baseNumber),
 })
 
-/** What a list is limited to (RFC 5280, section 5.2.5): the URLs under which certificates point to it. */
+/** Limits a list to the certificates whose distribution point has these URLs (RFC 5280, section 5.2.5). */
 export function issuingDistributionPoint(urls: readonly string[]): Extension {
   const names = urls.map((url) => primitive(contextPrimitive(6), Buffer.from(url, "latin1")))
   return {
@@ -131,7 +131,7 @@ export interface CertificateList {
   readonly nextUpdate: Instant | undefined
   readonly entries: readonly ListedEntry[]
   readonly extensions: readonly Extension[]
-  /** CRLNumber; undefined without one, and above 2⁵³ − 1, where nobody's but ours are as long. */
+  /** CRLNumber. Undefined if absent or above 2⁵³ − 1. Numbers that Chancery assigns are smaller. */
   readonly number: number | undefined
 }
 
@@ -141,7 +141,7 @@ export interface ListedEntry {
   readonly extensions: readonly Extension[]
 }
 
-/** Throws `MalformedDer`. */
+/** Parses a CertificateList. Throws `MalformedDer`. The signature is not verified. */
 export function parseCertificateList(der: Uint8Array): CertificateList {
   const { body: tbs, signatureAlgorithm, signature } = parseSigned(der, "CRL", "tbsCertList")
   const read = readTbs(tbs, signatureAlgorithm)
@@ -177,7 +177,7 @@ function readTbs(tbs: Uint8Array, outerAlgorithm: Uint8Array) {
   return { issuer, thisUpdate, nextUpdate, entries, extensions }
 }
 
-/** The first is not written out (RFC 5280, section 5.1.2.1). */
+/** Version 1 is not encoded (RFC 5280, section 5.1.2.1). */
 function readVersion(reader: DerReader): 1 | 2 {
   if (reader.next !== tag.integer) return 1
   if (reader.small("version", 1) === 0) reader.refuse("version", "is written out, and is not the second")

@@ -1,10 +1,10 @@
 import { readPem } from "./pem.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
-/** Ours are below 2 KiB; the longest that anyone needs, with a key of 16,384 bits and many names, are a few times that. */
+/** Certificates that Chancery issues are below 2 KiB. Those with a key of 16,384 bits and many names are a few times as long. */
 const lengthMaximum = 256 * 1024
 
-/** DER of the one certificate in the text; `UnacceptableInput` for anything else. */
+/** Returns the DER of the one certificate in the text. Throws `UnacceptableInput` for anything else. */
 export function readCertificatePem(text: string): Uint8Array {
   const blocks = readPem(text, lengthMaximum)
   const [block] = blocks

@@ -6,7 +6,7 @@ import { type Der, encode, ia5String, objectIdentifier, sequence, utf8String } f
 import type { Extension } from "./extension.ts"
 
 export interface CertificatePolicy {
-  /** Dotted. */
+  /** Dotted object identifier. */
   readonly oid: string
   /** URIs of practice statements. */
   readonly cps: readonly string[]
@@ -28,7 +28,7 @@ function encodePolicy({ oid, cps, notices }: CertificatePolicy): Der {
   return sequence([objectIdentifier(oid), ...(qualifiers.length === 0 ? [] : [sequence(qualifiers)])])
 }
 
-/** References to notices that an organization numbered, and qualifiers nobody knows, are read over. */
+/** Parses CertificatePolicies. Ignores notice references and unknown qualifiers. */
 export function parseCertificatePolicies(value: Uint8Array): readonly CertificatePolicy[] {
   const reader = new DerReader(value, "certificatePolicies")
   const list = reader.sequence("certificatePolicies")

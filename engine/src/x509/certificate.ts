@@ -1,4 +1,4 @@
-// Certificates (RFC 5280, section 4.1): what we intend → the bytes to sign → signed, and back.
+// Certificates (RFC 5280, section 4.1): encoding of a template, assembly with its signature, and parsing.
 import type { Instant } from "../core/time.ts"
 import { DerReader } from "./asn1/reader.ts"
 import { contextConstructed, contextPrimitive, tag } from "./asn1/tag.ts"
@@ -8,29 +8,29 @@ import { type DistinguishedName, parseName } from "./name.ts"
 import { assembleSigned, parseSigned, readAlgorithmIdentifier, readSubjectPublicKeyInfo } from "./signed.ts"
 
 export interface CertificateTemplate {
-  /** The magnitude, big-endian, without a sign octet. */
+  /** Magnitude, big-endian, without a sign octet. */
   readonly serialNumber: Uint8Array
-  /** The DER of an AlgorithmIdentifier. */
+  /** AlgorithmIdentifier, DER. */
   readonly signatureAlgorithm: Uint8Array
-  /** The DER of a Name. */
+  /** Name, DER. */
   readonly issuer: Uint8Array
-  /** To the second; both ends belong to the validity (section 4.1.2.5). */
+  /** In whole seconds. The validity includes both ends (section 4.1.2.5). */
   readonly notBefore: Instant
   readonly notAfter: Instant
-  /** The DER of a Name. */
+  /** Name, DER. */
   readonly subject: Uint8Array
-  /** DER. */
+  /** SubjectPublicKeyInfo, DER. */
   readonly subjectPublicKeyInfo: Uint8Array
-  /** issuerUniqueID and subjectUniqueID as they stand in a certificate that has them; no new one does (section 4.1.2.8). */
+  /** issuerUniqueID and subjectUniqueID of a parsed certificate, DER. New certificates do not have them (section 4.1.2.8). */
   readonly uniqueIdentifiers?: Uint8Array
   readonly extensions: readonly Extension[]
 }
 
-/** Arrays are views on the octets that were read. */
+/** Arrays are views on the input. */
 export interface Certificate extends CertificateTemplate {
   readonly der: Uint8Array
   readonly version: 1 | 2 | 3
-  /** The bytes that were signed. */
+  /** The signed bytes. */
   readonly tbsCertificate: Uint8Array
   readonly issuerName: DistinguishedName
   readonly subjectName: DistinguishedName
@@ -39,7 +39,7 @@ export interface Certificate extends CertificateTemplate {
 
 const version3 = context(0, [integer(2)])
 
-/** The TBSCertificate, always of version 3. */
+/** Encodes a TBSCertificate, always of version 3. */
 export function encodeTbsCertificate(template: CertificateTemplate): Uint8Array {
   const { uniqueIdentifiers, extensions } = template
   const parts = [
@@ -56,7 +56,7 @@ export function encodeTbsCertificate(template: CertificateTemplate): Uint8Array 
   return encode(sequence(parts))
 }
 
-/** The algorithm is the one that the TBSCertificate names. */
+/** `signatureAlgorithm` must be the one of the TBSCertificate. */
 export const assembleCertificate = (
   tbsCertificate: Uint8Array,
   signatureAlgorithm: Uint8Array,
@@ -64,11 +64,11 @@ export const assembleCertificate = (
 ): Uint8Array => assembleSigned({ body: tbsCertificate, signatureAlgorithm, signature })
 
 export interface CertificateRules {
-  /** Refuses serial numbers that no CA may give: zero, and those of more than 20 octets (section 4.1.2.2). */
+  /** Rejects serial numbers that a CA must not assign: zero, and those of more than 20 octets (section 4.1.2.2). */
   readonly conformingSerialNumber?: boolean
 }
 
-/** Strict; throws `MalformedDer`. Nothing is verified. */
+/** Parses strictly. Throws `MalformedDer`. The signature is not verified. */
 export function parseCertificate(der: Uint8Array, rules: CertificateRules = {}): Certificate {
   const { body, signatureAlgorithm, signature } = parseSigned(der, "certificate", "tbsCertificate")
   const tbs = new DerReader(body, "certificate").sequence("tbsCertificate")
@@ -145,13 +145,13 @@ function readOptionalExtensions(tbs: DerReader): readonly Extension[] {
   return extensions
 }
 
-/** What changes where a certificate is signed again under another issuer. */
+/** Fields to replace when a certificate is signed again under another issuer. */
 export interface Reissue {
   readonly issuer: Uint8Array
   readonly signatureAlgorithm: Uint8Array
-  /** The certificate's own where absent. */
+  /** Default: the serial number of the certificate. */
   readonly serialNumber?: Uint8Array
-  /** Each takes the place of the one with its identifier, or is added at the end. */
+  /** Each extension replaces the one with the same identifier, or is appended. */
   readonly extensions: readonly Extension[]
 }
 

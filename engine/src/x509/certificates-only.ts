@@ -1,6 +1,6 @@
-// Bundles of certificates in the form that other authorities hand them out in: PKCS #7, or CMS, SignedData that nobody
-// signed (RFC 5652, section 5; "certs-only" of RFC 5272, section 4.1). pkijs reads the frame, once it is known to be DER
-// of a bounded depth with few certificates in it; each of them is read by whoever uses it.
+// Certificate bundles as other CAs distribute them: PKCS #7, or CMS, SignedData without signatures (RFC 5652, section 5; "certs-only" of
+// RFC 5272, section 4.1). pkijs parses the frame, after a check that it is DER of bounded depth with few certificates. The caller parses
+// each certificate.
 import { createRequire } from "node:module"
 import type * as Asn1js from "asn1js"
 import type * as Pkijs from "pkijs"
@@ -9,14 +9,14 @@ import { DerReader, rejectMalformed } from "./asn1/reader.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
 const require = createRequire(import.meta.url)
-/** Loaded with the first bundle: few processes read any, and each would wait for it. */
+/** Loaded with the first bundle. Few processes read any, and loading delays the start. */
 const asn1js = () => require("asn1js") as typeof Asn1js
 const pkijs = () => require("pkijs") as typeof Pkijs
 
-/** A chain has a handful; each takes pkijs two milliseconds. */
+/** A chain has a few certificates, and pkijs takes two milliseconds for each. */
 const certificatesMaximum = 16
 
-/** DER of each certificate, in the order of the bundle. `MalformedDer` or `UnacceptableInput` for anything else. */
+/** Returns the DER of each certificate in the order of the bundle. Throws `MalformedDer` or `UnacceptableInput` for anything else. */
 export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
   rejectMalformed(der, document)
   rejectMany(der)

@@ -9,22 +9,22 @@ import { type DistinguishedName, parseName } from "./name.ts"
 import { assembleSigned, parseSigned, readSubjectPublicKeyInfo } from "./signed.ts"
 
 export interface CertificationRequestTemplate {
-  /** The DER of a Name. */
+  /** Name, DER. */
   readonly subject: Uint8Array
-  /** DER. */
+  /** SubjectPublicKeyInfo, DER. */
   readonly subjectPublicKeyInfo: Uint8Array
   readonly extensions: readonly Extension[]
 }
 
-/** Arrays are views on the octets that were read. */
+/** Arrays are views on the input. */
 export interface CertificationRequest extends CertificationRequestTemplate {
   readonly der: Uint8Array
-  /** The bytes that were signed. */
+  /** The signed bytes. */
   readonly certificationRequestInfo: Uint8Array
   readonly subjectName: DistinguishedName
-  /** What the extensions ask for. */
+  /** Parsed values of the requested extensions. */
   readonly extensionValues: ExtensionValues
-  /** The DER of an AlgorithmIdentifier. */
+  /** AlgorithmIdentifier, DER. */
   readonly signatureAlgorithm: Uint8Array
   readonly signature: Uint8Array
 }
@@ -54,7 +54,7 @@ export const assembleCertificationRequest = (
   signature: Uint8Array,
 ): Uint8Array => assembleSigned({ body: certificationRequestInfo, signatureAlgorithm, signature })
 
-/** Strict; throws `MalformedDer`. The signature is not verified. */
+/** Parses strictly. Throws `MalformedDer`. The signature is not verified. */
 export function parseCertificationRequest(der: Uint8Array): CertificationRequest {
   const { body, signatureAlgorithm, signature } = parseSigned(der, "request", "certificationRequestInfo")
   const info = new DerReader(body, "request").sequence("certificationRequestInfo")
@@ -78,9 +78,9 @@ export function parseCertificationRequest(der: Uint8Array): CertificationRequest
 }
 
 function readRequestedExtensions(info: DerReader): readonly Extension[] {
-  // Some leave out the attributes where there are none, as `openssl req -asn1-kludge` does.
+  // Some clients omit an empty list of attributes, for example `openssl req -asn1-kludge`.
   if (info.done) return []
-  // Their order, unlike that of any other SET OF, is not looked at: Go's requests keep the one they were given.
+  // The order of this SET OF is not checked, because requests made with Go keep the order of their template.
   const attributes = info.enter(contextConstructed(0), "attributes")
   const seen = new Set<string>()
   let extensions: readonly Extension[] | undefined
@@ -94,7 +94,7 @@ function readRequestedExtensions(info: DerReader): readonly Extension[] {
     else attribute.refuse("extensionRequest", "is there twice, as PKCS #9 has it and as Microsoft has it")
     attribute.finish("attribute")
   }
-  // They may end up in a certificate, so what nobody reads is at least DER.
+  // Unknown extensions may be copied into a certificate, so they must at least be DER.
   for (const { oid, value } of extensions ?? []) rejectMalformed(value, `extension ${oid}`)
   return extensions ?? []
 }

@@ -1,4 +1,4 @@
-// The curves of RFC 5480, section 2.1.1.1, as OpenSSL and ASN.1 call them.
+// The curves of RFC 5480, section 2.1.1.1, with their names in OpenSSL and ASN.1.
 import { createECDH, type ECDH } from "node:crypto"
 import { oids } from "./asn1/oids.ts"
 import type { CurveBits } from "./key-algorithm.ts"
@@ -6,9 +6,9 @@ import type { CurveBits } from "./key-algorithm.ts"
 export interface Curve {
   readonly bits: CurveBits
   readonly oid: string
-  /** Of a coordinate, and of a private key (RFC 5915, section 3). */
+  /** Octets of a coordinate, and of a private key (RFC 5915, section 3). */
   readonly octets: number
-  /** One for every use of the curve: setting up its group costs a quarter of making a key. */
+  /** Shared by all uses of the curve, because setting up its group costs a quarter of a key generation. */
   readonly ecdh: ECDH
 }
 

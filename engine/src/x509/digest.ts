@@ -1,13 +1,13 @@
 import { createHash, hash } from "node:crypto"
 import { nextTurn } from "../core/timers.ts"
 
-/** Hex. */
+/** Returns the digest in hex. */
 export const sha256 = (data: Uint8Array): string => hash("sha256", data, "hex")
 
-/** Hashed in a millisecond or less. */
+/** Hashing this much takes a millisecond or less. */
 const sliceOctets = 512 * 1_024
 
-/** The same with turns for everybody else in between, for what is long. */
+/** Like `sha256`, for long data. Yields to the event loop between slices. */
 export async function sha256InTurns(data: Uint8Array): Promise<string> {
   const hashing = createHash("sha256")
   for (let at = 0; at < data.length; at += sliceOctets) {

@@ -1,4 +1,4 @@
-// Where CRLs and authorities are found: CRLDistributionPoints, FreshestCRL and AuthorityInfoAccess (RFC 5280, sections
+// Locations of CRLs, OCSP servers and issuer certificates: CRLDistributionPoints, FreshestCRL and AuthorityInfoAccess (RFC 5280, sections
 // 4.2.1.13, 4.2.1.15 and 4.2.2.1).
 import { oids } from "./asn1/oids.ts"
 import { DerReader } from "./asn1/reader.ts"
@@ -8,7 +8,7 @@ import type { Extension } from "./extension.ts"
 import { type GeneralName, encodeGeneralName, readGeneralName, readGeneralNames } from "./general-name.ts"
 import { readRelativeName } from "./name.ts"
 
-/** The URLs of one distribution point lead to one and the same CRL. */
+/** URLs of one distribution point. All of them return the same CRL. */
 export type DistributionPointUrls = readonly string[]
 
 export const crlDistributionPoints = (points: readonly DistributionPointUrls[]): Extension => ({
@@ -17,7 +17,7 @@ export const crlDistributionPoints = (points: readonly DistributionPointUrls[]):
   value: encodePoints(points),
 })
 
-/** Where the delta CRL is; in certificates and in complete CRLs. */
+/** Location of the delta CRL, for certificates and for complete CRLs. */
 export const freshestCrl = (points: readonly DistributionPointUrls[]): Extension => ({
   oid: oids.freshestCrl,
   critical: false,
@@ -27,7 +27,7 @@ export const freshestCrl = (points: readonly DistributionPointUrls[]): Extension
 const encodePoints = (points: readonly DistributionPointUrls[]): Uint8Array =>
   encode(sequence(points.map((urls) => sequence([distributionPointName(urls)]))))
 
-/** `[0] EXPLICIT` around the CHOICE's `[0] fullName`, as it also stands in an IssuingDistributionPoint. */
+/** `[0] EXPLICIT` around the CHOICE's `[0] fullName`, as in an IssuingDistributionPoint. */
 const distributionPointName = (urls: DistributionPointUrls): Der =>
   context(0, [
     context(
@@ -36,7 +36,7 @@ const distributionPointName = (urls: DistributionPointUrls): Der =>
     ),
   ])
 
-/** A point that has no URL, only other names, is an empty list; reasons and other issuers are read over. */
+/** Parses distribution points. A point without a URL is an empty list. Reasons and other issuers are ignored. */
 export function parseCrlDistributionPoints(value: Uint8Array, document: string): readonly DistributionPointUrls[] {
   const reader = new DerReader(value, document)
   const list = reader.sequence(document)
@@ -74,7 +74,7 @@ export interface AuthorityInfoAccess {
   readonly issuingCertificates: readonly string[]
 }
 
-/** At least one of the lists must have a member. */
+/** At least one of the lists must not be empty. */
 export const authorityInfoAccess = ({ ocspServers, issuingCertificates }: AuthorityInfoAccess): Extension => ({
   oid: oids.authorityInfoAccess,
   critical: false,
@@ -89,7 +89,7 @@ export const authorityInfoAccess = ({ ocspServers, issuingCertificates }: Author
 const encodeAccess = (method: string, value: string): Der =>
   sequence([objectIdentifier(method), encodeGeneralName({ kind: "uri", value })])
 
-/** Other methods, and locations that are no URL, are read over. */
+/** Ignores other access methods, and locations that are not URLs. */
 export function parseAuthorityInfoAccess(value: Uint8Array): AuthorityInfoAccess {
   const reader = new DerReader(value, "authorityInfoAccess")
   const list = reader.sequence("authorityInfoAccess")

@@ -1,12 +1,12 @@
-// The frame around every extension (RFC 5280, section 4.1.2.9).
+// Encoding common to all extensions (RFC 5280, section 4.1.2.9).
 import type { DerReader } from "./asn1/reader.ts"
 import { type Der, derTrue, objectIdentifier, octetString, sequence } from "./asn1/writer.ts"
 
 export interface Extension {
-  /** Dotted. */
+  /** Dotted object identifier. */
   readonly oid: string
   readonly critical: boolean
-  /** The DER inside the OCTET STRING. */
+  /** DER inside the OCTET STRING. */
   readonly value: Uint8Array
 }
 
@@ -20,7 +20,7 @@ const encodeExtension = ({ oid, critical, value }: Extension): Der =>
     critical ? [objectIdentifier(oid), derTrue, octetString(value)] : [objectIdentifier(oid), octetString(value)],
   )
 
-/** One at least and none twice (RFC 5280, section 4.2). What is inside is left to who knows the extension. */
+/** Reads at least one extension. Throws if one occurs twice (RFC 5280, section 4.2). Does not parse the values. */
 export function readExtensions(reader: DerReader, field: string): readonly Extension[] {
   const list = reader.sequence(field)
   if (list.done) list.refuse(field, "is empty")

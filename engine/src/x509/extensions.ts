@@ -1,4 +1,4 @@
-// The extensions that say what a key is for and whose it is (RFC 5280, section 4.2.1), and all that we know read at once.
+// Extensions about keys, their usage and their subject (RFC 5280, section 4.2.1), and a parser of all known extensions.
 import { oids } from "./asn1/oids.ts"
 import { DerReader } from "./asn1/reader.ts"
 import { contextConstructed, contextPrimitive } from "./asn1/tag.ts"
@@ -41,15 +41,15 @@ export type KeyUsage = (typeof keyUsages)[number]
 
 export interface BasicConstraints {
   readonly isCa: boolean
-  /** How many intermediates may follow; absent for any number. Only a CA has one. */
+  /** Number of intermediates that may follow; absent if unlimited. Only set for a CA. */
   readonly maxPathLength?: number
 }
 
 export interface AuthorityKeyIdentifier {
   readonly keyIdentifier?: Uint8Array
-  /** The other way to name the issuer's certificate, which we do not write. */
+  /** Other way to identify the issuer's certificate. It is read but never written. */
   readonly issuer?: readonly GeneralName[]
-  /** The magnitude, big-endian. */
+  /** Magnitude, big-endian. */
   readonly serialNumber?: Uint8Array
 }
 
@@ -58,21 +58,21 @@ export function basicConstraints({ isCa, maxPathLength }: BasicConstraints): Ext
   return { oid: oids.basicConstraints, critical: true, value: encode(sequence(parts)) }
 }
 
-/** At least one (RFC 5280, section 4.2.1.3). */
+/** `usages` must not be empty (RFC 5280, section 4.2.1.3). */
 export const keyUsage = (usages: readonly KeyUsage[]): Extension => ({
   oid: oids.keyUsage,
   critical: true,
   value: namedBits(usages.map((usage) => keyUsages.indexOf(usage))),
 })
 
-/** Dotted identifiers of purposes, at least one. */
+/** `purposes` are dotted object identifiers, at least one. */
 export const extendedKeyUsage = (purposes: readonly string[]): Extension => ({
   oid: oids.extendedKeyUsage,
   critical: false,
   value: encode(sequence(purposes.map(objectIdentifier))),
 })
 
-/** At least one name; critical where the subject is empty (RFC 5280, section 4.2.1.6). */
+/** `names` must not be empty. The extension is critical if the subject is empty (RFC 5280, section 4.2.1.6). */
 export const subjectAltName = (
   names: readonly GeneralName[],
   { critical }: { readonly critical: boolean },
@@ -88,21 +88,21 @@ export const subjectKeyIdentifier = (identifier: Uint8Array): Extension => ({
   value: encode(octetString(identifier)),
 })
 
-/** Of a certificate or a CRL: the subject key identifier of its issuer. */
+/** `identifier` is the subject key identifier of the issuer of a certificate or a CRL. */
 export const authorityKeyIdentifier = (identifier: Uint8Array): Extension => ({
   oid: oids.authorityKeyIdentifier,
   critical: false,
   value: encode(sequence([primitive(contextPrimitive(0), identifier)])),
 })
 
-/** A delegated OCSP responder's certificate is not asked about (RFC 6960, section 4.2.2.2.1). */
+/** Clients do not check the revocation of a delegated OCSP responder's certificate (RFC 6960, section 4.2.2.2.1). */
 export const ocspNoCheck: Extension = { oid: oids.ocspNoCheck, critical: false, value: derNull }
 
-/** What the extensions say of which the meaning is known; members of others are absent. */
+/** Values of the known extensions. Members of missing extensions are absent. */
 export interface ExtensionValues {
   readonly basicConstraints?: BasicConstraints
   readonly keyUsage?: readonly KeyUsage[]
-  /** Dotted identifiers. */
+  /** Dotted object identifiers. */
   readonly extendedKeyUsage?: readonly string[]
   readonly subjectAltName?: readonly GeneralName[]
   readonly subjectKeyIdentifier?: Uint8Array
@@ -117,7 +117,7 @@ export interface ExtensionValues {
   readonly noRevAvail?: true
 }
 
-/** Throws `MalformedDer` naming the extension. */
+/** Parses known extensions and ignores others. Throws `MalformedDer` with the name of the extension. */
 export function parseExtensionValues(extensions: readonly Extension[]): ExtensionValues {
   const values: { -readonly [Name in keyof ExtensionValues]: ExtensionValues[Name] } = {}
   for (const { oid, value } of extensions) {
@@ -162,7 +162,7 @@ export function parseExtensionValues(extensions: readonly Extension[]): Extensio
         values.noRevAvail = parseNull(value, "noRevAvail")
         break
       default:
-      // Its meaning is the business of who asked for it.
+      // Values of unknown extensions are not interpreted.
     }
   }
   return values

@@ -9,12 +9,12 @@ export type GeneralName =
   | { readonly kind: "dns" | "email" | "uri"; readonly value: string }
   /** 4 or 16 octets. */
   | { readonly kind: "ip"; readonly octets: Uint8Array }
-  /** The DER of a Name. */
+  /** Name, DER. */
   | { readonly kind: "directory"; readonly name: Uint8Array }
   | { readonly kind: "registered-id"; readonly oid: string }
   /** An otherName whose value is a UTF8String. */
   | { readonly kind: "other"; readonly oid: string; readonly value: string }
-  /** Any other otherName: well-formed, whole, and of no meaning here. */
+  /** Any other otherName. It is well-formed and is not interpreted. */
   | { readonly kind: "unsupported"; readonly der: Uint8Array }
 
 const tags = {
@@ -27,7 +27,7 @@ const tags = {
   registeredId: contextPrimitive(8),
 } as const
 
-/** `RangeError` for text outside ASCII where the type has no room for it. */
+/** Throws `RangeError` for non-ASCII text in a DNS name, mailbox or URI. */
 export function encodeGeneralName(name: GeneralName): Der {
   switch (name.kind) {
     case "dns":
@@ -64,12 +64,12 @@ export function readGeneralName(reader: DerReader, field: string): GeneralName {
     case tags.other:
       return readOtherName(reader, field)
     default:
-      // An x400Address or an ediPartyName, which no certificate has had for decades, or none at all.
+      // An x400Address or an ediPartyName, which certificates have not had for decades, or not a GeneralName.
       return reader.refuse(field, "is no GeneralName that is supported")
   }
 }
 
-/** One at least, as in every extension that has a list of them. */
+/** Reads at least one name, as every extension with such a list requires. */
 export function readGeneralNames(reader: DerReader, field: string): readonly GeneralName[] {
   if (reader.done) reader.refuse(field, "has no names")
   const names: GeneralName[] = []

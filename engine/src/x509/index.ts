@@ -1,4 +1,4 @@
-// For those who keep keys of their own and have them certified (the Kubernetes operator): re-exports only.
+// Exports for programs that have their own keys certified, such as the Kubernetes operator. Re-exports only.
 export { oids } from "./asn1/oids.ts"
 export { MalformedDer } from "./asn1/malformed-der.ts"
 export { type Certificate, parseCertificate } from "./certificate.ts"

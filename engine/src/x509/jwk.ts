@@ -1,12 +1,12 @@
-// Public keys as JWKs (RFC 7517), held to the same rules as keys that are certified.
+// Public keys as JWKs (RFC 7517). The same rules apply as to keys of certificates.
 import { createPublicKey, hash, type KeyObject } from "node:crypto"
 import { type PublicKey, readPublicKey } from "./public-key.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
-/** Public members only. */
+/** A JWK with public members only. */
 export type PublicJwk = Readonly<Record<string, string>>
 
-/** What tells one key from another, by its type, in the order of RFC 7638, section 3.2. */
+/** Members that identify a key, by key type, in the order of RFC 7638, section 3.2. */
 const members: Readonly<Record<string, readonly string[]>> = {
   EC: ["crv", "kty", "x", "y"],
   OKP: ["crv", "kty", "x"],
@@ -15,7 +15,7 @@ const members: Readonly<Record<string, readonly string[]>> = {
 const memberMaximum = 4_096
 
 export interface ReadJwk {
-  /** With the members that make it, and no others. */
+  /** JWK with the identifying members only. */
   readonly jwk: PublicJwk
   /** RFC 7638, SHA-256, base64url. */
   readonly thumbprint: string
@@ -23,8 +23,8 @@ export interface ReadJwk {
 }
 
 /**
- * Throws `UnacceptableInput` for what is no public key of a kind that is strong enough, for one that is not public, and for one
- * that is not written as RFC 7518 requires: a second form of a key would have a second thumbprint.
+ * Reads a public JWK. Throws `UnacceptableInput` if it is malformed, private, weak or of an unsupported type. The encoding must be the
+ * canonical one of RFC 7518, because a second form of a key would have a second thumbprint.
  */
 export function readJwk(value: unknown): ReadJwk {
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -47,11 +47,11 @@ export function readJwk(value: unknown): ReadJwk {
   return { jwk, thumbprint: hash("sha256", JSON.stringify(jwk), "base64url"), key }
 }
 
-/** Returns whether a stored JWK is a key. Its strength was checked when it was stored. */
+/** Returns true if a stored JWK is this key. Its strength was checked when it was stored. */
 export const isKeyOfJwk = (jwk: PublicJwk, { spki }: Pick<PublicKey, "spki">): boolean =>
   Buffer.compare(spkiOf(keyObject(jwk)), spki) === 0
 
-/** Coordinates of their full length (RFC 7518, section 6.2.1.2), integers without leading zeros (section 6.3.1), no spare bits. */
+/** Requires coordinates of full length (RFC 7518, section 6.2.1.2), integers without leading zeros (section 6.3.1), and no spare bits. */
 function assertCanonical(jwk: PublicJwk, object: KeyObject): void {
   const canonical = object.export({ format: "jwk" }) as PublicJwk
   const odd = Object.keys(jwk).find((name) => canonical[name] !== jwk[name])

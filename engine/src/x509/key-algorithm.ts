@@ -1,4 +1,4 @@
-// The kinds of keys that certificates are made for and signed with.
+// Algorithms of keys that are certified or that sign certificates.
 
 export type KeyType = "rsa" | "ec" | "ed25519"
 
@@ -10,11 +10,11 @@ export type KeyAlgorithm =
   | { readonly type: "ec"; readonly bits: CurveBits }
   | { readonly type: "ed25519" }
 
-/** Sizes that keys are made in; the default of a type comes first. Keys of others may have any size that is strong enough. */
+/** Sizes of generated keys; the default of a type is first. Keys of clients may have any size that is strong enough. */
 const rsaSizes: readonly number[] = [2048, 3072, 4096, 8192]
 const curveSizes: readonly CurveBits[] = [256, 224, 384, 521]
 
-/** What a key of this type and size is made with, 0 bits meaning the default; undefined for a size that is not made. */
+/** Returns the algorithm of a generated key, or undefined for an unsupported size. 0 bits select the default size. */
 export function keyAlgorithm(type: KeyType, bits: number): KeyAlgorithm | undefined {
   if (type === "ed25519") return { type }
   if (type === "rsa") {
@@ -25,7 +25,7 @@ export function keyAlgorithm(type: KeyType, bits: number): KeyAlgorithm | undefi
   return size === undefined ? undefined : { type, bits: size }
 }
 
-/** `RSA 2048`, `EC P-256`, `Ed25519`. */
+/** Formats as `RSA 2048`, `EC P-256` or `Ed25519`. */
 export function describeKeyAlgorithm(algorithm: KeyAlgorithm): string {
   switch (algorithm.type) {
     case "rsa":

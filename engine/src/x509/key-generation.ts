@@ -1,18 +1,18 @@
-// Key generation. Node's encoders cost several times what the generation of a small key does, so the octets of those are
-// taken as they are and encoded here.
+// Key generation. Node's encoders take several times as long as the generation of a small key. Small keys are therefore read as raw
+// octets and encoded here.
 import { generateKeyPair, generateKeyPairSync, type KeyObject } from "node:crypto"
 import { type Curve, curveOf } from "./curve.ts"
 import type { KeyAlgorithm } from "./key-algorithm.ts"
 import { PrivateKey } from "./private-key.ts"
 import { publicKeyOf, readPublicKey } from "./public-key.ts"
 
-/** Makes private keys. Whoever asks may have to wait: RSA keys take from 50 milliseconds to minutes. */
+/** Generates private keys. RSA keys take from 50 milliseconds to minutes. */
 export interface KeyGenerator {
-  /** `EngineError("busy")` when too many wait already. */
+  /** Throws `EngineError("busy")` if too many requests are queued. */
   generate(algorithm: KeyAlgorithm): Promise<PrivateKey>
 }
 
-/** An RSA key as it crosses from the thread that made it. */
+/** An RSA key in the form that worker threads return. */
 export interface RsaKeyOctets {
   /** RSAPrivateKey (PKCS#1). */
   readonly secret: Uint8Array
@@ -23,7 +23,7 @@ export interface RsaKeySource {
   generate(bits: number): Promise<RsaKeyOctets>
 }
 
-/** RSA keys come from `rsa`; OpenSSL generates every other key in this process. */
+/** Takes RSA keys from `rsa`, and generates all others in this process with OpenSSL. */
 export const keyGenerator = (rsa: RsaKeySource): KeyGenerator => ({
   async generate(algorithm) {
     switch (algorithm.type) {
@@ -41,25 +41,25 @@ export const keyGenerator = (rsa: RsaKeySource): KeyGenerator => ({
   },
 })
 
-/** P-256 takes 30 µs and P-224 200 µs, about what it takes to hand work to another thread and back. */
+/** P-256 takes 30 µs and P-224 200 µs, about as long as a round trip to another thread. */
 const isQuick = ({ bits }: Curve): boolean => bits <= 256
 
 function generateOnCurve({ bits, octets, ecdh }: Curve): PrivateKey {
   const point = ecdh.generateKeys()
   const scalar = ecdh.getPrivateKey()
-  // Leading zeros are left out there (RFC 5915, section 3).
+  // `getPrivateKey` omits leading zeros; RFC 5915, section 3, requires them.
   const padded = Buffer.concat([Buffer.alloc(octets - scalar.length), scalar])
   return new PrivateKey(publicKeyOf({ type: "ec", bits }, point), padded)
 }
 
-/** P-384 takes 0.5 ms and P-521 1.3 ms, which would hold up every other request. */
+/** Generates in another thread. P-384 takes 0.5 ms and P-521 1.3 ms, which would delay all other requests. */
 async function generateOnCurveAside({ bits }: Curve): Promise<PrivateKey> {
   const privateKey = await new Promise<KeyObject>((resolve, reject) => {
     generateKeyPair("ec", { namedCurve: `P-${bits}` }, (error, _, made) =>
       error === null ? resolve(made) : reject(error),
     )
   })
-  // Coordinates and scalar have all their octets there (RFC 7518, section 6.2).
+  // In a JWK, coordinates and scalar have all their octets (RFC 7518, section 6.2).
   const { d = "", x = "", y = "" } = privateKey.export({ format: "jwk" })
   const point = Buffer.concat([uncompressed, base64Url(x), base64Url(y)])
   return new PrivateKey(publicKeyOf({ type: "ec", bits }, point), base64Url(d))
@@ -74,7 +74,7 @@ function generateEd25519(): PrivateKey {
 
 const base64Url = (text: string): Uint8Array => Buffer.from(text, "base64url")
 
-/** Blocks its thread until the key is there. The public exponent is 65537. */
+/** Generates an RSA key and blocks the thread until it is ready. The public exponent is 65537. */
 export function generateRsaKey(bits: number): RsaKeyOctets {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", {
     modulusLength: bits,
@@ -84,7 +84,7 @@ export function generateRsaKey(bits: number): RsaKeyOctets {
   return { secret: privateKey, spki: publicKey }
 }
 
-/** One key after another on a thread of the pool, for who makes few and serves nobody meanwhile. The public exponent is 65537. */
+/** Generates RSA keys on the thread pool, for programs that need few keys. The public exponent is 65537. */
 export const pooledRsaKeys: RsaKeySource = {
   generate: (bits) =>
     new Promise((resolve, reject) => {

@@ -7,9 +7,9 @@ import type { Extension } from "./extension.ts"
 import { type GeneralName, encodeGeneralName, readGeneralName } from "./general-name.ts"
 
 export type Subtree =
-  /** As they are written: `.example.com` for the subdomains of a URI's or a mailbox's host, `example.com` for a domain. */
+  /** Written as in the certificate: `.example.com` for subdomains of the host of a URI or mailbox, `example.com` for a domain. */
   | Exclude<GeneralName, { readonly kind: "ip" }>
-  /** 4 or 16 octets, of which the first bits count. */
+  /** 4 or 16 octets, of which the first `prefixBits` bits count. */
   | { readonly kind: "ip"; readonly octets: Uint8Array; readonly prefixBits: number }
 
 export interface NameConstraints {
@@ -17,7 +17,7 @@ export interface NameConstraints {
   readonly excluded: readonly Subtree[]
 }
 
-/** Critical; at least one of the lists must have a member. */
+/** Critical extension. At least one of the lists must not be empty. */
 export const nameConstraints = ({ permitted, excluded }: NameConstraints): Extension => ({
   oid: oids.nameConstraints,
   critical: true,
@@ -40,7 +40,7 @@ export function parseNameConstraints(value: Uint8Array): NameConstraints {
   return { permitted, excluded }
 }
 
-/** Minimum is its default, zero, and maximum absent, as the profile wants them. */
+/** The minimum is its default, zero, and the maximum is absent, as the profile requires. */
 const encodeSubtree = (subtree: Subtree): Der =>
   sequence([
     subtree.kind === "ip"
@@ -55,7 +55,7 @@ function readSubtrees(list: DerReader | undefined, field: string): readonly Subt
   while (!list.done) {
     const subtree = list.sequence(field)
     subtrees.push(readSubtree(subtree, field))
-    // Anything further is a minimum or a maximum, which the profile does not have.
+    // Further elements would be a minimum or a maximum, which the profile does not allow.
     subtree.finish(field)
   }
   return subtrees
@@ -74,7 +74,7 @@ function readSubtree(reader: DerReader, field: string): Subtree {
   return { kind: "ip", octets: content.subarray(0, half), prefixBits }
 }
 
-/** Address and mask one after another, in the manner of RFC 4632; bits that do not count are zero. */
+/** Encodes address and mask in the style of RFC 4632. Bits beyond the prefix are zero. */
 function encodeRange(octets: Uint8Array, prefixBits: number): Uint8Array {
   const content = new Uint8Array(octets.length * 2)
   for (const [at, octet] of octets.entries()) {

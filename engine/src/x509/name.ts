@@ -1,5 +1,5 @@
-// Distinguished names (RFC 5280, section 4.1.2.4). Whoever only carries a name on keeps its DER: two names are the same
-// when their octets are, whatever strings they are made of.
+// Distinguished names (RFC 5280, section 4.1.2.4). Code that only copies names keeps their DER. Names are equal if their octets are,
+// regardless of string types.
 import { oids } from "./asn1/oids.ts"
 import { isPrintableText } from "./asn1/printable.ts"
 import { DerReader } from "./asn1/reader.ts"
@@ -17,25 +17,25 @@ import {
 } from "./asn1/writer.ts"
 
 export interface NameAttribute {
-  /** Dotted, `oids.commonName`. */
+  /** Dotted object identifier, such as `oids.commonName`. */
   readonly type: string
   readonly value: string
 }
 
-/** What stands between two commas of a name; nearly always one attribute. */
+/** Attributes between two commas of a name; nearly always one. */
 export type RelativeName = readonly NameAttribute[]
 
-/** From the root downwards, as it is encoded: country first. */
+/** From the root downwards, in the order of the encoding: country first. */
 export type DistinguishedName = readonly RelativeName[]
 
 type ValueKind = "directory" | "printable" | "ia5"
 
 interface AttributeType {
   readonly name: string
-  /** As RFC 4514 and the registry of LDAP descriptors have it. */
+  /** Short name of RFC 4514 or of the registry of LDAP descriptors. */
   readonly short: string
   readonly kind: ValueKind
-  /** Characters, where a bound is set (RFC 5280, appendix A; X.520, annex C). */
+  /** Maximum number of characters, if there is one (RFC 5280, appendix A; X.520, annex C). */
   readonly maximum?: number
 }
 
@@ -65,19 +65,19 @@ const attributeTypes: ReadonlyMap<string, AttributeType> = new Map([
   [oids.emailAddress, { name: "emailAddress", short: "emailAddress", kind: "ia5", maximum: 255 }],
 ] satisfies [string, AttributeType][])
 
-/** A Name. A value that its type cannot hold becomes a UTF8String; `nameViolations` tells of it. */
+/** Encodes a Name. A value that does not fit the string type of its attribute becomes a UTF8String; `nameViolations` reports it. */
 export const encodeName = (name: DistinguishedName): Uint8Array => encode(sequence(name.map(encodeRelativeName)))
 
 const encodeRelativeName = (attributes: RelativeName): Der =>
   setOf(attributes.map(({ type, value }) => sequence([objectIdentifier(type), encodeValue(type, value)])))
 
-/** PrintableString where it fits, as it does for most names, and UTF8String otherwise (RFC 5280, section 4.1.2.4). */
+/** Uses PrintableString if possible, as for most names, and UTF8String otherwise (RFC 5280, section 4.1.2.4). */
 function encodeValue(type: string, value: string): Uint8Array {
   if (attributeTypes.get(type)?.kind === "ia5") return isAscii(value) ? ia5String(value) : utf8String(value)
   return isPrintableText(value) ? printableString(value) : utf8String(value)
 }
 
-/** Strict. Attributes that are no character strings are refused. */
+/** Parses strictly. Throws for attributes that are not character strings. */
 export function parseName(der: Uint8Array, document = "name"): DistinguishedName {
   const reader = new DerReader(der, document)
   const name = readName(reader, document)
@@ -92,7 +92,7 @@ export function readName(reader: DerReader, field: string): DistinguishedName {
   return name
 }
 
-/** With another tag where it is tagged implicitly. */
+/** `identifier` replaces the tag of an implicitly tagged name. */
 export function readRelativeName(reader: DerReader, field: string, identifier?: number): RelativeName {
   const set = reader.setOf(field, identifier)
   if (set.done) set.refuse(field, "has a relative name without attributes")
@@ -107,18 +107,18 @@ export function readRelativeName(reader: DerReader, field: string, identifier?: 
 }
 
 /**
- * A DirectoryString, IA5String or PrintableString (RFC 5280, appendix A.1). VisibleString is for the text of policies:
- * a certificate with one in a name is one that OpenSSL cannot read.
+ * Reads a DirectoryString, IA5String or PrintableString (RFC 5280, appendix A.1). VisibleString is for the text of policies. OpenSSL
+ * cannot read a certificate that has one in a name.
  */
 function readValue(attribute: DerReader, field: string): string {
   if (attribute.next === tag.visibleString) attribute.refuse(field, "is a VisibleString, which names do not hold")
   return attribute.string(field)
 }
 
-/** Octet for octet, so that a chain is found without a folding of letters that others may do differently. */
+/** Compares octets. Other implementations may fold case differently, and a chain must not depend on that. */
 export const sameName = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
-/** One sentence for each rule of RFC 5280 or X.520 that a value of the name breaks. */
+/** Returns one sentence for each rule of RFC 5280 or X.520 that a value of the name breaks. */
 export function nameViolations(name: DistinguishedName): readonly string[] {
   return name.flat().flatMap(({ type, value }) => {
     const known = attributeTypes.get(type)
@@ -143,7 +143,7 @@ function characterCount(text: string): number {
   return count
 }
 
-/** The text of RFC 4514: `CN=example.com,O=Example,C=CH`, the most specific part first. */
+/** Formats as RFC 4514: `CN=example.com,O=Example,C=CH`, the most specific part first. */
 export const formatName = (name: DistinguishedName): string =>
   name
     .toReversed()
@@ -160,10 +160,10 @@ function formatAttribute({ type, value }: NameAttribute): string {
 const escapeValue = (value: string): string =>
   value
     .replaceAll(/["+,;<>\\]|^[ #]| $/g, String.raw`\$&`)
-    // So that a name stays on its line of a log.
+    // Prevents names from breaking a log line.
     .replaceAll(/\p{Cc}/gu, escapeControl)
 
-/** U+0000 to U+001F and U+007F to U+009F, which UTF-8 puts after an octet 0xC2 from U+0080 on. */
+/** Escapes U+0000 to U+001F and U+007F to U+009F. From U+0080 on, UTF-8 has a leading octet 0xC2. */
 const escapeControl = (control: string): string => {
   const point = control.charCodeAt(0)
   return `${point < 0x80 ? "" : String.raw`\c2`}\\${point.toString(16).padStart(2, "0")}`

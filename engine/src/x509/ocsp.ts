@@ -1,4 +1,4 @@
-// OCSP requests and responses in bytes (RFC 6960). What a certificate's status is, is not known here.
+// Encoding of OCSP requests and responses (RFC 6960). The status of a certificate is determined elsewhere.
 import { hash } from "node:crypto"
 import type { Instant } from "../core/time.ts"
 import { oids } from "./asn1/oids.ts"
@@ -18,15 +18,15 @@ import {
 import { type RevocationReason, revocationReasons } from "./certificate-list.ts"
 import { encodeExtensions, type Extension, findExtension, readExtensions } from "./extension.ts"
 
-/** Which certificate is asked about (RFC 6960, section 4.1.1). */
+/** Identifies the certificate of a request (RFC 6960, section 4.1.1). */
 export interface CertificateId {
-  /** CertID as it was sent; an answer repeats it octet for octet. */
+  /** CertID as sent by the client. The response repeats it octet for octet. */
   readonly der: Uint8Array
-  /** Undefined for a digest that nobody here computes: then the issuer is unknown. */
+  /** Undefined if the digest algorithm is not supported. The issuer is unknown then. */
   readonly digest: CertificateIdDigest | undefined
   readonly issuerNameHash: Uint8Array
   readonly issuerKeyHash: Uint8Array
-  /** Octets of the magnitude. */
+  /** Magnitude, big-endian. */
   readonly serialNumber: Uint8Array
 }
 
@@ -39,7 +39,7 @@ const digests: Readonly<Record<string, CertificateIdDigest>> = {
   [oids.sha512]: "sha512",
 }
 
-/** How an issuer is named in a `CertificateId`: digests of its Name and of the bits of its public key. */
+/** Returns the digests that identify an issuer in a `CertificateId`: of its Name and of the bits of its public key. */
 export const issuerHashes = (digest: CertificateIdDigest, issuer: { name: Uint8Array; publicKeyBits: Uint8Array }) => ({
   nameHash: hash(digest, issuer.name, "buffer"),
   keyHash: hash(digest, issuer.publicKeyBits, "buffer"),
@@ -47,14 +47,14 @@ export const issuerHashes = (digest: CertificateIdDigest, issuer: { name: Uint8A
 
 export interface OcspRequest {
   readonly certificates: readonly CertificateId[]
-  /** Content of the nonce extension: an OCTET STRING of 1 to 128 octets (RFC 9654, section 2.1), undefined where none was sent. */
+  /** Content of the nonce extension: an OCTET STRING of 1 to 128 octets (RFC 9654, section 2.1). Undefined if absent. */
   readonly nonce: Uint8Array | undefined
 }
 
-/** More are answered by nobody, and would make one request as dear as many. */
+/** Bounds the cost of one request. Other responders answer no more either. */
 export const certificatesMaximum = 16
 
-/** Throws `MalformedDer`. Signatures of requesters are read over: no answer depends on who asks. */
+/** Throws `MalformedDer`. Signatures of requesters are ignored, because responses do not depend on the requester. */
 export function parseOcspRequest(der: Uint8Array): OcspRequest {
   const document = new DerReader(der, "OCSP request")
   const outer = document.sequence("OCSPRequest")
@@ -80,7 +80,7 @@ export function parseOcspRequest(der: Uint8Array): OcspRequest {
   return { certificates, nonce: nonceOf(extensions) }
 }
 
-/** What somebody insists on and nobody here understands must not be passed over (RFC 6960, section 4.4). */
+/** Throws for unknown critical extensions, which must not be ignored (RFC 6960, section 4.4). */
 function readKnownExtensions(reader: DerReader, number: number, field: string): readonly Extension[] {
   const wrapped = reader.optional(number, field)
   if (wrapped === undefined) return []
@@ -91,7 +91,7 @@ function readKnownExtensions(reader: DerReader, number: number, field: string): 
   return extensions
 }
 
-/** Every answer is of the one type that can be asked for: basic. */
+/** `ocspResponse` lists acceptable response types. Every response has the basic type. */
 const understoodExtensions: ReadonlySet<string> = new Set([oids.ocspNonce, oids.ocspResponse])
 
 const nonceMaximum = 128
@@ -127,11 +127,11 @@ export type CertificateStatus =
   | { readonly kind: "unknown" }
 
 export interface SingleResponse {
-  /** CertID as it was asked, DER. */
+  /** CertID of the request, DER. */
   readonly certificateId: Uint8Array
   readonly status: CertificateStatus
   readonly thisUpdate: Instant
-  /** Undefined: newer information is always to be had. */
+  /** Undefined if newer information is always available. */
   readonly nextUpdate: Instant | undefined
 }
 
@@ -143,7 +143,7 @@ export interface ResponseData {
   readonly nonce: Uint8Array | undefined
 }
 
-/** `tbsResponseData`, DER. */
+/** Encodes `tbsResponseData` as DER. */
 export function encodeResponseData({ responderKeyHash, producedAt, responses, nonce }: ResponseData): Uint8Array {
   const parts: Der[] = [
     context(2, [octetString(responderKeyHash)]),
@@ -174,7 +174,7 @@ function encodeStatus(status: CertificateStatus): Der {
       return unknown
     case "revoked": {
       const parts: Der[] = [generalizedTime(status.at)]
-      // RFC 6960 leaves out what says nothing, as RFC 5280 does for lists.
+      // RFC 6960, like RFC 5280 for CRLs, omits an unspecified reason.
       if (status.reason !== "unspecified")
         parts.push(context(0, [primitive(tag.enumerated, [revocationReasons[status.reason]])]))
       return context(1, parts)
@@ -184,7 +184,7 @@ function encodeStatus(status: CertificateStatus): Der {
   }
 }
 
-/** A signed answer; `certificates` (DER) let the client see that the responder is delegated. */
+/** Encodes a signed response. With `certificates` (DER), clients can verify a delegated responder. */
 export function assembleOcspResponse(signed: {
   readonly tbs: Uint8Array
   readonly signatureAlgorithm: Uint8Array
@@ -198,7 +198,7 @@ export function assembleOcspResponse(signed: {
   return encode(sequence([primitive(tag.enumerated, [0]), context(0, [bytes])]))
 }
 
-/** Why there is no answer (RFC 6960, section 4.2.1: OCSPResponseStatus). */
+/** Status of responses without an answer (RFC 6960, section 4.2.1: OCSPResponseStatus). */
 export const ocspFailures = {
   malformedRequest: 1,
   internalError: 2,

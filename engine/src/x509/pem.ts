@@ -1,9 +1,9 @@
-// Textual encodings (RFC 7468). Reading is strict inside a block and indifferent to what stands around it, because
-// OpenSSL writes names and dumps before what it encodes.
+// Textual encodings (RFC 7468). The reader is strict inside a block and ignores text around it, because OpenSSL writes names and dumps
+// before blocks.
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
 export interface PemBlock {
-  /** `CERTIFICATE`, `EC PRIVATE KEY`. */
+  /** Label, such as `CERTIFICATE` or `EC PRIVATE KEY`. */
   readonly label: string
   readonly bytes: Uint8Array
 }
@@ -17,10 +17,10 @@ export type PemLabel =
   | "RSA PRIVATE KEY"
   | "EC PRIVATE KEY"
 
-/** Columns of a line (RFC 7468, section 2). */
+/** Characters of a line (RFC 7468, section 2). */
 const lineLength = 64
 
-/** Without a newline at the end: blocks are joined by one, and a body that is one block is served as it is. */
+/** Returns a block without a final newline. Blocks are joined by one, and a body of a single block has none. */
 export function writePem(label: PemLabel, bytes: Uint8Array): string {
   const encoded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
   let text = `-----BEGIN ${label}-----\n`
@@ -28,12 +28,12 @@ export function writePem(label: PemLabel, bytes: Uint8Array): string {
   return `${text}-----END ${label}-----`
 }
 
-/** Longest label that an error repeats and a block may have; the longest in use has 24 characters. */
+/** Maximum length of a label in a block and in errors. The longest label in use has 24 characters. */
 const labelMaximum = 64
 
 /**
- * Every block in the order of the text, none when there is none. `UnacceptableInput` names the block that is malformed, and
- * refuses text of more than `maximumLength` characters unread.
+ * Returns all blocks in the order of the text. Throws `UnacceptableInput` with the position of a malformed block, or for text of more
+ * than `maximumLength` characters.
  */
 export function readPem(text: string, maximumLength: number): PemBlock[] {
   if (text.length > maximumLength)
@@ -67,7 +67,7 @@ interface Boundary {
 /** Words of printable characters with a single space or hyphen between them (RFC 7468, section 3). */
 const boundaryLine = /^-----(BEGIN|END) ([!-,.-~]+(?:[ -][!-,.-~]+)*)-----[ \t]*$/
 
-/** What looks like a boundary is one or is refused: a block that were silently taken for text would be missed later. */
+/** Throws for lines that resemble a boundary but are not one, so that no block is silently skipped as text. */
 function* boundaries(text: string): Generator<Boundary> {
   for (let at = nextBoundary(text, 0); at >= 0;) {
     const end = endOfLine(text, at)
@@ -98,7 +98,7 @@ function endOfLine(text: string, from: number): number {
 
 const lineNumber = (text: string, at: number): number => text.slice(0, at).split(/\r\n|\r|\n/).length
 
-/** Lines of any length; spaces do not count. */
+/** Decodes lines of any length and ignores whitespace. */
 function decode(body: string, index: number, begin: Boundary): Uint8Array {
   if (/^\s*Proc-Type:[^\n\r]*ENCRYPTED/.test(body))
     throw malformed(index, begin, "is encrypted; decrypt it first, encrypted keys are not read")
@@ -106,7 +106,7 @@ function decode(body: string, index: number, begin: Boundary): Uint8Array {
   const encoded = body.replaceAll(/[ \t\r\n]+/g, "")
   if (encoded === "") throw malformed(index, begin, "is empty")
   const bytes = Buffer.from(encoded, "base64")
-  // The decoder passes over whatever it does not know; what is encoded again shows that there was nothing of the kind.
+  // The decoder ignores invalid characters. Encoding again detects them.
   if (bytes.toString("base64") !== encoded) throw malformed(index, begin, "is not correct base64")
   return bytes
 }

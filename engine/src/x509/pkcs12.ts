@@ -1,5 +1,5 @@
-// Key stores and trust stores (PKCS #12, RFC 7292) as OpenSSL 3 and Java from 8u301 on make them: AES-256 under a key that
-// PBKDF2 makes of the password, and a MAC with SHA-256. pkijs puts the frame around octets that are encoded already.
+// Key stores and trust stores (PKCS #12, RFC 7292) in the form of OpenSSL 3 and of Java since 8u301. They use AES-256 with a key that
+// PBKDF2 derives from the password, and a MAC with SHA-256. pkijs encodes the frame around content that is already encoded.
 import { BmpString, Null, ObjectIdentifier, OctetString } from "asn1js"
 import {
   Attribute,
@@ -18,9 +18,9 @@ import { UnacceptableInput } from "./unacceptable-input.ts"
 
 export interface KeyStore {
   readonly privateKey: PrivateKey
-  /** DER; the first is the key's own. */
+  /** DER; the first certificate belongs to the key. */
   readonly chain: readonly Uint8Array[]
-  /** What programs find the entry by. */
+  /** Name by which programs find the entry. */
   readonly alias: string
 }
 
@@ -30,7 +30,7 @@ export interface TrustedCertificate {
   readonly alias: string
 }
 
-/** DER. `UnacceptableInput` unless the password is of printable ASCII, about which all programs agree. */
+/** Returns DER. Throws `UnacceptableInput` unless the password is printable ASCII, which all programs encode alike. */
 export async function writeKeyStore({ privateKey, chain, alias }: KeyStore, password: string): Promise<Uint8Array> {
   const secret = passwordOctets(password)
   const own = [friendlyName(alias), localKeyId(subjectKeyIdentifier(privateKey.publicKey))]
@@ -43,7 +43,7 @@ export async function writeKeyStore({ privateKey, chain, alias }: KeyStore, pass
   ])
 }
 
-/** DER. Java takes for trusted what says so. */
+/** Returns DER. Java trusts only entries that have the attribute of `javaTrust`. */
 export async function writeTrustStore(trusted: readonly TrustedCertificate[], password: string): Promise<Uint8Array> {
   const secret = passwordOctets(password)
   const bags = trusted.map(({ certificate, alias }) => certificateBag(certificate, [friendlyName(alias), javaTrust()]))
@@ -59,12 +59,12 @@ interface Safe {
 const bagIds = { shroudedKey: "1.2.840.113549.1.12.10.1.2", certificate: "1.2.840.113549.1.12.10.1.3" }
 const x509Certificate = "1.2.840.113549.1.9.22.1"
 const attributeIds = { friendlyName: "1.2.840.113549.1.9.20", localKeyId: "1.2.840.113549.1.9.21" }
-/** Oracle's, with the purposes that the certificate is trusted for. */
+/** Oracle's attribute with the purposes that the certificate is trusted for. */
 const javaTrustedKeyUsage = "2.16.840.1.113894.746875.1.1"
 
-/** What keytool and OpenSSL take; who has the file can guess as often as they like. */
+/** Same as keytool and OpenSSL. An attacker with the file can guess passwords without limit. */
 const iterations = 10_000
-/** The KDF of the MAC runs without native code; this is what OpenSSL takes. */
+/** Same as OpenSSL. The key derivation of the MAC runs without native code. */
 const macIterations = 2_048
 
 async function sealed(secret: ArrayBuffer, safes: readonly Safe[]): Promise<Uint8Array> {
@@ -86,12 +86,12 @@ async function sealed(secret: ArrayBuffer, safes: readonly Safe[]): Promise<Uint
     pbkdf2HashAlgorithm: "SHA-256",
     hmacHashAlgorithm: "SHA-256",
   })
-  // Java wants the parameters of the digest written out.
+  // Java requires encoded parameters of the digest algorithm.
   if (pfx.macData !== undefined) pfx.macData.mac.digestAlgorithm.algorithmParams = new Null()
   return new Uint8Array(pfx.toSchema().toBER())
 }
 
-/** Octets as they are: pkijs reads fewer kinds of keys than we make. */
+/** Encrypts the encoded key, because pkijs can read fewer key types than Chancery generates. */
 async function shroudedKey(privateKey: PrivateKey, secret: ArrayBuffer): Promise<PKCS8ShroudedKeyBag> {
   const data = new EncryptedData()
   await data.encrypt({ ...encryption(secret), contentToEncrypt: bufferOf(privateKey.der("pkcs8")) })

@@ -30,13 +30,13 @@ import { UnacceptableInput } from "./unacceptable-input.ts"
 /** `traditional` is PKCS#1 for RSA and SEC 1 for elliptic curves; Ed25519 has PKCS#8 only (RFC 8410, section 7). */
 export type PrivateKeyFormat = "traditional" | "pkcs8"
 
-/** A class, so that the secret is out of reach of logs and JSON. */
+/** A private key. The secret is a private field, so that logs and JSON cannot contain it. */
 export class PrivateKey {
   readonly publicKey: PublicKey
   /** RSA: RSAPrivateKey. EC: the scalar in as many octets as a coordinate. Ed25519: the seed. */
   readonly #secret: Uint8Array
 
-  /** From parts that belong together; keys from outside come through `readPrivateKey`. */
+  /** The public key must match the secret. For keys of clients use `readPrivateKey`. */
   constructor(publicKey: PublicKey, secret: Uint8Array) {
     this.publicKey = publicKey
     this.#secret = secret
@@ -58,7 +58,10 @@ export class PrivateKey {
     return writePem(format === "pkcs8" ? "PRIVATE KEY" : traditionalLabel[this.algorithm.type], this.der(format))
   }
 
-  /** What Node signs with. Keep it where it is used more than once: making it costs more than most signatures. */
+  /**
+   * Returns the key object that Node signs with. Callers that sign repeatedly should keep it: it costs more to create than most
+   * signatures.
+   */
   keyObject(): KeyObject {
     return keyObjectOf(this.der("pkcs8"))
   }
@@ -68,7 +71,7 @@ export class PrivateKey {
       case "rsa":
         return this.#secret
       case "ec":
-        // The curve is named by the algorithm already (RFC 5915, section 3; so does OpenSSL).
+        // The algorithm names the curve already (RFC 5915, section 3). OpenSSL omits it as well.
         return this.#sec1([])
       default:
         return encode(octetString(this.#secret))
@@ -96,7 +99,7 @@ const traditionalLabel: Readonly<Record<KeyAlgorithm["type"], PemLabel>> = {
   ed25519: "PRIVATE KEY",
 }
 
-/** Of every label that private keys have, whether we read them or not. */
+/** Returns true for all labels of private keys, including unsupported ones. */
 export const isPrivateKeyLabel = (label: string): boolean => label.endsWith("PRIVATE KEY")
 
 const formsByLabel: Readonly<Record<string, Form>> = {
@@ -105,7 +108,7 @@ const formsByLabel: Readonly<Record<string, Form>> = {
   "EC PRIVATE KEY": "SEC 1",
 }
 
-/** Of a block whose label `isPrivateKeyLabel`. */
+/** Reads a block whose label satisfies `isPrivateKeyLabel`. */
 export function readPrivateKeyBlock({ label, bytes }: PemBlock): PrivateKey {
   if (label === "ENCRYPTED PRIVATE KEY")
     throw new UnacceptableInput("The private key is encrypted; decrypt it first, encrypted keys are not read")
@@ -116,7 +119,7 @@ export function readPrivateKeyBlock({ label, bytes }: PemBlock): PrivateKey {
   return readPrivateKey(bytes, form)
 }
 
-/** Of PEM text that holds one private key; what OpenSSL writes before it, `EC PARAMETERS`, may stand there. */
+/** Reads PEM text with one private key. A block `EC PARAMETERS`, which OpenSSL writes before the key, is ignored. */
 export function readPrivateKeyPem(text: string, maximumLength: number): PrivateKey {
   const blocks = readPem(text, maximumLength).filter(({ label }) => label !== "EC PARAMETERS")
   const [block] = blocks
@@ -132,8 +135,8 @@ type Form = "PKCS#1" | "SEC 1" | "PKCS#8"
 const document = "private key"
 
 /**
- * A private key in any of the three forms, or in the one that is named. `MalformedDer` or `UnacceptableInput` for what is
- * none, too weak, or does not fit the public key that comes with it.
+ * Reads a private key in any of the three forms, or in `form`. Throws `MalformedDer` or `UnacceptableInput` if it is malformed, weak, or
+ * does not match an included public key.
  */
 export function readPrivateKey(der: Uint8Array, form: Form = formOf(der)): PrivateKey {
   const reader = new DerReader(der, document)
@@ -149,14 +152,14 @@ export function readPrivateKey(der: Uint8Array, form: Form = formOf(der)): Priva
   }
 }
 
-/** After the version there is a modulus, a scalar, or an algorithm. */
+/** After the version, the forms have a modulus, a scalar or an algorithm. */
 function formOf(der: Uint8Array): Form {
   const key = new DerReader(der, document).sequence("PrivateKey")
   key.integer("version")
   return key.next === tag.integer ? "PKCS#1" : key.next === tag.octetString ? "SEC 1" : "PKCS#8"
 }
 
-/** Version 0 without, 1 with the public key (RFC 5958, section 2). */
+/** Version 0 is without the public key, version 1 with it (RFC 5958, section 2). */
 function readPkcs8(key: DerReader): PrivateKey {
   const version = key.small("version", 1)
   const identifier = key.sequence("privateKeyAlgorithm")
@@ -183,7 +186,7 @@ function readSecret(found: ReturnType<typeof readKeyAlgorithm>, secret: Uint8Arr
   return found.type === "rsa" ? readRsa(parts, secret) : readSec1(parts, found.curve)
 }
 
-/** Larger ones can be certified, but signing with them would hold up everything else. */
+/** Larger keys can be certified, but signing with them would delay all other requests. */
 const rsaPrivateBitsMaximum = 8192
 
 function readRsa(key: DerReader, der: Uint8Array): PrivateKey {
@@ -203,7 +206,7 @@ function readRsa(key: DerReader, der: Uint8Array): PrivateKey {
   const [dp, dq] = [below("exponent1"), below("exponent2")]
   const qInverse = below("coefficient")
   key.finish("coefficient")
-  // RFC 8017, section 3.2. That the primes are prime is for whoever made the key to answer for: with others it signs nothing.
+  // RFC 8017, section 3.2. Primality is not checked: the creator of the key is responsible for it, and a key without primes cannot sign.
   const e = bigInt(exponent)
   const isConsistent =
     p > 1n &&
@@ -241,7 +244,7 @@ function readSec1(key: DerReader, expected: Curve | undefined): PrivateKey {
   return read
 }
 
-/** Old encoders leave out leading zeros; RFC 5915, section 3 has them. */
+/** Old encoders omit leading zeros, which RFC 5915, section 3 requires. */
 function ecKey({ bits, octets, ecdh }: Curve, scalar: Uint8Array): PrivateKey {
   if (scalar.length > octets) throw new UnacceptableInput(`The private key is too long for EC P-${bits}`)
   try {

@@ -1,5 +1,5 @@
-// Subject public keys (RFC 3279, section 2.3.1; RFC 5480; RFC 8410), read strictly: whoever certifies a key vouches for it,
-// so weak keys, unknown curves and points off their curve are refused here, once, for everybody.
+// Subject public keys (RFC 3279, section 2.3.1; RFC 5480; RFC 8410), read strictly. Only this file rejects weak keys, unknown curves and
+// points off their curve, for all that certify or verify keys.
 import { createPublicKey, hash, type KeyObject } from "node:crypto"
 import { oids } from "./asn1/oids.ts"
 import { DerReader } from "./asn1/reader.ts"
@@ -11,15 +11,15 @@ import { UnacceptableInput } from "./unacceptable-input.ts"
 
 export interface PublicKey {
   readonly algorithm: KeyAlgorithm
-  /** SubjectPublicKeyInfo, DER. Two keys are the same if and only if these octets are. */
+  /** SubjectPublicKeyInfo, DER. Two keys are equal if and only if these octets are. */
   readonly spki: Uint8Array
-  /** What its BIT STRING holds. */
+  /** Content of its BIT STRING. */
   readonly octets: Uint8Array
 }
 
 /** Minimum size of RSA keys (NIST SP 800-131A). */
 const rsaBitsMinimum = 2048
-/** Verification takes 1 ms there, 4 ms with the largest exponent, and four times as long for every doubling. */
+/** Verification takes 1 ms at this size, 4 ms with the largest exponent, and four times as long for every doubling. */
 const rsaBitsMaximum = 16_384
 /** OpenSSL verifies with no larger exponent under a modulus of more than 3072 bits. */
 const exponentOctetsMaximum = 8
@@ -27,7 +27,7 @@ const exponentOctetsMaximum = 8
 const ed25519Octets = 32
 const document = "public key"
 
-/** `MalformedDer` or `UnacceptableInput` for what is no key of a supported and sufficiently strong kind. */
+/** Throws `MalformedDer` or `UnacceptableInput` if the key is malformed, unsupported or weak. */
 export function readPublicKey(spki: Uint8Array): PublicKey {
   const reader = new DerReader(spki, document)
   const info = reader.sequence("SubjectPublicKeyInfo")
@@ -81,7 +81,7 @@ export function readKeyAlgorithm(identifier: DerReader): FoundAlgorithm {
   }
 }
 
-/** `ECParameters`, of which RFC 5480 allows the name of a curve only (section 2.1.1). */
+/** Reads `ECParameters`, which RFC 5480 restricts to the name of a curve (section 2.1.1). */
 export function readCurve(parameters: DerReader): Curve {
   if (parameters.next === tag.sequence)
     throw new UnacceptableInput("Elliptic curve keys with explicit parameters are refused; name the curve instead")
@@ -91,7 +91,7 @@ export function readCurve(parameters: DerReader): Curve {
   return curve
 }
 
-/** Of a PKCS#1 RSAPublicKey (RFC 8017, appendix A.1.1). */
+/** Returns the size in bits of a PKCS#1 RSAPublicKey (RFC 8017, appendix A.1.1). */
 function readRsaBits(octets: Uint8Array): number {
   const { modulus, exponent } = readRsaNumbers(octets)
   return rejectWeakRsa(modulus, exponent)
@@ -103,10 +103,10 @@ export interface RsaPublicNumbers {
   readonly exponent: Uint8Array
 }
 
-/** Of an RSA key. */
+/** The key must be an RSA key. */
 export const rsaPublicNumbers = ({ octets }: PublicKey): RsaPublicNumbers => readRsaNumbers(octets)
 
-/** Undefined for a key that is not RSA. */
+/** Returns undefined if the key is not an RSA key. */
 export function rsaExponentOf(key: PublicKey): bigint | undefined {
   if (key.algorithm.type !== "rsa") return undefined
   return BigInt(`0x${Buffer.from(rsaPublicNumbers(key).exponent).toString("hex")}`)
@@ -122,7 +122,10 @@ function readRsaNumbers(octets: Uint8Array): RsaPublicNumbers {
   return { modulus, exponent }
 }
 
-/** Of magnitudes, big-endian, without leading zeros; the answer is the size of the modulus in bits. */
+/**
+ * Throws `UnacceptableInput` for weak or unsupported parameters, and returns the size of the modulus in bits. Both are magnitudes,
+ * big-endian, without leading zeros.
+ */
 export function rejectWeakRsa(modulus: Uint8Array, exponent: Uint8Array): number {
   const bits = modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24
   if (bits < rsaBitsMinimum)
@@ -149,9 +152,9 @@ function onItsCurve(key: PublicKey): PublicKey {
 const fieldPrime = 2n ** 255n - 19n
 
 /**
- * The points whose order divides the cofactor of edwards25519, and the two that are also written unreduced: a signature
- * by such a "key" holds for messages that nobody signed (RFC 8032, section 5.1.7, multiplies the key away).
- * Octets of y, little-endian; the sign of x, the highest bit, makes no difference.
+ * Points whose order divides the cofactor of edwards25519, and the two of them with an unreduced encoding. Signatures under such a "key"
+ * verify for messages that were never signed (RFC 8032, section 5.1.7, multiplies the key away). The values are y, little-endian. The
+ * sign of x, the highest bit, makes no difference.
  */
 const smallOrders: ReadonlySet<string> = new Set([
   ...[0n, 1n, fieldPrime - 1n, fieldPrime, fieldPrime + 1n].map(littleEndianHex),
@@ -169,7 +172,7 @@ function isSmallOrderPoint(octets: Uint8Array): boolean {
   return smallOrders.has(y.toString("hex"))
 }
 
-/** AlgorithmIdentifier of a key, as `readKeyAlgorithm` reads it. */
+/** Returns the AlgorithmIdentifier of a key, as `readKeyAlgorithm` accepts it. */
 export function keyAlgorithmIdentifier(algorithm: KeyAlgorithm): Uint8Array {
   switch (algorithm.type) {
     case "rsa":
@@ -188,7 +191,7 @@ const rsaIdentifier = encode(sequence([objectIdentifier(oids.rsaEncryption), der
 const ecIdentifiers = { 224: ecIdentifier(224), 256: ecIdentifier(256), 384: ecIdentifier(384), 521: ecIdentifier(521) }
 const ed25519Identifier = encode(sequence([objectIdentifier(oids.ed25519)]))
 
-/** Of a key that was made here and needs no second look. */
+/** Returns a key from trusted parts without checking them. */
 export const publicKeyOf = (algorithm: KeyAlgorithm, octets: Uint8Array): PublicKey => ({
   algorithm,
   spki: encode(sequence([keyAlgorithmIdentifier(algorithm), bitString(octets)])),
@@ -198,8 +201,8 @@ export const publicKeyOf = (algorithm: KeyAlgorithm, octets: Uint8Array): Public
 const objectMember = Symbol("key object")
 
 /**
- * What Node verifies with. It is held by the key itself and not `derived`: most keys come with a request and go with it, and to free
- * thousands of these at once takes a tenth of a second, in which nothing is answered.
+ * Returns the key object that Node verifies with. It is cached on the key and not by `memoizeByIdentity`, because most keys live as long
+ * as a request. Freeing thousands of entries at once would block the server for a tenth of a second.
  */
 export function publicKeyObject(key: PublicKey & { readonly [objectMember]?: KeyObject }): KeyObject {
   const held = key[objectMember]
@@ -209,7 +212,10 @@ export function publicKeyObject(key: PublicKey & { readonly [objectMember]?: Key
   return made
 }
 
-/** SHA-1 of the octets of the BIT STRING (RFC 5280, section 4.2.1.2, method 1): a name for the key, nothing that protects it. */
+/**
+ * Returns the SHA-1 of the octets of the BIT STRING (RFC 5280, section 4.2.1.2, method 1). It identifies the key and has no security
+ * function.
+ */
 export const subjectKeyIdentifier = ({ octets }: PublicKey): Uint8Array => hash("sha1", octets, "buffer")
 
 export const isSamePublicKey = (one: PublicKey, other: PublicKey): boolean => Buffer.compare(one.spki, other.spki) === 0

@@ -2,22 +2,22 @@
 import type { RandomSource } from "../core/random.ts"
 
 declare const brand: unique symbol
-/** The octets of the magnitude as lower-case hex joined by ":", without leading zeros: `4f:00:a1`. */
+/** Magnitude as lower-case hex octets joined by ":", without leading zeros: `4f:00:a1`. */
 export type SerialNumber = string & { readonly [brand]: "serial number" }
 
 const octetsMaximum = 20
 
-/** 159 random bits: all that 20 octets hold of a positive INTEGER. Unique by constraint of the store, not by chance alone. */
+/** Returns 159 random bits, the maximum for a positive INTEGER of 20 octets. A constraint of the database guarantees uniqueness. */
 export function newSerialNumber(random: RandomSource): SerialNumber {
   const octets = random.bytes(octetsMaximum)
   octets[0] = (octets[0] ?? 0) & 0x7f
   const serialNumber = serialNumberOf(octets)
-  // A source that yields 159 zero bits is broken, and drawing again would not mend it.
+  // A source that yields 159 zero bits is broken; drawing again would not help.
   if (serialNumber === undefined) throw new Error("The random source yields nothing but zeros.")
   return serialNumber
 }
 
-/** Of a magnitude, big-endian, leading zeros allowed. Undefined for zero and for more than 20 octets. */
+/** Formats a big-endian magnitude, leading zeros allowed. Returns undefined for zero and for more than 20 octets. */
 export function serialNumberOf(magnitude: Uint8Array): SerialNumber | undefined {
   let start = 0
   while (start < magnitude.length && magnitude[start] === 0) start += 1
@@ -29,21 +29,21 @@ export function serialNumberOf(magnitude: Uint8Array): SerialNumber | undefined 
   return text as SerialNumber
 }
 
-/** Of octets that were a serial number when they were kept. */
+/** Formats octets of a serial number from the database. Throws if they are not one. */
 export function keptSerialNumber(octets: Uint8Array): SerialNumber {
   const serialNumber = serialNumberOf(octets)
   if (serialNumber === undefined) throw new Error("what was kept as a serial number is none")
   return serialNumber
 }
 
-/** Octets of the magnitude, big-endian; the first is not zero. */
+/** Returns the magnitude, big-endian; the first octet is not zero. */
 export const serialNumberOctets = (serialNumber: SerialNumber): Uint8Array =>
   Buffer.from(serialNumber.replaceAll(":", ""), "hex")
 
-/** Sign octet included, some tools write 21 octets. */
+/** Some tools write 21 octets, including the sign octet. */
 const text = /^[0-9a-f]{2}(?:([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){0,19})?$/i
 
-/** Hex octets in either case, joined by ":" or "-" throughout. Undefined when the text is no serial number. */
+/** Parses hex octets in either case, joined by ":" or "-" throughout. Returns undefined if the text is not a serial number. */
 export function parseSerialNumber(given: string): SerialNumber | undefined {
   return text.test(given) ? serialNumberOf(Buffer.from(given.replaceAll(/[:-]/g, ""), "hex")) : undefined
 }

@@ -1,5 +1,5 @@
-// Signature algorithms of certificates, CRLs, requests and OCSP answers, by the names that
-// `revocation_signature_algorithm` has for them, and their AlgorithmIdentifiers (RFC 4055, RFC 5758, RFC 8410).
+// Signature algorithms of certificates, CRLs, requests and OCSP responses, with their names in `revocation_signature_algorithm` and their
+// AlgorithmIdentifiers (RFC 4055, RFC 5758, RFC 8410).
 import { oids } from "./asn1/oids.ts"
 import { DerReader } from "./asn1/reader.ts"
 import { tag } from "./asn1/tag.ts"
@@ -21,10 +21,10 @@ export type SignatureAlgorithm =
 
 type Hash = "sha256" | "sha384" | "sha512"
 
-/** How a signature is made and checked. */
+/** Parameters to sign and verify with. */
 export type SignatureScheme =
   | { readonly keyType: "rsa"; readonly hash: Hash; readonly padding: "PKCS#1" }
-  /** `saltOctets` is as long as the hash where we sign (RFC 4055, section 3.1), and what the identifier says where we read. */
+  /** `saltOctets` equals the hash length when signing (RFC 4055, section 3.1), and the value of the identifier when verifying. */
   | { readonly keyType: "rsa"; readonly hash: Hash; readonly padding: "PSS"; readonly saltOctets: number }
   | { readonly keyType: "ec"; readonly hash: Hash }
   | { readonly keyType: "ed25519" }
@@ -52,18 +52,18 @@ const names = Object.keys(schemes) as readonly SignatureAlgorithm[]
 
 export const signatureScheme = (algorithm: SignatureAlgorithm): SignatureScheme => schemes[algorithm]
 
-/** In any case; undefined when the text names none. */
+/** Ignores case. Returns undefined for unknown names. */
 export const parseSignatureAlgorithm = (text: string): SignatureAlgorithm | undefined =>
   names.find((name) => name.toLowerCase() === text.toLowerCase())
 
 export interface SignatureChoice {
-  /** 256, 384 or 512; 0 leaves it to the key. Only RSA keys honour it. */
+  /** 256, 384 or 512; 0 selects the default of the key. Only RSA keys use it. */
   readonly signatureBits: number
-  /** Only RSA keys honour it. */
+  /** Only RSA keys use it. */
   readonly usePss: boolean
 }
 
-/** What a CA key of this kind signs with (RFC 5480, section 4, for curves). */
+/** Returns the algorithm that a CA key of this type signs with (RFC 5480, section 4, for curves). */
 export function chooseSignatureAlgorithm(
   key: KeyAlgorithm,
   { signatureBits, usePss }: SignatureChoice,
@@ -91,13 +91,13 @@ const curveChoices = {
 export const fitsKey = (algorithm: SignatureAlgorithm, key: KeyAlgorithm): boolean =>
   schemes[algorithm].keyType === key.type
 
-/** AlgorithmIdentifier, DER. */
+/** Returns the AlgorithmIdentifier, DER. */
 export const signatureAlgorithmIdentifier = (algorithm: SignatureAlgorithm): Uint8Array => identifiers[algorithm]
 
 const identifier = (oid: string, ...parameters: readonly Uint8Array[]): Uint8Array =>
   encode(sequence([objectIdentifier(oid), ...parameters]))
 
-/** Every default of RFC 4055, section 3.1 is a SHA-1 one and none is left out; the trailer field is the default. */
+/** The defaults of RFC 4055, section 3.1 are for SHA-1, so all fields are encoded. Only the trailer field has its default. */
 const pssIdentifier = (hash: Hash): Uint8Array => {
   const digest = encode(sequence([objectIdentifier(oids[hash]), derNull]))
   const mask = encode(sequence([objectIdentifier(oids.mgf1), digest]))
@@ -120,13 +120,13 @@ const identifiers: Readonly<Record<SignatureAlgorithm, Uint8Array>> = {
 
 export interface ReadSignatureAlgorithm {
   readonly algorithm: SignatureAlgorithm
-  /** Of the algorithm, with the salt that was read. */
+  /** Scheme of the algorithm, with the salt length of the identifier. */
   readonly scheme: SignatureScheme
 }
 
 const document = "signature algorithm"
 
-/** `MalformedDer` or `UnacceptableInput` for what is no AlgorithmIdentifier of a supported and unbroken algorithm. */
+/** Throws `MalformedDer` or `UnacceptableInput` if the AlgorithmIdentifier is malformed, unsupported or broken. */
 export function readSignatureAlgorithm(der: Uint8Array): ReadSignatureAlgorithm {
   const reader = new DerReader(der, document)
   const parts = reader.sequence("AlgorithmIdentifier")
@@ -136,7 +136,7 @@ export function readSignatureAlgorithm(der: Uint8Array): ReadSignatureAlgorithm 
   const algorithm = byOid.get(oid)
   if (algorithm === undefined) throw unsupported(oid)
   const scheme = schemes[algorithm]
-  // RFC 4055, section 5: NULL is written, and its absence is read as well. Elsewhere there is nothing (RFC 5758, RFC 8410).
+  // RFC 4055, section 5: NULL is written, and its absence is accepted. Other algorithms have no parameters (RFC 5758, RFC 8410).
   if (scheme.keyType === "rsa") skipNull(parts)
   parts.finish("parameters")
   return { algorithm, scheme }
@@ -152,7 +152,7 @@ const byOid: ReadonlyMap<string, SignatureAlgorithm> = new Map([
   [oids.ed25519, "Ed25519"],
 ])
 
-/** Hashes of refused algorithms, for the sentence that refuses them. */
+/** Hashes of rejected algorithms, for error messages. */
 const weakHashes: ReadonlyMap<string, string> = new Map([
   [oids.md5WithRsa, "MD5"],
   [oids.sha1WithRsa, "SHA-1"],
@@ -188,7 +188,7 @@ const pssNames: Readonly<Record<Hash, SignatureAlgorithm>> = {
   sha512: "SHA512WithRSAPSS",
 }
 
-/** What a modulus of 16384 bits leaves room for (RFC 8017, section 9.1.1). */
+/** Maximum for a modulus of 16384 bits (RFC 8017, section 9.1.1). */
 const saltMaximum = 2048 - 32 - 2
 
 function readPss(parts: DerReader): ReadSignatureAlgorithm {
@@ -205,9 +205,9 @@ function readPss(parts: DerReader): ReadSignatureAlgorithm {
   const salt = parameters.optional(2, "saltLength")
   const saltOctets = salt?.small("saltLength", saltMaximum) ?? 20
   salt?.finish("saltLength")
-  // Only the default, 1, is defined, and DER leaves defaults out.
+  // Only the default, 1, is defined, and DER omits defaults.
   parameters.finish("trailerField")
-  // A longer salt is what older releases of OpenSSL write; a shorter one weakens the proof (RFC 8017, section 9.1).
+  // Older releases of OpenSSL use a longer salt. A shorter one weakens the security proof (RFC 8017, section 9.1).
   if (saltOctets < hashOctets[hash])
     throw new UnacceptableInput(
       `RSASSA-PSS signatures need a salt as long as the hash, ${hashOctets[hash]} octets; got ${saltOctets}`,
@@ -215,7 +215,7 @@ function readPss(parts: DerReader): ReadSignatureAlgorithm {
   return { algorithm: pssNames[hash], scheme: { keyType: "rsa", hash, padding: "PSS", saltOctets } }
 }
 
-/** The default, where there is none, is SHA-1. */
+/** The default of a missing hash is SHA-1. */
 function readHash(within: DerReader | undefined, field: string): Hash {
   if (within === undefined) throw unsupported(oids.sha1)
   const identifier = within.sequence(field)

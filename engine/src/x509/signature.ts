@@ -1,4 +1,4 @@
-// Checking signatures of others.
+// Verification of signatures.
 import { constants, type KeyObject, type SignKeyObjectInput, verify } from "node:crypto"
 import { describeKeyAlgorithm } from "./key-algorithm.ts"
 import { type PublicKey, publicKeyObject } from "./public-key.ts"
@@ -13,8 +13,8 @@ export interface Signed {
 }
 
 /**
- * Whether the key made the signature. `MalformedDer` or `UnacceptableInput` for an algorithm that is malformed, unknown,
- * broken (SHA-1, MD5), or not one of the key's.
+ * Returns true if the key made the signature. Throws `MalformedDer` or `UnacceptableInput` for an algorithm that is malformed, unknown,
+ * broken (SHA-1, MD5), or of another key type.
  */
 export function isSignedBy(key: PublicKey, { data, algorithm, signature }: Signed): boolean {
   const { algorithm: name, scheme } = readSignatureAlgorithm(algorithm)
@@ -23,7 +23,7 @@ export function isSignedBy(key: PublicKey, { data, algorithm, signature }: Signe
   return verify(digestOf(scheme), data, keyInput(publicKeyObject(key), scheme), signature)
 }
 
-/** Ed25519 hashes on its own. */
+/** Returns null for Ed25519, which has a built-in hash. */
 export const digestOf = (scheme: SignatureScheme): string | null => (scheme.keyType === "ed25519" ? null : scheme.hash)
 
 export const keyInput = (key: KeyObject, scheme: SignatureScheme): SignKeyObjectInput =>

@@ -10,7 +10,7 @@ export interface RequestContent {
   readonly extensions: readonly Extension[]
 }
 
-/** A request (PKCS #10, DER) for a certificate of this key, signed with it. */
+/** Returns a certification request (PKCS #10, DER) for this key, signed with it. */
 export async function signedRequest(
   privateKey: PrivateKey,
   { subject, extensions }: RequestContent,

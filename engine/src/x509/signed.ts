@@ -1,14 +1,14 @@
-// What certificates, certification requests, CRLs and OCSP answers have in common: a body, an algorithm, a signature
-// (RFC 5280, section 4.1.1).
+// Common structure of certificates, certification requests, CRLs and OCSP responses: body, algorithm, signature (RFC 5280, section
+// 4.1.1).
 import { DerReader } from "./asn1/reader.ts"
 import { tag } from "./asn1/tag.ts"
 import { bitString, encode, sequence } from "./asn1/writer.ts"
 
-/** Views on the octets that were read. */
+/** Arrays are views on the input. */
 export interface Signed {
-  /** The DER that the signature is over. */
+  /** Signed DER. */
   readonly body: Uint8Array
-  /** The DER of an AlgorithmIdentifier. */
+  /** AlgorithmIdentifier, DER. */
   readonly signatureAlgorithm: Uint8Array
   readonly signature: Uint8Array
 }
@@ -27,7 +27,7 @@ export function parseSigned(der: Uint8Array, document: string, bodyField: string
   return { body, signatureAlgorithm, signature }
 }
 
-/** The DER of an AlgorithmIdentifier; whether the parameters suit the algorithm is left to who uses it. */
+/** Returns the DER of an AlgorithmIdentifier. Does not check that the parameters fit the algorithm. */
 export function readAlgorithmIdentifier(reader: DerReader, field: string): Uint8Array {
   const der = reader.whole(field, tag.sequence)
   const algorithm = new DerReader(der, field).sequence(field)
@@ -37,7 +37,7 @@ export function readAlgorithmIdentifier(reader: DerReader, field: string): Uint8
   return der
 }
 
-/** The DER of a SubjectPublicKeyInfo; what the key is is left to who uses it. */
+/** Returns the DER of a SubjectPublicKeyInfo. Does not check the key. */
 export function readSubjectPublicKeyInfo(reader: DerReader): Uint8Array {
   const der = reader.whole("subjectPublicKeyInfo", tag.sequence)
   const info = new DerReader(der, "subjectPublicKeyInfo").sequence("subjectPublicKeyInfo")

@@ -7,11 +7,14 @@ import { digestOf, keyInput } from "./signature.ts"
 import { fitsKey, type SignatureAlgorithm, type SignatureScheme, signatureScheme } from "./signature-algorithm.ts"
 
 export interface SigningKey extends PublicKey {
-  /** The octets of the signature; `RangeError` for an algorithm that is not one of the key's. */
+  /** Returns the octets of the signature. Throws `RangeError` if the algorithm does not fit the key. */
   sign(data: Uint8Array, algorithm: SignatureAlgorithm): Promise<Uint8Array>
 }
 
-/** Of a key in this process. Making it takes longer than signing, so it is kept; the private key itself is not. */
+/**
+ * Returns a signer with a key in this process. The key object is kept, because its creation takes longer than a signature. The private
+ * key itself is not kept.
+ */
 export function signingKey(privateKey: PrivateKey): SigningKey {
   const { publicKey, algorithm: own } = privateKey
   const key = privateKey.keyObject()
@@ -26,7 +29,7 @@ export function signingKey(privateKey: PrivateKey): SigningKey {
   }
 }
 
-/** These take 20 to 30 µs; handing them to another thread and back would take longer. All others take from 200 µs up. */
+/** These algorithms take 20 to 30 µs, less than a round trip to another thread. All others take at least 200 µs. */
 const isQuick = (key: KeyAlgorithm): boolean => key.type === "ed25519" || (key.type === "ec" && key.bits === 256)
 
 /** Hashing this much takes as long as the signature; a CRL may be a thousand times as long. */

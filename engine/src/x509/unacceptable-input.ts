@@ -1,6 +1,6 @@
 /**
- * What somebody sent cannot be accepted as a key, certificate, request or signature. The message is for them: it says what
- * is wrong and where, and repeats nothing that could be a secret.
+ * Input that cannot be accepted as a key, certificate, request or signature. The message is for the client. It names the problem and its
+ * position, and contains nothing that could be secret.
  */
 export class UnacceptableInput extends Error {
   constructor(problem: string, cause?: unknown) {

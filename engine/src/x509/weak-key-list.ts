@@ -14,9 +14,9 @@ export const noWeakKeys: WeakKeyList = { size: 0, has: () => false }
 const entriesMaximum = 4_000_000
 
 /**
- * Reads the files of Debian's openssl-blacklist package: a line has the last 20 hexadecimal digits of the SHA-1 digest of
- * `Modulus=<HEX>` and a line feed, as `openssl rsa -modulus` prints it. Empty lines and lines that begin with # are skipped.
- * Throws `RangeError` for any other line, naming its number.
+ * Reads the files of Debian's openssl-blacklist package: a line has the last 20 hexadecimal digits of the SHA-1 digest of `Modulus=<HEX>`
+ * and a line feed, as `openssl rsa -modulus` prints it. Empty lines and lines that begin with # are skipped. Throws `RangeError` with the
+ * line number for any other line.
  */
 export function parseWeakKeys(texts: readonly string[]): WeakKeyList {
   const entries: bigint[] = []
@@ -35,7 +35,7 @@ export function parseWeakKeys(texts: readonly string[]): WeakKeyList {
   }
 }
 
-/** Eight octets: of a million entries another key has one with a probability of 2^-44. */
+/** Returns eight octets: another key matches one of a million entries with a probability of 2^-44. */
 const shortened = (digits: string): bigint => BigInt(`0x${digits.slice(-16)}`)
 
 function fingerprintOf(key: PublicKey): string {

@@ -1,9 +1,9 @@
-// RSA keys that can be factored with little work: moduli with small factors, with primes close to each other (Fermat), and those of
-// the ROCA generator (CVE-2017-15361). Certificates for them must not be issued, but may be read and revoked.
+// RSA keys that can be factored with little work: moduli with small factors, with primes close to each other (Fermat), and those of the
+// ROCA generator (CVE-2017-15361). Certificates for them must not be issued, but may be read and revoked.
 import { type PublicKey, rsaPublicNumbers } from "./public-key.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
-/** Undefined for a strong key, and for one that is not RSA. */
+/** Returns undefined for a strong key, and for a key that is not RSA. */
 export function weakKeyProblem(key: PublicKey): string | undefined {
   const problem = key.algorithm.type === "rsa" ? rsaModulusProblem(rsaPublicNumbers(key).modulus) : undefined
   return problem && `The RSA key is weak: ${problem}`
@@ -16,7 +16,7 @@ export function assertStrongKey<Key extends PublicKey>(key: Key): Key {
   return key
 }
 
-/** `modulus` is big-endian. Takes about 40 µs at 2048 bits. */
+/** Returns the weakness of a big-endian modulus, or undefined. Takes about 40 µs at 2048 bits. */
 export function rsaModulusProblem(modulus: Uint8Array): string | undefined {
   const n = BigInt(`0x${Buffer.from(modulus).toString("hex")}`)
   const residues = residuesOf(n)
@@ -28,7 +28,7 @@ export function rsaModulusProblem(modulus: Uint8Array): string | undefined {
 
 const smallFactorMaximum = 751
 
-/** Odd: an even modulus is refused where the key is read. */
+/** Odd primes only, because `rejectWeakRsa` rejects even moduli. */
 const smallPrimes: readonly number[] = Array.from({ length: smallFactorMaximum }, (_, index) => index + 1).filter(
   (number) => number > 2 && number % 2 === 1 && isPrime(number),
 )
@@ -38,7 +38,7 @@ function isPrime(number: number): boolean {
   return true
 }
 
-/** Runs of primes with their product, which is a safe integer: one division of a long number serves several primes. */
+/** Groups of primes with their product, a safe integer, so that one division of a long number serves several primes. */
 const primeGroups: readonly { readonly product: bigint; readonly primes: readonly number[] }[] = grouped(smallPrimes)
 
 function grouped(primes: readonly number[]) {
@@ -53,7 +53,7 @@ function grouped(primes: readonly number[]) {
   return groups
 }
 
-/** Of `n` by each of the small primes, in their order. */
+/** Returns the remainders of `n` by the small primes, in their order. */
 const residuesOf = (n: bigint): readonly number[] =>
   primeGroups.flatMap(({ product, primes }) => {
     const remainder = Number(n % product)
@@ -64,7 +64,7 @@ const residuesOf = (n: bigint): readonly number[] =>
 const rocaPrimeMaximum = 167
 const rocaGenerator = 65_537
 
-/** By prime: exponents of the generator by its powers, and its order. */
+/** For each prime, the exponents of the generator by its powers, and its order. */
 const discreteLogarithms: readonly { readonly logarithms: ReadonlyMap<number, number>; readonly order: number }[] =
   smallPrimes
     .filter((prime) => prime <= rocaPrimeMaximum)
@@ -76,8 +76,8 @@ const discreteLogarithms: readonly { readonly logarithms: ReadonlyMap<number, nu
     })
 
 /**
- * Whether the modulus is a power of 65537 modulo M: one exponent must fit all primes (Chinese remainder theorem). A modulus of
- * another generator does with a probability of about 2^-154.
+ * Returns true if the modulus is a power of 65537 modulo M: one exponent must fit all primes (Chinese remainder theorem). A modulus of
+ * another generator matches with a probability of about 2^-154.
  */
 function isRocaModulus(residues: readonly number[]): boolean {
   let exponent = 0n
@@ -98,7 +98,7 @@ interface Congruence {
   readonly modulus: bigint
 }
 
-/** Undefined if no exponent satisfies both. */
+/** Returns undefined if no exponent satisfies both. */
 function combine(one: Congruence, other: Congruence): Congruence | undefined {
   const modulus = (one.modulus / greatestCommonDivisor(one.modulus, other.modulus)) * other.modulus
   // At most as many steps as the order of 65537 modulo a small prime.
@@ -110,14 +110,14 @@ function combine(one: Congruence, other: Congruence): Congruence | undefined {
 const greatestCommonDivisor = (one: bigint, other: bigint): bigint =>
   other === 0n ? one : greatestCommonDivisor(other, one % other)
 
-/** As many as public authorities try. Random primes are far beyond them. */
+/** Public CAs try the same number. Random primes are far beyond it. */
 const fermatRounds = 100
 
-/** Fermat's factorization: n = a² - b² with a just above the square root of n. Finds n = p² as well. */
+/** Tries Fermat's factorization: n = a² - b² with a just above the square root of n. Finds n = p² as well. */
 function hasClosePrimes(n: bigint): boolean {
   const root = integerSquareRoot(n)
   const first = root * root === n ? root : root + 1n
-  // Remainders are enough to rule out nearly every round: with them the rounds take 2 µs, with long numbers 350 µs.
+  // Remainders rule out nearly all rounds: all rounds take 2 µs with them, and 350 µs with long numbers.
   let remainder = Number(first % BigInt(squareModulus))
   const remainderOfN = Number(n % BigInt(squareModulus))
   for (let round = 0; round < fermatRounds; round += 1) {
@@ -131,7 +131,7 @@ function hasClosePrimes(n: bigint): boolean {
   return false
 }
 
-/** Of 131 numbers about one is a square modulo each. */
+/** About one number in 131 is a square modulo each of these. */
 const squareModuli = [256, 9, 5, 7, 11, 13].map((modulus) => ({ modulus, squares: squaresModulo(modulus) }))
 /** Its square is a safe integer. */
 const squareModulus = 256 * 9 * 5 * 7 * 11 * 13
@@ -140,7 +140,7 @@ function squaresModulo(modulus: number): ReadonlySet<number> {
   return new Set(Array.from({ length: modulus }, (_, number) => (number * number) % modulus))
 }
 
-/** By the remainder modulo `squareModulus`. */
+/** `remainder` is modulo `squareModulus`. */
 const maySquare = (remainder: number): boolean =>
   squareModuli.every(({ modulus, squares }) => squares.has(remainder % modulus))
 
@@ -149,7 +149,7 @@ function isSquare(number: bigint): boolean {
   return root * root === number
 }
 
-/** The largest integer whose square is not larger. Newton's method from above. */
+/** Returns the largest integer whose square is not larger, by Newton's method from above. */
 function integerSquareRoot(number: bigint): bigint {
   if (number < 2n) return number
   let root = firstGuess(number)
@@ -160,10 +160,10 @@ function integerSquareRoot(number: bigint): bigint {
   }
 }
 
-/** Not below the square root, and right in its first 50 bits. */
+/** Returns a value not below the square root, with its first 50 bits correct. */
 function firstGuess(number: bigint): bigint {
   const bits = number.toString(16).length * 4
-  // An even number of bits goes, so that the root loses half of them.
+  // Drops an even number of bits, so that the root loses half of them.
   const dropped = Math.max(0, Math.ceil((bits - 100) / 2)) * 2
   const leading = BigInt(Math.ceil(Math.sqrt(Number(number >> BigInt(dropped))) * (1 + Number.EPSILON * 4))) + 1n
   return leading << BigInt(dropped / 2)

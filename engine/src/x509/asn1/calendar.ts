@@ -11,19 +11,19 @@ export interface CivilTime {
   readonly second: number
 }
 
-/** The calendar repeats after 400 years; `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+/** Shifts years by one period of the calendar, because `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
 const eraYears = 400
 const eraMs = 146_097 * dayMs
 
-/** Undefined for what is no day or no time of a day; a 61st second has no place in X.509 either. */
+/** Returns undefined if there is no such day or time of day. A 61st second is not valid in X.509 either. */
 export function instantOf({ year, month, day, hour, minute, second }: CivilTime): Instant | undefined {
   if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return undefined
   const shifted = Date.UTC(year + eraYears, month - 1, day, hour, minute, second)
-  // The 30th of February has become a day of March.
+  // `Date.UTC` turns 30 February into a day of March.
   return new Date(shifted).getUTCDate() === day ? shifted - eraMs : undefined
 }
 
-/** Parts of a second are dropped. `RangeError` outside the years 0 to 9999. */
+/** Converts an instant, dropping fractions of a second. Throws `RangeError` outside the years 0 to 9999. */
 export function civilTime(instant: Instant): CivilTime {
   const date = new Date(instant)
   const year = date.getUTCFullYear()

@@ -1,12 +1,12 @@
 import { UnacceptableInput } from "../unacceptable-input.ts"
 
-/** Bytes that are not the DER that was asked for. The message names the document, the field and the rule it breaks. */
+/** The bytes are not the expected DER. The message names the document, the field and the broken rule. */
 export class MalformedDer extends UnacceptableInput {
-  /** What was being read: `certificate`, `subjectAltName`. */
+  /** Structure that was read: `certificate`, `subjectAltName`. */
   readonly document: string
-  /** The field in the words of its ASN.1 module: `notBefore`. */
+  /** Field name in the ASN.1 module: `notBefore`. */
   readonly field: string
-  /** From the first octet of the document. */
+  /** Offset from the first octet of the document. */
   readonly offset: number
 
   constructor(document: string, field: string, problem: string, offset: number) {

@@ -1,12 +1,12 @@
 // OBJECT IDENTIFIER: dotted text ⇄ content octets (X.690, clause 8.19).
 
-/** Keeps every length one octet, and leaves room for more arcs than anybody registers. */
+/** Lets the length of every identifier fit into one octet. Registered identifiers are shorter. */
 export const oidOctetsMaximum = 127
 
-/** 127 octets hold at most 266 decimal digits; with their dots. */
+/** An identifier of 127 octets has at most 266 decimal digits; the dots come in addition. */
 const oidTextMaximum = 400
 
-/** Content octets of a dotted identifier; undefined when the text is none, or one that is too long. */
+/** Returns the content octets of a dotted identifier, or undefined if the text is not one or is too long. */
 export function encodeOidContent(text: string): Uint8Array | undefined {
   if (text.length > oidTextMaximum || !/^[0-2](\.(0|[1-9]\d*))+$/.test(text)) return undefined
   const arcs = text.split(".")
@@ -30,7 +30,7 @@ function pushBase128(octets: number[], arc: bigint): void {
   octets.push(groups[0] ?? 0)
 }
 
-/** Dotted text of the content octets between two positions; undefined when they are no identifier. */
+/** Returns the dotted text of the content octets between two positions, or undefined if they are not an identifier. */
 export function decodeOidContent(bytes: Uint8Array, start: number, end: number): string | undefined {
   if (start >= end || end - start > oidOctetsMaximum) return undefined
   let text = ""

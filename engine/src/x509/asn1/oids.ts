@@ -1,4 +1,4 @@
-// Object identifiers by the names in the standards that define them.
+// Object identifiers under the names of the standards that define them.
 
 export const oids = {
   // Attribute types (X.520, RFC 4519, RFC 2985).
@@ -51,7 +51,7 @@ export const oids = {
   acmeIdentifier: "1.3.6.1.5.5.7.1.31",
   ocspNoCheck: "1.3.6.1.5.5.7.48.1.5",
 
-  // Inside extensions.
+  // Used inside extensions.
   ocspAccess: "1.3.6.1.5.5.7.48.1",
   caIssuersAccess: "1.3.6.1.5.5.7.48.2",
   cpsQualifier: "1.3.6.1.5.5.7.2.1",
@@ -77,7 +77,7 @@ export const oids = {
   microsoftCommercialCodeSigning: "1.3.6.1.4.1.311.2.1.22",
   microsoftKernelCodeSigning: "1.3.6.1.4.1.311.61.1.1",
 
-  // Attributes of certification requests (RFC 2985, section 5.4; Microsoft's own is older).
+  // Attributes of certification requests (RFC 2985, section 5.4; Microsoft's attribute is older).
   challengePassword: "1.2.840.113549.1.9.7",
   extensionRequest: "1.2.840.113549.1.9.14",
   microsoftExtensionRequest: "1.3.6.1.4.1.311.2.1.14",

@@ -4,7 +4,7 @@ const printable = new Uint8Array(0x80)
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 '()+,-./:=?")
   printable[character.charCodeAt(0)] = 1
 
-/** Of an octet or a UTF-16 code unit. */
+/** Accepts an octet or a UTF-16 code unit. */
 export const isPrintable = (unit: number): boolean => unit < 0x80 && printable[unit] === 1
 
 export function isPrintableText(text: string): boolean {

@@ -1,6 +1,6 @@
-// Strict DER reading (X.690, clauses 8, 10 and 11): definite lengths in their shortest form, minimal integers, no default
-// written out, nothing left over. One pass, no copies: what is handed out are views on the octets that were handed in.
-// Every failure is a `MalformedDer`. Time and memory grow with the length of the input and never with what it claims.
+// Strict DER reader (X.690, clauses 8, 10 and 11): definite lengths in their shortest form, minimal integers, no encoded defaults, no
+// trailing octets. It reads in one pass and returns views on the input instead of copies. Every failure is a `MalformedDer`. Time and
+// memory grow with the length of the input and never with the lengths that it claims.
 import type { Instant } from "../../core/time.ts"
 import { instantOf } from "./calendar.ts"
 import { MalformedDer } from "./malformed-der.ts"
@@ -8,10 +8,10 @@ import { decodeOidContent } from "./oid.ts"
 import { isPrintable } from "./printable.ts"
 import { contextConstructed, isConstructed, tag } from "./tag.ts"
 
-/** Constructed values inside each other; a certificate needs about ten. */
+/** Nesting of constructed values; a certificate needs about ten levels. */
 export const depthMaximum = 32
 
-/** Reads the values between two positions one after another. `field` names what is read, for the error. */
+/** Reads consecutive values between two positions. `field` names the value in errors. */
 export class DerReader {
   readonly #bytes: Uint8Array
   readonly #document: string
@@ -20,7 +20,7 @@ export class DerReader {
   #at: number
   #contentEnd = 0
 
-  /** `document` names the whole in errors. */
+  /** `document` names the whole structure in errors. */
   constructor(bytes: Uint8Array, document: string, start = 0, end = bytes.length, depth = 0) {
     this.#bytes = bytes
     this.#document = document
@@ -33,12 +33,12 @@ export class DerReader {
     return this.#at === this.#end
   }
 
-  /** The identifier octet of the next value; undefined at the end. */
+  /** Identifier octet of the next value, or undefined at the end. */
   get next(): number | undefined {
     return this.#at < this.#end ? this.#bytes[this.#at] : undefined
   }
 
-  /** Refuses what is left over. */
+  /** Throws if octets are left. */
   finish(field: string): void {
     if (!this.done) this.refuse(field, "is followed by octets that do not belong to it")
   }
@@ -47,7 +47,7 @@ export class DerReader {
     throw new MalformedDer(this.#document, field, problem, offset)
   }
 
-  /** A reader of the parts of a constructed value. */
+  /** Returns a reader of the parts of a constructed value. */
   enter(identifier: number, field: string): DerReader {
     const start = this.#header(identifier, field)
     if (this.#depth >= depthMaximum) this.refuse(field, `is nested more than ${depthMaximum} levels deep`)
@@ -59,19 +59,19 @@ export class DerReader {
     return this.enter(tag.sequence, field)
   }
 
-  /** `[number]`, constructed; undefined when something else comes next. */
+  /** Reads `[number]`, constructed. Returns undefined if the next value has another tag. */
   optional(number: number, field: string): DerReader | undefined {
     return this.next === contextConstructed(number) ? this.enter(contextConstructed(number), field) : undefined
   }
 
-  /** A SET OF or an implicitly tagged one, whose elements stand in ascending order. */
+  /** Reads a SET OF, or an implicitly tagged one, and checks that its elements are in ascending order. */
   setOf(field: string, identifier: number = tag.set): DerReader {
     const elements = this.enter(identifier, field)
     elements.#refuseDisorder(field)
     return elements
   }
 
-  /** The next value whole; `identifier` is what it has to be, or any well-formed value. */
+  /** Returns the next value with its header. Throws if it is malformed at any depth, or has a tag other than `identifier`, if given. */
   value(field: string, identifier?: number): Uint8Array {
     const start = this.#at
     const found = this.next
@@ -81,7 +81,7 @@ export class DerReader {
     return this.#view(start, this.#at)
   }
 
-  /** The next value as long as its header is right; whoever reads its parts checks those. */
+  /** Returns the next value with its header, checking only the header. The caller must check its parts. */
   whole(field: string, identifier: number): Uint8Array {
     const start = this.#at
     this.#header(identifier, field)
@@ -89,7 +89,7 @@ export class DerReader {
     return this.#view(start, this.#contentEnd)
   }
 
-  /** Content octets of a primitive value. */
+  /** Returns the content octets of a primitive value. */
   content(identifier: number, field: string): Uint8Array {
     const start = this.#header(identifier, field)
     this.#at = this.#contentEnd
@@ -108,7 +108,7 @@ export class DerReader {
     return octet === 0xff
   }
 
-  /** `BOOLEAN DEFAULT FALSE`, which is absent where it is false (X.690, clause 11.5). */
+  /** Reads `BOOLEAN DEFAULT FALSE`, which is absent if it is false (X.690, clause 11.5). */
   flag(field: string): boolean {
     if (this.next !== tag.boolean) return false
     const at = this.#at
@@ -121,7 +121,7 @@ export class DerReader {
     this.#at = start
   }
 
-  /** Content octets of an INTEGER: two's complement, in as few octets as it takes. */
+  /** Returns the content octets of an INTEGER: two's complement in the fewest octets. */
   integer(field: string, identifier: number = tag.integer): Uint8Array {
     const start = this.#header(identifier, field)
     const end = this.#contentEnd
@@ -133,7 +133,7 @@ export class DerReader {
     return this.#view(start, end)
   }
 
-  /** The magnitude of an INTEGER that is not negative, without the sign octet. */
+  /** Returns the magnitude of a non-negative INTEGER without the sign octet. */
   unsigned(field: string, identifier: number = tag.integer): Uint8Array {
     const at = this.#at
     const content = this.integer(field, identifier)
@@ -141,7 +141,7 @@ export class DerReader {
     return content.length > 1 && content[0] === 0 ? content.subarray(1) : content
   }
 
-  /** An INTEGER or ENUMERATED from 0 to `maximum`, at most 2³¹ − 1. */
+  /** Reads an INTEGER or ENUMERATED from 0 to `maximum`, at most 2³¹ − 1. */
   small(field: string, maximum: number, identifier: number = tag.integer): number {
     const at = this.#at
     const content = this.integer(field, identifier)
@@ -159,7 +159,7 @@ export class DerReader {
     return text
   }
 
-  /** A BIT STRING of whole octets. */
+  /** Reads a BIT STRING of whole octets. */
   bitString(field: string): Uint8Array {
     const start = this.#header(tag.bitString, field)
     if (start === this.#contentEnd || this.#octet(start) !== 0) this.refuse(field, "does not hold whole octets")
@@ -167,7 +167,7 @@ export class DerReader {
     return this.#view(start + 1, this.#contentEnd)
   }
 
-  /** The whole of an implicitly tagged BIT STRING with any number of bits. */
+  /** Returns an implicitly tagged BIT STRING of any number of bits, with its header. */
   taggedBitString(field: string, identifier: number): Uint8Array {
     const at = this.#at
     const start = this.#header(identifier, field)
@@ -179,7 +179,7 @@ export class DerReader {
     return this.#view(at, end)
   }
 
-  /** The numbers of the bits that are set, ascending, all below `count`; trailing zero bits are refused (X.690, clause 11.2.2). */
+  /** Returns the numbers of the set bits, ascending, all below `count`. Throws for trailing zero bits (X.690, clause 11.2.2). */
   namedBits(field: string, count: number, identifier: number = tag.bitString): readonly number[] {
     const start = this.#header(identifier, field)
     const end = this.#contentEnd
@@ -196,7 +196,7 @@ export class DerReader {
     return bits
   }
 
-  /** Any of the strings that names and policies may hold. U+0000, which no such text needs, is refused. */
+  /** Reads any string type that is allowed in names and policies. Throws for U+0000, which no such text needs. */
   string(field: string): string {
     const identifier = this.next
     switch (identifier) {
@@ -209,7 +209,7 @@ export class DerReader {
       case tag.visibleString:
         return this.#text(field, identifier, "VisibleString", isVisibleOctet)
       case tag.teletexString:
-        // T.61 by name, Latin-1 in the certificates that have it.
+        // T.61 by name, Latin-1 in the certificates that use it.
         return this.#text(field, identifier, "TeletexString", isNoNul)
       case tag.bmpString:
         return this.#wideText(field, identifier, 2)
@@ -220,7 +220,7 @@ export class DerReader {
     }
   }
 
-  /** A UTF8String, or one tagged implicitly. */
+  /** Reads a UTF8String, or an implicitly tagged one. */
   utf8(field: string, identifier: number = tag.utf8String): string {
     const start = this.#header(identifier, field)
     const end = this.#contentEnd
@@ -237,12 +237,14 @@ export class DerReader {
     return this.#latin1(start, end)
   }
 
-  /** An IA5String, or one tagged implicitly. */
+  /** Reads an IA5String, or an implicitly tagged one. */
   ia5(field: string, identifier: number = tag.ia5String): string {
     return this.#text(field, identifier, "IA5String", isIa5Octet)
   }
 
-  /** The `Time` of certificates and CRLs (RFC 5280, section 4.1.2.5): the years 1950 to 2049 as UTCTime, others as GeneralizedTime. */
+  /**
+   * Reads the `Time` of certificates and CRLs (RFC 5280, section 4.1.2.5): the years 1950 to 2049 as UTCTime, others as GeneralizedTime.
+   */
   time(field: string): Instant {
     if (this.next === tag.utcTime) return this.#time(field, tag.utcTime)
     const at = this.#at
@@ -252,7 +254,7 @@ export class DerReader {
     return instant
   }
 
-  /** In the one form of RFC 5280: `YYYYMMDDHHMMSSZ`. */
+  /** Reads a GeneralizedTime in the only form of RFC 5280: `YYYYMMDDHHMMSSZ`. */
   generalizedTime(field: string, identifier: number = tag.generalizedTime): Instant {
     return this.#time(field, identifier)
   }
@@ -289,7 +291,7 @@ export class DerReader {
     return this.#latin1(start, end)
   }
 
-  /** UTF-16 or UTF-32, big-endian; the first without surrogates (X.680, clause 41). */
+  /** Reads UTF-16 or UTF-32, big-endian. UTF-16 must not have surrogates (X.680, clause 41). */
   #wideText(field: string, identifier: number, width: 2 | 4): string {
     const start = this.#header(identifier, field)
     const end = this.#contentEnd
@@ -306,7 +308,7 @@ export class DerReader {
     return characters.join("")
   }
 
-  /** Reads identifier and length, leaves the end of the content in `#contentEnd`, and returns where the content begins. */
+  /** Reads identifier and length, sets `#contentEnd`, and returns the start of the content. */
   #header(identifier: number, field: string): number {
     if (this.#at >= this.#end) this.refuse(field, "is missing")
     if (this.#octet(this.#at) !== identifier)
@@ -335,7 +337,7 @@ export class DerReader {
     return start
   }
 
-  /** Walks the values between two positions, whose parts nobody is going to read. */
+  /** Checks the values between two positions that no other code reads. */
   #refuseMalformed(start: number, end: number, field: string): void {
     const ends = [end]
     let at = start
@@ -358,7 +360,7 @@ export class DerReader {
     }
   }
 
-  /** The simplest types have one encoding for each value. */
+  /** Checks values of the simple types, which have one encoding for each value. */
   #refuseMalformedUniversal(at: number, start: number, field: string): void {
     const identifier = this.#octet(at)
     const length = this.#contentEnd - start
@@ -429,7 +431,7 @@ export class DerReader {
   }
 }
 
-/** Refuses what is not exactly one well-formed value. */
+/** Throws unless the bytes are exactly one well-formed value. */
 export function rejectMalformed(bytes: Uint8Array, document: string): void {
   const reader = new DerReader(bytes, document)
   reader.value("value")
@@ -451,15 +453,15 @@ function decodeUtf8(octets: Uint8Array): string | undefined {
 
 const hex = (octet: number): string => octet.toString(16).padStart(2, "0")
 
-/** The first of two octets of an INTEGER says no more than the second (X.690, clause 8.3.2). */
+/** Returns true if the first octet of an INTEGER is redundant (X.690, clause 8.3.2). */
 const isSignOctet = (first: number, second: number): boolean =>
   (first === 0 && second < 0x80) || (first === 0xff && second >= 0x80)
 
-/** The times of DER (X.690, clauses 11.7 and 11.8), which may have fractions where nobody forbids them. */
+/** The times of DER (X.690, clauses 11.7 and 11.8). Fractions are allowed unless a profile forbids them. */
 const utcTimeForm = /^\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d[0-5]\dZ$/
 const generalizedTimeForm = /^\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d[0-5]\d(\.\d*[1-9])?Z$/
 
-/** What may be in a value that nobody reads, besides the types that are looked into; strings are primitive (X.690, clause 10.2). */
+/** Types that unread values may also contain; their content is not checked. Strings are primitive (X.690, clause 10.2). */
 const otherUniversal: ReadonlySet<number> = new Set([
   tag.sequence,
   tag.set,

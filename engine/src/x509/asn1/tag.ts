@@ -1,4 +1,4 @@
-// Identifier octets (X.690, clause 8.1.2). Tag numbers above 30 take more octets; nothing of RFC 5280 needs them.
+// Identifier octets (X.690, clause 8.1.2). Tag numbers above 30 need more octets; RFC 5280 does not use them.
 
 export const tag = {
   boolean: 0x01,
@@ -23,10 +23,10 @@ export const tag = {
   set: 0x31,
 } as const
 
-/** `[number]` around or instead of a value that is constructed. */
+/** Returns the identifier of `[number]` around a value, or in place of the tag of a constructed value. */
 export const contextConstructed = (number: number): number => 0xa0 | number
 
-/** `[number]` instead of a value that is primitive. */
+/** Returns the identifier of `[number]` in place of the tag of a primitive value. */
 export const contextPrimitive = (number: number): number => 0x80 | number
 
 export const isConstructed = (identifier: number): boolean => (identifier & 0x20) !== 0

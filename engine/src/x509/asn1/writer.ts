@@ -1,12 +1,12 @@
-// DER writing (X.690). A value is octets or a small tree that knows its length, so that `encode` makes one array and
-// copies every octet once, however deep the nesting.
+// DER writer (X.690). A value is octets or a tree that knows its length. `encode` therefore allocates one array and copies every octet
+// once, however deep the nesting.
 import type { Instant } from "../../core/time.ts"
 import { type CivilTime, civilTime } from "./calendar.ts"
 import { encodeOidContent } from "./oid.ts"
 import { oids } from "./oids.ts"
 import { contextConstructed, tag } from "./tag.ts"
 
-/** One encoded value, or several one after another, or the tree of one. `length` counts all octets. */
+/** One encoded value, several consecutive ones, or the tree of one. `length` counts all octets. */
 export type Der = Uint8Array | DerTree
 
 interface DerTree {
@@ -23,14 +23,14 @@ export function encode(der: Der): Uint8Array {
   return octets
 }
 
-/** A value of any tag whose content is made of `parts`. */
+/** Returns a value with any tag and a content of `parts`. */
 export function tree(identifier: number, parts: readonly Der[]): Der {
   let contentLength = 0
   for (const part of parts) contentLength += part.length
   return { identifier, contentLength, length: 1 + lengthOctets(contentLength) + contentLength, parts }
 }
 
-/** A value of any tag with this content. */
+/** Returns a value with any tag and this content. */
 export function primitive(identifier: number, content: ArrayLike<number>): Uint8Array {
   const octets = new Uint8Array(1 + lengthOctets(content.length) + content.length)
   octets.set(content, writeHeader(identifier, content.length, octets, 0))
@@ -39,18 +39,18 @@ export function primitive(identifier: number, content: ArrayLike<number>): Uint8
 
 export const sequence = (parts: readonly Der[]): Der => tree(tag.sequence, parts)
 
-/** Elements in ascending order of their encodings (X.690, clause 11.6). */
+/** Returns a SET OF with its elements in ascending order of their encodings (X.690, clause 11.6). */
 export const setOf = (elements: readonly Der[]): Der => tree(tag.set, ascending(elements))
 
 export const ascending = (elements: readonly Der[]): readonly Der[] =>
   elements.length < 2 ? elements : elements.map(encode).toSorted((a, b) => Buffer.compare(a, b))
 
-/** `[number] EXPLICIT`, or an implicitly tagged SEQUENCE or SET of these parts. */
+/** Returns `[number] EXPLICIT`, or an implicitly tagged SEQUENCE or SET of these parts. */
 export const context = (number: number, parts: readonly Der[]): Der => tree(contextConstructed(number), parts)
 
 export const octetString = (content: Der): Der => tree(tag.octetString, [content])
 
-/** Whole octets; see `namedBits` for lists of flags. */
+/** Returns a BIT STRING of whole octets; see `namedBits` for lists of flags. */
 export const bitString = (content: Der): Der => tree(tag.bitString, [noUnusedBits, content])
 
 const noUnusedBits = Uint8Array.of(0)
@@ -58,7 +58,7 @@ const noUnusedBits = Uint8Array.of(0)
 export const derTrue = Uint8Array.of(tag.boolean, 1, 0xff)
 export const derNull = Uint8Array.of(tag.null, 0)
 
-/** A `number` must be a safe integer. */
+/** Returns an INTEGER. A `number` must be a safe integer. */
 export function integer(value: number | bigint): Uint8Array {
   if (typeof value === "number" && value >= 0 && value < 0x80) return Uint8Array.of(tag.integer, 1, value)
   const content: number[] = []
@@ -70,7 +70,7 @@ export function integer(value: number | bigint): Uint8Array {
   return primitive(tag.integer, content.toReversed())
 }
 
-/** A non-negative INTEGER from its magnitude, big-endian; leading zeros do not count. */
+/** Returns a non-negative INTEGER from its big-endian magnitude. Ignores leading zeros. */
 export function unsignedInteger(magnitude: Uint8Array): Uint8Array {
   let start = 0
   while (start < magnitude.length - 1 && magnitude[start] === 0) start += 1
@@ -82,10 +82,10 @@ export function unsignedInteger(magnitude: Uint8Array): Uint8Array {
   return octets
 }
 
-/** Flags by their bit number; trailing zero bits are left out (X.690, clause 11.2.2). */
+/** Returns a BIT STRING of flags by bit number, without trailing zero bits (X.690, clause 11.2.2). */
 export const namedBits = (bits: Iterable<number>): Uint8Array => primitive(tag.bitString, namedBitsContent(bits))
 
-/** Content octets, for an implicitly tagged list. */
+/** Returns the content octets of `namedBits`, for implicit tags. */
 export function namedBitsContent(bits: Iterable<number>): Uint8Array {
   let highest = -1
   const flags: number[] = []
@@ -98,7 +98,7 @@ export function namedBitsContent(bits: Iterable<number>): Uint8Array {
   return Uint8Array.of(highest < 0 ? 0 : 7 - (highest & 7), ...flags)
 }
 
-/** `RangeError` for what is no identifier; text from outside is checked first. */
+/** Throws `RangeError` for invalid identifiers. Input from clients must be checked before. */
 export function objectIdentifier(text: string): Uint8Array {
   const known = knownIdentifiers.get(text)
   if (known !== undefined) return known
@@ -118,13 +118,13 @@ export function isAscii(text: string): boolean {
   return true
 }
 
-/** Text that `isPrintableText`. */
+/** The text must satisfy `isPrintableText`. */
 export const printableString = (text: string): Uint8Array => asciiText(tag.printableString, text)
 
-/** Text of ASCII only. */
+/** The text must be ASCII. */
 export const ia5String = (text: string): Uint8Array => asciiText(tag.ia5String, text)
 
-/** ASCII text under any tag, for implicitly tagged IA5Strings. `RangeError` for any other character. */
+/** Returns ASCII text under any tag, for implicitly tagged IA5Strings. Throws `RangeError` for any other character. */
 export function asciiText(identifier: number, text: string): Uint8Array {
   const octets = asciiOctets(identifier, text)
   if (octets === undefined) throw new RangeError("text outside ASCII has no place in this kind of string")
@@ -146,7 +146,9 @@ function asciiOctets(identifier: number, text: string): Uint8Array | undefined {
   return octets
 }
 
-/** The `Time` of certificates and CRLs: UTCTime for 1950 to 2049, GeneralizedTime for any other year (RFC 5280, section 4.1.2.5). */
+/**
+ * Returns the `Time` of certificates and CRLs: UTCTime for 1950 to 2049, GeneralizedTime for any other year (RFC 5280, section 4.1.2.5).
+ */
 export function time(instant: Instant): Uint8Array {
   const civil = civilTime(instant)
   return timeOf(civil.year >= 1950 && civil.year <= 2049 ? tag.utcTime : tag.generalizedTime, civil)
@@ -177,7 +179,7 @@ function write(der: Der, octets: Uint8Array, start: number): number {
   return at
 }
 
-/** Below this many octets a loop beats the call of `set`. */
+/** Up to this many octets, a loop is faster than a call of `set`. */
 const shortCopy = 24
 
 function copy(source: Uint8Array, from: number, octets: Uint8Array, start: number): number {
@@ -194,14 +196,14 @@ function lengthOctets(length: number): number {
   return length < 0x100_0000 ? 4 : 5
 }
 
-/** Identifier and length of a value whose content is written elsewhere. */
+/** Returns identifier and length of a value whose content is written separately. */
 export function header(identifier: number, contentLength: number): Uint8Array {
   const octets = new Uint8Array(1 + lengthOctets(contentLength))
   writeHeader(identifier, contentLength, octets, 0)
   return octets
 }
 
-/** The shortest form of the length (X.690, clause 10.1); returns where the content begins. */
+/** Writes the shortest form of the length (X.690, clause 10.1) and returns the start of the content. */
 function writeHeader(identifier: number, length: number, octets: Uint8Array, start: number): number {
   octets[start] = identifier
   const count = lengthOctets(length)
