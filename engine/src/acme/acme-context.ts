@@ -1,4 +1,4 @@
-// The context of ACME: that of the PKI, with the stores of accounts, orders and authorizations.
+// Context of ACME services: the context of the PKI, with repositories of accounts, orders and authorizations.
 import type { PkiContext, PkiRepositories } from "../pki/pki-context.ts"
 import type {
   AcmeAccountRepository,

@@ -10,10 +10,7 @@ export interface AcmeMetrics {
   readonly shortenedCertificates: Counter
 }
 
-/**
- * `invalid` are those that failed when they were finalized, those of whose names one was not proved, or given up, and those whose
- * time was over before they were finalized.
- */
+/** `invalid` counts orders that failed in finalization, had a failed or deactivated authorization, or expired before finalization. */
 const orderStatuses = ["made", "valid", "invalid"] as const
 type OrderStatus = (typeof orderStatuses)[number]
 
@@ -22,9 +19,9 @@ type ValidatedType = (typeof validatedTypes)[number]
 const validationResults = ["valid", "retried", "invalid"] as const
 type ValidationResult = (typeof validationResults)[number]
 
-/** People or machines may take their time to prove what they have. */
+/** Clients, or people, may need long to prepare a challenge. */
 const orderBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600]
-/** No look takes longer than some time-outs one after another. */
+/** An attempt takes no longer than a few consecutive timeouts. */
 const validationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 export const createAcmeMetrics = (meter: Meter): AcmeMetrics => ({

@@ -94,9 +94,9 @@ const pendingLifetimeMs = 7 * dayMs
 const identifiersMaximum = 100
 const ordersPerPage = 100
 const tokenOctets = 32
-/** For how long an answer waits for a signature. */
+/** Time that the response of a finalization waits for the signature. */
 const finalizingPatienceMs = 500
-/** And for a challenge to be looked at. */
+/** Time that the response of a challenge waits for the validation. */
 const validatingPatienceMs = 250
 
 export class AcmeService extends DirectoryService implements AcmeServer {
@@ -184,7 +184,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         createdAt: now,
         statusAt: now,
       }
-      // Of two that come at once, the second finds the first when it is run again.
+      // Concurrent registrations of one key: the transaction of the second one runs again and finds the first account.
       if (!(await acmeAccounts.insert(account))) throw unauthorized("The key has been given an account meanwhile.")
       return { account: accountView(account), created: true }
     })
@@ -204,7 +204,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const statusAt = change.deactivate ? this.access.context.runtime.clock.now() : account.statusAt
       await stores.acmeAccounts.change(id, { status, statusAt, contact })
       if (change.deactivate) {
-        // Nothing that is pending goes on (RFC 8555, section 7.3.6).
+        // Pending orders and authorizations end with the account (RFC 8555, section 7.3.6).
         await stores.acmeAuthorizations.deactivateAll(id)
         await stores.acmeOrders.failAll(id, { type: "unauthorized", detail: "The account has been deactivated." })
       }
@@ -263,7 +263,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (replaces !== null) await this.#refuseReplacement(snapshot, stores, account, distinct, replaces, now)
       const limits = this.limitsOf(snapshot)
       const proved = distinct.map(provedBy)
-      // Who renews in time, as renewal information says, uses nothing up, but once for each certificate.
+      // A renewal that follows renewal information is exempt from rate limits, once for each certificate.
       if (replaces === null || (await stores.acmeOrders.wasToBeReplaced(snapshot.mount.id, replaces)))
         await rejectOrdersBeyond(limits, stores, {
           mountId: account.mountId,
@@ -304,7 +304,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     })
   }
 
-  /** Where it takes long, or its turn does not come at once, the order is `processing` for a while. */
+  /** The order stays `processing` if the signature takes long, or if all places of the queue are in use. */
   async finalize(signer: AccountSigner, id: AcmeOrderId, csr: Uint8Array): Promise<OrderView> {
     const request = readOrRefusal(csr)
     const queue = this.tools.queues()?.finalizations
@@ -314,7 +314,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const authorizations = await stores.acmeAuthorizations.ofOrder(id)
       const now = this.access.context.runtime.clock.now()
       const shown = orderView(order, authorizations, now)
-      // Whoever has lost the answer asks once more.
+      // A client repeats the request if it lost the response.
       if (order.csr !== null && Buffer.compare(order.csr, csr) === 0) return { view: shown }
       if (shown.status !== "ready")
         throw new AcmeProblem("orderNotReady", `The order is ${shown.status}, and can be finalized while it is ready.`)
@@ -343,7 +343,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   /**
-   * For how long whoever signs has the order to itself, and what a role has said to it. Throws `badCSR` for what would never be
+   * Returns the lease time of the signing attempt, and the approval if a role decides. Throws `badCSR` for a CSR that can never be
    * signed.
    */
   #finalizable(
@@ -425,7 +425,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const { view, begun } = await this.asAccount(signer, async (_snapshot, stores, account) => {
       const { authorization, challenge } = await challengeOf(stores, account, id, type)
       const status = authorizationStatusOf(authorization, now)
-      // One that is being looked at, or has been, is told as it stands (RFC 8555, section 7.5.1).
+      // A challenge that is processing or done is returned unchanged (RFC 8555, section 7.5.1).
       if (challenge.status !== "pending") return { view: challengeView(challenge) }
       if (status !== "pending") throw malformed(`The authorization is ${status}, so nothing is left to prove for it.`)
       const turn = turnOf(place, now, validationLeaseMs)
@@ -440,7 +440,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     })
     if (begun === undefined) return view
     if (place === undefined) queue?.kick()
-    // Most are seen to within milliseconds: who hears of it now need not ask again.
+    // Most challenges are validated within milliseconds, which saves the client a poll.
     const settled = place && (await queue?.within(validatingPatienceMs, place.start(begun)))
     return settled === undefined ? view : { ...view, ...settled }
   }
@@ -451,7 +451,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const { mount, settings } = snapshot
       const record = await stores.certificates.find(mount.id, serialNumber)
       const account = "accountId" in signer ? await this.signedFor(snapshot, stores, signer) : undefined
-      // To who may not revoke it, one that is there is like one that is not.
+      // The answer is the same for a missing certificate, so that it does not reveal which certificates exist.
       const refusal = unauthorized("This certificate is not one that the signer of the request may revoke.")
       if (record === undefined || Buffer.compare(record.certificate, der) !== 0) throw refusal
       const now = this.access.context.runtime.clock.now()
@@ -462,7 +462,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (!may) throw refusal
       const known = await stores.revocations.find(mount.id, serialNumber)
       try {
-        // A certificate that has expired stays as it is, and the client need not ask again. Of one that is revoked, it blocks the key if that is the reason given now.
+        // An expired certificate stays unrevoked, and the client gets no error. A certificate that is revoked already still blocks its
+        // key if the reason is `keyCompromise` now.
         await recordRevocation(snapshot, stores, { record, certificate: parsed, reason, now, isNew: false })
       } catch (error) {
         if (isEngineError(error, "unprocessable")) throw malformed(error.message)
@@ -484,7 +485,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const issuer = snapshot.issuers.find(({ id }) => id === record.issuerId)
       const revocation = await revocations.find(snapshot.mount.id, serialNumber)
       const order = await acmeOrders.ofCertificate(snapshot.mount.id, serialNumber)
-      // What was ordered after the signal has been renewed, however far back its validity begins.
+      // A certificate that was ordered after the signal is a renewal already, even if its validity begins earlier.
       const signal = await renewalSignals.concerning(snapshot.mount.id, {
         serialNumber,
         issuerId: record.issuerId,
@@ -497,8 +498,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   /**
-   * Valid ones are used again by the account that proved them, unless they end too soon for an order, or the owner of the name
-   * may have changed CAA records since, or was never asked for this authority.
+   * Returns a valid authorization of the account, or creates one. An authorization is not reused if it expires too soon for an order. It
+   * is not reused either if its CAA check is too old or precedes a change of `caa_identities`.
    */
   async #authorizationFor(
     snapshot: MountSnapshot,
@@ -549,7 +550,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     return { id, status, expiresAt, identifier, challenges: challengesShown(challenges, status).map(challengeView) }
   }
 
-  /** RFC 9773, section 5. */
+  /** Checks the `replaces` member of a new order (RFC 9773, section 5). */
   async #refuseReplacement(
     { mount }: MountSnapshot,
     stores: AcmeRepositories,
@@ -570,8 +571,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   /**
-   * RFC 8555, section 7.6: the account that ordered a certificate may revoke it, and so may every account that holds
-   * authorizations for all of its identifiers, regardless of who ordered or issued it.
+   * RFC 8555, section 7.6: the account that ordered a certificate may revoke it, and so may every account that holds authorizations for
+   * all of its identifiers, regardless of who ordered or issued it.
    */
   async #mayRevoke(
     { acmeOrders, acmeAuthorizations }: AcmeRepositories,
@@ -599,7 +600,7 @@ function rejectOtherAccount(account: AccountStanding, id: AcmeAccountId): void {
   if (account.id !== id) throw unauthorized("The request is signed by another account.")
 }
 
-/** What is wrong with a CSR counts only where the order could be finalized. */
+/** Returns the problem instead of throwing it, because it matters only if the order can be finalized. */
 function readOrRefusal(csr: Uint8Array): ReadCsr | AcmeProblem {
   try {
     return readCsr(csr)

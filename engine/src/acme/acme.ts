@@ -1,5 +1,5 @@
-// ACME as its server has it: one directory of one mount. Whoever asks has proved which key they hold by the time they are here;
-// what is left to settle is what that key may do. Refusals are `AcmeProblem`s.
+// The ACME port of one directory of one mount. The signature of a request is verified before it gets here; the services check the rights
+// of the key. Rejections are `AcmeProblem`s.
 import { type Instant, minuteMs } from "../core/time.ts"
 import type { MountId } from "../pki/mounts/mount.ts"
 import type { RevocationReason } from "../x509/certificate-list.ts"
@@ -23,14 +23,14 @@ import {
 } from "./orders/order.ts"
 import type { Problem } from "./problem.ts"
 
-/** The account's key, as it was when the signature was checked. */
+/** Account and the key that verified the signature. */
 export interface AccountSigner {
   readonly nonce: string
   readonly accountId: AcmeAccountId
   readonly thumbprint: string
 }
 
-/** A key that need not have an account. */
+/** Key that verified the signature; it may have no account. */
 export interface KeySigner {
   readonly nonce: string
   readonly jwk: PublicJwk
@@ -39,13 +39,13 @@ export interface KeySigner {
 }
 
 export interface DirectoryView {
-  /** Without a slash at its end: all other addresses begin with it. */
+  /** Base of all URLs of the directory, without a trailing slash. */
   readonly base: string
   readonly externalAccountRequired: boolean
   readonly termsOfService: string
   readonly website: string
   readonly caaIdentities: readonly string[]
-  /** What each is, by its name. */
+  /** Descriptions of profiles by name. */
   readonly profiles: ReadonlyMap<string, string>
 }
 
@@ -92,15 +92,15 @@ export interface NewAccount {
   readonly termsOfServiceAgreed: boolean
   readonly onlyReturnExisting: boolean
   readonly binding: GivenBinding | undefined
-  /** Where the request came from, if that is known. */
+  /** Address of the client, if known. */
   readonly address: string | undefined
 }
 
-/** What a client shows for a binding: the MAC of its own key under the key that it was handed out of band. */
+/** External account binding of a request: a MAC over the account key, with a key that the client received out of band. */
 export interface GivenBinding {
   readonly keyId: string
   readonly document: object
-  /** Whether that is so. */
+  /** Returns true if the MAC is valid under `key`. */
   verify(key: Uint8Array): Promise<boolean>
 }
 
@@ -125,46 +125,45 @@ export interface RenewalInfo {
   readonly retryAfterMs: number
 }
 
-/** The chains that a certificate is handed out with, the usual one first; DER, the certificate itself before each. */
+/** Chains of a certificate, the default first. Each begins with the certificate itself; DER. */
 export type CertificateChains = readonly (readonly Uint8Array[])[]
 
 export interface OrderPage {
   readonly orders: readonly AcmeOrderId[]
-  /** What the next page begins behind. */
+  /** Last order of this page, if there are more. */
   readonly next: AcmeOrderId | undefined
 }
 
-/** As one request finds it. */
-/** What who has come to a directory is told at once. */
+/** Data of a directory that every request needs, constant during one request. */
 export interface Entrance {
-  /** Where the directory is, without a slash at its end. */
+  /** URL of the directory without a trailing slash. */
   readonly base: string
   newNonce(): string
-  /** As it was when somebody last signed as the account, where that is known: `keyOf` is asked for what it has not signed. */
+  /** Returns the cached key of an account, which may be outdated, or undefined. If the key does not fit the signature, use `keyOf`. */
   knownKeyOf(id: AcmeAccountId): AccountKey | undefined
 }
 
 export interface AcmeServer {
   describe(): Promise<DirectoryView>
-  /** Throws while it is not served. */
+  /** Throws if the mount does not serve ACME. */
   enter(): Promise<Entrance>
-  /** Of a request that has come to nothing, which uses it up all the same (RFC 8555, section 6.5). Throws `badNonce` for none of ours. */
+  /** Uses up the nonce of a failed request (RFC 8555, section 6.5). Throws `badNonce` if this directory did not issue it. */
   spend(nonce: string): Promise<void>
-  /** For who signs as an account; whether that may still do anything is found out later. */
+  /** Returns the current key of an account. Its status is checked later. */
   keyOf(id: AcmeAccountId): Promise<AccountKey>
-  /** Who asks, signed, for what anybody may see. */
+  /** Admits a signed request for a public resource. */
   admit(signer: AccountSigner): Promise<void>
   newAccount(
     signer: KeySigner,
     input: NewAccount,
   ): Promise<{ readonly account: AccountView; readonly created: boolean }>
-  /** Undefined members stay as they are. */
+  /** Undefined members are not changed. */
   changeAccount(
     signer: AccountSigner,
     id: AcmeAccountId,
     change: { readonly contact: unknown; readonly deactivate: boolean },
   ): Promise<AccountView>
-  /** The new key has signed as well. */
+  /** The caller has verified the signature with the new key. */
   changeKey(
     signer: AccountSigner,
     oldThumbprint: string,
@@ -183,15 +182,15 @@ export interface AcmeServer {
   authorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView>
   deactivateAuthorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView>
   challenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView>
-  /** Its holder says that it can be looked at. */
+  /** Starts the validation, because the client reports that the challenge is ready. */
   beginChallenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView>
   revoke(signer: AccountSigner | KeySigner, input: Revocation): Promise<void>
-  /** By its unique identifier (RFC 9773, section 4.1). */
+  /** Returns renewal information by certificate identifier (RFC 9773, section 4.1). */
   renewalInfo(certificateId: string): Promise<RenewalInfo>
 }
 
-// The stores of ACME. Conditions that others may have changed meanwhile stand in the statements themselves: what answers a
-// boolean has done nothing when it is false.
+// Repositories of ACME. Statements contain the conditions that other requests may have changed. A method that returns false has changed
+// nothing.
 
 /** External account binding: lets a client register one account in one directory (RFC 8555, section 7.3.4). */
 export interface AccountBinding {
@@ -199,7 +198,7 @@ export interface AccountBinding {
   readonly mountId: MountId
   readonly directory: string
   readonly createdAt: Instant
-  /** Null: it waits for ever. */
+  /** Null if it does not expire. */
   readonly expiresAt: Instant | null
 }
 
@@ -208,52 +207,54 @@ export interface AccountBindingWithKey extends AccountBinding {
 }
 
 export interface AcmeAccountRepository {
-  /** False where the key has an account in the directory. */
+  /** Returns false if the key has an account in the directory. */
   insert(account: AcmeAccount): Promise<boolean>
   find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined>
-  /** The part of it that every request asks for. */
+  /** Returns the members that every request needs. */
   standing(mountId: MountId, id: AcmeAccountId): Promise<AccountStanding | undefined>
   byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined>
   change(
     id: AcmeAccountId,
     change: { readonly status: AccountStatus; readonly statusAt: Instant; readonly contact: readonly string[] },
   ): Promise<void>
-  /** False where the key has another account. */
+  /** Returns false if another account has the key. */
   changeKey(id: AcmeAccountId, key: { readonly jwk: PublicJwk; readonly thumbprint: string }): Promise<boolean>
   count(mountId: MountId): Promise<number>
-  /** Valid ones without orders whose status is older than an instant; the answer is how many, at most `limit`. */
+  /** Revokes valid accounts without orders whose status is older than `before`. Returns their number, at most `limit`. */
   revokeUnused(
     mountId: MountId,
     asked: { readonly before: Instant; readonly now: Instant; readonly limit: number },
   ): Promise<number>
-  /** Likewise, those that were revoked or deactivated before an instant. */
+  /** Removes accounts that were revoked or deactivated before an instant. Returns their number, at most `limit`. */
   removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
   insertBinding(binding: AccountBindingWithKey): Promise<void>
   binding(mountId: MountId, id: string): Promise<AccountBindingWithKey | undefined>
   bindings(mountId: MountId, now: Instant): Promise<readonly AccountBinding[]>
-  /** Whoever is told true has used it, and nobody else has. */
+  /** Returns true to exactly one caller, which has used up the binding. */
   removeBinding(mountId: MountId, id: string): Promise<boolean>
   sweepBindings(now: Instant, limit: number): Promise<number>
 }
 
-/** An attempt takes its turn by putting the next one off until it must have ended. */
+/** Claim of one attempt on a queued row. It postpones the next attempt until this one must have ended. */
 export interface Turn {
-  /** How many there have been, this one included. */
+  /** Number of attempts, including this one. */
   readonly attempts: number
   readonly attemptAt: Instant
 }
 
-/** A turn that ends later than its lease and this was taken while a server's clock was ahead; waits for a retry are shorter. */
+/**
+ * A turn that ends later than its lease and this tolerance was claimed by a server whose clock was ahead. Delays of retries are shorter.
+ */
 export const turnToleranceMs = minuteMs
 
-/** An order that is somebody's turn to finalize. */
+/** An order that this server has claimed for finalization. */
 export interface ClaimedOrder extends AcmeOrder {
   readonly csr: Uint8Array
   readonly attempts: number
   readonly directory: string
 }
 
-/** A challenge that is somebody's turn to look at. */
+/** A challenge that this server has claimed for validation. */
 export interface ClaimedChallenge extends Challenge {
   readonly mountId: MountId
   readonly accountId: AcmeAccountId
@@ -265,37 +266,37 @@ export interface ClaimedChallenge extends Challenge {
 export interface AcmeOrderRepository {
   insert(order: AcmeOrder, authorizations: readonly AuthorizationId[]): Promise<void>
   find(mountId: MountId, accountId: AcmeAccountId, id: AcmeOrderId): Promise<AcmeOrder | undefined>
-  /** Those that are not invalid, newest first. */
+  /** Returns orders that are not invalid, the newest first. */
   ofAccount(
     accountId: AcmeAccountId,
     page: { readonly now: Instant; readonly before?: AcmeOrderId; readonly limit: number },
   ): Promise<readonly AcmeOrderId[]>
-  /** What takes the place of a certificate, unless that order has come to nothing. */
+  /** Returns the order that replaces a certificate, unless it failed. */
   replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined>
-  /** Whether there was such an order, whatever came of it. */
+  /** Returns true if there was an order to replace the certificate, whatever its result. */
   wasToBeReplaced(mountId: MountId, certificateId: string): Promise<boolean>
-  /** From `open` to `processing`, with the turn that somebody has taken, or that waits to be taken. */
+  /** Changes the state from `open` to `processing`, with a turn that is claimed or due. */
   beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean>
-  /** Orders that are due and that no server finalizes, and those whose turn a server put off while its clock was ahead. */
+  /** Claims due orders that no server finalizes, and orders whose turn a server postponed while its clock was ahead. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedOrder[]>
-  /** When the next one's turn comes. */
+  /** Returns the time of the next attempt on any order. */
   nextAttemptAt(): Promise<Instant | undefined>
-  /** From `processing`, in the attempt of this number; it is kept for as long as its certificate is valid. */
+  /** Completes a `processing` order if `attempts` is still current. The order is stored as long as its certificate is valid. */
   complete(
     order: Pick<ClaimedOrder, "id" | "attempts">,
     kept: { readonly serialNumber: SerialNumber; readonly keptUntil: Instant },
   ): Promise<boolean>
-  /** Likewise. */
+  /** Postpones a `processing` order if `attempts` is still current. */
   retry(order: Pick<ClaimedOrder, "id" | "attempts">, attemptAt: Instant): Promise<boolean>
-  /** Likewise, to `invalid`. */
+  /** Changes a `processing` order to `invalid` if `attempts` is still current. */
   fail(order: Pick<ClaimedOrder, "id" | "attempts">, error: Problem): Promise<boolean>
-  /** Those of an account that is gone. */
+  /** Fails the `processing` orders of a deactivated or revoked account. */
   failAll(accountId: AcmeAccountId, error: Problem): Promise<void>
-  /** How many open ones came to nothing with an authorization, and not before it with another. */
+  /** Counts the open orders that an authorization made invalid, without those that another authorization had made invalid before. */
   endedWith(id: AuthorizationId, now: Instant): Promise<number>
   /**
-   * Ends open ones whose time ran out between two instants, the first one excluded, at most `limit`; `newly` are those that had
-   * not come to nothing before, with an authorization.
+   * Ends open orders that expired after `after` and not after `until`, at most `limit`. `newly` counts those that no failed authorization
+   * had made invalid before.
    */
   endExpired(
     mountId: MountId,
@@ -303,51 +304,51 @@ export interface AcmeOrderRepository {
     limit: number,
   ): Promise<{ readonly ended: number; readonly newly: number }>
   ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined>
-  /** Returns the account that ordered a certificate, also where the order has been deleted since. */
+  /** Returns the account that ordered a certificate, even if the order has been deleted. */
   accountOfCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeAccountId | undefined>
-  /** Those that ended before an instant; the answer is how many, at most `limit`. */
+  /** Removes orders that ended before an instant. Returns their number, at most `limit`. */
   removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
 }
 
-/** Authorizations, their challenges, and the queue of those that are to be looked at. */
+/** Repository of authorizations and their challenges, and the queue of challenges to validate. */
 export interface AcmeAuthorizationRepository {
   insert(authorization: Authorization, challenges: readonly Challenge[]): Promise<void>
   find(mountId: MountId, accountId: AcmeAccountId, id: AuthorizationId): Promise<Authorization | undefined>
-  /** As the order asks for them. */
+  /** Returns the authorizations in the order in which the order lists them. */
   ofOrder(id: AcmeOrderId): Promise<readonly Authorization[]>
   challenges(id: AuthorizationId): Promise<readonly Challenge[]>
-  /** Valid beyond an instant, the one that is valid longest. */
+  /** Returns the authorization that is valid longest, if it is valid beyond an instant. */
   validFor(accountId: AcmeAccountId, identifier: ProvedIdentifier, beyond: Instant): Promise<Authorization | undefined>
-  /** From `pending` or `valid`. */
+  /** Deactivates a `pending` or `valid` authorization. */
   deactivate(id: AuthorizationId): Promise<boolean>
-  /** Of an account that is gone. */
+  /** Deactivates all authorizations of a deactivated or revoked account. */
   deactivateAll(accountId: AcmeAccountId): Promise<void>
 
-  /** From `pending`, with the turn that somebody has taken, or that waits to be taken. */
+  /** Changes a `pending` challenge to `processing`, with a turn that is claimed or due. */
   beginChallenge(id: AuthorizationId, type: ChallengeType, turn: Turn): Promise<boolean>
-  /** Challenges that are due and that no server validates, and those whose turn a server put off while its clock was ahead. */
+  /** Claims due challenges that no server validates, and challenges whose turn a server postponed while its clock was ahead. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]>
-  /** When the next one's turn comes. */
+  /** Returns the time of the next attempt on any challenge. */
   nextAttemptAt(): Promise<Instant | undefined>
-  /** After the attempt of this number; its authorization is valid until the instant. */
+  /** Completes the attempt if `attempts` is still current. Its authorization is valid until `validUntil`. */
   succeed(challenge: Challenge, validatedAt: Instant, validUntil: Instant): Promise<boolean>
   retry(challenge: Challenge, error: Problem, attemptAt: Instant): Promise<boolean>
-  /** Takes its authorization with it. */
+  /** Fails the challenge and its authorization. */
   failChallenge(challenge: Challenge, error: Problem): Promise<boolean>
 
-  /** Those that ended before an instant and no order asks for; the answer is how many, at most `limit`. */
+  /** Removes authorizations that ended before an instant and that no order references. Returns their number, at most `limit`. */
   removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
 }
 
 export interface AcmeNonceRepository {
-  /** False where it has been used. */
+  /** Returns false if the nonce has been used. */
   redeem(digest: Uint8Array, expiresAt: Instant): Promise<boolean>
   sweep(now: Instant, limit: number): Promise<number>
 }
 
-// What is told of accounts, orders and challenges.
+// Views of accounts, orders and challenges.
 
-/** Of one that is settled, what settled it (RFC 8555, section 7.1.4). */
+/** Returns only the challenges that decided a valid or invalid authorization (RFC 8555, section 7.1.4). */
 export function challengesShown(challenges: readonly Challenge[], status: AuthorizationStatus): readonly Challenge[] {
   const settling = challenges.filter(({ status: own }) => own === status)
   return (status === "valid" || status === "invalid") && settling.length > 0 ? settling : challenges
@@ -385,7 +386,7 @@ export function orderView(order: AcmeOrder, authorizations: readonly Authorizati
   }
 }
 
-/** Why an order has come to nothing that nobody has failed. */
+/** Returns the error of an order that is invalid without a stored error. */
 function orderError(
   { expiresAt }: AcmeOrder,
   authorizations: readonly Authorization[],

@@ -6,22 +6,22 @@ import { registrationsCountMs } from "./orders/rate-limits.ts"
 import type { MountId } from "../pki/mounts/mount.ts"
 import type { AcmeContext } from "./acme-context.ts"
 
-/** The name of the job. */
+/** Schedule and name of the job. */
 export const sweepAcmeJob = { name: "acme", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
 
-/** In one transaction. */
+/** Rows in one transaction. */
 const rowsPerWrite = 500
-/** In one run of the job; the rest waits for the next. */
+/** Transactions in one run of the job; the next run does the rest. */
 const writesMaximum = 2_000
 
-/** For how long orders that nobody has ended are looked for after their time, by a server that has not looked yet. */
+/** Age of expired orders that a server ends after its start. */
 const lookBackMs = dayMs
 
 type ExpiredOrdersContext = Pick<AcmeContext, "storage" | "runtime" | "mountDirectory"> & {
   readonly acmeTools: Pick<AcmeTools, "metrics">
 }
 
-/** Until when this process has ended orders, of each mount; of one that it has not seen, from a day ago. */
+/** Ends expired orders. Remembers for each mount up to which time this process has done so; at first, a day ago. */
 export class ExpiredOrders {
   readonly #context: ExpiredOrdersContext
   readonly #until = new Map<MountId, Instant>()
@@ -30,7 +30,7 @@ export class ExpiredOrders {
     this.#context = context
   }
 
-  /** Each is counted once, by the server that ends it. */
+  /** Ends expired orders. Each is counted once, by the server that ends it. */
   async end({ signal }: Pick<Held, "signal">): Promise<void> {
     const { storage, runtime, mountDirectory, acmeTools } = this.#context
     const until = runtime.clock.now()
@@ -49,13 +49,13 @@ export class ExpiredOrders {
         isDone = ended < rowsPerWrite
         if (!isDone) await nextTurn()
       }
-      // What is left over is found again: its time ran out after the same instant.
+      // The next run finds the rest, because it begins at the same instant.
       if (isDone) this.#until.set(id, until)
     }
   }
 }
 
-/** Takes away nonces, bindings and registrations whose time is over, and which nobody could use or count any more. */
+/** Deletes expired nonces, bindings and registrations, which nothing uses or counts any more. */
 export async function sweepAcme(
   { storage, runtime }: Pick<AcmeContext, "storage" | "runtime">,
   { signal }: Pick<Held, "signal">,

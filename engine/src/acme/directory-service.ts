@@ -1,5 +1,5 @@
-// What all use cases of one ACME directory stand on: whether it is served, who signs, and what is signed. Every request that is
-// signed uses up its nonce in the transaction in which it takes effect.
+// Base of all use cases of one ACME directory: checks that it is served, and the account and nonce of a request. Every signed request
+// uses up its nonce in the transaction that carries it out.
 import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { MountSnapshot } from "../pki/mounts/mount-snapshot.ts"
@@ -31,7 +31,7 @@ export interface AcmeTools {
   readonly accountKeys: AccountKeys
   readonly rules: ServerRules
   readonly metrics: AcmeMetrics
-  /** Undefined where other servers do what needs no request. */
+  /** Undefined if only other servers run the queues. */
   readonly queues: () => AcmeQueues | undefined
 }
 
@@ -39,7 +39,7 @@ export abstract class DirectoryService {
   protected readonly access: MountAccess<AcmeRepositories>
   protected readonly tools: AcmeTools
   protected readonly directory: Directory
-  /** Of the directory, below the mount. */
+  /** Path of the directory below the mount. */
   protected readonly path: string
   #entered: Promise<MountSnapshot> | undefined
 
@@ -56,19 +56,19 @@ export abstract class DirectoryService {
     this.path = directoryPath(directory)
   }
 
-  /** The mount, while ACME is served there. */
+  /** Returns the snapshot of the mount. Throws if the mount does not serve ACME. */
   protected async served(): Promise<MountSnapshot> {
     const snapshot = await currentSnapshot(this.access)
     if (!isServed(snapshot)) throw notServed()
     return snapshot
   }
 
-  /** The same as it was at first: what one request is told of the directory it has come to. What it changes is settled on its own. */
+  /** Returns the first snapshot that this request used. Suitable for answers only: changes check the mount again in their transaction. */
   protected entered(): Promise<MountSnapshot> {
     return (this.#entered ??= this.#found())
   }
 
-  /** Uses the mounts that led the request here, without reading them again: a changed mount has another snapshot. */
+  /** Uses the mount list that routed the request, without reading it again: a changed mount has another snapshot. */
   async #found(): Promise<MountSnapshot> {
     const { mountDirectory, mountSnapshots, cacheVersions } = this.access.context
     const mount = mountDirectory.held?.find(this.access.mountPath)
@@ -80,7 +80,7 @@ export abstract class DirectoryService {
 
   protected readonly baseOf = ({ settings }: MountSnapshot): string => `${settings.cluster.path}/${this.path}`
 
-  /** What stands for this directory where there are others, of other mounts too. */
+  /** Identifies this directory among those of all mounts. */
   protected readonly scopeOf = ({ mount }: MountSnapshot): string => `${mount.id} ${this.path}`
 
   protected limitsOf({ settings }: MountSnapshot): RateLimits {
@@ -122,7 +122,7 @@ export abstract class DirectoryService {
     return this.#ofThisDirectory(await acmeAccounts.find(mount.id, id))
   }
 
-  /** Throws if the account belongs to another directory. */
+  /** Throws if the account does not exist or belongs to another directory. */
   #ofThisDirectory<Account extends Pick<AcmeAccount, "directory">>(account: Account | undefined): Account {
     if (account === undefined || account.directory !== this.path)
       throw new AcmeProblem("accountDoesNotExist", "There is no such account in this directory.")
@@ -142,7 +142,7 @@ export abstract class DirectoryService {
     return account
   }
 
-  /** Of one that waits to be used here. */
+  /** Returns the key of an unused binding of this directory. */
   protected async bindingKey(id: string): Promise<Uint8Array | undefined> {
     return readMount(this.access, async ({ mount }, { acmeAccounts }) => {
       const binding = await acmeAccounts.binding(mount.id, id)

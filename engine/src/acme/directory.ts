@@ -26,15 +26,15 @@ import { assertStrongKey } from "../x509/weak-rsa.ts"
 import { distinctIdentifiers, type Identifier, readIdentifier } from "./orders/identifier.ts"
 import { AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
-/** As its path names it. A role and an external policy are never both named. */
+/** Directory as named by its path. A role and an external policy are never both named. */
 export interface Directory {
   readonly issuerRef?: string
   readonly role?: string
-  /** The policy's name, empty for the service's own choice. */
+  /** Name of the policy; empty for the default of the policy service. */
   readonly externalPolicy?: string
 }
 
-/** Below the mount, without a slash at either end: `issuer/int/roles/web/acme`. */
+/** Returns the path below the mount, without a slash at either end: `issuer/int/roles/web/acme`. */
 export function directoryPath({ issuerRef, role, externalPolicy }: Directory): string {
   const parts = [
     ...(issuerRef === undefined ? [] : ["issuer", issuerRef]),
@@ -45,7 +45,7 @@ export function directoryPath({ issuerRef, role, externalPolicy }: Directory): s
   return parts.map(encodeURIComponent).join("/")
 }
 
-/** The directory of a path that `directoryPath` has made. */
+/** Parses a path that `directoryPath` returned. */
 export function directoryAt(path: string): Directory {
   const parts = path.split("/").slice(0, -1).map(decodeURIComponent)
   const named = (word: string): string | undefined => (parts[0] === word ? parts.splice(0, 2)[1] : undefined)
@@ -59,20 +59,20 @@ export function directoryAt(path: string): Directory {
   }
 }
 
-/** Who decides what a certificate says. */
+/** Decides the content of a certificate: a role or an external policy service. */
 export type Decider =
-  /** The name is null where every proved name is signed. */
+  /** `name` is null if every proved name is signed, without a role. */
   | { readonly kind: "role"; readonly name: string | null; readonly role: Role; readonly issuer: ParsedIssuer }
   | { readonly kind: "external-policy"; readonly policy: string | undefined; readonly issuerRef: string | undefined }
 
 export interface OpenDirectory {
   readonly decider: Decider
-  /** Roles that an order may choose in the place of the directory's own. */
+  /** Roles that an order may select instead of the directory's own. */
   readonly profiles: ReadonlyMap<string, Role>
 }
 
 export interface ServerRules {
-  /** `SERVICE_DISABLE_PUBLIC_ACME`: nobody gets an account without a binding. */
+  /** `SERVICE_DISABLE_PUBLIC_ACME`: accounts require an external account binding. */
   readonly requiresBinding: boolean
 }
 
@@ -83,7 +83,7 @@ export const eabPolicyOf = ({ eabPolicy }: AcmeSettings, { requiresBinding }: Se
 export const isServed = ({ mount, settings }: MountSnapshot): boolean =>
   settings.acme.enabled && acmeObstacle({ mount, clusterPath: settings.cluster.path }) === undefined
 
-/** Throws `AcmeProblem` for a directory that there is not, or that the settings do not allow. */
+/** Throws `AcmeProblem` if the directory does not exist or the settings do not allow it. */
 export function openDirectory(snapshot: MountSnapshot, directory: Directory): OpenDirectory {
   const { settings } = snapshot
   const policy = policyOf(settings.acme, directory)
@@ -104,7 +104,7 @@ export function openDirectory(snapshot: MountSnapshot, directory: Directory): Op
       const issuer = chosen ?? namedIssuer(snapshot, role.issuerRef)
       return {
         decider: { kind: "role", name: policy.role, role, issuer },
-        // A directory of one role offers that role.
+        // A directory of one role offers only that role.
         profiles: directory.role === undefined ? profilesOf(snapshot) : new Map([[policy.role, role]]),
       }
     }
@@ -115,7 +115,7 @@ export function openDirectory(snapshot: MountSnapshot, directory: Directory): Op
   }
 }
 
-/** The decider of an order, which may have chosen a profile. Throws `invalidProfile`. */
+/** Returns the decider of an order, which may have selected a profile. Throws `invalidProfile`. */
 export function deciderFor(
   snapshot: MountSnapshot,
   directory: Directory,
@@ -147,7 +147,7 @@ function policyOf(settings: AcmeSettings, { role, externalPolicy }: Directory): 
   return policy
 }
 
-/** Roles are open to those who may list them, and no further: whether one exists is told only where it may be used. */
+/** Answers alike for missing and forbidden roles, because only callers that may list roles may know which exist. */
 function usableRole({ roles, settings }: MountSnapshot, name: string): Role {
   const role = roles.get(name)
   if (role === undefined || !allows(settings.acme.allowedRoles, name))
@@ -180,24 +180,24 @@ function namedIssuer(snapshot: MountSnapshot, reference: string): ParsedIssuer {
   throw new AcmeProblem("malformed", `The mount has no ${missing}, so this directory issues nothing.`, { status: 404 })
 }
 
-/** Of `sign-verbatim`: what a client has proved it has, and nothing else, is in the certificate. */
+/** Role of `sign-verbatim`: a certificate contains the proved names and nothing else. */
 const anyProvedName: Role = {
   ...roleDefaults,
   allowAnyName: true,
   requireCn: false,
   keyType: "any",
   clientFlag: false,
-  // `max_ttl` bounds what a client asks for.
+  // `max_ttl` bounds the expiry that a client requests.
   notAfterBound: "permit",
 }
 
-// What clients hand in, read and checked as far as it speaks for itself.
+// Parsing of CSRs and certificates of clients, with the checks that need no other data.
 
 export type ReadCsr = ReturnType<typeof readCsr>
 
 const csrOctetsMaximum = 64 * 1_024
 
-/** Throws `badCSR`. */
+/** Parses a CSR and verifies its signature and key. Throws `badCSR`. */
 export function readCsr(der: Uint8Array) {
   const refuse = (detail: string) => new AcmeProblem("badCSR", detail)
   if (der.length > csrOctetsMaximum) throw refuse("The CSR is too long.")
@@ -213,7 +213,7 @@ export function readCsr(der: Uint8Array) {
   }
 }
 
-/** The refusal of a key that must not be certified. */
+/** Problem of a key that must not be certified. */
 export const badCsrKey = (problem: string) => new AcmeProblem("badCSR", `The CSR is refused: ${problem}.`)
 
 export function readGiven(der: Uint8Array) {
@@ -235,7 +235,7 @@ export function isIssuedByKey(der: Uint8Array, keyIdentifier: Uint8Array): boole
   return own !== undefined && Buffer.compare(own, keyIdentifier) === 0
 }
 
-/** Returns the identifiers of a certificate; undefined where it names anything that no authorization proves, or nothing. */
+/** Returns the identifiers of a certificate, or undefined if it has none, or has names that no authorization can prove. */
 export function identifiersOf({ extensions, subjectName }: Certificate): readonly Identifier[] | undefined {
   const { subjectAltName = [], basicConstraints } = parseExtensionValues(extensions)
   if (basicConstraints?.isCa === true) return undefined

@@ -1,5 +1,5 @@
-// A queue that lies in the store: rows whose turn comes at an instant. A turn is taken by putting the next one off until the
-// attempt must have ended, so that what a server was at when it died is taken up by another, and by itself after a restart.
+// A queue in the database: rows with the time of their next attempt. A server claims a row by postponing the next attempt until this one
+// must have ended. If the server crashes, another server, or the same one after a restart, claims the row then.
 import { logFailure } from "../core/failure-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { formatInstant, type Instant, isAhead, secondMs } from "../core/time.ts"
@@ -8,24 +8,24 @@ import { apart, untraced } from "../core/tracing.ts"
 import { type Turn, turnToleranceMs } from "./acme.ts"
 
 export interface DueWork<Item, Outcome> {
-  /** Begins the events of the log. */
+  /** Prefix of log events. */
   readonly name: string
-  /** Longer than any attempt takes. */
+  /** Longer than any attempt. */
   readonly leaseMs: number
-  /** When the next one's turn comes. */
+  /** Returns the time of the next attempt on any row. */
   nextAt(): Promise<Instant | undefined>
-  /** At most `limit` of those that are due, for whoever is told of them alone. */
+  /** Claims at most `limit` due rows exclusively. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly Item[]>
   attempt(item: Item): Promise<Outcome>
-  /** For the log. */
+  /** Returns fields for the log. */
   describe(item: Item): object
 }
 
-/** At one time. */
+/** Concurrent attempts. */
 const concurrencyMaximum = 64
-/** How soon what other servers have left is found. */
+/** Maximum delay until rows of other servers are found. */
 const pollMs = 10 * secondMs
-/** What has not ended by then goes on elsewhere. */
+/** Attempts that have not ended by then are repeated after their lease. */
 const stopPatienceMs = 10 * secondMs
 
 export class DueQueue<Item, Outcome> {
@@ -34,7 +34,7 @@ export class DueQueue<Item, Outcome> {
   readonly #timers: Timers
   readonly #inFlight = new Set<Promise<unknown>>()
   #reserved = 0
-  /** Something waits in the store for a place here. */
+  /** True if due rows wait in the database for a free place. */
   #crowded = false
   #wakesAt = Number.POSITIVE_INFINITY
   #looking: Promise<void> | undefined
@@ -49,7 +49,7 @@ export class DueQueue<Item, Outcome> {
     this.#schedule(this.#runtime.clock.now() + pollMs)
   }
 
-  /** Something may be due. */
+  /** Checks for due rows now. */
   kick(): void {
     if (this.#stopped) return
     if (this.#looking !== undefined) {
@@ -65,7 +65,7 @@ export class DueQueue<Item, Outcome> {
     })
   }
 
-  /** A place for what is being written down with its turn taken already; undefined where it has to wait in the store. */
+  /** Reserves a place for a row that is inserted with its first turn claimed. Returns undefined if the row must wait in the database. */
   reserve(): Place<Item, Outcome> | undefined {
     if (this.#stopped) return undefined
     if (this.#free() <= 0) {
@@ -87,17 +87,17 @@ export class DueQueue<Item, Outcome> {
     }
   }
 
-  /** There will be something due at an instant. */
+  /** Schedules a check at an instant at which a row will be due. */
   expect(at: Instant): void {
     if (at < this.#wakesAt) this.#schedule(at)
   }
 
-  /** What comes of it, unless that takes longer. */
+  /** Returns the result of `work`, or undefined if it takes longer than `patienceMs`. */
   within<T>(patienceMs: number, work: Promise<T>): Promise<T | undefined> {
     return within(this.#timers, patienceMs, work)
   }
 
-  /** Ends when what is under way has ended, or has had its time. */
+  /** Stops claiming, and waits for running attempts up to a limit. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel()
@@ -124,7 +124,7 @@ export class DueQueue<Item, Outcome> {
       if (next !== undefined && (next <= now || isPutOffByWrongClock) && free > 0) {
         const claimed = await this.#work.claim(now, leasedUntil, free)
         for (const item of claimed) void this.#start(item)
-        // Whatever else is due is looked for when one of these has ended.
+        // Further due rows are claimed when one of these has ended.
         this.#crowded = claimed.length === free
       } else if (next !== undefined) {
         this.#crowded = next <= now
@@ -143,7 +143,7 @@ export class DueQueue<Item, Outcome> {
     if (!this.#stopped) this.#cancel = this.#timers.after(delayMs, () => this.kick())
   }
 
-  /** Undefined for what could not be brought to an end; its turn comes again when this one has run out. */
+  /** Runs an attempt. Returns undefined if it failed; the row is due again when its lease ends. */
   #start(item: Item): Promise<Outcome | undefined> {
     const work = apart(this.#runtime.tracer, this.#work.name, () => this.#work.attempt(item))
       .catch((error: unknown) => {
@@ -164,10 +164,10 @@ export class DueQueue<Item, Outcome> {
 }
 
 export interface Place<Item, Outcome> extends Disposable {
-  /** Once it is written down. */
+  /** Starts the attempt. Call it after the row is committed. */
   start(item: Item): Promise<Outcome | undefined>
 }
 
-/** The turn of what is begun at an instant: taken, where there is a place for it. */
+/** Returns the first turn of a new row: claimed if there is a place, due at once otherwise. */
 export const turnOf = (place: object | undefined, now: Instant, leaseMs: number): Turn =>
   place === undefined ? { attempts: 0, attemptAt: now } : { attempts: 1, attemptAt: now + leaseMs }

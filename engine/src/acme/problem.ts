@@ -1,7 +1,7 @@
-// What an ACME server refuses with (RFC 8555, section 6.7; RFC 7807). Each type has one status, whoever raises it.
+// Problem documents of the ACME server (RFC 8555, section 6.7; RFC 7807). Each type has one status.
 import type { Id } from "../core/ids.ts"
 
-/** Of the namespace `urn:ietf:params:acme:error:`. `alreadyReplaced` is RFC 9773's, `invalidProfile` that of the profiles draft. */
+/** Types in the namespace `urn:ietf:params:acme:error:`. `alreadyReplaced` is from RFC 9773, `invalidProfile` from the profiles draft. */
 export const problemStatuses = {
   accountDoesNotExist: 400,
   alreadyReplaced: 409,
@@ -32,10 +32,10 @@ export const problemStatuses = {
 } as const
 export type ProblemType = keyof typeof problemStatuses
 
-/** A document as it is kept of a challenge or an order, and sent. */
+/** Problem document as stored with a challenge or an order, and as sent. */
 export interface Problem {
   readonly type: ProblemType
-  /** A sentence for people; nothing that a stranger's server has answered stands in it. */
+  /** A sentence for people. It contains nothing that a third-party server answered. */
   readonly detail: string
   readonly subproblems?: readonly Subproblem[]
 }
@@ -46,12 +46,12 @@ export interface Subproblem extends Problem {
 
 export interface ProblemOptions {
   readonly subproblems?: readonly Subproblem[]
-  /** Where the type's own does not fit: 404 for what is not there, 409 for a key that is another account's. */
+  /** Overrides the status of the type: 404 for missing resources, 409 for the key of another account. */
   readonly status?: number
   readonly retryAfterMs?: number
-  /** Of the account that is in the way, by its id. */
+  /** Account that conflicts with the request. */
   readonly accountId?: Id<"acct">
-  /** With `badSignatureAlgorithm`, those that are taken. */
+  /** Supported algorithms, with `badSignatureAlgorithm`. */
   readonly algorithms?: readonly string[]
 }
 
@@ -75,6 +75,6 @@ export const unauthorized = (detail: string): AcmeProblem => new AcmeProblem("un
 /** RFC 8555, section 7.3.6: a request of an account that is deactivated, or disabled, is answered with 401. */
 export const accountNotValid = (status: string): AcmeProblem =>
   new AcmeProblem("unauthorized", `The account is ${status}.`, { status: 401 })
-/** Of another account, or not there at all: nobody is told which. */
+/** Missing resources and those of other accounts have the same answer. */
 export const nothingThere = (what: string): AcmeProblem =>
   new AcmeProblem("malformed", `There is no such ${what}.`, { status: 404 })

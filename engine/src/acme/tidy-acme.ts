@@ -7,7 +7,7 @@ export const acmeTidySteps: AcmeTidySteps<AcmeRepositories> = {
   "ACME accounts": removeAccounts,
 }
 
-/** Orders are kept for as long as their certificates. */
+/** Orders are stored as long as their certificates. */
 async function removeOrders(step: TidyStep): Promise<StepWrite<AcmeRepositories>> {
   const { run, now, limit } = step
   return async ({ acmeOrders: orders, acmeAuthorizations }) => {

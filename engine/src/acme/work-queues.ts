@@ -1,4 +1,4 @@
-// What goes on without a request: whatever lies in these queues is in the store, and any server takes it up.
+// Queues of work without a request. The database stores them, and every server processes them.
 import type { Instant } from "../core/time.ts"
 import type { ClaimedChallenge, ClaimedOrder } from "./acme.ts"
 import type { DueQueue } from "./due-queue.ts"
@@ -14,12 +14,12 @@ export interface AcmeQueues {
 export type ValidationQueue = DueQueue<ClaimedChallenge, SettledChallenge | undefined>
 export type FinalizationQueue = DueQueue<FinalizableOrder, Finalized | undefined>
 
-/** What a challenge stays from then on. */
+/** Final state of a challenge. */
 export type SettledChallenge =
   | { readonly status: "valid"; readonly validatedAt: Instant }
   | { readonly status: "invalid"; readonly error: Problem }
 
-/** With its request as it was read, and what was said to it, by who has just done so. */
+/** Order with the parsed CSR and its approval, if the same process has just handled the request. */
 export type FinalizableOrder = ClaimedOrder & { readonly request?: ReadCsr; readonly approval?: Approval | undefined }
 
 export type Finalized =

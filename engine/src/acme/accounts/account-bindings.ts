@@ -1,5 +1,5 @@
-// External account bindings (RFC 8555, section 7.3.4): the holder of a token creates a key, and an ACME client without a token
-// registers with it.
+// External account bindings (RFC 8555, section 7.3.4): the holder of a token creates a key, and an ACME client without a token registers
+// with it.
 import { invalid, notFound, unprocessable } from "../../core/errors.ts"
 import { newUuid } from "../../core/ids.ts"
 import { dayMs, type Instant } from "../../core/time.ts"
@@ -9,10 +9,10 @@ import type { AcmeRepositories } from "../acme-context.ts"
 import { type Directory, directoryPath, openDirectory } from "../directory.ts"
 import { AcmeProblem } from "../problem.ts"
 
-/** What is listed of one: its key is told once. */
+/** Listed form of a binding. The key is returned only when it is created. */
 export interface AccountBindingView {
   readonly id: string
-  /** Below the mount: `roles/web/acme/directory`. */
+  /** Path below the mount: `roles/web/acme/directory`. */
   readonly acmeDirectory: string
   readonly createdAt: Instant
 }
@@ -22,9 +22,9 @@ export interface NewAccountBinding extends AccountBindingView {
 }
 
 export interface AccountBindings {
-  /** For one account in the directory, which must be one that the settings allow. `ttlMs` 0, or none: it waits for ever. */
+  /** Creates a binding for one account in the directory, which the settings must allow. Without `ttlMs`, or with 0, it does not expire. */
   create(directory: Directory, options?: { readonly ttlMs?: number }): Promise<NewAccountBinding>
-  /** Those that wait to be used, by id. */
+  /** Lists unused bindings by id. */
   list(): Promise<readonly AccountBindingView[]>
   delete(id: string): Promise<void>
 }

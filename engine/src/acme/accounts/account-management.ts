@@ -61,7 +61,7 @@ export class ManagedAccountService implements ManagedAccounts {
       const changed = { ...account, status, statusAt: now }
       await stores.acmeAccounts.change(account.id, changed)
       if (status === "revoked") {
-        // As where its holder deactivates it (RFC 8555, section 7.3.6).
+        // Same effects as a deactivation by the holder (RFC 8555, section 7.3.6).
         await stores.acmeAuthorizations.deactivateAll(account.id)
         await stores.acmeOrders.failAll(account.id, { type: "unauthorized", detail: "The account has been disabled." })
       }

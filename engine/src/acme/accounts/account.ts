@@ -7,7 +7,7 @@ import { AcmeProblem } from "../problem.ts"
 
 export type AcmeAccountId = Id<"acct">
 
-/** `deactivated` by its holder, `revoked` by whoever runs the authority (RFC 8555, section 7.1.2). */
+/** `deactivated` by its holder, `revoked` by an administrator of the CA (RFC 8555, section 7.1.2). */
 export type AccountStatus = "valid" | "deactivated" | "revoked"
 
 export interface AcmeAccount {
@@ -21,15 +21,15 @@ export interface AcmeAccount {
   readonly status: AccountStatus
   readonly contact: readonly string[]
   readonly termsOfServiceAgreed: boolean
-  /** The binding it was made with, as the client sent it (RFC 8555, section 7.1.2), and its key identifier. */
+  /** Binding that the account was created with, as the client sent it (RFC 8555, section 7.1.2), and its key identifier. */
   readonly externalAccountBinding: object | null
   readonly bindingId: string | null
   readonly createdAt: Instant
-  /** Since when its status is what it is. */
+  /** Time of the last change of `status`. */
   readonly statusAt: Instant
 }
 
-/** What a request that is signed as the account hinges on. */
+/** Members of an account that decide if a request signed with its key is accepted. */
 export type AccountStanding = Pick<AcmeAccount, "id" | "mountId" | "directory" | "thumbprint" | "status" | "bindingId">
 
 const contactsMaximum = 10
@@ -54,8 +54,8 @@ export function readContact(value: unknown): readonly string[] {
   })
 }
 
-// Keys of accounts that signed lately. Whoever signs with one of them is who he says, as long as the account has it still: that is
-// found out where the request takes effect, so that what stands here may be out of date, here or on another server.
+// Cache of the keys of accounts that signed recently. An entry may be outdated, because this or another server changed the account. The
+// transaction of each request therefore checks that the account still has the key.
 
 export interface AccountKey {
   readonly jwk: PublicJwk
@@ -68,7 +68,7 @@ const keysMaximum = 1_000
 export class AccountKeys {
   readonly #keys = new LRUCache<AcmeAccountId, AccountKey & { readonly scope: string }>({ max: keysMaximum })
 
-  /** `scope` is the directory that it belongs to. */
+  /** `scope` identifies the directory of the account. */
   of(scope: string, id: AcmeAccountId): AccountKey | undefined {
     const known = this.#keys.get(id)
     return known?.scope === scope ? known : undefined

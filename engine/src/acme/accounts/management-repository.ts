@@ -1,4 +1,4 @@
-// What administrators look at and put an end to, across accounts and directories of a mount.
+// Repositories for administration across all accounts and directories of a mount.
 import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { MountId } from "../../pki/mounts/mount.ts"
@@ -6,7 +6,7 @@ import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { AcmeAccount, AcmeAccountId } from "./account.ts"
 import type { AcmeOrder, AcmeOrderId } from "../orders/order.ts"
 
-/** In the order of ids, from behind one; empty: from the first. */
+/** Page in the order of ids, after an id; an empty `after` begins with the first. */
 export interface IdPage {
   readonly after: string
   readonly limit: number
@@ -14,23 +14,23 @@ export interface IdPage {
 
 export interface AcmeInventoryRepository {
   accounts(mountId: MountId, page: IdPage): Promise<readonly AcmeAccount[]>
-  /** With its orders and authorizations; false where there is none. */
+  /** Removes an account with its orders and authorizations. Returns false if it does not exist. */
   removeAccount(mountId: MountId, id: AcmeAccountId): Promise<boolean>
-  /** Of all accounts, or of one. */
+  /** Returns orders of one account, or of all if `accountId` is undefined. */
   orders(mountId: MountId, accountId: AcmeAccountId | undefined, page: IdPage): Promise<readonly AcmeOrder[]>
   newestOrders(accountId: AcmeAccountId, limit: number): Promise<readonly AcmeOrder[]>
   order(mountId: MountId, id: AcmeOrderId): Promise<AcmeOrder | undefined>
   removeOrder(mountId: MountId, id: AcmeOrderId): Promise<boolean>
 }
 
-/** That certificates are to be renewed before their time, until somebody withdraws it. */
+/** Request to renew certificates early, in force until it is withdrawn. */
 export interface RenewalSignal {
   readonly id: string
   readonly mountId: MountId
-  /** Of all that it has issued; null where serial numbers name them. */
+  /** Issuer whose certificates must be renewed; null if serial numbers name them. */
   readonly issuerId: IssuerId | null
   readonly explanationUrl: string | null
-  /** Certificates that are ordered later are none of those meant. */
+  /** Certificates that were ordered later are not affected. */
   readonly raisedAt: Instant
   readonly renewBy: Instant
 }
@@ -45,7 +45,7 @@ export interface RenewalSignalRepository {
   find(mountId: MountId, id: string): Promise<RenewalSignal | undefined>
   serialNumbers(id: string): Promise<readonly SerialNumber[]>
   remove(mountId: MountId, id: string): Promise<boolean>
-  /** The most urgent of those that mean a certificate of which that much is known. */
+  /** Returns the most urgent signal that affects a certificate. */
   concerning(
     mountId: MountId,
     certificate: {

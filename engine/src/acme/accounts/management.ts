@@ -1,4 +1,4 @@
-// What there is to manage of ACME on a mount, by who has a token. Accounts lie where clients of the public service look for them.
+// Administration of ACME on a mount, with a token. Paths of accounts are those of Vault.
 import type { Instant } from "../../core/time.ts"
 import type { KeyPage } from "../../pki/mounts/key-page.ts"
 import type { AccountBindings } from "./account-bindings.ts"
@@ -15,16 +15,16 @@ export interface AcmeManagement {
 export interface ManagedAccountView {
   readonly id: string
   readonly status: AccountStatus
-  /** Since when its status is what it is. */
+  /** Time of the last change of `status`. */
   readonly statusAt: Instant
   readonly createdAt: Instant
-  /** Below the mount: `roles/web/acme/directory`. */
+  /** Path below the mount: `roles/web/acme/directory`. */
   readonly acmeDirectory: string
-  /** Of its key (RFC 7638). */
+  /** Thumbprint of the account key (RFC 7638). */
   readonly thumbprint: string
   readonly contact: readonly string[]
   readonly termsOfServiceAgreed: boolean
-  /** The key identifier of the binding it was made with. */
+  /** Key identifier of the binding that the account was created with. */
   readonly bindingId: string | null
 }
 
@@ -37,52 +37,58 @@ export interface ManagedOrderView {
   readonly id: string
   readonly accountId: string
   readonly status: OrderStatus
-  /** Names and addresses. */
+  /** DNS names and IP addresses. */
   readonly identifiers: readonly string[]
   readonly createdAt: Instant
-  /** Of one that is valid, when its certificate does. */
+  /** Expiry of the order; of a valid order, that of its certificate. */
   readonly expiresAt: Instant
   readonly profile: string | null
   readonly replaces: string | null
-  /** Of its certificate, in hex with colons. */
+  /** Serial number of its certificate, in hex with colons. */
   readonly serialNumber: string | null
-  /** Why it came to nothing. */
+  /** Reason of the failure. */
   readonly error: string | null
 }
 
 export const ordersShownMaximum = 100
 
-/** Disabled is `revoked` in the words of the RFC; what its holder has deactivated stays that. */
+/** A disabled account is `revoked` in terms of the RFC. Accounts that their holder deactivated cannot be changed. */
 export type ManagedStatus = "valid" | "revoked"
 
 export interface ManagedAccounts {
-  /** By id, at most `recordsMaximum` at once. */
+  /** Lists accounts by id, at most `recordsMaximum` at once. */
   list(page?: KeyPage): Promise<readonly ManagedAccountView[]>
   get(id: string): Promise<ManagedAccountWithOrders>
-  /** To `revoked`, which ends all that it has proved, or back. Throws `unprocessable` for one that is deactivated. */
+  /**
+   * Sets the status to `revoked`, which also ends its authorizations and unfinished orders, or back to `valid`. Throws `unprocessable` for
+   * deactivated accounts.
+   */
   changeStatus(id: string, status: ManagedStatus): Promise<ManagedAccountView>
-  /** With its orders. Certificates stay, and are no longer anybody's to fetch or to revoke by ACME without their key. */
+  /**
+   * Deletes an account with its orders. Its certificates stay. ACME clients can no longer fetch them, and can revoke them only with the
+   * certificate's key.
+   */
   delete(id: string): Promise<void>
 }
 
 export interface ManagedOrders {
-  /** By id, at most `recordsMaximum` at once; of one account where it is named, and none where there is no such. */
+  /** Lists orders by id, at most `recordsMaximum` at once. With `accountId`, only those of this account. */
   list(page?: KeyPage & { readonly accountId?: string }): Promise<readonly ManagedOrderView[]>
   get(id: string): Promise<ManagedOrderView>
-  /** The certificate stays. */
+  /** Deletes an order. Its certificate stays. */
   delete(id: string): Promise<void>
 }
 
 export const recordsMaximum = 1_000
 
 export interface RenewalSignalInput {
-  /** All certificates that it has issued until now. One of this and `serialNumbers` is given. */
+  /** Issuer; affects all certificates that it has issued until now. Exactly one of this and `serialNumbers` is required. */
   readonly issuerRef?: string
-  /** At most `signalledMaximum`, each that of a certificate in the mount. */
+  /** Serial numbers of certificates in the mount, at most `signalledMaximum`. */
   readonly serialNumbers?: readonly string[]
-  /** Over which clients spread their renewals; 0, or none: at once. */
+  /** Period over which clients spread their renewals. Default: 0, at once. */
   readonly withinMs?: number
-  /** Told to clients (RFC 9773, section 4.2). */
+  /** URL that clients receive (RFC 9773, section 4.2). */
   readonly explanationUrl?: string
 }
 
@@ -96,14 +102,14 @@ export interface RenewalSignalView {
 }
 
 export interface RenewalSignals {
-  /** Renewal information of these certificates says from now on that they are to be renewed, whatever their age (RFC 9773). */
+  /** Makes the renewal information of these certificates request their renewal, regardless of their age (RFC 9773). */
   raise(input: RenewalSignalInput): Promise<RenewalSignalView>
-  /** The oldest first. */
+  /** Lists signals, the oldest first. */
   list(): Promise<readonly RenewalSignalView[]>
   get(id: string): Promise<RenewalSignalView & { readonly serialNumbers: readonly string[] }>
   withdraw(id: string): Promise<void>
 }
 
 export const signalledMaximum = 10_000
-/** On one mount at a time. */
+/** Maximum number of signals of a mount. */
 export const signalsMaximum = 1_000

@@ -6,16 +6,16 @@ import { type Instant, isAhead, minuteMs } from "../../core/time.ts"
 import { AcmeProblem } from "../problem.ts"
 
 const lifetimeMs = 60 * minuteMs
-/** Servers of one store may take each other's nonces. */
+/** Servers of one database accept each other's nonces, so their clocks may differ. */
 const toleranceMs = minuteMs
-/** The end of the lifetime in milliseconds, and 10 random octets. An HMAC-SHA256 follows. */
+/** Expiry in milliseconds, and 10 random octets. An HMAC-SHA256 follows. */
 const digestOctets = 16
 const timeOctets = 6
 const nonceText = /^[\w-]{64}$/
 
 export interface NonceAuthority {
   readonly signer: Pick<Signer, "sign" | "verify">
-  /** The mount and the directory for which its nonces count. */
+  /** Mount and directory in which the nonce is valid. */
   readonly scope: string
 }
 
@@ -28,12 +28,12 @@ export function newNonce({ signer, scope }: NonceAuthority, random: RandomSource
 }
 
 export interface ReadNonce {
-  /** Tells it from all others, and begins with the time at which it ends (`endOfNonces`). */
+  /** Unique for each nonce; begins with its expiry (`endOfNonces`). */
   readonly digest: Uint8Array
   readonly expiresAt: Instant
 }
 
-/** Throws `badNonce` for one that is not ours, not this directory's, too old, or of a time to come. */
+/** Throws `badNonce` if the nonce is forged, of another directory, expired, or of a future time. */
 export function readNonce(nonce: string, { signer, scope }: NonceAuthority, now: Instant): ReadNonce {
   const octets = Buffer.from(nonce, "base64url")
   const digest = octets.subarray(0, digestOctets)
@@ -42,7 +42,7 @@ export function readNonce(nonce: string, { signer, scope }: NonceAuthority, now:
     throw badNonce("The nonce is none of this directory's.")
   const expiresAt = digest.readUIntBE(0, timeOctets)
   if (expiresAt <= now) throw badNonce("The nonce is too old.")
-  // It would outlast the record of its use by as much.
+  // Such a nonce would outlive the record of its use.
   if (isAhead(expiresAt, now + lifetimeMs, toleranceMs))
     throw badNonce("The nonce was made while the server's clock was ahead.")
   return { digest, expiresAt }
@@ -50,7 +50,7 @@ export function readNonce(nonce: string, { signer, scope }: NonceAuthority, now:
 
 const signedText = (scope: string, digest: Buffer): string => `acme-nonce\n${scope}\n${digest.toString("base64url")}`
 
-/** Digests of nonces that have ended are less than this, and no others are. */
+/** Returns a bound: exactly the digests of expired nonces are less. */
 export function endOfNonces(now: Instant): Uint8Array {
   const octets = Buffer.alloc(timeOctets)
   octets.writeUIntBE(now + 1, 0, timeOctets)

@@ -1,10 +1,13 @@
-// Which ways lead from a certificate to a root (RFC 8555, section 7.4.2).
+// Chains from a certificate to a root (RFC 8555, section 7.4.2).
 import { chainOf, parentsOf } from "../../pki/issuers/chain.ts"
 import type { ParsedIssuer } from "../../pki/issuers/parsed-issuer.ts"
 import { isSamePublicKey } from "../../x509/public-key.ts"
 import type { CertificateChains } from "../acme.ts"
 
-/** Without the root where there is anything else; then what leads elsewhere, and the whole way to the root. */
+/**
+ * Returns the default chain first, without the root unless the root is all there is. Alternatives follow: the chain with its root, and
+ * chains through cross-signed issuers.
+ */
 export function chainsFrom(issuer: ParsedIssuer | undefined, issuers: readonly ParsedIssuer[]): CertificateChains {
   if (issuer === undefined) return [[]]
   const isSameAuthority = (other: ParsedIssuer) =>

@@ -1,4 +1,4 @@
-// Brings orders that are processing to their end, a certificate or an error (RFC 8555, section 7.4).
+// Finalizes `processing` orders, to a certificate or an error (RFC 8555, section 7.4).
 import type { Audit } from "../../core/audit.ts"
 import { type EngineErrorCode, isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
@@ -23,11 +23,11 @@ export interface FinalizationContext extends AcmeContext {
   readonly timers: Timers
 }
 
-/** Longer than a signature takes by a role, which asks nobody. */
+/** Longer than a signature by a role, which needs no other service. */
 export const roleLeaseMs = 15 * secondMs
-/** Longer than an external policy service may take: its longest time-out, and a signature. */
+/** Longer than the maximum timeout of an external policy service and a signature. */
 export const policyLeaseMs = 150 * secondMs
-/** Waits after each attempt that came to nothing by no fault of the order; then it has failed. */
+/** Delays after attempts that failed through no fault of the order. Without a further delay, the order fails. */
 const retryDelaysMs = [2 * secondMs, 10 * secondMs, 30 * secondMs]
 
 export function finalizationQueue(context: FinalizationContext): FinalizationQueue {
@@ -59,7 +59,7 @@ const lifeOf = ({ runtime }: FinalizationContext, { createdAt }: ClaimedOrder): 
   // A clock may step back.
   Math.max(0, runtime.clock.now() - createdAt)
 
-/** What has come of it, or when to try once more; undefined where others have seen to it. */
+/** Returns the result, or the time of the next attempt. Returns undefined if another server already handled the order. */
 async function finalize(
   context: FinalizationContext,
   { request, approval, ...order }: FinalizableOrder,
@@ -100,7 +100,7 @@ async function giveUp(
   return isFailed ? { status: "invalid", error: problem } : undefined
 }
 
-/** What may be otherwise in a moment. */
+/** Codes of errors that may be temporary. */
 const passing: ReadonlySet<EngineErrorCode> = new Set([
   "busy",
   "internal",
@@ -112,7 +112,7 @@ const passing: ReadonlySet<EngineErrorCode> = new Set([
 
 const passingProblems: ReadonlySet<ProblemType> = new Set(["dns"])
 
-/** Not where it stays true however often it is tried. */
+/** Returns true for errors that a retry may resolve. */
 function mayPass(error: unknown): boolean {
   if (error instanceof AcmeProblem) return passingProblems.has(error.problem.type)
   return !isEngineError(error) || passing.has(error.code)

@@ -1,22 +1,22 @@
-// What an order may name (RFC 8555, section 7.1.3; RFC 8738).
+// Identifiers of orders (RFC 8555, section 7.1.3; RFC 8738).
 import { isWildcardLabel, toDnsName } from "../../pki/names/host-names.ts"
 import { formatIpAddress, parseIpAddress } from "../../pki/names/ip-address.ts"
 import { AcmeProblem } from "../problem.ts"
 
 export interface Identifier {
   readonly type: "dns" | "ip"
-  /** Lower case; an address as RFC 5952 writes it. A wildcard begins with `*.`. */
+  /** Lower case; an address in the form of RFC 5952. A wildcard begins with `*.`. */
   readonly value: string
 }
 
-/** What is proved: a wildcard by its base (RFC 8555, section 7.1.4). */
+/** Identifier of an authorization: a wildcard is proved by its base (RFC 8555, section 7.1.4). */
 export interface ProvedIdentifier extends Identifier {
   readonly wildcard: boolean
 }
 
 const isType = (type: unknown): type is Identifier["type"] => type === "dns" || type === "ip"
 
-/** Throws `unsupportedIdentifier`, or `malformed` for what is no name or address as it stands. */
+/** Throws `unsupportedIdentifier`, `rejectedIdentifier`, or `malformed` if the value is not a name or an address. */
 export function readIdentifier(type: unknown, value: unknown): Identifier {
   if (!isType(type)) throw new AcmeProblem("unsupportedIdentifier", `Identifiers are of the type "dns" or "ip".`)
   if (typeof value !== "string" || value === "" || value.length > valueMaximum)
@@ -28,7 +28,7 @@ const valueMaximum = 255
 
 function readName(value: string): string {
   const refuse = (why: string) => new AcmeProblem("rejectedIdentifier", `${JSON.stringify(value)} ${why}.`)
-  // Whoever has a name in other letters asks for its A-labels (RFC 8555, section 7.1.4).
+  // Clients must send A-labels for names with other letters (RFC 8555, section 7.1.4).
   if (/[^\x21-\x7e]/.test(value)) throw refuse("is no name of ASCII letters; write other letters as A-labels (xn--…)")
   if (parseIpAddress(value) !== undefined || /^\d+(\.\d+){3}\.?$/.test(value))
     throw refuse('is an address, which is an identifier of the type "ip"')
@@ -43,7 +43,7 @@ function readName(value: string): string {
 }
 
 /**
- * Whether the last label holds no letter, or is a hexadecimal number. `inet_aton` and the URL standard read such names as IPv4
+ * Returns true if the last label holds no letter, or is a hexadecimal number. `inet_aton` and the URL standard read such names as IPv4
  * addresses (`127.1`, `0x7f.1`, `2130706433`), and no top-level domain is one (RFC 3696, section 2).
  */
 const endsInNumber = (name: string): boolean => /(?:^|\.)(?:[^a-z.]+|0x[0-9a-f]*)$/.test(name)
@@ -59,7 +59,7 @@ function readAddress(value: string): string {
   return formatIpAddress(octets)
 }
 
-/** Sorted, each once: two orders for the same names are for the same certificate. */
+/** Sorts and removes duplicates, so that two orders for the same names have equal identifiers. */
 export function distinctIdentifiers(identifiers: readonly Identifier[]): readonly Identifier[] {
   const byText = new Map(identifiers.map((identifier) => [`${identifier.type} ${identifier.value}`, identifier]))
   return [...byText].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, identifier]) => identifier)

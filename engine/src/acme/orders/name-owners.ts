@@ -1,5 +1,5 @@
-// Whether the owners of names let this authority issue (RFC 8659): they are asked when a name is proved, and once more before a
-// certificate is signed where that was too long ago. "Before issuing a certificate, a compliant CA MUST check" (section 3).
+// Checks CAA records (RFC 8659) when a name is proved, and again before a certificate is signed if the first check is too old. "Before
+// issuing a certificate, a compliant CA MUST check" (section 3).
 import { secondMs } from "../../core/time.ts"
 import { type Timers, within } from "../../core/timers.ts"
 import type { MountSnapshot } from "../../pki/mounts/mount-snapshot.ts"
@@ -14,7 +14,7 @@ import {
   type NetworkTerms,
 } from "../validation/validation.ts"
 
-/** Longer than the owners of an order's names are asked. */
+/** Longer than the CAA checks of all names of an order. */
 export const ownersLeaseMs = 60 * secondMs
 
 export interface OwnerQuestion {
@@ -30,7 +30,10 @@ export const networkTermsOf = ({ settings: { acme } }: MountSnapshot): NetworkTe
 
 export const asksOwners = ({ settings: { acme } }: MountSnapshot): boolean => acme.caaIdentities.length > 0
 
-/** How the owner of a name is asked; undefined for an address, which has none, and where nobody is asked. */
+/**
+ * Returns the terms of the CAA check of a name. Returns undefined for an address, which has no CAA records, and if the mount has no
+ * `caa_identities`.
+ */
 export const questionFor = (
   snapshot: MountSnapshot,
   { type }: ProvedIdentifier,
@@ -42,7 +45,7 @@ export const questionFor = (
     : undefined
 }
 
-/** Throws `caa` where an owner has decided otherwise meanwhile, or `dns` where that cannot be found out in time. */
+/** Throws `caa` if the records of a name forbid to issue, or `dns` if they cannot be read in time. */
 export async function rejectUnlessOwnersAgree(
   questions: readonly OwnerQuestion[],
   { network, terms, timers }: { readonly network: AcmeNetwork; readonly terms: NetworkTerms; readonly timers: Timers },

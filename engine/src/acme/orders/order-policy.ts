@@ -38,8 +38,8 @@ export interface Asked extends AskedValidity {
 }
 
 /**
- * Checks an order before anything is proved: throws `rejectedIdentifier` with a subproblem for each name, `malformed` for instants
- * that the client asked for, and `serverInternal` where the issuer or its chain can issue nothing.
+ * Checks an order before anything is proved. Throws `rejectedIdentifier` with a subproblem for each name, and `malformed` for requested
+ * instants. Throws `serverInternal` if the issuer or its chain cannot issue.
  */
 export function rejectUnissuable(asked: Asked, terms: OrderTerms): void {
   const key = suitableKey(terms.role)
@@ -66,19 +66,19 @@ function problemOf(refusal: EngineError, asked: Asked, terms: OrderTerms, key: K
   )
 }
 
-/** Returns the problem of an order whose instants alone are refused; undefined where something else is. */
+/** Returns the problem if only instants are rejected; undefined otherwise. */
 function validityProblem({ faults, message }: EngineError, { notBefore, notAfter }: AskedValidity) {
   if (!faults.every(isValidityFault)) return undefined
   return new AcmeProblem(notBefore === null && notAfter === null ? "serverInternal" : "malformed", message)
 }
 
-/** What a CSR was found to be allowed, for as long as the mount is the same. */
+/** Approval of a CSR. It is valid only for the same snapshot of the mount. */
 export interface Approval {
   readonly under: MountSnapshot
   readonly approved: ApprovedRequest
 }
 
-/** Of a CSR whose signature is verified. Throws `badCSR`, or as for a new order where no CSR could be signed. */
+/** Approves a CSR whose signature is verified. Throws `badCSR`, or the problems of `rejectUnissuable` if no CSR could be signed. */
 export function approveCsr(
   asked: Asked,
   { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
@@ -94,7 +94,7 @@ export function approveCsr(
     const ofInstants = validityProblem(error, asked)
     if (ofInstants !== undefined) throw ofInstants
     const { problem } = problemOf(error, asked, terms, suitableKey(terms.role))
-    // What is wrong with neither a name nor the issuer is wrong with the CSR.
+    // A fault of neither a name nor the issuer is one of the CSR.
     throw new AcmeProblem(
       problem.type === "malformed" ? "badCSR" : problem.type,
       problem.type === "malformed" ? error.message : problem.detail,
@@ -103,7 +103,7 @@ export function approveCsr(
   }
 }
 
-/** Throws `badCSR`. */
+/** Throws `badCSR` if the CSR is for a CA, or its names differ from the order's. */
 export function rejectOtherCsr(
   identifiers: readonly Identifier[],
   { subjectName, extensionValues }: CertificationRequest,
@@ -145,7 +145,7 @@ function approveNames(
   return approved
 }
 
-/** RFC 8555 leaves the common name to the authority: a wildcard before other names. An address is never one. */
+/** Selects a common name, which RFC 8555 leaves to the CA: a wildcard before other names, and never an address. */
 function commonNameFor(identifiers: readonly Identifier[]): string {
   const names = identifiers.filter(({ type, value }) => type === "dns" && value.length <= subjectMaxima.commonName)
   return (names.find(isWildcard) ?? names[0])?.value ?? ""
@@ -183,7 +183,7 @@ const keyAlone = (key: KeyAlgorithm): CsrFacts => ({
   key,
 })
 
-/** Before there is a CSR, keys are taken for granted. */
+/** Returns a key that the role allows, for checks before there is a CSR. */
 function suitableKey({ keyType, keyBits }: Role): KeyAlgorithm {
   switch (keyType) {
     case "rsa":
@@ -201,8 +201,8 @@ interface Names {
 }
 
 /**
- * What is wrong with the names of a CSR or a certificate for an order, as a sentence about it goes on: they are to be the very
- * names of the order, in the common name or beside it (RFC 8555, section 7.4).
+ * Returns the problem with the names of a CSR or certificate, as the predicate of a sentence, or undefined. The names must be exactly
+ * those of the order, in the common name or the subject alternative names (RFC 8555, section 7.4).
  */
 export function namesProblem(
   identifiers: readonly Identifier[],

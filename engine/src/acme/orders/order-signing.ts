@@ -1,5 +1,5 @@
-// Signs what an order that is processing asks for. Whoever signs has taken its turn; the certificate and the order's end are
-// written in one transaction, so that of two who sign one certificate is kept, and the other was never there.
+// Signs the certificates of `processing` orders. The server has claimed the order. One transaction stores the certificate and completes
+// the order, so if two servers sign, only one certificate is stored.
 import { isEngineError } from "../../core/errors.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
 import type { MountSnapshot } from "../../pki/mounts/mount-snapshot.ts"
@@ -25,11 +25,11 @@ import { unauthorized } from "../problem.ts"
 import { registerCertificate } from "./rate-limits.ts"
 import type { NetworkTerms } from "../validation/validation.ts"
 
-/** The order has come to its end by other hands. */
+/** Another attempt has completed or failed the order. */
 export class TurnLost extends Error {}
 
 export class OrderSigning extends DirectoryService {
-  /** Of whom to find out before it is signed whether they let this authority issue, and how. */
+  /** Returns the CAA checks that are too old and must be repeated before signing. */
   async owners(
     order: ClaimedOrder,
   ): Promise<{ readonly questions: readonly OwnerQuestion[]; readonly terms: NetworkTerms }> {
@@ -53,7 +53,7 @@ export class OrderSigning extends DirectoryService {
     return { questions, terms }
   }
 
-  /** The answer is how long the order is kept. Throws `AcmeProblem` where it has come to nothing. */
+  /** Signs and returns the expiry of the certificate, until which the order is stored. Throws `AcmeProblem` if the order must fail. */
   async sign(order: ClaimedOrder, request: ReadCsr = readCsr(order.csr), approval?: Approval): Promise<Instant> {
     const { decider } = this.issuing(await this.served(), order.profile)
     if (decider.kind === "role") return this.#signByRole(order, request, approval)
@@ -93,7 +93,10 @@ export class OrderSigning extends DirectoryService {
     return notAfter
   }
 
-  /** What the service decides is signed only if it names what was proved, and is kept whatever it says of that. */
+  /**
+   * Signs by decision of the policy service only if its names are the proved ones. The certificate is stored even if the service asks not
+   * to.
+   */
   async #signByPolicy(
     order: ClaimedOrder,
     { parsed }: ReadCsr,
@@ -125,21 +128,21 @@ export class OrderSigning extends DirectoryService {
       return notAfter
     } catch (error) {
       if (isEngineError(error, "unprocessable")) throw unauthorized(error.message)
-      // Its key was blocked in the meantime.
+      // The key was blocked during the attempt.
       if (isEngineError(error, "invalid") && error.faults.some(({ field }) => field?.[0] === "csr"))
         throw badCsrKey(error.message)
       throw error
     }
   }
 
-  /** The certificate ends with its issuer, sooner than role and settings say. */
+  /** Reports a certificate that expires with its issuer, before the expiry that role and settings give. */
   #reportShortened({ id: order }: ClaimedOrder, { id: issuer, parsed }: ParsedIssuer): void {
     this.tools.metrics.shortenedCertificates.add(1)
     const fields = { mount: this.access.mountPath, issuer, notAfter: formatInstant(parsed.notAfter), order }
     this.access.context.runtime.log.warn("acme-certificate-shortened", fields)
   }
 
-  /** Ends the order, and counts its certificate for its names. */
+  /** Completes the order, and counts its certificate for the rate limits of its names. */
   async #complete(
     snapshot: MountSnapshot,
     stores: AcmeRepositories,

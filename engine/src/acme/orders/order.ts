@@ -1,5 +1,5 @@
-// Orders, authorizations and challenges, and how each stands by what is known of it at an instant (RFC 8555, section 7.1.6).
-// What lies in the past ends them without anybody writing it down.
+// Orders, authorizations and challenges, and their status at an instant (RFC 8555, section 7.1.6). Expiry is computed from the time, and
+// not stored.
 import { type Fault, invalid } from "../../core/errors.ts"
 import type { Id } from "../../core/ids.ts"
 import { dayMs, formatInstant, hourMs, type Instant, secondMs } from "../../core/time.ts"
@@ -26,7 +26,7 @@ export interface AcmeOrder {
   readonly id: AcmeOrderId
   readonly mountId: MountId
   readonly accountId: AcmeAccountId
-  /** `open` until it is finalized, `processing` until that is done or has failed. */
+  /** `open` until a client finalizes the order, `processing` until a certificate is issued or the order fails. */
   readonly state: "open" | "processing" | "valid" | "invalid"
   readonly createdAt: Instant
   readonly expiresAt: Instant
@@ -34,12 +34,12 @@ export interface AcmeOrder {
   readonly notBefore: Instant | null
   readonly notAfter: Instant | null
   readonly profile: string | null
-  /** The certificate that this one is to come after (RFC 9773, section 5), as its unique identifier there. */
+  /** Identifier of the certificate that this order renews (RFC 9773, section 5). */
   readonly replaces: string | null
-  /** DER, from the moment it is finalized. */
+  /** DER; set when the order is finalized. */
   readonly csr: Uint8Array | null
   readonly serialNumber: SerialNumber | null
-  /** Why it was given up while it was processing. */
+  /** Reason why the order failed while it was processing. */
   readonly error: Problem | null
 }
 
@@ -53,16 +53,16 @@ export interface Authorization {
   readonly expiresAt: Instant
 }
 
-/** For how long what is proved serves the orders of the same account, unless CAA records are to be looked at. */
+/** Time for which a successful authorization serves later orders of the account, unless CAA records must be checked. */
 export const validityMs = 30 * dayMs
-/** For how long it counts what CAA records have said when a name was proved; public authorities look again as soon. */
+/** Time for which a CAA check is valid. Public CAs repeat it as soon. */
 export const caaValidityMs = 8 * hourMs
 
-/** What was proved no later than this says nothing any more of CAA records, which are asked for this authority since then. */
+/** Returns the time up to which CAA checks no longer count. Checks before the last change of `caa_identities` never count. */
 export const caaHorizon = (now: Instant, { identitiesChangedAt }: CaaHistory): Instant =>
   Math.max(now - caaValidityMs, identitiesChangedAt - 1)
 
-/** Whether what CAA records said when the name was proved does not count any more. An address has none. */
+/** Returns true if the CAA check of a proved name is too old. An address has none. */
 export const isCaaOld = (
   { identifier, state, expiresAt }: Pick<Authorization, "identifier" | "state" | "expiresAt">,
   now: Instant,
@@ -75,19 +75,19 @@ export interface Challenge {
   readonly token: string
   readonly status: ChallengeStatus
   readonly validatedAt: Instant | null
-  /** Of the last attempt. */
+  /** Error of the last attempt. */
   readonly error: Problem | null
-  /** How many attempts there were. */
+  /** Number of attempts so far. */
   readonly attempts: number
 }
 
-/** Once proved, or failed, it stays that; nobody proves anything for one that has expired. */
+/** Returns the status at an instant. A pending authorization that expires is `invalid`, a valid one `expired`. */
 export function authorizationStatusOf({ state, expiresAt }: Authorization, now: Instant): AuthorizationStatus {
   if (state === "pending") return expiresAt <= now ? "invalid" : "pending"
   return state === "valid" && expiresAt <= now ? "expired" : state
 }
 
-/** Of the order and the authorizations it asks for. */
+/** Returns the status of an order with authorizations of these statuses. */
 export function orderStatusOf(
   { state, expiresAt }: Pick<AcmeOrder, "state" | "expiresAt">,
   authorizations: readonly AuthorizationStatus[],
@@ -105,16 +105,16 @@ export function challengesFor({ type, wildcard }: ProvedIdentifier): readonly Ch
   return wildcard ? ["dns-01"] : challengeTypes
 }
 
-/** What whoever answers shows (RFC 8555, section 8.1). */
+/** Returns the response that proves control of the key (RFC 8555, section 8.1). */
 export const keyAuthorization = (token: string, thumbprint: string): string => `${token}.${thumbprint}`
 
-// From when until when a certificate of an order is valid: what its role and issuer allow, held to `max_ttl` from end to end. A
-// client that asks for an instant gets it or is refused (RFC 8555, section 7.4).
+// Validity of the certificate of an order: role and issuer bound it, and `max_ttl` bounds the whole lifetime. An instant that a client
+// requests is met or rejected (RFC 8555, section 7.4).
 
 export interface AskedValidity {
   readonly notBefore: Instant | null
   readonly notAfter: Instant | null
-  /** When the order was made; undefined for one that is being made. */
+  /** Creation time of the order; undefined for a new order. */
   readonly createdAt?: Instant
 }
 
@@ -124,13 +124,13 @@ export interface OrderValidityTerms extends Omit<ValidityTerms, "rules" | "beyon
   readonly issuer: NonNullable<ValidityTerms["issuer"]> & { readonly notBefore: Instant }
 }
 
-/** Returns the role's rules as they hold for one order. */
+/** Returns the role's validity rules for one order. */
 export function orderValidityRules(asked: AskedValidity, terms: OrderValidityTerms): ValidityRules {
   const { role, settings, mountTtls, now, issuer } = terms
   const maximumMs = Math.min(role.maxTtlMs || mountTtls.maximumMs, acmeMaxTtlMs(settings))
-  // Back-dating counts as lifetime. It leaves half of a short one.
+  // Back-dating counts as lifetime. A short lifetime loses at most half to it.
   const backdatingMs = Math.min(role.notBeforeDurationMs, maximumMs / 2)
-  // What a client asked for is judged by when it asked.
+  // A requested instant is judged at the time of the request.
   const reference = asked.notBefore === null ? now : (asked.createdAt ?? now)
   const earliest = wholeSecond(Math.max(reference - backdatingMs, issuer.notBefore))
   const begin = Math.max(earliest, asked.notBefore ?? beginOf(asked, { role, now, maximumMs }))
@@ -149,7 +149,9 @@ export function orderValidityRules(asked: AskedValidity, terms: OrderValidityTer
   }
 }
 
-/** Where none is asked for; later than usual where the end that is asked for would be too far away. */
+/**
+ * Returns the begin if the client requests none. It is later than usual if the requested end would otherwise exceed the maximum lifetime.
+ */
 function beginOf(
   { notAfter }: Pick<AskedValidity, "notAfter">,
   { role, now, maximumMs }: { readonly role: Role; readonly now: Instant; readonly maximumMs: number },
@@ -164,8 +166,8 @@ function boundedBy(bound: NotAfterBound, latest: Instant): NotAfterBound {
 }
 
 /**
- * Returns the issuer's end and what it does to a certificate's. A default lifetime is cut to it, as Vault's ACME does where
- * `leaf_not_after_behavior` is `err`; an end that a client asked for is not.
+ * Returns the issuer's end and its effect on a certificate's end. As in Vault's ACME, `leaf_not_after_behavior` `err` truncates a default
+ * lifetime. An end that a client requests is not truncated.
  */
 export function issuerBoundFor(
   { notAfter }: AskedValidity,
@@ -176,7 +178,7 @@ export function issuerBoundFor(
   return { ...issuer, leafNotAfterBehavior: behavior === "truncate" ? "err" : behavior }
 }
 
-/** Throws `EngineError("invalid")` where a certificate would not begin and end as its order asks. */
+/** Throws `EngineError("invalid")` if the certificate would not begin and end as requested. */
 export function rejectOtherValidity(asked: AskedValidity, validity: Validity): void {
   for (const field of ["notBefore", "notAfter"] as const) {
     const instant = asked[field]
@@ -186,7 +188,7 @@ export function rejectOtherValidity(asked: AskedValidity, validity: Validity): v
   }
 }
 
-/** Returns whether a fault is one of instants, and not of names or keys. */
+/** Returns true if the fault is about an instant, and not about names or keys. */
 export const isValidityFault = ({ field }: Fault): boolean =>
   field !== undefined && validityFields.has(String(field[0]))
 const validityFields: ReadonlySet<string> = new Set(["ttlMs", "notBefore", "notAfter"])

@@ -1,6 +1,6 @@
-// How much of a directory one account, one name or one address may use up. What there was is counted by what is stored of it, so
-// that every server on a store counts alike and none forgets. Only what was proved counts against others: orders and failures
-// count for their account, certificates for their names (https://letsencrypt.org/docs/rate-limits/).
+// Rate limits of one account, name or address in a directory. Counts come from the database, so all servers agree and a restart loses
+// nothing. Orders and failures count for their account only. For a name, only issued certificates count, because other accounts can cause
+// orders and failures (https://letsencrypt.org/docs/rate-limits/).
 import { dayMs, hourMs, type Instant, minuteMs } from "../../core/time.ts"
 import type { MountId } from "../../pki/mounts/mount.ts"
 import type { RateLimits } from "../../pki/mounts/acme-settings.ts"
@@ -9,36 +9,36 @@ import { type Identifier, provedBy, type ProvedIdentifier } from "./identifier.t
 import type { AcmeOrderId, AuthorizationId } from "./order.ts"
 import { AcmeProblem } from "../problem.ts"
 
-/** When the last but so many came about, counted from the newest; undefined where there were fewer since an instant. */
+/** Query for the time of the nth newest event. The result is undefined if there are fewer since `since`. */
 export interface Nth {
   readonly since: Instant
-  /** What a server stored while its clock was ahead does not count. */
+  /** Events after this instant, stored while a server's clock was ahead, do not count. */
   readonly until: Instant
-  /** From 1 on. */
+  /** Position counted from the newest event, from 1. */
   readonly nth: number
 }
 
 export interface AcmeRateRepository {
   orderOfAccount(accountId: AcmeAccountId, asked: Nth): Promise<Instant | undefined>
-  /** By when the authorization was made that has failed. */
+  /** Queries failed authorizations by creation time. */
   failure(accountId: AcmeAccountId, identifier: ProvedIdentifier, asked: Nth): Promise<Instant | undefined>
   registration(mountId: MountId, source: string, asked: Nth): Promise<Instant | undefined>
-  /** Remembered for as long as it counts. */
+  /** Stores an event until it no longer counts. */
   register(registration: Registration): Promise<void>
-  /** Those before an instant, which no limit looks at; the answer is how many, at most `limit`. */
+  /** Removes events before an instant, which no limit counts. Returns their number, at most `limit`. */
   sweep(before: Instant, limit: number): Promise<number>
 }
 
-/** An account that was made, an authorization that was asked for ahead of any order, or a certificate that was issued for a name. */
+/** Event that counts: a new account, an authorization without an order, or a certificate for a name. */
 export interface Registration {
   readonly id: string
   readonly mountId: MountId
-  /** The client's address for an account, the account's id for an authorization, the name for a certificate. */
+  /** Client address of an account, account id of an authorization, or name of a certificate. */
   readonly source: string
   readonly at: Instant
 }
 
-/** What each says where it is reached, and over which time it counts. */
+/** Setting, time window and message of a limit. */
 interface Limit {
   readonly setting: keyof RateLimits
   readonly windowMs: number
@@ -77,17 +77,17 @@ const limits = {
   },
 } as const satisfies Readonly<Record<string, Limit>>
 
-/** After which registrations are forgotten. */
+/** Time after which no limit counts a registration. */
 export const registrationsCountMs = Math.max(
   limits.accountsPerAddress.windowMs,
   limits.authorizationsPerAccount.windowMs,
   limits.ordersPerName.windowMs,
 )
 
-/** Servers of one store count for each other. */
+/** All servers of a database count together, so their clocks may differ. */
 const toleranceMs = minuteMs
 
-/** Throws `rateLimited` where as many have been as there may be, and says when the oldest of them counts no more. */
+/** Throws `rateLimited` if the limit is reached, with the time until the oldest event no longer counts. */
 async function rejectBeyond(
   limit: keyof typeof limits,
   settings: RateLimits,
@@ -135,7 +135,7 @@ interface Issued {
   readonly now: Instant
 }
 
-/** A name and its wildcard are one. */
+/** A name and its wildcard count as one. */
 const distinctNames = (identifiers: readonly ProvedIdentifier[]): readonly ProvedIdentifier[] => [
   ...new Map(identifiers.map((identifier) => [sourceOf(identifier), identifier])).values(),
 ]
@@ -160,7 +160,7 @@ export const rejectFailuresBeyond = (
     find: (nth) => acmeRates.failure(accountId, identifier, nth),
   })
 
-/** Throws `rateLimited` like the others, and counts this one, where there is such a limit and an address. */
+/** Throws `rateLimited`, or counts the account, if its address is known and limited. */
 export async function registerWithin(
   settings: RateLimits,
   stores: { readonly acmeRates: AcmeRateRepository },
@@ -169,7 +169,7 @@ export async function registerWithin(
   if (address !== undefined) await registerOf("accountsPerAddress", settings, stores, { ...made, source: address })
 }
 
-/** The same of one that is asked for ahead of any order: those of orders are limited with them. */
+/** Does the same for an authorization without an order. Authorizations of orders are limited by the limit of orders. */
 export const registerAuthorizationWithin = (
   settings: RateLimits,
   stores: { readonly acmeRates: AcmeRateRepository },

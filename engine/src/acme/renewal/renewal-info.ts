@@ -1,4 +1,4 @@
-// When a certificate is best renewed (RFC 9773).
+// Suggested renewal windows (RFC 9773).
 import { hourMs, type Instant, secondMs } from "../../core/time.ts"
 import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import type { RenewalInfo } from "../acme.ts"
@@ -6,9 +6,9 @@ import type { RenewalSignal } from "../accounts/management-repository.ts"
 import { malformed } from "../problem.ts"
 
 /**
- * Reads the authority key identifier and the serial number, each in base64url (RFC 9773, section 4.1). The serial number is the
- * content of a DER INTEGER, so that a certificate has one identifier: positive, with a leading zero octet only where the sign needs
- * one (X.690, section 8.3.2).
+ * Reads the authority key identifier and the serial number, each in base64url (RFC 9773, section 4.1). The serial number is the content
+ * of a DER INTEGER, so that a certificate has one identifier: positive, with a leading zero octet only where the sign needs one (X.690,
+ * section 8.3.2).
  */
 export function readCertificateId(text: string): {
   readonly keyIdentifier: Uint8Array
@@ -29,15 +29,18 @@ export function readCertificateId(text: string): {
   return { keyIdentifier: Buffer.from(key, "base64url"), serialNumber }
 }
 
-/** How soon a client asks again: often enough to find the window of a short life, which lasts a ninth of it at least. */
+/**
+ * Returns the polling interval. It must be short enough to meet the window of a short-lived certificate, which lasts at least a ninth of
+ * the lifetime.
+ */
 const retryAfterFor = (lifeMs: number): number => Math.min(6 * hourMs, Math.max(secondMs, lifeMs / 24))
 
 interface Circumstances {
   readonly now: Instant
-  /** It is revoked, or its issuer is. */
+  /** True if the certificate or its issuer is revoked. */
   readonly isDue: boolean
   readonly serialNumber: SerialNumber
-  /** That it is to be renewed before its time. */
+  /** Signal to renew early. */
   readonly signal?: Pick<RenewalSignal, "raisedAt" | "renewBy" | "explanationUrl"> | undefined
 }
 
@@ -47,8 +50,8 @@ interface Life {
 }
 
 /**
- * Around two thirds of the lifetime, and over by the time a ninth of it is left, unless it is wanted sooner. What is due at once
- * has a window that lies behind. No window leaves the certificate's life.
+ * Returns a window that begins at two thirds of the lifetime and ends when at least a ninth of it is left. A signal may move it forward.
+ * Renewals that are due at once have a window in the past. No window exceeds the validity of the certificate.
  */
 export function renewalWindow(
   { notBefore, notAfter }: Life,
@@ -59,7 +62,8 @@ export function renewalWindow(
   const retryAfterMs = retryAfterFor(lifeMs)
   if (isDue) return { ...windowBehind(Math.min(now, notAfter), notBefore), explanationUrl, retryAfterMs }
   const start = wholeSecond(notBefore + (lifeMs * 2) / 3)
-  // The same for everybody who asks, and different between certificates, so that those of one moment do not come at once.
+  // Derived from the serial number: constant for a certificate, and different for certificates that were issued together, so that their
+  // renewals are spread.
   const spread = Number.parseInt(serialNumber.slice(-2), 16) / 256
   const end = wholeSecond(start + (lifeMs * (1 + spread)) / 9)
   const usual = withinLife({ start, end: Math.max(end, start + secondMs) }, notAfter)
@@ -77,7 +81,7 @@ interface Window {
   readonly end: Instant
 }
 
-/** A window lasts a second, where the life does. */
+/** Limits a window to the validity. It still lasts at least one second. */
 const withinLife = ({ start, end }: Window, notAfter: Instant): Window =>
   end <= notAfter ? { start, end } : { start: Math.min(start, notAfter - secondMs), end: notAfter }
 

@@ -1,4 +1,4 @@
-// Looks at challenges whose turn has come.
+// Validates due challenges.
 import { type Instant, secondMs } from "../../core/time.ts"
 import type { Timers } from "../../core/timers.ts"
 import type { MountSnapshot } from "../../pki/mounts/mount-snapshot.ts"
@@ -22,9 +22,9 @@ export interface ValidationContext extends Pick<
   readonly timers: Timers
 }
 
-/** Longer than any attempt takes. */
+/** Longer than any attempt. */
 export const validationLeaseMs = 60 * secondMs
-/** Waits after the first and the second attempt; then it has failed. */
+/** Delays after the first and the second attempt. After the third, the challenge fails. */
 const retryDelaysMs = [3 * secondMs, 10 * secondMs]
 
 export function validationQueue(context: ValidationContext): ValidationQueue {
@@ -49,7 +49,7 @@ export function validationQueue(context: ValidationContext): ValidationQueue {
   return queue
 }
 
-/** What has come of it, or when to look once more, if that may help; undefined where others have seen to it. */
+/** Returns the result, or the time of the next attempt. Returns undefined if another server already handled the challenge. */
 async function look(
   context: ValidationContext,
   challenge: ClaimedChallenge,
@@ -72,7 +72,7 @@ async function look(
   const { outcome, endedCount } = await storage.transact(
     async ({ acmeAuthorizations, acmeOrders }): Promise<Settling> => {
       if (problem === undefined) {
-        // From its begin on: settings that changed meanwhile were not those that it was looked at by.
+        // Counts from the start of the attempt, because settings that changed during it did not apply to it.
         const isSettled = await acmeAuthorizations.succeed(challenge, now, begunAt + validityMs)
         return { outcome: isSettled ? { status: "valid", validatedAt: now } : undefined, endedCount: 0 }
       }
@@ -93,7 +93,7 @@ async function look(
 
 interface Settling {
   readonly outcome: SettledChallenge | Instant | undefined
-  /** Orders that come to nothing with it. */
+  /** Number of orders that became invalid with the challenge. */
   readonly endedCount: number
 }
 
@@ -105,7 +105,10 @@ async function snapshotOf(
   return mount && ((await mountSnapshots.newest(cacheVersions, mount)) ?? mountSnapshots.read(storage, mount))
 }
 
-/** What the owner of a name has decided does not change by itself within seconds. */
+/**
+ * Returns the time of the next attempt, or undefined to give up. CAA records rarely change within seconds, so these problems are not
+ * retried.
+ */
 const retryTime = (attempts: number, { type }: Problem, now: Instant): Instant | undefined => {
   const delayMs = type === "caa" ? undefined : retryDelaysMs[attempts - 1]
   return delayMs === undefined ? undefined : now + delayMs

@@ -1,5 +1,5 @@
-// Whether somebody has what they say they have (RFC 8555, section 8; RFC 8737; RFC 8738; RFC 8659). What is asked of the network
-// comes in by a port; what is made of its answers is here. Nothing that a stranger's server says is repeated to anybody.
+// Validation of challenges and CAA records (RFC 8555, section 8; RFC 8737; RFC 8738; RFC 8659). A port accesses the network; this file
+// evaluates the answers. Problems contain nothing that a third-party server answered.
 import { FetchFailure, type FetchFailureKind } from "../../core/fetch.ts"
 import { secondMs } from "../../core/time.ts"
 import { type Timers, within } from "../../core/timers.ts"
@@ -15,46 +15,46 @@ import type { ProvedIdentifier } from "../orders/identifier.ts"
 import { type ChallengeType, keyAuthorization } from "../orders/order.ts"
 import type { Problem, ProblemType } from "../problem.ts"
 
-/** How a mount lets its challenges be looked at. */
+/** Network settings of a mount for challenges. */
 export interface NetworkTerms {
-  /** Besides those that are always permitted. */
+  /** Ranges in addition to those that are always permitted. */
   readonly permittedRanges: readonly string[]
-  /** Never reached, permitted or not. */
+  /** Ranges that are never reached, even if permitted. */
   readonly excludedRanges: readonly string[]
-  /** Empty: the system's. */
+  /** Address of the resolver; empty for the one of the system. */
   readonly resolver: string
 }
 
 export interface CaaRecord {
   readonly critical: boolean
-  /** In lower case. */
+  /** Lower case. */
   readonly tag: string
   readonly value: string
 }
 
-/** What a server shows before anything is said. */
+/** Result of a TLS handshake. */
 export interface TlsGreeting {
-  /** Agreed upon by ALPN; undefined for none. */
+  /** ALPN protocol; undefined if none was agreed. */
   readonly protocol: string | undefined
   /** DER. */
   readonly certificate: Uint8Array | undefined
 }
 
-/** All of it guarded: what leads where this server may not go throws `FetchFailure`, like everything that fails. */
+/** Network access with address checks. Every failure, including a forbidden address, is a `FetchFailure`. */
 export interface AcmeNetwork {
-  /** From port 80 unless told otherwise; redirects are followed to the usual ports only. */
+  /** Uses port 80 unless configured otherwise. Follows redirects to the standard ports only. */
   getHttp(
     host: string,
     path: string,
     terms: NetworkTerms,
   ): Promise<{ readonly status: number; readonly body: Uint8Array }>
-  /** Port 443 unless told otherwise. */
+  /** Uses port 443 unless configured otherwise. */
   greetTls(
     host: string,
     asked: { readonly serverName: string; readonly protocol: string },
     terms: NetworkTerms,
   ): Promise<TlsGreeting>
-  /** Each record whole; none where the name has none. */
+  /** Returns each record as one string; an empty list if there are none. */
   lookUpTxt(name: string, terms: NetworkTerms): Promise<readonly string[]>
   lookUpCaa(name: string, terms: NetworkTerms): Promise<readonly CaaRecord[]>
 }
@@ -63,11 +63,11 @@ export interface Proof {
   readonly identifier: ProvedIdentifier
   readonly type: ChallengeType
   readonly token: string
-  /** Of the account's key. */
+  /** Thumbprint of the account key. */
   readonly thumbprint: string
 }
 
-/** For all that one attempt asks, to however many names and addresses that leads: shorter than its turn lasts. */
+/** Timeout of all queries of one attempt, regardless of the number of names and addresses. Shorter than its lease. */
 export const attemptPatienceMs = 45 * secondMs
 
 interface Around {
@@ -76,7 +76,7 @@ interface Around {
   readonly timers: Timers
 }
 
-/** What is wrong with it, or what the owner of the name has against it, who is asked where there are `caa`. */
+/** Validates a challenge, and checks CAA records if `caa` is given. Returns the problem, or undefined. */
 export async function attemptInTime(
   proof: Proof,
   caa: Omit<CaaTerms, "method"> | undefined,
@@ -95,7 +95,7 @@ export async function attemptInTime(
   return { type: "connection", detail: `What ${identifier.value} leads to did not answer within ${seconds} seconds.` }
 }
 
-/** What is wrong with it; undefined where it is proved. */
+/** Validates a challenge. Returns the problem, or undefined if the identifier is proved. */
 export async function attempt(proof: Proof, network: AcmeNetwork, terms: NetworkTerms): Promise<Problem | undefined> {
   try {
     switch (proof.type) {
@@ -112,7 +112,7 @@ export async function attempt(proof: Proof, network: AcmeNetwork, terms: Network
   }
 }
 
-/** Where a name leads that may not be dialled is no stranger's business: it would tell what an internal resolver knows. */
+/** Omits forbidden addresses from the detail, because they would reveal the records of an internal resolver. */
 const problemFrom = ({ kind, message }: FetchFailure, { value }: ProvedIdentifier): Problem => ({
   type: problemOf[kind],
   detail: kind === "refused-address" ? `${value} leads where this server may not connect.` : message,
@@ -136,7 +136,7 @@ async function attemptHttp({ identifier, token, thumbprint }: Proof, network: Ac
   const { status, body } = await network.getHttp(identifier.value, path, terms)
   if (status !== 200)
     return incorrect(`${identifier.value} answered the request for the challenge with the status ${status}.`)
-  // White space at the end is let pass (RFC 8555, section 8.3).
+  // Trailing white space is ignored (RFC 8555, section 8.3).
   const isProved = Buffer.from(body).toString("latin1").trimEnd() === keyAuthorization(token, thumbprint)
   return isProved
     ? undefined
@@ -172,7 +172,7 @@ async function attemptTls({ identifier, token, thumbprint }: Proof, network: Acm
   return problem === undefined ? undefined : incorrect(`The certificate of ${identifier.value} ${problem}.`)
 }
 
-/** An address has no server name, so it goes by its name in reverse (RFC 8738, section 6). */
+/** Returns the reverse name of an address, which cannot be a server name itself (RFC 8738, section 6). */
 function serverNameOf({ type, value }: ProvedIdentifier): string {
   const octets = type === "ip" ? parseIpAddress(value) : undefined
   if (octets === undefined) return value
@@ -181,7 +181,7 @@ function serverNameOf({ type, value }: ProvedIdentifier): string {
   return `${nibbles.split("").toReversed().join(".")}.ip6.arpa`
 }
 
-/** RFC 8737, section 3. */
+/** Checks the certificate of a challenge (RFC 8737, section 3). */
 function proofProblem(der: Uint8Array, { type, value }: ProvedIdentifier, digest: Uint8Array): string | undefined {
   let certificate: Certificate
   let names
@@ -223,7 +223,7 @@ export interface CaaTerms {
   readonly accountUrl: string
 }
 
-/** Whether the name's owner lets this authority issue (RFC 8659; RFC 8657); undefined where it does. */
+/** Returns the reason why CAA records do not allow to issue (RFC 8659; RFC 8657), or undefined. */
 export async function caaProblem(
   { value, wildcard }: ProvedIdentifier,
   asked: CaaTerms,
@@ -240,7 +240,7 @@ export async function caaProblem(
   }
 }
 
-/** Of the name, or of the nearest above it that has any (RFC 8659, section 3). */
+/** Returns the records of the name, or of the closest parent domain that has any (RFC 8659, section 3). */
 async function relevantRecords(name: string, network: AcmeNetwork, terms: NetworkTerms) {
   const labels = name.split(".")
   for (let depth = 0; depth < labels.length; depth += 1) {
@@ -266,14 +266,14 @@ export function caaRefusal(records: readonly CaaRecord[], wildcard: boolean, ask
 function lets(value: string, { identities, method, accountUrl }: CaaTerms): boolean {
   const [domain = "", ...parts] = value.split(";").map((part) => part.trim())
   if (!identities.some((identity) => identity.toLowerCase() === domain.toLowerCase())) return false
-  // White space may stand for the parameters.
+  // Parameters may consist of white space only.
   return parts.every((part) => (part === "" && parts.length === 1) || letsWith(part, method, accountUrl))
 }
 
 /** RFC 8659, section 4.2. */
 const caaParameter = /^(?<tag>[A-Za-z0-9](?:-*[A-Za-z0-9])*)[ \t]*=[ \t]*(?<text>[\x21-\x3A\x3C-\x7E]*)$/
 
-/** What is malformed lets nobody issue. */
+/** A malformed parameter forbids to issue. */
 function letsWith(part: string, method: ChallengeType, accountUrl: string): boolean {
   const { tag, text = "" } = caaParameter.exec(part)?.groups ?? {}
   if (tag === undefined) return false
