@@ -1,11 +1,14 @@
-// An embedded engine that acts for the owner of a token. Who that is, and what they may do, is asked again at every call, as a
-// server does at every request: a revoked token ends at once.
+// An embedded engine that acts for the owner of a token. Each call authenticates the token again, as a server does at every request, so
+// that a revocation takes effect at once.
 import type { Engine, ServedEngine, ServingEngine } from "./engine.ts"
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 type Family = Record<string, Method>
 type Families = Readonly<Record<string, Family | undefined>>
-/** What is asked for by a path. One that is left out below does not compile: it would act for the engine underneath. */
+/**
+ * Methods that return a family for a path. A method that is missing below is a compile error; otherwise it would act for the underlying
+ * engine.
+ */
 type ByPath = {
   [Name in keyof Engine]: Engine[Name] extends (path: string) => PromiseLike<unknown>
     ? never
@@ -14,7 +17,7 @@ type ByPath = {
       : never
 }[keyof Engine]
 
-/** Closing it closes the engine underneath. */
+/** Returns an engine that acts for the owner of `token`. Closing it closes `served`. */
 export function actingFor(served: ServedEngine, token: string): Engine {
   const forCaller = async () => served.as(await served.authenticate(token))
   const byPath: Readonly<Record<ByPath, (path: string) => unknown>> = {
@@ -24,7 +27,7 @@ export function actingFor(served: ServedEngine, token: string): Engine {
       proxied(served.acme(mountPath), async () => (await forCaller()).acme(mountPath) as unknown as Families),
     appRoles: (methodPath) =>
       proxied(served.appRoles(methodPath), async () => (await forCaller()).appRoles(methodPath) as unknown as Families),
-    // A family of its own, and no holder of several.
+    // This method returns one family and not an object of several.
     kubernetesLogins: (methodPath) =>
       proxied({ logins: served.kubernetesLogins(methodPath) }, async () => ({
         logins: (await forCaller()).kubernetesLogins(methodPath) as unknown as Family,
@@ -38,7 +41,7 @@ export function actingFor(served: ServedEngine, token: string): Engine {
   )
 }
 
-/** The families of `holder`, whose methods are called on those that `current` has at that moment. */
+/** Returns `holder` with families whose methods call those of `current()` at the time of the call. */
 function proxied<T extends object>(holder: T, current: () => Promise<Families>): T {
   return new Proxy(holder, {
     get(target, family) {

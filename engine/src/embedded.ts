@@ -23,7 +23,10 @@ import { siteSecret } from "./storage/sealing/site-secret.ts"
 
 export type { EmbeddedOptions } from "./composition/options.ts"
 
-/** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
+/**
+ * Opens and migrates the database, creates the user `root` if it is missing, and returns an engine that acts as that user. The formats of
+ * `url` are those of `openEngine` for embedded engines.
+ */
 export async function openEmbedded(url: string, options: EmbeddedOptions = {}): Promise<ServedEngine> {
   await using opening = new AsyncDisposableStack()
   const parts = partsOf(options, opening)
@@ -45,7 +48,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       recordsOpenReads: options.auditLog.recordsOpenReads ?? false,
     })
   if (audit !== undefined) opening.defer(() => audit.close())
-  // A file can be opened with its first entry; that one would not wait until a receiver is reached.
+  // A file can be opened with its first entry. A syslog receiver must be reached before, because the entry cannot wait for it.
   if (options.auditLog?.opensLate !== true || options.auditLog.target.kind === "syslog") await audit?.open()
   const uses = tokenUses(storage, runtime)
   opening.defer(() => uses.settled())

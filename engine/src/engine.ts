@@ -1,6 +1,6 @@
-// The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP). Whatever a method returns
-// must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
-// values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
+// The port of all callers. It has two implementations: embedded (with a database) and remote (over HTTP). A document on the wire must
+// therefore contain all that a method returns: an organization by its name, and no internal data. Such values are called views
+// (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
 import type { AcmeServer } from "./acme/acme.ts"
 import type { Directory } from "./acme/directory.ts"
 import type { AcmeManagement } from "./acme/accounts/management.ts"
@@ -58,21 +58,21 @@ import type { Variables } from "./workspaces/variables/variable.ts"
 import type { Workspaces } from "./workspaces/workspace/workspace-api.ts"
 
 /**
- * What Chancery does, as the caller whom this engine acts for. Instants are milliseconds since the Unix epoch, lists come in
- * pages of at most 100 (`PageRequest`), and a page past the end is empty.
+ * All operations of Chancery, with the rights of the engine's caller. Instants are milliseconds since the Unix epoch. Lists have pages of
+ * at most 100 items (`PageRequest`), and a page past the end is empty.
  *
- * A method that refuses throws `EngineError`; its `code` says why, the same in every implementation:
- * - `not-found`: missing, or the caller may not see it or do that to it; the error is the same
- * - `forbidden`: of mounts, what is in them and who may use it, where it is told apart: no policy of the caller allows it
- * - `invalid`: rules broken by the input, all at once, one fault per field in `faults`
- * - `bad-request`: input that no field explains, such as a character that no store can hold
- * - `conflict`, `unprocessable`: the input is fine, the present state or a rule across objects refuses it
+ * Methods throw `EngineError`. Its `code` is the same in every implementation:
+ * - `not-found`: the resource is missing, or the caller may not see it or do this to it; the error is the same
+ * - `forbidden`: no policy of the caller allows access to a mount, to its resources or to its access rules
+ * - `invalid`: the input breaks rules; `faults` lists all of them, one per field
+ * - `bad-request`: the input is wrong but no field is, for example a character that the database cannot store
+ * - `conflict`, `unprocessable`: the input is valid, but the current state or a rule across resources does not allow it
  * - `unauthenticated`: the token is unknown, expired or revoked
- * - `busy`, `rate-limited`: nothing was done; try again after `retryAfterMs`
- * - `unavailable`: of a remote engine only; no usable answer came, and a change may have been made all the same
- * - `too-large`: a state, or a request to a remote engine, of more bytes than are taken at once
+ * - `busy`, `rate-limited`: nothing was changed; retry after `retryAfterMs`
+ * - `unavailable`: remote engines only; there was no usable answer, and a change may have been made
+ * - `too-large`: a state, or a request to a remote engine, exceeds the maximum size
  *
- * Close it when done; the engine that opened a store or a connection is the one to close.
+ * Close the engine when done. Only the engine that opened a database or a connection closes it.
  */
 export interface Engine extends AsyncDisposable {
   readonly discovery: Discovery
@@ -110,58 +110,61 @@ export interface Engine extends AsyncDisposable {
   readonly authMethods: AuthMethods
   readonly leases: Leases
   readonly mounts: Mounts
-  /** Logins at the path of a method of the type `kubernetes`, below `auth/`; the same holds for it as for `pki`. */
+  /** Returns logins of the `kubernetes` auth method at a path below `auth/`. If there is none, its methods throw `not-found`. */
   kubernetesLogins(methodPath: string): KubernetesLogins
-  /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
+  /** Returns the CA at a mount path. If there is none, its methods throw `not-found`. */
   pki(mountPath: string): Pki
-  /** Accounts and orders of the mount's ACME directories, and who is let in to them; the same holds for it. */
+  /**
+   * Returns administration of ACME on a mount: accounts, orders and account bindings. If there is no mount, its methods throw
+   * `not-found`.
+   */
   acme(mountPath: string): AcmeManagement
-  /** Roles that programs log in as, of the auth method at a path below `auth/`; the same holds for it. */
+  /** Returns roles of the AppRole auth method at a path below `auth/`. If there is none, its methods throw `not-found`. */
   appRoles(methodPath: string): AppRoleMethod
 }
 
-/** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
+/** The engine for a server. It also returns what responses need in addition to their data, in one read of the database. */
 export interface ServingEngine extends Engine {
   readonly leases: ServedLeases
   readonly visibleMounts: VisibleMounts
   pki(mountPath: string): ServedPki
-  /** One directory of the mount, for whoever proves to hold a key; nothing hangs on the caller. */
+  /** Returns one ACME directory of the mount. Clients prove themselves by their keys; the caller has no effect. */
   acmeDirectory(mountPath: string, directory: Directory): AcmeServer
   readonly inclusions: WorkspaceInclusions
   readonly eventStreams: EventStreams
-  /** For those who hold the address of a log. */
+  /** Needs no rights: the URL of a log is the credential. */
   readonly runLogs: RunLogs
 }
 
-/** What the HTTP server needs on top; only the embedded engine is one. */
+/** The engine for the HTTP server. Only the embedded engine implements it. */
 export interface ServedEngine extends ServingEngine {
-  /** Whom the engine itself acts as: the site administrator. */
+  /** Caller of the engine itself: the site administrator. */
   readonly caller: Caller
-  /** For those who hold an address for an upload or a download, whoever they are. */
+  /** Needs no rights: the URL of an upload or a download is the credential. */
   readonly stateTransfers: StateTransfers
-  /** For those who hold an upload address for a configuration. */
+  /** Needs no rights: the URL of an upload is the credential. */
   readonly configurationUploads: ConfigurationUploads
   /**
-   * Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has a use left, which this takes. A caller
-   * of the kind `service` has rights on certificates only, and may be bound to the addresses of its clients: without one it is
-   * refused.
+   * Returns the caller of a token, and uses up one use if their number is limited. Throws `EngineError("unauthenticated")` if the token
+   * is unknown, expired or used up. A caller of kind `service` has rights on certificates only. Its token may be bound to client
+   * addresses, and is rejected if the address is unknown.
    */
   authenticate(token: string, use?: TokenUse): Promise<Caller>
-  /** For a request that has just come, to be handed to the two that it asks first. */
+  /** Returns the cache versions for one new request; pass it to `mountTable` and `authMethodTable`. */
   requestSnapshot(): RequestSnapshot
-  /** The same engine, acting for a caller; what it does with keys is recorded in the trail of the request, whose id events name. */
+  /** Returns the same engine for another caller. Uses of keys are recorded in `trail`, and events name `requestId`. */
   as(caller: Caller, trail?: AuditTrail, requestId?: string): ServingEngine
   readonly audit: Audit
-  /** Which mounts there are at this moment, for whoever has to find one on the way to asking who asks. */
+  /** Returns the current mounts, which are needed to route a request before its caller is known. */
   mountTable(requestSnapshot?: RequestSnapshot): Promise<MountTable>
-  /** The same of auth methods. */
+  /** Returns the current auth methods. */
   authMethodTable(requestSnapshot?: RequestSnapshot): Promise<AuthMethodTable>
-  /** Resolves when the store answers. */
+  /** Resolves if the database answers and its disk has room for writes. */
   ready(): Promise<void>
   /** Metrics that the engine was opened with, for its server to record and expose. */
   readonly metrics: Metrics | undefined
-  /** Asks whoever follows events to go on elsewhere: the server that they are connected to stops. */
+  /** Ends event streams when the server stops, so that their clients reconnect to another server. */
   endEventStreams(): void
-  /** What there is to watch of authorities; of a moment ago at most. Never throws. */
+  /** Returns figures of the CAs for monitoring, which may be some seconds old. Never throws. */
   authorityFigures(): Promise<AuthorityFigures>
 }

@@ -1,4 +1,4 @@
-// The public surface of the engine: re-exports only.
+// Public API of the engine: re-exports only.
 export { openEngine, type EngineOptions } from "./open.ts"
 export type { Discovery } from "./core/discovery.ts"
 export type { Engine } from "./engine.ts"

@@ -7,18 +7,19 @@ import type { Engine } from "./engine.ts"
 
 export interface EngineOptions extends EmbeddedOptions, Partial<Omit<TransportOptions, "random">> {
   /**
-   * For whom the engine acts. A remote engine needs one; an embedded engine without one acts as the site administrator `root`.
+   * Token whose owner the engine acts for. Required for a remote engine. An embedded engine without one acts as the site administrator
+   * `root`.
    */
   readonly token?: string
 }
 
 /**
- * Opens an engine; the URL alone decides which. Both behave alike: the same values, the same errors.
+ * Opens an engine, embedded or remote depending on the URL. Both return the same values and errors.
  *
- * - `sqlite:PATH`, `sqlite::memory:`, `postgres://…`: embedded in this process, over that store. The options of
- *   `EmbeddedOptions` count.
- * - `http://…`, `https://…`: a server elsewhere, with or without `/api/v2` at the end. Nothing is sent before the first call.
- *   The options of `TransportOptions` count.
+ * - `sqlite:PATH`, `sqlite::memory:`, `postgres://…`: embedded in this process, with that database. Uses the options of
+ *   `EmbeddedOptions`.
+ * - `http://…`, `https://…`: remote, with or without `/api/v2` at the end. Nothing is sent before the first call. Uses the options of
+ *   `TransportOptions`.
  *
  * Throws `EngineError("unauthenticated")` for a remote engine without a token. Close it when done: `await using`.
  */
@@ -26,7 +27,7 @@ export async function openEngine(url: string, options: EngineOptions = {}): Prom
   const { token } = options
   if (/^https?:/i.test(url)) {
     if (token === undefined) throw unauthenticated()
-    // Whoever needs one of the two loads only that one: an embedded engine is most of this package.
+    // Loads only the implementation in use: the embedded engine is most of this package.
     const { openRemote } = await import("./client/remote.ts")
     return openRemote(url, { ...options, token, random: (options.runtime ?? systemRuntime()).random })
   }

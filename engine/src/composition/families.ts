@@ -1,9 +1,9 @@
-// Families of an engine: `workspaces`, `pki`, `tokens`. A request uses one or two of some fifty.
+// Families of an engine: `workspaces`, `pki`, `tokens`. A request uses one or two of about fifty.
 type Families<Request> = Readonly<Record<string, (request: Request) => unknown>>
 
 type FamiliesOf<Made extends Families<never>> = { readonly [Name in keyof Made]: ReturnType<Made[Name]> }
 
-/** Returns a class with a getter for each family, which makes its service when it is read. */
+/** Returns a class with a getter for each family, which creates its service when it is read. */
 export function withFamilies<Request, Made extends Families<Request>>(
   families: Made,
 ): new (request: Request) => FamiliesOf<Made> {

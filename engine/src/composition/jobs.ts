@@ -33,7 +33,7 @@ import type { WorkspaceContext } from "./workspaces.ts"
 
 type JobContext = StorageContext & WorkspaceContext & PkiParts & AcmeParts & { readonly audit: Audit }
 
-/** Starts the jobs, unless the options say that other servers do them. */
+/** Starts the jobs, unless `jobs` is false in the options. */
 export function startEngineJobs(
   context: JobContext,
   {
@@ -64,14 +64,14 @@ export function startEngineJobs(
   return startJobs(jobs, { exclusively, runtime, timers, meter, stopped })
 }
 
-/** Workers that outlast a run of their job. */
+/** Workers that live longer than one run of their job. */
 interface Workers {
   readonly tidying: TidyWorker<Repositories>
   readonly expiredOrders: ExpiredOrders
   readonly webhookDelivery: WebhookDelivery
 }
 
-/** When each job is due; `chancery doctor` compares it with the runs. */
+/** Schedule of each job; `chancery doctor` compares it with the runs. */
 export const jobSchedules: readonly Omit<Job, "run">[] = [
   refreshCrlsJob,
   countCertificatesJob,

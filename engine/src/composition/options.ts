@@ -11,65 +11,67 @@ import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { WeakKeyList } from "../x509/weak-key-list.ts"
 
 export interface EmbeddedOptions {
+  /** Clock, random source, log and tracer. Default: those of the process, without a log or traces. */
   readonly runtime?: Runtime
-  /** Metrics of this engine, which its server exposes at `/metrics`. Without them nothing is recorded. */
+  /** Metrics of this engine, which its server exposes at `/metrics`. Default: none. */
   readonly metrics?: Metrics | undefined
+  /** Default: `self-hosted`. */
   readonly edition?: Edition
-  /** Where the keys are that seal secrets; the file `seal-key` beside an embedded database when left out. */
+  /** Sources of the seal keys. Default: the file `seal-key` in the folder of an embedded database. */
   readonly sealKeys?: SealKeySources
-  /** Where private keys come from; from this process and threads of its own when left out. */
+  /** Generator of private keys. Default: this process and its worker threads. */
   readonly keyGenerator?: KeyGenerator
-  /** How many RSA keys of which size (bits) to make while nobody waits for one, held in memory; none when left out. */
+  /** Number of RSA keys by size in bits that are generated in advance and stored in memory. Default: none. */
   readonly rsaKeyStock?: ReadonlyMap<number, number>
-  /** Known weak RSA keys, refused like blocked ones; none by default. */
+  /** Known weak RSA keys, rejected like blocked keys. Default: none. */
   readonly weakKeys?: WeakKeyList
-  /** Whether this engine does the work that needs no request (CRLs, tidying, moving a log) when its turn comes; true when left out. */
+  /** Run background work in this process: jobs (CRLs, tidy), ACME queues and checkpoints of the SQLite log. Default: true. */
   readonly jobs?: boolean
-  /** How many reads of the store run beside each other; 4 of SQLite and 10 of PostgreSQL when left out. */
+  /** Maximum number of concurrent reads of the database. Default: 4 with SQLite, 10 with PostgreSQL. */
   readonly connections?: number | undefined
-  /** How long a database of PostgreSQL may take over what; see there for what counts when they are left out. */
+  /** Timeouts of a PostgreSQL database. The defaults are documented at each member. */
   readonly storageLimits?: PostgresLimits
-  /** Standbys of a database of PostgreSQL that answer lists and counts in its place; none when left out. */
+  /** PostgreSQL standbys that answer lists and counts instead of the primary. Default: none. */
   readonly readReplicas?: ReadReplicaOptions
-  /** By which jobs and patience are timed; those of the process when left out. */
+  /** Timers of jobs and timeouts. Default: those of the process. */
   readonly timers?: Timers
-  /** Where every use of an authority's key and every request to a server of this engine is recorded; nowhere when left out. */
+  /** Audit log of all uses of CA keys and all requests to a server of this engine. Default: none. */
   readonly auditLog?: {
     readonly target: AuditTarget
-    /** Trusted for a syslog receiver besides those that Node trusts, PEM. */
+    /** CAs to trust for a syslog receiver, in addition to those of Node, PEM. */
     readonly authorities?: string | undefined
-    /** Only when there is something to record. */
+    /** Open a file with its first entry instead of at the start. */
     readonly opensLate?: boolean
-    /** Also requests that anybody may make without a token: certificates, CRLs, OCSP. */
+    /** Also record requests that need no token: certificates, CRLs, OCSP. */
     readonly recordsOpenReads?: boolean
   }
-  /** Where the services that users name may be, besides public addresses; private networks when left out. */
+  /** Non-public addresses that requests to user-supplied hosts may reach. Default: private networks. */
   readonly outgoing?: PermittedAddresses
   readonly acme?: AcmeOptions
-  /** Where Kubernetes puts the account of this server's pod; where it does so in every container when left out. */
+  /** Folder of the pod's service account. Default: the path at which Kubernetes mounts it in every container. */
   readonly podAccountFolder?: string
-  /** The largest state that is taken; 1 GiB when left out. */
+  /** Maximum size of an uploaded state in bytes. Default: 1 GiB. */
   readonly stateLimitBytes?: number
   readonly events?: EventOptions
-  /** As which a store in memory begins, where tests open one after another. */
+  /** For tests: initial content of an in-memory database. */
   readonly image?: Uint8Array | undefined
-  /** Of tests: by so many pages the file of SQLite may grow. */
+  /** For tests: maximum number of pages that the SQLite file may grow by. */
   readonly freePages?: number | undefined
 }
 
 export interface EventOptions {
-  /** Whether changes are told in the feed; true when left out. */
+  /** Record changes in the event feed. Default: true. */
   readonly on?: boolean
-  /** How long events are kept; 7 days when left out. */
+  /** Retention of events in milliseconds. Default: 7 days. */
   readonly retentionMs?: number
 }
 
 export interface AcmeOptions {
-  /** Whether every account needs an external binding, whatever its mount says; false when left out. */
+  /** Require an external account binding for every account, regardless of the settings of the mount. Default: false. */
   readonly requiresBinding?: boolean
-  /** Where challenges may be answered from, besides public addresses and what a mount permits; nowhere when left out. */
+  /** Non-public addresses that may answer challenges, in addition to those that a mount permits. Default: none. */
   readonly permitted?: PermittedAddresses
-  /** Where challenges are looked for; 80 and 443 when left out. */
+  /** Ports of `http-01` and `tls-alpn-01` challenges. Default: 80 and 443. */
   readonly httpPort?: number
   readonly tlsPort?: number
 }
@@ -80,7 +82,7 @@ export interface Parts {
   readonly runtime: Runtime
   readonly timers: Timers
   readonly meter: Metrics["meter"]
-  /** Closes what is opened, in reverse order. */
+  /** Closes opened resources in reverse order. */
   readonly opening: AsyncDisposableStack
 }
 

@@ -4,7 +4,7 @@ import type { Fetch } from "../core/fetch.ts"
 import { tracedFetch } from "../telemetry/traced-network.ts"
 import type { Parts } from "./options.ts"
 
-/** Returns a guarded fetch for services of this name; `propagates` says whether requests carry the trace. */
+/** Returns a guarded fetch for services of this name. `propagates` adds the trace headers to requests. */
 export type FetchFrom = (name: string, propagates: boolean) => Fetch
 
 export function openOutgoing({ options, runtime, opening }: Parts): FetchFrom {

@@ -53,7 +53,7 @@ export interface PkiParts extends PkiContext<Repositories> {
   readonly figures: FigureBoard
   readonly tidyMetrics: TidyMetrics
   readonly filingRanges: FilingRanges
-  /** Signs addresses of logins and nonces. */
+  /** Computes HMACs of ACME nonces and of AppRole secret ids. */
   readonly signer: Signer
 }
 
@@ -65,11 +65,11 @@ export function composePki(
     signer,
     wakeJob,
   }: {
-    /** For work that one server does at a time. */
+    /** Runs work on one server at a time. */
     readonly exclusively: Exclusively
     readonly fetchFrom: FetchFrom
     readonly signer: Signer
-    /** Starts a job at once, by its name. */
+    /** Starts a job by name at once. */
     readonly wakeJob: (name: string) => void
   },
   { options, runtime, timers, meter, opening }: Parts,
@@ -162,7 +162,7 @@ export const pkiFamilies = {
     new VisibleMountService(mountDirectory, authMethodDirectory, caller),
 }
 
-/** Reads the figures of authorities without an engine: nothing is signed, opened or written. */
+/** Reads the figures of CAs without an engine. Signs, unseals and writes nothing. */
 export function readAuthorityFigures(
   database: Pick<Database, "read" | "dialect">,
   runtime: Runtime,

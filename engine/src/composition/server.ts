@@ -1,4 +1,4 @@
-// The engine as callers and the HTTP server see it.
+// Implementation of the engine for callers and for the HTTP server.
 import type { Audit, AuditTrail } from "../core/audit.ts"
 import type { CacheVersions, RequestSnapshot } from "../core/cache-versions.ts"
 import type { Caller } from "../core/caller.ts"
@@ -31,7 +31,7 @@ export interface EngineContext extends StorageContext, WorkspaceContext, PkiPart
   readonly metrics: Metrics | undefined
 }
 
-/** One request, or one program, that the engine acts for. */
+/** Context of one request, or of one program that uses the engine. */
 class EngineRequest {
   readonly context: EngineContext
   readonly caller: Caller
@@ -46,7 +46,7 @@ class EngineRequest {
     this.#requestId = requestId
   }
 
-  /** Ascribes changes to the request. Services of certificates use that of the context. */
+  /** Attributes changes to the request. Services of certificates use the storage of the context instead. */
   get storage(): Storage<Repositories> {
     return (this.#storage ??= this.context.storageOf(originOf(this.caller, this.#requestId)))
   }
@@ -65,7 +65,7 @@ class CallerEngine extends Families implements ServingEngine {
     this.caller = caller
   }
 
-  /** Only the engine that opened the store closes it. */
+  /** Only the engine that opened the database closes it. */
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve()
   }

@@ -1,4 +1,4 @@
-// The store: the database, the keys that seal its secrets, the repositories over it, and the event feed.
+// Storage: the database, the keys that seal its secrets, the repositories, and the event feed.
 import type { CacheVersions } from "../core/cache-versions.ts"
 import type { OrganizationId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -23,18 +23,18 @@ export interface StorageContext {
   readonly database: Database
   readonly sealer: Sealer
   readonly storage: Storage<Repositories>
-  /** Changes through it are ascribed to that origin. */
+  /** Returns a storage that attributes changes to this origin. */
   readonly storageOf: (origin: EventOrigin) => Storage<Repositories>
-  /** Undefined without a feed. */
+  /** Undefined if events are disabled. */
   readonly eventFeed: EventFeed | undefined
   readonly eventRetentionMs: number
-  /** Calls `wake` after each commit that adds to the feed. */
+  /** Calls `wake` after each commit that adds events. */
   readonly onEvents: (wake: () => void) => void
   readonly cacheVersions: CacheVersions
   readonly checkRoom: () => Promise<void>
 }
 
-/** Opens the store and brings it up to date. */
+/** Opens the database and migrates it. */
 export async function openStorage(
   url: string,
   { options, runtime, timers, meter, opening }: Parts,
@@ -93,5 +93,5 @@ export async function openStorage(
   }
 }
 
-/** Other servers do not announce their writes; another process seldom writes a file of SQLite. */
+/** Other servers do not announce their writes, so they must be polled for. Other processes rarely write a SQLite file. */
 const pollMs = { sqlite: secondMs, postgres: 100 } as const

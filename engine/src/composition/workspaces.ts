@@ -52,7 +52,7 @@ export interface WorkspaceContext {
   readonly stateTools: StateTools
   readonly configurationTools: ConfigurationTools
   readonly claimTools: ClaimTools
-  /** Starts a job at once, by its name, for work that a request left to it. */
+  /** Starts a job by name at once, for work that a request leaves to it. */
   readonly wakeJob: (name: string) => void
 }
 
@@ -86,7 +86,7 @@ export async function composeWorkspaces(
 interface WorkspaceRequest {
   readonly context: StorageContext & WorkspaceContext
   readonly caller: Caller
-  /** Ascribes changes to the request. */
+  /** Attributes changes to the request. */
   readonly storage: Storage<Repositories>
 }
 
