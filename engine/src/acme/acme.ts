@@ -273,7 +273,7 @@ export interface AcmeOrderRepository {
   ): Promise<readonly AcmeOrderId[]>
   /** Returns the order that replaces a certificate, unless it failed. */
   replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined>
-  /** Returns true if there was an order to replace the certificate, whatever its result. */
+  /** Returns true if there was an order to replace the certificate, regardless of its result. */
   wasToBeReplaced(mountId: MountId, certificateId: string): Promise<boolean>
   /** Changes the state from `open` to `processing`, with a turn that is claimed or due. */
   beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean>

@@ -6,7 +6,6 @@ import { registrationsCountMs } from "./orders/rate-limits.ts"
 import type { MountId } from "../pki/mounts/mount.ts"
 import type { AcmeContext } from "./acme-context.ts"
 
-/** Schedule and name of the job. */
 export const sweepAcmeJob = { name: "acme", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
 
 /** Rows in one transaction. */

@@ -143,7 +143,7 @@ export class DueQueue<Item, Outcome> {
     if (!this.#stopped) this.#cancel = this.#timers.after(delayMs, () => this.kick())
   }
 
-  /** Runs an attempt. Returns undefined if it failed; the row is due again when its lease ends. */
+  /** Runs an attempt. Returns undefined if it failed; the row can be claimed again when its lease ends. */
   #start(item: Item): Promise<Outcome | undefined> {
     const work = apart(this.#runtime.tracer, this.#work.name, () => this.#work.attempt(item))
       .catch((error: unknown) => {

@@ -47,7 +47,7 @@ export interface ExclusiveTask {
 }
 
 /**
- * Runs `work` unless another server runs the same task, and returns if it ran. The lease lasts as long as `work` may run. It expires
+ * Runs `work` unless another server runs the same task, and returns whether it ran. The lease lasts as long as `work` may run. It expires
  * within a minute after a crash of the server. `work` must check again that it is still needed.
  */
 export type Exclusively = <T>(

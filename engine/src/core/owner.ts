@@ -1,5 +1,5 @@
 // Writers may name an owner: a stack, an object in a cluster, a script. The name is not authenticated. It keeps tools that share a
-// workspace from overwriting each other's settings.
+// workspace from overwriting each other's tags.
 import { invalid } from "./errors.ts"
 
 export interface Writer {

@@ -1,4 +1,4 @@
-// Encoding of OCSP requests and responses (RFC 6960). The status of a certificate is determined elsewhere.
+// Encoding of OCSP requests and responses (RFC 6960). `pki/ocsp` determines the status of a certificate.
 import { hash } from "node:crypto"
 import type { Instant } from "../core/time.ts"
 import { oids } from "./asn1/oids.ts"

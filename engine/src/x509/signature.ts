@@ -1,4 +1,3 @@
-// Verification of signatures.
 import { constants, type KeyObject, type SignKeyObjectInput, verify } from "node:crypto"
 import { describeKeyAlgorithm } from "./key-algorithm.ts"
 import { type PublicKey, publicKeyObject } from "./public-key.ts"

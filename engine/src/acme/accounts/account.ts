@@ -62,7 +62,7 @@ export interface AccountKey {
   readonly thumbprint: string
 }
 
-/** Half a megabyte. */
+/** These keys need half a megabyte of memory. */
 const keysMaximum = 1_000
 
 export class AccountKeys {

@@ -77,7 +77,6 @@ export interface Challenge {
   readonly validatedAt: Instant | null
   /** Error of the last attempt. */
   readonly error: Problem | null
-  /** Number of attempts so far. */
   readonly attempts: number
 }
 
