@@ -314,7 +314,7 @@ export interface AcmeOrderRepository {
 export interface AcmeAuthorizationRepository {
   insert(authorization: Authorization, challenges: readonly Challenge[]): Promise<void>
   find(mountId: MountId, accountId: AcmeAccountId, id: AuthorizationId): Promise<Authorization | undefined>
-  /** Returns the authorizations in the order in which the order lists them. */
+  /** Returns the authorizations in the sequence in which the order references them. */
   ofOrder(id: AcmeOrderId): Promise<readonly Authorization[]>
   challenges(id: AuthorizationId): Promise<readonly Challenge[]>
   /** Returns the authorization that is valid longest, if it is valid beyond an instant. */

@@ -1,5 +1,5 @@
-// Orders, authorizations and challenges, and their status at an instant (RFC 8555, section 7.1.6). Expiry is computed from the time, and
-// not stored.
+// Orders, authorizations and challenges, and their status at an instant (RFC 8555, section 7.1.6). They expire by
+// time, without a write.
 import { type Fault, invalid } from "../../core/errors.ts"
 import type { Id } from "../../core/ids.ts"
 import { dayMs, formatInstant, hourMs, type Instant, secondMs } from "../../core/time.ts"
@@ -55,7 +55,7 @@ export interface Authorization {
 
 /** Time for which a successful authorization serves later orders of the account, unless CAA records must be checked. */
 export const validityMs = 30 * dayMs
-/** Time for which a CAA check is valid. Public CAs repeat it as soon. */
+/** Time for which a CAA check is valid. Public CAs repeat the check after the same time. */
 export const caaValidityMs = 8 * hourMs
 
 /** Returns the time up to which CAA checks no longer count. Checks before the last change of `caa_identities` never count. */
@@ -149,7 +149,8 @@ export function orderValidityRules(asked: AskedValidity, terms: OrderValidityTer
 }
 
 /**
- * Returns the begin if the client requests none. It is later than usual if the requested end would otherwise exceed the maximum lifetime.
+ * Returns the start of the validity if the client requests none. It is later than usual if the requested end would otherwise exceed the
+ * maximum lifetime.
  */
 function beginOf(
   { notAfter }: Pick<AskedValidity, "notAfter">,
