@@ -112,7 +112,7 @@ import { SqlVariableRepository } from "./workspaces/variable-repository.ts"
 import { type ExpireLocks, SqlWorkspaceRepository } from "./workspaces/workspace-repository.ts"
 import { SqlWorkspaceResourceRepository } from "./workspaces/workspace-resource-repository.ts"
 
-/** What any of the stores may need. */
+/** Constructor arguments of every repository. */
 type Held = [
   session: QueryRunner,
   sealer: Sealer,
@@ -121,7 +121,7 @@ type Held = [
   expireLocks: ExpireLocks | undefined,
 ]
 
-/** The stores of one unit of work; each is made when it is first used. */
+/** Repositories of one unit of work. Each is created on first use. */
 class SessionRepositories implements Repositories {
   readonly #session: QueryRunner
   readonly #sealer: Sealer
@@ -135,7 +135,7 @@ class SessionRepositories implements Repositories {
     this.#sealer = sealer
     this.#clock = clock
     this.#recording = recording
-    // The expiry of a lock is no caller's action, although a caller's request found it.
+    // A lock expires by itself, even if a client's request detects it. Its events therefore carry the server's own origin.
     this.#expireLocks = writes
       ? async (ids, now) => {
           const system = new SessionRepositories(session, sealer, clock, { ...recording, origin: ownOrigin }, true)
@@ -322,7 +322,7 @@ class SessionRepositories implements Repositories {
     return this.#once("renewalSignals", SqlRenewalSignalRepository)
   }
 
-  /** At the end of a transaction that changes something. */
+  /** Writes the rows of the workspaces that the transaction is about. Called at the end of every writing transaction. */
   async guardWorkspaces(): Promise<void> {
     const made = this.#made.get("workspaces") as SqlWorkspaceRepository | undefined
     await made?.guardFound()
@@ -337,15 +337,17 @@ class SessionRepositories implements Repositories {
   }
 }
 
-/** Of the feed that changes are told in. */
+/** Options of the event feed that changes are recorded in. */
 export interface FeedOptions {
-  /** Called when a commit has brought these organizations something to read. */
+  /** Called after a commit that appended events, with the organizations that have them. */
   readonly committed: (organizationIds: ReadonlySet<OrganizationId>) => void
 }
 
 /**
- * `clock` decides which locks have expired, and when events are. Without a feed nothing is recorded. What is changed is ascribed
- * to `origin`.
+ * Returns the storage port over a database.
+ *
+ * `clock` decides which locks have expired and gives events their time. Without `feed`, no events are recorded. Changes are attributed to
+ * `origin`.
  */
 export function repositoriesOver(
   database: Pick<Database, "read" | "readReplica" | "transact">,
@@ -376,7 +378,7 @@ export function repositoriesOver(
         await stores.guardWorkspaces()
         return value
       }, options)
-      // Beside the answer: the caller waits for no further promise, and hears of a failure itself.
+      // The handler is attached separately: the caller does not wait for another promise, and gets errors from `answer` itself.
       answer.then(
         () => void (changed !== undefined && feed?.committed(changed)),
         () => {},
@@ -386,7 +388,7 @@ export function repositoriesOver(
   }
 }
 
-// Every store there is. Composition, storage and tests build or use all of them; a service declares the ones that it uses.
+// All repositories. Composition, storage and tests build or use all of them; a service declares the ones that it uses.
 
 export interface Repositories {
   readonly events: EventRepository
