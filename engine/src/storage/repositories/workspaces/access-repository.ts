@@ -64,7 +64,7 @@ export class SqlAccessRepository implements AccessRepository {
   }
 }
 
-/** The grants of these teams on one workspace, as an array of JSON in one cell of PostgreSQL's. */
+/** Builds a PostgreSQL expression for the grants of these teams on one workspace, as a JSON array in one column. */
 export const grantsInCell = (workspace: { id: string; projectId: string }, teams: readonly string[]) => sql<
   readonly GrantRow[]
 >`

@@ -1,4 +1,4 @@
-// Reads archives of configurations without unpacking them: nothing of one is written anywhere, and its names lead nowhere.
+// Reads configuration archives without unpacking them to disk, so that entry names cannot point outside a directory.
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
@@ -12,7 +12,7 @@ import {
 import { openDocument, sealDocument } from "../../sealing/key-sealing.ts"
 import { sealPaths } from "../../sealing/seal-paths.ts"
 
-/** What a small archive may grow to: what nobody unpacks here is read through to its end all the same. */
+/** Bound on the unpacked size of an archive. It is read to its end although nothing is unpacked to disk. */
 const unpackedBytesMaximum = 512 * 1024 * 1024
 const entriesMaximum = 100_000
 
@@ -26,7 +26,7 @@ export const sealedConfigurationArchive = (sealer: Sealer): ConfigurationArchive
 })
 
 async function readmeIn(bytes: Uint8Array, workingDirectory: string | null): Promise<string | null> {
-  // Loaded with the first archive: most engines that are opened read none.
+  // Imported on first use, because most engines never read an archive.
   const { Parser } = await import("tar")
   const wanted = readmePaths(workingDirectory)
   const found = new Map<string, Buffer>()
@@ -59,7 +59,7 @@ async function parsed(parser: TarParser, bytes: Uint8Array, entries: () => numbe
     for await (const piece of Readable.from([bytes]).pipe(
       createGunzip({ chunkSize: 256 * 1024 }),
     ) as AsyncIterable<Buffer>) {
-      // The parser would go on to unpack a compressed archive within, without a bound.
+      // The parser would otherwise unpack a compressed archive inside this one, without a bound.
       if (unpacked === 0 && !isTar(piece)) throw unreadable()
       unpacked += piece.length
       parser.write(piece)
@@ -74,7 +74,7 @@ async function parsed(parser: TarParser, bytes: Uint8Array, entries: () => numbe
   if (broken) throw unreadable()
 }
 
-/** By its checksum and form every tar is known only to its parser; what this leaves out is what the parser would unpack. */
+/** Rejects what the parser would decompress. Only the parser can check that the rest is a tar archive. */
 const isTar = (start: Buffer): boolean => !compressions.some((magic) => start.subarray(0, magic.length).equals(magic))
 const compressions = [Buffer.of(0x1f, 0x8b), Buffer.of(0x28, 0xb5, 0x2f, 0xfd)]
 
@@ -84,7 +84,7 @@ function keep(entry: ReadEntry, take: (text: Buffer) => void): void {
   entry.on("end", () => take(Buffer.concat(pieces)))
 }
 
-/** The last one of a name counts, as it would when unpacked. */
+/** Normalizes an entry path. Of several entries with one path the last one counts, as when unpacking. */
 const plainPath = (path: string): string => path.replace(/^(\.\/)+/, "").toLowerCase()
 
 function readmePaths(workingDirectory: string | null): readonly string[] {
@@ -92,7 +92,7 @@ function readmePaths(workingDirectory: string | null): readonly string[] {
   return folder === "" ? ["readme.md"] : [plainPath(`${folder}/readme.md`), "readme.md"]
 }
 
-/** What is no text, or holds what no store can keep, is not shown. */
+/** Returns undefined for bytes that are not UTF-8 or contain NUL, which PostgreSQL cannot store. */
 function asText(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined) return undefined
   try {

@@ -8,7 +8,7 @@ import { selectPage } from "../../sql/select-page.ts"
 import { type QueryRunner, statement } from "../../sql/query-runner.ts"
 import { visible } from "../../sql/visible-workspaces.ts"
 
-/** Pairs of one insert: both dialects bound the parameters of a statement. */
+/** Pairs of one insert. Both databases limit the number of parameters of a statement. */
 const rowsPerInsert = 1_000
 
 export class SqlRemoteStateConsumerRepository implements RemoteStateConsumerRepository {

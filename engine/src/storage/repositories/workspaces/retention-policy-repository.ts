@@ -58,12 +58,12 @@ const ruleOf = (row: Pick<RetentionPolicyRow, "kind" | "delete_older_than_days">
 // Conditions of retention policies on a row `v` of a workspace `w`. The workspace's own policy overrides its organization's, which
 // overrides the site's (docs/compatibility.md, "Retention policies").
 
-/** Whether there is any that deletes; without one nothing has to be looked for. */
+/** Finds any policy that deletes. Without one, the search for old versions is skipped. */
 export const anyDeletingPolicy = statement((db, _none: object) =>
   db.selectFrom("retention_policies").select("id").where("kind", "=", sql.lit("delete-older")).limit(sql.lit(1)),
 )
 
-/** Joins of a query over `w`. */
+/** Joins of the policies that apply to a workspace `w`. */
 export const policiesOf = sql`
   left join retention_policies own on own.target_kind = 'workspace' and own.target_id = w.id
   left join retention_policies organization

@@ -7,7 +7,7 @@ import { openDocument, sealDocument } from "../../sealing/key-sealing.ts"
 import { sealPaths } from "../../sealing/seal-paths.ts"
 import { type QueryRunner, statement } from "../../sql/query-runner.ts"
 
-/** Lines that come one by one are put together up to this many bytes, so that a log is never many small rows. */
+/** Bytes up to which appended lines are merged into one row, so that a log does not become many small rows. */
 const pieceBytes = 64 * 1024
 
 export class SqlRunRecordRepository implements RunRecordRepository {

@@ -193,7 +193,7 @@ export class SqlRunRepository implements RunRepository {
       this.#session.db
         .selectFrom("runs")
         .select(columns)
-        // By the index of unfinished runs.
+        // Without the organization, the index of unfinished runs could not be used.
         .where("organization_id", "=", organizationId)
         .where("finished_at", "is", null)
         .where("workspace_id", "=", workspaceId)
@@ -416,7 +416,7 @@ const columns = [
 ] as const satisfies readonly (keyof RunRow)[]
 const prefixed = columns.map((column) => `r.${column}` as const)
 
-/** Runs with what decides where they execute: own settings, or the defaults above them. */
+/** Selects runs joined with the workspace, project and organization, whose settings decide where a run executes. */
 const situated = (db: Kysely<Tables>) =>
   db
     .selectFrom("runs as r")
@@ -424,7 +424,7 @@ const situated = (db: Kysely<Tables>) =>
     .innerJoin("projects as p", "p.id", "w.project_id")
     .innerJoin("organizations as o", "o.id", "w.organization_id")
     .select(prefixed)
-/** By the index of unfinished runs. */
+/** Selects the unfinished runs of an organization, through the index of unfinished runs. */
 const inQueue = ({ db, dialect }: QueryRunner, visibility: Visibility) =>
   db
     .selectFrom("runs as r")
@@ -438,14 +438,14 @@ const effectiveMode = sql`case when w.overwrites_execution_mode = 1 then w.execu
 const effectivePool = sql`coalesce(case when w.overwrites_agent_pool = 1 then w.agent_pool_id end,
   p.default_agent_pool_id, o.default_agent_pool_id)`
 
-/** One that waits for the workspace's lock gets it when it is free, the longest waiting first. */
+/** Tells whether a run may execute now. Runs that need the workspace lock start when it is free, the longest waiting first. */
 const isNext = (now: Instant) => sql<boolean>`(r.status <> 'pending' or r.plan_only = 1 or r.save_plan = 1
   or ((w.locked_at is null or w.lock_ends_at <= ${now}) and not exists (select 1 from runs as earlier
     where earlier.workspace_id = r.workspace_id and earlier.finished_at is null and earlier.status = 'pending'
       and earlier.plan_only = 0 and earlier.save_plan = 0
       and (earlier.created_at, earlier.id) < (r.created_at, r.id))))`
 
-/** Rows of `runs as r` that a list asks for. */
+/** Builds the condition of a run query on rows of `runs as r`. */
 function matching(dialect: DialectName, query: RunQuery): RawBuilder<boolean> {
   const { statuses, sources, operations, unfinished, user, commit, text } = query
   const conditions = [sql<boolean>`true`]
@@ -458,7 +458,7 @@ function matching(dialect: DialectName, query: RunQuery): RawBuilder<boolean> {
     conditions.push(unfinished ? sql<boolean>`r.finished_at is null` : sql<boolean>`r.finished_at is not null`)
   if (user !== undefined) conditions.push(byUser(dialect, user))
   if (commit !== undefined) conditions.push(byCommit(dialect, commit))
-  // Either of the narrower searches stands in its place, as in the public interface.
+  // A search by user or by commit replaces the general search, as in HCP Terraform.
   if (text !== undefined && user === undefined && commit === undefined)
     conditions.push(
       sql<boolean>`(r.id = ${text} or ${containing(dialect, sql`lower(r.message)`, text.toLowerCase())}
@@ -486,7 +486,7 @@ const unfinishedWith = statement((db, { id }: { id: string }) =>
     .innerJoin("configuration_versions as cv", "cv.id", "r.configuration_version_id")
     .select("r.id")
     .where("cv.id", "=", id)
-    // By the index of unfinished runs.
+    // Without the organization, the index of unfinished runs could not be used.
     .whereRef("r.organization_id", "=", "cv.organization_id")
     .where("r.finished_at", "is", null)
     .limit(1),
@@ -501,7 +501,7 @@ const byApply = statement((db, { applyId }: { applyId: string }) =>
 const byUser = (dialect: DialectName, user: string) => byIngress(dialect, "senderUsername", user)
 const byCommit = (dialect: DialectName, commit: string) => byIngress(dialect, "commitSha", commit)
 
-/** Runs whose configuration came with this from the VCS. */
+/** Builds the condition for runs whose configuration version has this value in its VCS ingress attributes. */
 function byIngress(dialect: DialectName, member: "senderUsername" | "commitSha", value: string): RawBuilder<boolean> {
   const told =
     dialect === "sqlite"

@@ -34,14 +34,14 @@ const pathOf = ({ id, versionId, document }: DocumentPlace, index: number, isLas
   streamChunkPath(sealPaths.sentDocument(versionId, document, id), index, isLast)
 
 /**
- * So much is compressed at once, by a thread of the pool, while as much more is gathered. Each becomes a frame of its own, which
- * takes half of the time that one long frame takes and no more room.
+ * Bytes of one compressed block. A thread of the pool compresses it while the next one is filled. Each block becomes a frame of its own:
+ * this takes half the time of one long frame and no more space.
  */
 const blockBytes = 512 * 1024
-/** What a block becomes at most: one buffer holds it, of which only what is written takes memory. */
+/** Upper bound of a compressed block, which one buffer holds. Only its written part takes memory. */
 const compressedBlockBytes = blockBytes + blockBytes / 256 + 64
 
-/** Each piece costs as much on its way as the bytes in it. */
+/** Bytes of one decompressed chunk. Handling a chunk costs as much as copying its bytes. */
 const openedPieceBytes = 128 * 1024
 
 async function* sealStream(
@@ -54,7 +54,7 @@ async function* sealStream(
   for await (const block of compressedBlocks(plain)) {
     for (const piece of block)
       for (let at = 0; at < piece.length;) {
-        // What is left for the last chunk is never nothing.
+        // Sealed only when more data follows, so that the last chunk is never empty.
         if (length === chunkBytes) {
           yield sealer.seal(pathOf(place, index, false), chunk)
           length = 0
@@ -70,10 +70,10 @@ async function* sealStream(
   yield sealer.seal(pathOf(place, index, true), chunk.subarray(0, length))
 }
 
-/** What became of a block, in pieces that may lie in the same memory: it is given back once all of them were used. */
+/** Compressed form of a block, in parts that may share memory. The memory is released after all of them have been copied. */
 type CompressedBlock = readonly Uint8Array[]
 
-/** Told how much there is, it takes no more memory than that needs, and neither does whoever opens it. */
+/** Compresses a block. With the size pledged, neither compressor nor decompressor allocates more memory than it needs. */
 async function compressBlock(block: Uint8Array): Promise<CompressedBlock> {
   const compress = createZstdCompress({ chunkSize: compressedBlockBytes, pledgedSrcSize: block.length })
   compress.end(block)
@@ -86,7 +86,7 @@ async function* compressedBlocks(plain: AsyncIterable<Uint8Array>): AsyncGenerat
   let working: Promise<CompressedBlock> | undefined
   const begin = (block: Uint8Array) => {
     working = compressBlock(block)
-    // Whoever waits for it is told; where the source has failed, nobody waits.
+    // The awaiting code gets the error. If the source has failed, no code awaits it, and the rejection must not be unhandled.
     working.catch(() => {})
   }
   for await (const piece of plain)
@@ -107,7 +107,7 @@ async function* compressedBlocks(plain: AsyncIterable<Uint8Array>): AsyncGenerat
   if (length > 0) yield await compressBlock(filling.subarray(0, length))
 }
 
-/** Compressed. */
+/** Yields the opened chunks, still compressed. */
 async function* openedChunks(sealer: Sealer, stored: StoredDocument, chunk: ChunkSource): AsyncGenerator<Uint8Array> {
   for (let index = 0; index < stored.chunkCount; index += 1) {
     const sealed = await chunk(index)
@@ -128,7 +128,7 @@ async function* openStream(sealer: Sealer, stored: StoredDocument, chunk: ChunkS
   yield* decompress as AsyncIterable<Uint8Array>
 }
 
-/** Whatever fails is told to whoever reads. */
+/** Writes the compressed chunks to the decompressor. Failures reach the reader as errors of the stream. */
 async function feed(decompress: ZstdDecompress, opened: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const compressed of opened) {
@@ -141,7 +141,7 @@ async function feed(decompress: ZstdDecompress, opened: AsyncIterable<Uint8Array
   }
 }
 
-/** Fails too where nobody reads on. */
+/** Resolves when a chunk is decompressed. Rejects if the reader closes the stream before that. */
 const taken = (decompress: ZstdDecompress, compressed: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     const closed = () => reject(new Error("The document is not read any more."))

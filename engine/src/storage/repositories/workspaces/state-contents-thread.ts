@@ -1,5 +1,5 @@
-// One thread that reads what stands in states: it is sent a compressed state piece by piece, says when it is done with each, and
-// answers to its end with the contents.
+// Thread that reads the contents of states. It receives a compressed state in chunks, acknowledges each, and replies to the end with the
+// contents.
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { createZstdDecompress } from "node:zlib"
@@ -7,23 +7,23 @@ import { releaseMemory } from "../../../core/chunks.ts"
 import { stateContentsReader } from "../../../workspaces/state/state-parser.ts"
 import type { ContentsAnswer, ContentsPiece } from "./state-contents.ts"
 
-/** Whoever waits for anything else goes first. */
+/** All other work of the server has priority. */
 const niceness = 10
-/** Each costs a turn of the thread, and as much of its memory as it is long. */
+/** Bytes of one decompressed chunk. Each chunk costs a turn of the event loop and its length in memory. */
 const openedPieceBytes = 128 * 1024
 
-// Linux knows priorities of single threads, by which 0 means the one that asks; elsewhere it means the whole process.
+// On Linux, process id 0 means the calling thread. On other systems it means the whole process.
 if (process.platform === "linux") {
   try {
     setPriority(0, niceness)
   } catch {
-    // A sandbox that forbids it: states are read all the same, and others wait a little longer.
+    // A sandbox may forbid it. States are read all the same, but other work waits a little longer.
   }
 }
 
 const answer = (message: ContentsAnswer): void => parentPort?.postMessage(message)
 
-/** The compressed side of a state that is being read. Whatever fails ends the thread. */
+/** Starts the decompression of the next state. Any failure ends the thread. */
 function beginState() {
   const reader = stateContentsReader()
   const decompress = createZstdDecompress({ chunkSize: openedPieceBytes })

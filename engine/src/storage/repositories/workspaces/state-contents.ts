@@ -1,29 +1,29 @@
-// What stands in a large state is read by a thread of its own: whatever others have asked for goes on meanwhile, the garbage that
-// reading makes is no burden of theirs, and outputs that are larger than memory end the thread and not the server.
+// Reads the contents of large states on a thread of its own, so that other requests go on and do not pay for its garbage collection.
+// Outputs larger than the heap limit end the thread and not the server.
 import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
 import { secondMs } from "../../../core/time.ts"
 import type { Timers } from "../../../core/timers.ts"
 import type { FoundContents } from "../../../workspaces/state/state-parser.ts"
 
-/** Of a compressed state. */
+/** A chunk of a compressed state, or "end" after the last one. */
 export type ContentsPiece = Uint8Array | "end"
-/** To the end of a state its contents, to every other piece that the next may come. */
+/** Reply of the thread: "taken" after each chunk, the contents after "end". */
 export type ContentsAnswer = "taken" | FoundContents
 
-/** A thread takes about 10 MB and starts within 50 ms; large states seldom come alone. */
+/** Idle time after which a thread ends. A thread takes about 10 MB and starts within 50 ms; large states seldom come alone. */
 const idleMs = 30 * secondMs
-/** Room for outputs of 16 MiB each, and for what is made of them on their way. */
+/** Room for outputs of 16 MiB each, and for their intermediate forms. */
 const heapMaximumMiB = 512
-/** Left alone it grows until it is most of what reading takes. */
+/** Without a limit, the young generation grows until it takes most of the memory of a read. */
 const youngHeapMaximumMiB = 2
 
 interface Thread {
   readonly worker: Worker
   answer: PromiseWithResolvers<ContentsAnswer> | undefined
-  /** Why it ended, once it has. */
+  /** Reason that the thread ended; undefined while it runs. */
   failure: Error | undefined
-  /** Takes back that it ends for want of work. */
+  /** Cancels the idle timer of the thread. */
   keep: () => void
 }
 
@@ -36,7 +36,7 @@ export class StateContents implements Disposable {
     this.#timers = timers
   }
 
-  /** Fails as its source does, and when the signal is given, with whatever reason. */
+  /** Returns the contents of a state. Throws the error of `compressed` or of the thread, or the reason of `signal` once it is aborted. */
   async read(compressed: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<FoundContents> {
     signal.throwIfAborted()
     const thread = this.#taken()
@@ -74,7 +74,7 @@ export class StateContents implements Disposable {
       void thread.worker.terminate()
       return
     }
-    // While nobody waits for it, it keeps no process alive.
+    // An idle thread does not keep the process alive.
     thread.worker.unref()
     this.#idle = thread
     thread.keep = this.#timers.after(idleMs, () => {
@@ -112,7 +112,7 @@ function ask(thread: Thread, piece: ContentsPiece): Promise<ContentsAnswer> {
   return thread.answer.promise
 }
 
-/** A piece that is alone in its memory goes with it, and the rest is copied. */
+/** Returns the buffers to transfer. A chunk that owns its whole buffer is transferred; any other is copied. */
 function givenAway(piece: ContentsPiece): ArrayBuffer[] {
   if (piece === "end" || piece.byteLength !== piece.buffer.byteLength) return []
   return piece.buffer instanceof ArrayBuffer ? [piece.buffer] : []

@@ -82,7 +82,7 @@ export class SqlStateDocumentRepository implements StateDocumentRepository {
   }
 }
 
-/** Of up to 1 MiB each. */
+/** Chunks of one deletion; each has up to 1 MiB. */
 const chunksPerSweep = 16
 
 interface Place {

@@ -289,7 +289,7 @@ const setDeleted = statement((db, { ids }: { ids: readonly string[] }, dialect) 
     .where(among(dialect, sql.ref("id"), ids)),
 )
 
-/** What could not be read so often will not be the next time. */
+/** Attempts after which reading a state is given up. */
 const readingAttemptsMaximum = 5
 
 const firstUnread = statement((db, _none: object) =>

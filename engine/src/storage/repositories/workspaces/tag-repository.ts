@@ -9,10 +9,10 @@ import { selectPage } from "../../sql/select-page.ts"
 import { OutdatedSnapshot, type QueryRunner, statement, UniqueViolation } from "../../sql/query-runner.ts"
 import type { Flag, Tables, TagRow } from "../../schema/tables.ts"
 
-/** Rows of one insert: both dialects bound the parameters of a statement. */
+/** Rows of one insert. Both databases limit the number of parameters of a statement. */
 const rowsPerInsert = 500
 const fewRows = 10
-/** As many as an error tells of. */
+/** An error text names no more tags than this. */
 const heldTagsMaximum = 5
 
 export class SqlTagRepository implements TagRepository {
@@ -62,7 +62,7 @@ export class SqlTagRepository implements TagRepository {
     const names = drafts.map(({ name }) => name)
     let found = await this.findNamed(first.organizationId, names)
     const known = new Set(found.map(({ name }) => foldTag(name)))
-    // In one order for everyone, so that two callers with the same names wait for each other instead of both.
+    // A fixed order, so that two transactions with the same names cannot deadlock.
     const rows = drafts
       .filter(({ name }) => !known.has(foldTag(name)))
       .map(tagRowOf)
@@ -126,7 +126,7 @@ export class SqlTagRepository implements TagRepository {
         tag_id: tagId,
         is_binding: isBindingFlag(binding),
       }))
-      // To build and bind a statement for many costs more than to insert them.
+      // Building and binding a statement for many rows costs more than inserting them.
       await orOutdated(() =>
         rows.length > fewRows
           ? this.#session.execute(insertManyBindings, { rows: JSON.stringify(rows) })
@@ -183,7 +183,7 @@ export class SqlTagRepository implements TagRepository {
   }
 }
 
-/** What is bound already was read before: who bound the same key did so after the snapshot was taken. */
+/** Turns a unique violation into a retry. Existing bindings were read before, so the conflicting one was committed after the snapshot. */
 async function orOutdated(insert: () => Promise<unknown>): Promise<void> {
   try {
     await insert()
@@ -226,16 +226,19 @@ const removeTags = statement((db, { ids }: Ids, dialect) =>
   db.deleteFrom("tags").where(among(dialect, sql.ref("id"), ids)),
 )
 /**
- * A binding that keeps the tag in the pool, and that nobody removes or changes until this transaction ends. Two transactions that
- * take a tag from its last two workspaces each see the binding of the other, and so neither may rely on what it sees alone:
- * who locks the binding of the other finds it gone, and is run again.
+ * Locks a binding that keeps the tag in the pool, so that it is neither removed nor changed before this transaction ends.
+ *
+ * Two transactions that take a tag from its last two workspaces each see the binding of the other. The one that locks the other's binding
+ * finds it deleted, and is retried.
  */
 const witness = statement<{ readonly id: string }, { readonly id: string }>(
   (_db, { id }) => sql`select id from workspace_bindings where tag_id = ${id} limit 1 for share skip locked`,
 )
 /**
- * For a tag without a witness: of two transactions that find none, both write its row, so that one is run again. One that adds the
- * tag holds the row by its foreign key until it commits, and the deletion then meets a binding that is newer than its snapshot.
+ * Writes the rows of tags without any lockable binding. Of two transactions that find none, both write the row, so that one is retried.
+ *
+ * A transaction that adds the tag locks the row by its foreign key until it commits. The deletion then meets a binding newer than its
+ * snapshot.
  */
 const writeTags = statement((db, { ids }: Ids, dialect) =>
   db
@@ -347,7 +350,7 @@ const nobody: readonly string[] = []
 
 const isBindingFlag = ({ isBinding }: Pick<TagBinding, "isBinding">): Flag => (isBinding ? 1 : 0)
 
-/** Of the same owners always the same. */
+/** Returns the stored form of the owners; equal owners have equal texts. */
 const ownersText = (owners: readonly string[]): string | null => (owners.length === 0 ? null : JSON.stringify(owners))
 
 const insertManyBindings = statement<{ readonly rows: string }, unknown>((_db, { rows }, dialect) => {

@@ -11,26 +11,26 @@ import { among } from "../../sql/dialect.ts"
 import { escapeLike, idsByName, nameContains } from "../../sql/name-search.ts"
 import type { DialectName, QueryRunner } from "../../sql/query-runner.ts"
 
-/** The most rows that are fetched to be sorted and paged here. */
+/** Maximum number of rows that are read in order to sort and page them in this process. */
 const usualNarrowMaximum = 5_000
 
 type Condition = RawBuilder<boolean>
 
 interface Filter {
-  /** One row per row the filter touches when it drives; absent when it can only be checked. */
+  /** Selects one row for each row that the filter touches if it drives. Undefined if the filter can only check. */
   readonly rows?: RawBuilder<unknown>
-  /** Uses the filter's index. */
+  /** Condition that uses the filter's index. */
   readonly drive: Condition
-  /** Looks at a row that another condition or the order brought; uses no index of `workspaces`. */
+  /** Condition on a row that another condition or the sort order has found. It uses no index of `workspaces`. */
   readonly check: Condition
 }
 
-/** A set of workspace ids, from the indexes of other tables. Small sets intersect before a workspace is looked at. */
+/** Set of workspace ids, from the indexes of other tables. Small sets are intersected before any workspace row is read. */
 interface IdSet {
   readonly ids: RawBuilder<unknown>
-  /** The same with some more than once, where `ids` drops those: that makes the whole set before the first is counted. */
+  /** Selects the ids with duplicates. Counting `ids`, which is distinct, would build the whole set first. */
   readonly rows?: RawBuilder<unknown>
-  /** Whether the workspace at hand is in it, without making the set. */
+  /** Tests whether the current workspace is in the set, without building the set. */
   readonly holds: Condition
 }
 
@@ -105,7 +105,7 @@ const sortColumns: Record<WorkspaceSortKey, string> = {
   "latest-change-at": "latest_change_at",
 }
 
-/** Workspaces without a run come after those with one; descending is the exact reverse. */
+/** Builds the sort order. Workspaces without a run come after those with one; descending is the exact reverse. */
 function ordering(key: WorkspaceSortKey, descending: boolean): RawBuilder<unknown> {
   const column = sql.ref(`workspaces.${sortColumns[key]}`)
   return descending
@@ -124,7 +124,7 @@ function compareKeys(a: string | number | null, b: string | number | null): numb
   return a < b ? -1 : 1
 }
 
-/** How many rows each select has, none counted beyond the bound. */
+/** Counts the rows of each select, up to the bound. */
 async function countUpTo(
   session: QueryRunner,
   selects: readonly RawBuilder<unknown>[],
@@ -190,7 +190,7 @@ const and = (conditions: readonly Condition[]): RawBuilder<boolean> => sql<boole
 
 type Column = "id" | "organization_id" | "project_id" | "name_folded" | "name_reversed" | "current_run_status"
 
-/** SQLite has no statistics to choose an index by; a unary plus takes a column out of the choice. PostgreSQL chooses well. */
+/** Keeps SQLite, which has no statistics, from choosing an index by this column: a unary plus rules it out. PostgreSQL chooses well. */
 const inert = (dialect: DialectName, column: Column): RawBuilder<unknown> =>
   dialect === "sqlite" ? sql`+workspaces.${sql.ref(column)}` : sql`workspaces.${sql.ref(column)}`
 
@@ -202,7 +202,7 @@ function inSets(sets: readonly IdSet[], use: "drive" | "check", dialect: Dialect
   )})`
 }
 
-/** What a binding filter asks for; a blank part matches anything. */
+/** Key and value of a binding filter. An empty part matches anything. */
 interface Wanted {
   readonly key: string
   readonly value: string
@@ -212,7 +212,7 @@ interface InheritedPair extends Wanted {
   readonly projectId: string
 }
 
-/** Bindings of projects that could matter: usually none, and then the queries need not look at projects. */
+/** Reads the project bindings that may match. Usually there are none, and the queries can ignore projects. */
 async function inheritedPairs(
   session: QueryRunner,
   organizationId: string,
@@ -234,7 +234,7 @@ async function inheritedPairs(
   return rows.map((row) => ({ projectId: row.project_id, key: row.key_folded, value: row.value }))
 }
 
-/** Workspaces with such a binding of their own, or of their project where no own binding of that key stands before it. */
+/** Finds workspaces that have the binding. A binding of the project counts unless the workspace has its own binding with that key. */
 function boundTo(
   dialect: DialectName,
   organizationId: string,
@@ -243,7 +243,7 @@ function boundTo(
 ): IdSet {
   const matches = sql`${key === "" ? sql`` : sql`and b.key_folded = ${key}`}
     ${value === "" ? sql`` : sql`and b.value = ${value}`}`
-  // That a value is not blank is spelled out, so that the partial index on values is used; a flat tag has none.
+  // The condition `value <> ''` lets SQLite use the partial index on values. A flat tag has no value.
   const own =
     key === ""
       ? sql`select distinct b.workspace_id as id from workspace_bindings as b
@@ -256,7 +256,7 @@ function boundTo(
     pairKey,
     projects: pairs.filter((pair) => pair.key === pairKey).map(({ projectId }) => projectId),
   }))
-  // A flat tag is no binding, and hides none of the project's.
+  // A flat tag is not a binding and does not override a binding of the project.
   const notOwn = (id: string, pairKey: string) =>
     sql`not exists (select 1 from workspace_bindings as o where o.workspace_id = ${sql.ref(id)}
       and o.key_folded = ${pairKey} and (o.value <> '' or o.is_binding = 1))`
@@ -302,7 +302,7 @@ function exclusion(
   }
 }
 
-/** Every grant lets its team read runs, which is what seeing a workspace takes. */
+/** Finds the workspaces that these teams can see. Every grant includes reading runs, which is what visibility requires. */
 function grantedTo(dialect: DialectName, organizationId: string, teams: readonly string[]): IdSet {
   const projects = sql`select p.project_id from team_projects as p where ${among(dialect, sql.ref("p.team_id"), teams)}`
   const own = sql`select g.workspace_id as id from team_workspaces as g where ${among(dialect, sql.ref("g.team_id"), teams)}`
@@ -317,7 +317,9 @@ function grantedTo(dialect: DialectName, organizationId: string, teams: readonly
   }
 }
 
-/** On SQLite the name index answers first, and names a set while the matches are few; PostgreSQL weighs its own index. */
+/**
+ * Filters by a part of the name. SQLite's name index gives a set of ids if there are few matches. PostgreSQL chooses by its own statistics.
+ */
 async function nameFilter(
   session: QueryRunner,
   organizationId: string,
@@ -332,7 +334,7 @@ async function nameFilter(
   return { filters: [{ rows, drive: holds, check: holds }] }
 }
 
-/** `x-*` and `*-x` are ranges of an index each, `*-x-*` a search inside names; what stands between is only checked. */
+/** Filters by a pattern. `x-*` and `*-x` are ranges of an index each, and `*-x-*` is a substring search. Further parts are only checked. */
 async function wildcardFilter(
   session: QueryRunner,
   organizationId: string,
@@ -384,7 +386,7 @@ function projectFilter(dialect: DialectName, organizationId: string, projectId: 
   return {
     rows: sql`select 1 as one from workspaces where ${drive}`,
     drive,
-    // Plain: an index has the names of a project in order.
+    // Without the unary plus: an index has the names of a project in order.
     check: sql`workspaces.project_id = ${projectId}`,
   }
 }
@@ -395,7 +397,7 @@ function statusFilter(dialect: DialectName, organizationId: string, statuses: re
   return {
     rows: sql`select 1 as one from workspaces where ${drive}`,
     drive,
-    // Plain for one status: an index has the names of a status in order.
+    // Without the unary plus for a single status: an index has the names of a status in order.
     check:
       statuses.length === 1
         ? sql`workspaces.current_run_status = ${statuses[0]}`

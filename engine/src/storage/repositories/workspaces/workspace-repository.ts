@@ -32,7 +32,7 @@ import type { Flag, Tables, WorkspaceRow } from "../../schema/tables.ts"
 import { listWorkspaceIds } from "./workspace-list.ts"
 import { type Kysely, type RawBuilder, sql } from "kysely"
 
-/** Writes what the expiry of these locks brings, in the transaction that found them. */
+/** Ends these expired locks and writes the consequences, in the transaction that found them. */
 export type ExpireLocks = (ids: readonly WorkspaceId[], now: Instant) => Promise<void>
 
 export class SqlWorkspaceRepository implements WorkspaceRepository {
@@ -40,7 +40,7 @@ export class SqlWorkspaceRepository implements WorkspaceRepository {
   readonly #clock: Clock
   readonly #recording: EventRecording
   readonly #expireLocks: ExpireLocks | undefined
-  /** Workspaces that this unit of work has found one by one, and whether it has written their row. */
+  /** Workspaces that this unit of work has read one by one, and whether it has written their rows. */
   readonly #isWritten = new Map<string, boolean>()
 
   constructor(
@@ -73,7 +73,7 @@ export class SqlWorkspaceRepository implements WorkspaceRepository {
   }
 
   async findGranted(ref: WorkspaceRef, teams: readonly TeamId[]): Promise<GrantedWorkspace | undefined> {
-    // In one query SQLite would be no faster, and its rows could not be handed out again.
+    // On SQLite, one query is no faster, and its rows could not be cached and reused.
     if (this.#session.dialect === "sqlite") {
       const workspace = await this.find(ref)
       if (workspace === undefined) return undefined
@@ -101,9 +101,8 @@ export class SqlWorkspaceRepository implements WorkspaceRepository {
   }
 
   /**
-   * Writes the rows of the workspaces that a transaction is about, so that of two concurrent ones about the same workspace one is
-   * run again, whatever each of them reads and writes of it and whatever their isolation. Transactions that only share a
-   * page of an index do not conflict.
+   * Writes the rows of the workspaces that the transaction is about. Of two concurrent transactions on the same workspace, one is therefore
+   * retried, whatever they read or write and whatever their isolation. Transactions that only share an index page do not conflict.
    */
   async guardFound(): Promise<void> {
     if (this.#session.dialect === "sqlite" || !this.#session.hasWritten) return
@@ -121,7 +120,7 @@ export class SqlWorkspaceRepository implements WorkspaceRepository {
     return rows.map(({ id }) => id as WorkspaceId)
   }
 
-  /** Reads rows; expires locks of theirs where the transaction may write, and reads them anew then. */
+  /** Reads rows. A writing transaction first ends the expired locks among them and reads the rows again. */
   async #current<Row extends SituatedRow>(read: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
     const rows = await read()
     if (this.#expireLocks === undefined || rows.every((row) => row.lock_ends_at === null)) return rows
@@ -132,7 +131,7 @@ export class SqlWorkspaceRepository implements WorkspaceRepository {
     return read()
   }
 
-  /** An expired lock is none. */
+  /** Converts a row. An expired lock counts as unlocked. */
   #situated(row: SituatedRow): SituatedWorkspace {
     const workspace = makeSituated(row)
     return row.lock_ends_at !== null && hasExpiredLock(row, this.#clock.now())
@@ -297,13 +296,13 @@ const situatedRows = (db: Kysely<Tables>) =>
       "rp.kind as retention_policy_kind",
     ])
 
-/** How long a workspace may be idle, as it says itself or its project does. */
+/** Time without activity after which a workspace is destroyed: its own setting, or the one that it inherits from its project. */
 const idleDuration = sql`case when w.inherits_project_auto_destroy = 1
   then coalesce(p.auto_destroy_activity_duration, w.auto_destroy_activity_duration)
   else w.auto_destroy_activity_duration end`
 const lastActivity = sql<number>`case when coalesce(w.current_run_created_at, 0) > w.latest_change_at
   then w.current_run_created_at else w.latest_change_at end`
-/** `14d` and `36h`, in milliseconds. */
+/** Idle duration in milliseconds, converted from forms such as `14d` and `36h`. */
 const idleMs = sql`cast(substr(${idleDuration}, 1, length(${idleDuration}) - 1) as bigint)
   * case when ${idleDuration} like '%d' then ${sql.lit(dayMs)} else ${sql.lit(hourMs)} end`
 
@@ -348,7 +347,7 @@ const referencesIn = statement((db, ids: ReferencedIds & { readonly organization
   ]),
 )
 
-/** Discarded versions stand for nothing. */
+/** Newest state version. Discarded versions do not count. */
 const newestStateVersion = statement((db, { id }: { readonly id: string }) =>
   db
     .selectFrom("state_versions")
@@ -453,7 +452,7 @@ const outlinesByIds = statement((db, { ids }: { ids: readonly string[] }, dialec
     .select(["w.id", "w.organization_id", "w.name", "o.allow_force_delete_workspaces"])
     .where(among(dialect, sql.ref("w.id"), ids)),
 )
-/** `owner` is the workspace, or the state version that an output belongs to. */
+/** Row of a related object. `owner` is the workspace, or the state version that an output belongs to. */
 interface RelatedRow {
   readonly owner: string
   readonly kind: "tag" | "variable" | "output"
@@ -461,13 +460,13 @@ interface RelatedRow {
 }
 
 interface RelatedConditions {
-  /** On `b`, the bindings, `v`, the variables, and `o`, the outputs. */
+  /** Conditions on `b` (bindings), `v` (variables) and `o` (outputs). */
   readonly bindings: RawBuilder<boolean>
   readonly variables: RawBuilder<boolean>
   readonly outputs: RawBuilder<boolean>
 }
 
-/** One query for all that hangs on workspaces, because each costs more to ask than to answer. */
+/** Selects all related objects in one query, because a round trip costs more than its execution. */
 const relatedRows = ({ bindings, variables, outputs }: RelatedConditions) => sql<RelatedRow>`
   select b.workspace_id as owner, 'tag' as kind, b.key as text, 0 as place, b.key_folded as sorted
     from workspace_bindings as b where ${bindings} and b.tag_id is not null
@@ -486,7 +485,7 @@ const relatedToMany = statement((_db, { ids, stateVersionIds }: ManyParameters, 
     outputs: among(dialect, sql.ref("o.state_version_id"), stateVersionIds),
   }),
 )
-/** A state version that there is not has the id "". */
+/** A missing state version is passed as the id "". */
 const relatedToOne = statement(
   (_db, { id, stateVersionId }: { readonly id: string; readonly stateVersionId: string }) =>
     relatedRows({
@@ -518,7 +517,7 @@ type LockColumns = Pick<
   WorkspaceRow,
   "locked_at" | "locked_by_kind" | "locked_by_id" | "locked_reason" | "lock_ends_at" | "lock_ttl_ms"
 >
-/** No value changes; a row that is written conflicts all the same, and no index is touched. */
+/** Changes no value. The row write alone causes the conflict, and no index is touched. */
 const guardWorkspaces = statement((db, { ids }: { readonly ids: readonly string[] }, dialect) =>
   db
     .updateTable("workspaces")
@@ -560,7 +559,7 @@ type SituatedRow = Pick<WorkspaceRow, (typeof workspaceColumns)[number]> & {
   retention_policy_kind: string | null
 }
 
-/** One literal: copying sixty members from one object to the next costs more than the query. */
+/** Converts a row in one object literal: copying sixty members from one object to another costs more than the query. */
 const makeSituated = (row: SituatedRow): SituatedWorkspace => {
   return {
     id: row.id as Workspace["id"],
@@ -650,7 +649,7 @@ function connectionOf(row: SituatedRow): SituatedWorkspace["vcsConnection"] {
   return null
 }
 
-/** The columns of a workspace that a workspace value decides; pointers to the current run carry their status beside them. */
+/** Returns the columns that are derived from a workspace value. Status and time of the current run are written together with its id. */
 function rowOf(workspace: Workspace): Omit<WorkspaceRow, "current_run_status" | "current_run_created_at"> {
   const nameFolded = foldName(workspace.name)
   const { vcsRepo, metrics } = workspace
