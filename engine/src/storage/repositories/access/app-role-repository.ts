@@ -52,7 +52,7 @@ interface RoleColumns {
   readonly definition: string
 }
 
-/** A field that was not known when the role was written has its default. */
+/** Converts a row. Fields that were added after the role was written get their defaults. */
 function roleOf({ name, role_id: roleId, definition }: RoleColumns): AppRole {
   const made = JSON.parse(definition) as Omit<AppRole, "name" | "roleId">
   return { ...initialAppRole, ...made, terms: { ...initialAppRole.terms, ...made.terms }, name, roleId }

@@ -72,7 +72,7 @@ const rowOf = (method: AuthMethod): AuthMethodRow => ({
   created_at: method.createdAt,
 })
 
-/** Rows of earlier releases have neither traits nor options. */
+/** Stored configuration of an auth method. Rows of earlier releases have neither traits nor options. */
 type StoredConfig = AuthMethodConfig & { readonly traits?: MountTraits; readonly options?: MountOptions }
 
 function methodOf(row: AuthMethodRow): AuthMethod {

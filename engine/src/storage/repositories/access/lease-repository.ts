@@ -18,7 +18,7 @@ export class SqlLeaseRepository implements LeaseRepository {
     try {
       await this.#session.execute(insertLease, { ...row, endsWithToken: tokenId === null ? 0 : 1 })
     } catch (error) {
-      // The token was revoked since it was looked at.
+      // The token was revoked after it was checked.
       throw error instanceof ReferenceViolation ? permissionDenied() : error
     }
   }
@@ -61,11 +61,11 @@ export class SqlLeaseRepository implements LeaseRepository {
   }
 }
 
-/** Everything below a path; everything there is, for an empty one. */
+/** Returns the range of ids below a path. The empty path covers all ids. */
 const bounds = (prefix: string) =>
   prefix === "" ? { from: "", to: "\u{10FFFF}" } : { from: `${prefix}/`, to: `${prefix}/\u{10FFFF}` }
 
-/** As the store orders text: by octets of UTF-8, which is by code point. */
+/** Returns the greater id in the order of the database: UTF-8 octets, which is code point order. */
 const later = (one: string, other: string): string =>
   Buffer.compare(Buffer.from(one), Buffer.from(other)) > 0 ? one : other
 
@@ -134,7 +134,7 @@ const leasesWithin = statement((db, { from, to, limit, now }: Bounds & { readonl
 
 const removeLease = statement((db, { id }: { id: string }) => db.deleteFrom("certificate_leases").where("id", "=", id))
 
-/** What says that it is over: a lease that ends with a token, and has none. */
+/** Columns of a lease that is to be revoked: it ends with a token, but has none. */
 const over = { token_id: null, ends_with_token: 1 } as const
 const isOver = sql<boolean>`token_id is null and ends_with_token = 1`
 

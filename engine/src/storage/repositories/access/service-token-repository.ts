@@ -60,7 +60,7 @@ export class SqlServiceTokenRepository implements ServiceTokenRepository {
     let query = this.#session.db
       .selectFrom("tokens")
       .select("id")
-      // Not as a parameter: only so is it known to be what the index is about.
+      // A literal: with a parameter, the database cannot use the partial index on service tokens.
       .where("kind", "=", sql.lit("service"))
       .where(sql<boolean>`(expires_at is null or expires_at > ${now})`)
       .orderBy("id")
@@ -149,13 +149,13 @@ export class SqlServiceTokenRepository implements ServiceTokenRepository {
   }
 }
 
-/** What stays as it was made. */
+/** Members that do not change after creation, stored as JSON. */
 type MadeOf = Pick<
   ServiceToken,
   "path" | "meta" | "ttlMs" | "explicitMaxTtlMs" | "periodMs" | "renewable" | "role" | "maxTtlMs"
 >
 
-/** By releases that knew nothing of it. */
+/** Values of members that tokens of earlier releases lack. */
 const notSaid = { role: null, maxTtlMs: null }
 
 interface Row {
