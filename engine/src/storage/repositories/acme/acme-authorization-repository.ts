@@ -100,7 +100,7 @@ export class SqlAcmeAuthorizationRepository implements AcmeAuthorizationReposito
     const claimed: ClaimedChallenge[] = []
     for (const row of due) {
       const { authorization_id: id, type, attempts } = row
-      // Whoever else has taken it meanwhile has made its attempts one more.
+      // If another server claimed the challenge first, `attempts` has increased and no row matches.
       if ((await this.#session.execute(claimChallenge, { id, type, attempts, leasedUntil })) === 0) continue
       claimed.push({
         ...challengeOf({ ...row, attempts: attempts + 1 }),
@@ -199,7 +199,7 @@ const insertAuthorization = statement((db, row: AcmeAuthorizationRow) =>
   }),
 )
 
-/** As many as there are, at once; each member has its number behind its name. */
+/** Multi-row inserts, one for each possible number of challenges. Parameter names end with the index of the row. */
 const insertChallenges = challengeTypes.map((_type, last) =>
   statement((db, asked: Readonly<Record<string, string>>) =>
     db.insertInto("acme_challenges").values(

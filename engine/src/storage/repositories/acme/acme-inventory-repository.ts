@@ -105,7 +105,7 @@ const removeOrder = statement((db, { mountId, id }: OfMount & { readonly id: str
   db.deleteFrom("acme_orders").where("id", "=", id).where("mount_id", "=", mountId),
 )
 
-/** Of an order that is about to be deleted. */
+/** Copies the account of an order's certificate, before the order is deleted. */
 const keepAccountOfCertificate = statement((db, { mountId, id }: OfMount & { readonly id: string }) =>
   db
     .insertInto("acme_certificates")

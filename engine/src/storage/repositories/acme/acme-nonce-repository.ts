@@ -24,7 +24,7 @@ export class SqlAcmeNonceRepository implements AcmeNonceRepository {
   }
 }
 
-// Servers of the release before, which may still be running, sweep by the time in a column of its own.
+// `expires_at` is written for servers of the previous release, which may still run and sweep by it.
 const insertNonce = statement((db, { digest, expiresAt }: { digest: Uint8Array; expiresAt: number }) =>
   db
     .insertInto("acme_nonces")

@@ -74,7 +74,7 @@ export class SqlAcmeOrderRepository implements AcmeOrderRepository {
     const claimed: ClaimedOrder[] = []
     for (const { directory, attempts, ...row } of due) {
       const { id, csr } = row
-      // Whoever else has taken it meanwhile has made its attempts one more.
+      // If another server claimed the order first, `attempts` has increased and no row matches.
       if (csr === null || (await this.#session.execute(claimOrder, { id, attempts, leasedUntil })) === 0) continue
       claimed.push({ ...orderOf(row), csr, attempts: attempts + 1, directory })
     }
@@ -227,8 +227,8 @@ const orderById = statement((db, { mountId, accountId, id }: Owned) =>
 )
 
 /**
- * Whether an order is not invalid. An open one is when its time is over, or when a name of it was not proved or its proof was given
- * up (`orderStatusOf`).
+ * Builds the condition that an order is not invalid. An open order is invalid after its expiry, or if one of its authorizations failed or
+ * was deactivated (`orderStatusOf`).
  */
 const isNotInvalid = (where: ExpressionBuilder<Tables & { o: AcmeOrderRow }, "o">, now: number) =>
   where.or([
@@ -429,7 +429,10 @@ interface Expired {
   readonly limit: number
 }
 
-/** `failed` is an authorization with which an order came to nothing before. */
+/**
+ * Selects open orders that have expired. `failed` is an authorization that failed or was deactivated, which made the order invalid before
+ * its expiry.
+ */
 const expiredOrders = statement((db, { mountId, after, until, limit }: Expired) =>
   db
     .selectFrom("acme_orders as o")
