@@ -1,7 +1,9 @@
-// The feed of events. On SQLite there is one writer, and numbers are in the order of commits. On PostgreSQL numbers are drawn
-// before a transaction commits, and others commit beside it: a row is read once no transaction that began before its own is still
-// under way, so that nothing is ever added before what was read. The order is that of transactions; of two that touch the same
-// rows one waits for the other or is run again, with a later number.
+// The event feed. On SQLite there is one writer, and numbers are in commit order. On PostgreSQL, numbers are drawn before the commit, and
+// transactions commit concurrently.
+//
+// A row is readable once no transaction that began before its own is still running. No event is therefore ever inserted before one that
+// was read. Events are ordered by transaction. Of two transactions that touch the same rows, one waits for the other, or is retried and
+// gets a later number.
 import { sql } from "kysely"
 import type { OrganizationId, TeamId, WorkspaceId } from "../../../core/ids.ts"
 import type { Clock, Instant } from "../../../core/time.ts"
@@ -18,13 +20,13 @@ import {
 } from "../../../events/feed/event.ts"
 import { type DialectName, type QueryRunner, statement, type BatchPart, batchPart } from "../../sql/query-runner.ts"
 
-/** What is the same for all events of a unit of work. */
+/** Facts that all events of a unit of work share. */
 export interface EventRecording {
   readonly clock: Clock
-  /** Whether there is a feed. */
+  /** False if no feed is configured; no events are recorded then. */
   readonly isOn: boolean
   readonly origin: EventOrigin
-  /** Told of whom there are events; they may still come to nothing. */
+  /** Called with the organization of each event. The transaction may still be rolled back. */
   readonly noted: (organizationId: OrganizationId) => void
 }
 
@@ -45,7 +47,7 @@ export class SqlEventRepository implements EventRepository {
     else await this.#session.execute(insertMany, { rows: JSON.stringify(rows) })
   }
 
-  /** For a statement that more is written in; none where there is no feed. */
+  /** Returns the insert as a part of a batch; empty if no feed is configured. */
   appending(change: Change): BatchPart<unknown>[] {
     return this.#rowsOf([change]).map((row) => batchPart(insertOne, row))
   }
@@ -91,7 +93,7 @@ export class SqlEventRepository implements EventRepository {
 
   async before(organizationId: OrganizationId, instant: Instant): Promise<EventPosition> {
     const found = await this.#session.queryOne(rowFrom, { organizationId, instant })
-    // A place before it: no number is given twice.
+    // The position just before the row. Numbers are never reused.
     return found === undefined ? this.end() : { ...found, number: found.number - 1 }
   }
 
@@ -102,7 +104,7 @@ export class SqlEventRepository implements EventRepository {
 
   async sweep(before: Instant, limit: number): Promise<number> {
     const oldest = await this.#session.queryMany(oldestRows, { limit: limit + 1 })
-    // The newest stays, so that its number is not given again.
+    // The newest row stays, so that its number is not assigned again.
     const past = oldest.slice(0, Math.min(limit, oldest.length - 1))
     const kept = past.findIndex(({ at }) => at >= before)
     const gone = kept < 0 ? past : past.slice(0, kept)
@@ -129,7 +131,7 @@ interface NewRow {
   readonly details: string
 }
 
-/** What of an event nothing is looked for by; JSON. */
+/** Members of an event that no query filters by, stored as JSON. */
 interface Details extends Pick<StoredEvent, "changed" | "subject" | "origin"> {
   readonly name: string
   readonly formerTags?: readonly EventTag[]
@@ -165,7 +167,7 @@ function eventOf(row: EventColumns): StoredEvent {
   }
 }
 
-/** The workspace's own bindings of this moment, and who might read a workspace that goes. */
+/** Builds the columns `tags` and `readers`: the workspace's current bindings, and the teams that had access to a deleted workspace. */
 function surroundings(dialect: DialectName, workspaceId: unknown, kind: unknown) {
   const [list, pair] =
     dialect === "sqlite"
@@ -206,8 +208,8 @@ const insertMany = statement<{ rows: string }, unknown>((_db, { rows }, dialect)
 })
 
 /**
- * Up to the first transaction still under way. A server has one sequence of them for all its databases: of what goes on in
- * another one nothing will come here. Whoever may not see what others do waits for them.
+ * Builds the condition that no earlier transaction is still running. PostgreSQL numbers the transactions of all databases of a server
+ * together; those of other databases are ignored. A database role that cannot see the sessions of other roles waits for them too.
  */
 const readable = (dialect: DialectName) =>
   dialect === "sqlite"

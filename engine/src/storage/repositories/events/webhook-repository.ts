@@ -247,7 +247,7 @@ const lettersAskedFor = statement((db, { limit }: { readonly limit: number }) =>
   db
     .selectFrom("webhook_dead_letters")
     .select(letterColumns)
-    // Not as a parameter: only so is it known to be what the index is about.
+    // A literal: with a parameter, the database cannot use the partial index on `redelivering`.
     .where("redelivering", "=", sql.lit(1))
     .limit(limit),
 )
