@@ -171,7 +171,7 @@ export class SqlAgentPoolRepository implements AgentPoolRepository {
     try {
       await this.#session.execute(this.#session.db.deleteFrom("agent_pools").where("id", "=", id))
     } catch (error) {
-      // A workspace took it in the meantime.
+      // A workspace has begun to use the pool since the check.
       if (error instanceof ReferenceViolation)
         rejectUsedPool(id, { workspaces: 1, projects: 0, organizations: 0, oauthClients: 0 })
       throw error
@@ -181,7 +181,10 @@ export class SqlAgentPoolRepository implements AgentPoolRepository {
 
 const columns = ["id", "organization_id", "name", "created_at", "organization_scoped"] as const
 
-/** Rows of `agent_pools` that this workspace may use; no workspace has the id "". */
+/**
+ * Builds the condition that a workspace or its project may use a row of `agent_pools`. The id "", which no workspace has, stands for the
+ * project alone.
+ */
 export const admitted = (workspaceId: RawBuilder<unknown>, projectId: RawBuilder<unknown>) => sql<boolean>`(
   not exists (select 1 from agent_pool_workspaces as x
     where x.agent_pool_id = agent_pools.id and x.workspace_id = ${workspaceId} and x.rule = 'excluded')

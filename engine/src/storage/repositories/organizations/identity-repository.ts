@@ -23,7 +23,7 @@ import { bumpCacheVersion, identityFamily, readCacheVersion } from "../../sql/ca
 import { among } from "../../sql/dialect.ts"
 import { type QueryRunner, statement } from "../../sql/query-runner.ts"
 
-/** `alice-2` may also be a username. */
+/** Attempts to find a free numbered name: `alice-2` may itself be a username. */
 const attemptsMaximum = 64
 
 export class SqlEntityNameRepository implements EntityNameRepository {
@@ -48,7 +48,7 @@ export class SqlEntityNameRepository implements EntityNameRepository {
       const candidate = number === 1 ? name : `${name}-${number}`
       const row = { name_folded: foldName(candidate), name: candidate, entity_id: id, base_folded: base, number }
       if ((await this.#session.execute(insertNew, row)) > 0) return candidate
-      // The id or the name is there: another server may have named the entity in between.
+      // The id or the name is taken. Another server may have named the entity concurrently.
       const named = (await this.find([id])).get(id)
       if (named !== undefined) return named
     }
@@ -95,7 +95,7 @@ export class SqlIdentityRepository implements IdentityRepository {
     readonly now: Instant
   }): Promise<UserId> {
     const found = await this.#session.queryOne(userByName, { username: user.username })
-    // Clients take an account without an e-mail address for one that is broken.
+    // Clients treat an account without an email address as broken.
     const isFree = (await this.#session.queryOne(userByEmail, { email: rootEmail })) === undefined
     const address = isFree ? { email: rootEmail, email_folded: rootEmail } : { email: "", email_folded: null }
     if (found !== undefined) {
@@ -175,7 +175,7 @@ export class SqlIdentityRepository implements IdentityRepository {
   }
 }
 
-/** Mail to this address is not read; another address is set in the account. */
+/** Email address of the root user. It receives no mail, and can be changed in the account. */
 const rootEmail = "root@localhost"
 
 interface TeamFacts {
@@ -235,7 +235,7 @@ const tokenByHash = statement((db, { hash }: { hash: string }) =>
 const tokenById = statement((db, { id }: { id: string }) =>
   db.selectFrom("tokens").select(recordColumns).where("id", "=", id),
 )
-/** A token without a use left has ended, and is swept like any other that has. */
+/** Spends one use. The last use sets the expiry, so that the token is swept like any expired one. */
 const spendUse = statement((db, { id, now }: { id: string; now: Instant }) =>
   db
     .updateTable("tokens")
@@ -246,7 +246,9 @@ const spendUse = statement((db, { id, now }: { id: string; now: Instant }) =>
     .where("id", "=", id)
     .where("uses_left", ">", 0),
 )
-/** No attachment has null for all three, and no comparison with null holds. */
+/**
+ * Selects the policies of a token, or of a user with its teams, or of a team. A null id matches nothing, and every attachment has one id.
+ */
 const policiesHeld = statement(
   (db, { tokenId, userId, teamId }: { tokenId: string; userId: string | null; teamId: string | null }) => {
     const attached = () =>

@@ -85,7 +85,7 @@ export class SqlOrganizationRepository implements OrganizationRepository {
     const { db } = this.#session
     await removeNamesOf(this.#session, id)
     await this.#session.execute(removePoliciesOfWorkspaces, { id })
-    // Projects and pools go by cascade as well; workspaces point at them and so go first.
+    // Projects and agent pools are deleted by cascade. Workspaces refer to them, so they are deleted first.
     await this.#session.execute(db.deleteFrom("workspaces").where("organization_id", "=", id))
     await this.#session.execute(
       db.deleteFrom("retention_policies").where("target_kind", "=", "organization").where("target_id", "=", id),
@@ -154,7 +154,7 @@ function organizationOf(row: Omit<OrganizationRow, "name_folded"> & { default_pr
   }
 }
 
-/** Those that are not as they are by default: a release that adds one reads rows from before it. */
+/** Serializes the settings that differ from their defaults. Rows from before a setting existed get its default. */
 const recordedText = (organization: Organization): string | null => {
   const names = Object.keys(recordedDefaults) as (keyof RecordedOrganizationSettings)[]
   const own = names.filter((name) => organization[name] !== recordedDefaults[name])

@@ -99,7 +99,7 @@ export class SqlProjectRepository implements ProjectRepository {
     try {
       await this.#session.execute(this.#session.db.deleteFrom("projects").where("id", "=", id))
     } catch (error) {
-      // A workspace came into it after its workspaces were counted.
+      // A workspace was added to the project after its workspaces were counted.
       throw error instanceof ReferenceViolation ? new OutdatedSnapshot({ cause: error }) : error
     }
   }

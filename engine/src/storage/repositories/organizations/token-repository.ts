@@ -102,7 +102,7 @@ type Row = Omit<
   "hash" | "kind" | "parent_id" | "uses_left" | "last_renewed_at" | "service" | "bound_cidrs" | "auth_method_id"
 >
 
-/** Never the hash: nothing that reads a token for showing has a use for it. */
+/** Selects tokens without their hash, which no caller of this repository needs. */
 const rows = (db: Kysely<Tables>) =>
   db
     .selectFrom("tokens as k")
@@ -147,7 +147,7 @@ const recordUse = statement((db, { id, at }: { id: string; at: Instant }) =>
     .where(sql<boolean>`(last_used_at is null or last_used_at < ${at})`),
 )
 
-/** Undefined for a service token, which belongs to nobody. */
+/** Returns undefined for a service token, which has no owner. */
 function ownerOf(row: Row): TokenOwner | undefined {
   if (row.user_id !== null) return { kind: "user", userId: row.user_id as UserId }
   if (row.team_id !== null) return { kind: "team", teamId: row.team_id as TeamId }

@@ -70,7 +70,7 @@ export class SqlUserRepository implements UserRepository {
     await this.#session.execute(this.#session.db.deleteFrom("users").where("id", "=", id))
   }
 
-  /** Before the username changes hands: a server of an earlier release may have made the user without. */
+  /** Assigns the entity name before the username changes. A server of an earlier release may have created the user without one. */
   async #fixName(id: UserId): Promise<void> {
     const before = await this.find(id)
     if (before !== undefined) await new SqlEntityNameRepository(this.#session).fix({ id, name: before.username })
@@ -119,7 +119,7 @@ const settingsOf = (user: User) =>
     username: user.username,
     username_folded: foldName(user.username),
     email: user.email,
-    // Several users may have no email, so that one is no value.
+    // Null, because several users may have no email address.
     email_folded: user.email === "" ? null : foldName(user.email),
     site_admin: user.siteAdmin ? 1 : 0,
     service_account: user.serviceAccount ? 1 : 0,

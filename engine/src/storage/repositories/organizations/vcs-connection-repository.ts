@@ -217,7 +217,7 @@ export class SqlVcsConnectionRepository implements VcsConnectionRepository {
       .select(installationColumns.map((column) => `i.${column}` as const))
       .select("o.name as organization_name")
     if (organizationIds !== "all") query = query.where(among(dialect, sql.ref("i.organization_id"), organizationIds))
-    // SQLite folds no more than the letters that such names are made of.
+    // SQLite's `lower` folds only ASCII letters. Names of GitHub App installations have no others.
     if (name !== undefined) query = query.where(sql<boolean>`(i.name = ${name} or lower(i.name) = ${foldName(name)})`)
     if (installationId !== undefined) query = query.where("i.installation_id", "=", installationId)
     return selectPage(this.#session, query.orderBy("i.created_at").orderBy("i.id"), page, (row) => ({
@@ -250,7 +250,7 @@ export class SqlVcsConnectionRepository implements VcsConnectionRepository {
   }
 }
 
-/** Where a workspace took it after those that have it were written, or what it refers to was removed. */
+/** Throws `OutdatedSnapshot` if a referenced row was removed after the snapshot, or if a workspace has since begun to use this row. */
 async function orOutdated(write: () => Promise<unknown>): Promise<void> {
   try {
     await write()
