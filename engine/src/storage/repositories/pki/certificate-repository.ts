@@ -253,8 +253,8 @@ const insertNames = statement(
 )
 
 /**
- * Of SQLite: of the certificate that this connection has just inserted. Its table of names has no row ids of its own that could
- * come in between.
+ * SQLite only: inserts a name of the certificate that this connection has just inserted. The table of names has no row ids, so it does not
+ * change `last_insert_rowid()`.
  */
 const insertName = statement(
   (_db, { mountId, name, filedAt: place }: { mountId: MountId; name: string; filedAt: Instant }) =>
@@ -262,7 +262,9 @@ const insertName = statement(
     values (${mountId}, ${name}, last_insert_rowid(), ${place})`,
 )
 
-/** One query of PostgreSQL, where each is a way to the server and back. */
+/**
+ * Inserts a certificate and its names if the version of the mount is unchanged. One statement, because each is a round trip to PostgreSQL.
+ */
 const insertWithNames = statement<
   InsertedCertificate & { readonly version: number; readonly family: string },
   { count: number }
@@ -343,7 +345,7 @@ const metadataAfter = statement((db, { mountId, after, limit }: PageOfMount) =>
 )
 interface NamesOfMany {
   readonly numbers: readonly number[]
-  /** Where these are filed. */
+  /** Values of `filed_at` of these certificates, which select the partitions. */
   readonly places: readonly Instant[]
 }
 
@@ -398,7 +400,7 @@ const namesOf = statement(
       .orderBy("name"),
 )
 
-/** A cursor that everything comes after. */
+/** Cursor before all certificates. */
 const beforeAll: CertificateCursor = { notAfter: Number.MIN_SAFE_INTEGER, number: 0 }
 
 interface EndedPage extends CertificateCursor {
@@ -420,7 +422,7 @@ const endedPage = (db: QueryRunner["db"], { mountId, before, notAfter, number, l
 
 const endedBefore = statement(endedPage)
 
-/** Built each time, so that the partitions that are left out are known before any is opened. */
+/** Builds the query for these ranges. It is built each time, so that PostgreSQL excludes partitions before it opens any. */
 const endedElsewhere = (db: QueryRunner["db"], page: EndedPage, except: readonly FilingRange[]) =>
   except.reduce(
     (query, { from, to }) => query.where(sql<boolean>`(c.filed_at < ${from} or c.filed_at >= ${to})`),

@@ -1,5 +1,5 @@
-// One page of the certificates that conditions ask for, at a cost that follows the page and not the store: one condition
-// drives an index in the order of the page, the others are looked at row by row.
+// Searches one page of certificates, at a cost that depends on the page and not on the number of certificates. One condition drives an
+// index in page order; the others are checked row by row.
 import { sql, type RawBuilder } from "kysely"
 import { invalid } from "../../../core/errors.ts"
 import type { CertificatePageRequest, CertificateQuery, InventoryStatus } from "../../../pki/issuance/certificate.ts"
@@ -8,11 +8,11 @@ import type { DialectName, QueryRunner } from "../../sql/query-runner.ts"
 import type { CertificateRow } from "../../schema/tables.ts"
 
 export interface FoundCertificate extends CertificateRow {
-  /** Of the two columns of the order, the first: an instant, a name backwards, or the number itself. */
+  /** Value of the first sort column: an instant, a reversed name, or the certificate number. */
   readonly place: number | string
 }
 
-/** What the rows of a page are ordered by, and what the next begins after. */
+/** Sort order of a page, which the cursor of the next page continues. */
 type Key = "number" | "named" | "expiry" | "name" | "metadata"
 
 interface Order {
@@ -31,7 +31,7 @@ function orderOf({ name, role, issuerId, metadata, expiresAfter, expiresBefore, 
 const ascending = (key: Key): Order => ({ key, descending: false })
 const descending = (key: Key): Order => ({ key, descending: true })
 
-/** One more row than the page has tells whether there is a next. */
+/** Builds the query of a page. It reads one row more than the page has, to detect a next page. */
 export function certificateSearch(
   { dialect }: QueryRunner,
   mountId: MountId,
@@ -47,7 +47,7 @@ export function certificateSearch(
     limit: limit + 1,
   }
   const { status } = query
-  // What is revoked stands in an index of its own, so that it need not be looked for among what is not.
+  // Revoked certificates have an index of their own. A union of two searches avoids looking for them among all others.
   if (order.key !== "expiry" || status?.of.length !== 2 || !status.of.includes("revoked"))
     return selection(query, place)
   const parts = status.of.map((one, index) => {
@@ -91,12 +91,15 @@ function selection(
     limit ${limit}`
 }
 
-/** SQLite keeps no count of what its indexes hold, so it is told; the first table of a cross join is its outer one. */
+/**
+ * Returns the tables. SQLite has no statistics to choose an index by, so the index is named; the first table of its cross join is the outer
+ * loop.
+ */
 function tablesOf(dialect: DialectName, { name, role, status }: CertificateQuery, { key }: Order): string {
   if (name !== undefined)
     return dialect === "sqlite"
       ? "certificate_names as n cross join certificates as c on c.number = n.certificate_number"
-      : // Each is in the partition that its names tell of.
+      : // Names have the `filed_at` of their certificate, which selects its partition.
         "certificate_names as n join certificates as c on c.number = n.certificate_number and c.filed_at = n.filed_at"
   if (key === "metadata") {
     const isTheirs = "on c.mount_id = d.mount_id and c.serial_number = d.serial_number"
@@ -132,11 +135,11 @@ function statusCondition(statuses: readonly InventoryStatus[], now: number): Raw
   return asked.length === 1 ? sql`${asked[0]}` : sql`(${sql.join(asked, sql` or `)})`
 }
 
-/** Of names that end alike, a certificate is found by the first. */
+/** Builds the condition on names. A certificate with several matching names is found by the first of them. */
 function nameCondition(mountId: MountId, name: string): RawBuilder<unknown> {
   if (!name.startsWith("*")) return sql`n.mount_id = ${mountId} and n.name = ${backwards(name)}`
   const beginning = backwards(name.slice(1))
-  // Nothing that a name holds comes after it.
+  // No character of a name sorts after it.
   const end = `${beginning}\u{10ffff}`
   return sql`n.mount_id = ${mountId} and n.name >= ${beginning} and n.name < ${end} and not exists (
     select 1 from certificate_names as m where m.certificate_number = n.certificate_number and m.filed_at = n.filed_at
@@ -145,7 +148,7 @@ function nameCondition(mountId: MountId, name: string): RawBuilder<unknown> {
 
 interface Cursor {
   readonly place: number | string
-  /** The number of the certificate, or its serial number in hexadecimal. */
+  /** Number of the certificate; its serial number in hexadecimal if the page is sorted by metadata. */
   readonly last: number | string
 }
 
@@ -171,10 +174,10 @@ function readCursor(text: string, key: Key): Cursor {
       key === "metadata" ? typeof last === "string" && /^([0-9a-f]{2}){1,20}$/.test(last) : Number.isSafeInteger(last)
     if (kind === key && isPlace && isLast) return { place: place as Cursor["place"], last: last as Cursor["last"] }
   } catch {
-    // Refused below.
+    // Reported below as an invalid cursor.
   }
   throw invalid([{ field: ["after"], detail: "is not where a page of this search ended" }])
 }
 
-/** By characters, so that a name written so and back again is the same. */
+/** Reverses a text by code points, so that reversing it twice returns the same text. */
 export const backwards = (name: string): string => Array.from(name).toReversed().join("")

@@ -43,8 +43,10 @@ export class SqlAuthorityRepository implements MountVersionRepository {
 }
 
 /**
- * Whoever changes a key, an issuer, a role or a setting of a mount says so, in the same transaction. Before a row that a
- * constraint may refuse: of two transactions that insert the same one is run again by this, and finds the row of the other.
+ * Increments the version of a mount. Every change of a key, issuer, role or setting calls it in the same transaction.
+ *
+ * Call it before an insert that a unique constraint may reject. Of two transactions that insert the same row, one is retried because of the
+ * version, and then reads the row of the other.
  */
 export const bumpAuthority = (session: QueryRunner, mountId: MountId): Promise<void> =>
   bumpCacheVersion(session, authorityFamily(mountId))
@@ -111,7 +113,7 @@ const rowOf = (mount: Mount): MountRow => ({
   created_at: mount.createdAt,
 })
 
-/** Rows of earlier releases have neither traits nor options. */
+/** Stored configuration of a mount. Rows of earlier releases have neither traits nor options. */
 type StoredConfig = MountConfig & { readonly traits?: MountTraits; readonly options?: MountOptions }
 
 function mountOf(row: MountRow): Mount {

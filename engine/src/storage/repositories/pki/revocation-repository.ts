@@ -47,7 +47,7 @@ export class SqlRevocationRepository implements RevocationRepository {
   async insert(revocation: NewRevocation): Promise<void> {
     const { mountId, list, issuerId, revokedAt, reason, invalidityDate, notAfter } = revocation
     const serialNumber = serialNumberOctets(revocation.serialNumber)
-    // The row of the version is locked until the commit, so that numbers become visible in their order.
+    // The row of the version stays locked until the commit, so that numbers become visible in ascending order.
     const row: RevocationRow = {
       mount_id: mountId,
       list,
@@ -215,7 +215,7 @@ const endsAt = statement(
       .where("serial_number", "=", serialNumber),
 )
 
-/** Repeated there, where certificates are looked for. */
+/** Copies the time of revocation to the certificate, where searches filter by it. */
 const markCertificate = statement(
   (db, { mountId, serialNumber, revokedAt }: { mountId: string; serialNumber: Uint8Array; revokedAt: number | null }) =>
     db
@@ -289,7 +289,7 @@ const adoptOne = statement(
       .where("number", "=", before),
 )
 
-/** A cursor that everything comes after. */
+/** Cursor before all revocations. */
 const beforeAll: RevocationCursor = { notAfter: Number.MIN_SAFE_INTEGER, number: 0 }
 
 const endedBefore = statement(

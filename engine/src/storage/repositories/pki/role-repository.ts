@@ -32,7 +32,7 @@ export class SqlRoleRepository implements RoleRepository {
   }
 }
 
-/** A field that was not known when the role was written has its default, and bounds what they were then. */
+/** Parses a stored role. Fields that were added after it was written get their defaults; time bounds keep their earlier behaviour. */
 export const roleOf = (definition: string): Role => ({
   ...createRole({}),
   ...storedRoleDefaults,

@@ -53,7 +53,7 @@ interface Range extends ExpiryPlace {
   readonly before: number
 }
 
-/** The index alone is read: SQLite is told which. */
+/** Builds the counting queries. They read only the index, which SQLite needs to have named. */
 function counting(index: string, condition: string) {
   const from = (dialect: DialectName) =>
     sql.raw(`certificates as c ${dialect === "sqlite" ? `indexed by ${index}` : ""} where ${condition}`)

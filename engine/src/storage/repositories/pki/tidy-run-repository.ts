@@ -53,7 +53,7 @@ export class SqlTidyRepository implements TidyRunRepository {
   }
 }
 
-/** What of a run stands in its JSON; what conditions are about has columns. */
+/** Members of a run that are stored as JSON. Members that queries filter by have columns. */
 type Kept = Omit<TidyRun, "mountId" | "number" | "step" | "state">
 
 const keptOf = ({ mountId: _mount, number: _number, step: _step, state: _state, ...kept }: TidyRun): Kept => kept
@@ -66,7 +66,7 @@ const runOf = ({ mount_id, number, step, state, run }: TidyRunRow): TidyRun => (
   ...keptIn(run),
 })
 
-/** What was counted later than a run was written is nothing in it. */
+/** Parses a stored run. Counters that were added after it was written are zero. */
 function keptIn(run: string): Kept {
   const kept = JSON.parse(run) as Kept
   return { ...kept, counts: { ...noTidyCounts, ...kept.counts } }
