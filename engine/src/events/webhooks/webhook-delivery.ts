@@ -1,6 +1,6 @@
-// Brings events to the addresses of webhooks. One server at a time does, under a lease; what has come of each attempt is stored
-// with the place in the feed in one transaction, after the answer, so that nothing is passed over and another server goes on where
-// this one stopped. Each webhook is served by itself: one that is slow holds up nobody else.
+// Delivers events to webhooks. One server at a time does so, under a lease. After each response, the result is stored together with the
+// feed position in one transaction. No event is therefore skipped, and another server can continue where this one stopped. Each webhook is
+// served separately, so that a slow one does not delay others.
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
@@ -20,7 +20,7 @@ import type { DeadLetter, Webhook, WebhookRepository } from "./webhook.ts"
 import { type DeliveryOutcome, isAttemptDue, stepAfter } from "./webhook-progress.ts"
 
 export interface Delivery {
-  /** The same at every attempt. */
+  /** Id that is the same at every attempt. */
   readonly id: string
   readonly webhookId: string
   readonly url: string
@@ -28,9 +28,9 @@ export interface Delivery {
   readonly body: string
 }
 
-/** Asks once. */
+/** Sends each delivery once, without retries. */
 export interface WebhookClient {
-  /** What is sent of an event. */
+  /** Returns the request body of an event. */
   body(event: EventView): Promise<string>
   deliver(delivery: Delivery): Promise<DeliveryOutcome>
 }
@@ -46,44 +46,44 @@ interface Context {
   readonly runtime: Pick<Runtime, "clock" | "digest" | "log" | "random" | "tracer">
   readonly timers: Timers
   readonly client: WebhookClient
-  /** How long events are kept, and dead letters as long. */
+  /** Retention of events, and of dead letters. */
   readonly eventRetentionMs: number
   readonly metrics: WebhookMetrics
-  /** Starts the job again, when its run ends with work left. */
+  /** Starts the job again when its run ends with work left. */
   readonly wakeJob: (name: string) => void
 }
 
-/** The name of the job. */
+/** Schedule of the delivery job. */
 export const webhooksJob = { name: "webhooks", everyMs: 10 * secondMs, timeoutMs: 10 * minuteMs } as const
 
-/** A run ends by itself after this time, so that the lease goes round. */
+/** A run ends by itself after this time, so that another server can take the lease. */
 const runMs = 5 * minuteMs
-/** How often is looked for what other servers have committed, and for what is to be tried again. */
+/** Interval of the checks for commits of other servers and for retries. */
 const pollMs = secondMs
-/** A commit seldom comes alone; those of this time are looked at together. */
+/** Commits seldom come alone. Those within this time are read together. */
 const gatherMs = 20
-/** At work at the same time. */
+/** Maximum of webhooks and dead letters that are served concurrently. */
 const atWorkMaximum = 32
-/** Of one organization, and of letters to be sent again: whoever has many that are slow waits for oneself. */
+/** The same limit for one organization, and for all redeliveries together. Slow webhooks of one organization do not delay others. */
 const atWorkInGroupMaximum = 8
-/** Of one webhook before others have their turn. */
+/** Deliveries to one webhook before others get a turn. */
 const deliveriesPerTurn = 20
-/** And no longer than this; one delivery may go beyond it. */
+/** Maximum duration of a turn. One delivery may exceed it. */
 const turnMs = 5 * secondMs
 const eventsPerLook = 500
-/** Of one webhook in one look: what its filter lets nothing through of. */
+/** Reads of one turn in which the filter matches no event. */
 const looksPerTurn = 10
 const webhooksPerRead = 500
-/** In one read of all webhooks. */
+/** Reads of one pass over all webhooks. */
 const readsMaximum = 200
 const lettersPerWrite = 500
-/** In one run of the job. */
+/** Transactions of one run of the job. */
 const writesMaximum = 1_000
 
-/** After what no receiver is to blame for, such as a secret that does not open. */
+/** Pause after a failure that the receiver did not cause, such as a secret that cannot be unsealed. */
 const restMs = 30 * secondMs
 
-/** Up to where a webhook has nothing that it wants, beyond what is stored; and how much that is. */
+/** Position of a webhook beyond its stored cursor, and the number of events before it that the filter excluded. */
 interface Looked {
   readonly position: EventPosition
   readonly skipped: number
@@ -99,10 +99,10 @@ interface Due {
 export class WebhookDelivery {
   readonly #context: Context
   readonly #atWork = new Map<string, { readonly group: string; readonly done: Promise<void> }>()
-  /** Until when what went wrong in this process is left alone. */
+  /** Ends of the pauses after failures in this process, by webhook or dead letter. */
   readonly #resting = new Map<string, Instant>()
   readonly #looked = new Map<string, Looked>()
-  /** The webhook that was set to work last: those behind it are next. */
+  /** Webhook that was started last. The next pass begins after it. */
   #last = ""
   #woken = false
   #resume = () => {}
@@ -111,7 +111,7 @@ export class WebhookDelivery {
     this.#context = context
   }
 
-  /** There may be something to do, where this server is the one that delivers; else nothing. */
+  /** Starts a pass soon if this server runs the job; otherwise does nothing. */
   wake(): void {
     this.#woken = true
     this.#resume()
@@ -120,7 +120,7 @@ export class WebhookDelivery {
   async run({ signal }: Pick<Held, "signal">): Promise<void> {
     const { runtime, wakeJob } = this.#context
     await this.#sweepLetters(signal)
-    // Another server may have served them since, under other filters.
+    // Another server may have served the webhooks since, with other filters.
     this.#looked.clear()
     this.#resting.clear()
     const until = runtime.clock.now() + runMs
@@ -141,12 +141,12 @@ export class WebhookDelivery {
     if (hasWork && !signal.aborted) wakeJob(webhooksJob.name)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no delivery is running. */
   async settled(): Promise<void> {
     while (this.#atWork.size > 0) await Promise.all(Array.from(this.#atWork.values(), ({ done }) => done))
   }
 
-  /** Sets to work on what is due; false where no webhook is enabled and no letter is to be sent again. */
+  /** Starts the deliveries that are possible now. Returns false if no webhook is enabled and no redelivery is requested. */
   async begin(signal: AbortSignal): Promise<boolean> {
     const { storage, runtime } = this.#context
     const { enabled, letters, end } = await storage.read(async ({ webhooks, events }) => ({
@@ -180,7 +180,7 @@ export class WebhookDelivery {
     })
   }
 
-  /** False where it is at work already, or too many are. */
+  /** Starts work in the background. Returns false if it is already running or paused, or if a limit is reached. */
   #work(key: string, group: string, signal: AbortSignal, work: () => Promise<void>): boolean {
     const { clock, log, tracer } = this.#context.runtime
     if (this.#atWork.has(key) || this.#atWork.size >= atWorkMaximum || signal.aborted) return false
@@ -189,7 +189,7 @@ export class WebhookDelivery {
     if (inGroup.length >= atWorkInGroupMaximum) return false
     const done = apart(tracer, "webhook", work)
       .catch((error: unknown) => {
-        // What was not stored is tried again, and so may be delivered twice.
+        // A result that was not stored leads to another attempt, so an event may be delivered twice.
         this.#resting.set(key, clock.now() + restMs)
         if (!signal.aborted && !isEngineError(error, "busy"))
           logFailure(log, "error", "webhook-not-served", { key, error })
@@ -202,7 +202,7 @@ export class WebhookDelivery {
     return true
   }
 
-  /** One event after another, until there is none, one fails, or others are to have their turn. */
+  /** Delivers events in order, until none is left, a delivery fails, or the turn of the webhook ends. */
   async #serve(id: string, signal: AbortSignal): Promise<void> {
     const { runtime, client } = this.#context
     const until = runtime.clock.now() + turnMs
@@ -219,7 +219,7 @@ export class WebhookDelivery {
     }
   }
 
-  /** What is to be delivered now. Past much that a webhook does not want its place moves on in the store, too. */
+  /** Returns the next event to deliver. Stores the position of a webhook after many events that its filter excludes. */
   async #next(id: string, signal: AbortSignal): Promise<Due | undefined> {
     const { storage, runtime } = this.#context
     for (let looks = 0; looks < looksPerTurn && !signal.aborted; looks += 1) {
@@ -245,7 +245,7 @@ export class WebhookDelivery {
       const position = end === undefined || isBefore(end, last) ? last : end
       const skipped = (this.#looked.get(id)?.skipped ?? 0) + found.length
       this.#looked.set(id, { position, skipped })
-      // What waited to be tried again is not wanted any more, or was swept.
+      // The pending event no longer matches the filter, or was swept.
       if (skipped >= eventsPerLook || webhook.pending !== null) await this.#moveOn(webhook, position)
       if (end !== undefined) return undefined
     }
@@ -267,7 +267,7 @@ export class WebhookDelivery {
     const { position } = event
     const step = await storage.transact(async ({ webhooks, events }) => {
       const webhook = await webhooks.find(seen.id)
-      // Gone, or served by another server that took over: that one's word counts.
+      // The webhook was deleted, or another server took over and has stored its own result.
       if (webhook === undefined || !isAt(webhook, seen)) return undefined
       const step = stepAfter(webhook, outcome, { position, now, chance: octet / 256 })
       await webhooks.save(step.webhook)
@@ -336,13 +336,13 @@ export class WebhookDelivery {
     return looked !== undefined && isBefore(cursor, looked) ? looked : cursor
   }
 
-  /** From what no two deliveries share: a server that takes over knows it, too. */
+  /** Derives the id from facts that are unique to the delivery, so that a server that takes over computes the same id. */
   #deliveryId({ id }: Webhook, { position, at }: StoredEvent): string {
     return `whd-${this.#context.runtime.digest(`${id} ${formatCursor(position)} ${at}`).slice(0, deliveryIdLength)}`
   }
 }
 
-/** Hex digits. */
+/** Number of hex digits. */
 const deliveryIdLength = 32
 
 async function everyEnabled(webhooks: UsedRepositories["webhooks"]): Promise<readonly Webhook[]> {
@@ -355,13 +355,13 @@ async function everyEnabled(webhooks: UsedRepositories["webhooks"]): Promise<rea
   return all
 }
 
-/** Whether nobody has gone further with it since. */
+/** Returns true if the delivery has not advanced since `webhook` was read. */
 const isAt = (webhook: Webhook, { cursor, pending }: Webhook): boolean =>
   !isBefore(webhook.cursor, cursor) &&
   !isBefore(cursor, webhook.cursor) &&
   (webhook.pending?.attempts ?? 0) === (pending?.attempts ?? 0)
 
-/** Nobody waits for an answer when the engine closes: what has come of it is not known then, and it is tried again. */
+/** Returns undefined once the signal is aborted. A closing engine does not wait for the response; its delivery is tried again later. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) return undefined
   const { promise, resolve } = Promise.withResolvers<undefined>()

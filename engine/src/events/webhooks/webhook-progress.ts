@@ -1,14 +1,14 @@
-// What the answer to a delivery leads to. Nothing but a status from 200 to 299 is a delivery: a redirect is not followed, because
-// whoever answers so would choose for the owner where events go.
+// Effects of a delivery attempt on its webhook. Only a status from 200 to 299 counts as delivered. Redirects are not followed: the
+// receiver, and not the owner of the webhook, would choose where events go.
 import type { FetchFailureKind } from "../../core/fetch.ts"
 import { hourMs, type Instant, isAhead, minuteMs, secondMs } from "../../core/time.ts"
 import type { EventPosition } from "../feed/event.ts"
 import type { Webhook } from "./webhook.ts"
 
-/** `error` is shown: a status or a kind of failure, and nothing of what was answered. */
+/** Result of a delivery attempt. `error` is shown to owners: a status or a kind of failure, and nothing of the response. */
 export type DeliveryOutcome =
   | { readonly delivered: true }
-  /** With the time for which the receiver does not want to be asked again, where it has said so. */
+  /** `retryAfterMs` is the delay that the receiver has requested. */
   | { readonly delivered: false; readonly error: string; readonly retryAfterMs?: number }
 
 export function outcomeOf(answer: number | FetchFailureKind, retryAfterMs?: number): DeliveryOutcome {
@@ -17,20 +17,20 @@ export function outcomeOf(answer: number | FetchFailureKind, retryAfterMs?: numb
   return { delivered: false, error: `status ${answer}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 
-/** How often an event is tried before it is given up: over one to two hours, with the delays below. */
+/** Attempts before an event is given up. With the delays below, they take one to two hours. */
 export const attemptsMaximum = 8
-/** Events given up one after another, after which a webhook is disabled. */
+/** Consecutive events given up, after which a webhook is disabled. */
 export const deadInARowMaximum = 5
 
 const firstDelayMs = 10 * secondMs
 const delayFactor = 3
 const longestDelayMs = hourMs
 
-/** Before the next attempt, after so many; `chance` from 0 to 1 takes away up to half, so that receivers are not hit by all at once. */
+/** Returns the delay before the next attempt. `chance`, from 0 to 1, shortens it by up to half, so that retries do not coincide. */
 export const retryDelayMs = (attempts: number, chance: number): number =>
   Math.round(Math.min(longestDelayMs, firstDelayMs * delayFactor ** (attempts - 1)) * (1 - chance / 2))
 
-/** Whether the next attempt is due; one put off further than any delay was put off while the clock was ahead. */
+/** Returns true if the next attempt may start. A time further ahead than any delay was set while a clock was ahead, and does not count. */
 export const isAttemptDue = (dueAt: Instant, now: Instant): boolean =>
   dueAt <= now || isAhead(dueAt, now + longestDelayMs, minuteMs)
 
@@ -42,12 +42,12 @@ export interface ProgressContext {
 
 export interface Step {
   readonly webhook: Webhook
-  /** What a dead letter says of it, where the event is given up. */
+  /** Facts for the dead letter, if the event is given up. */
   readonly letter?: { readonly attempts: number; readonly lastError: string }
   readonly disabled: boolean
 }
 
-/** How a webhook stands after an attempt to deliver the event at that place. */
+/** Returns the webhook after an attempt to deliver the event at `position`. */
 export function stepAfter(
   webhook: Webhook,
   outcome: DeliveryOutcome,
@@ -67,7 +67,7 @@ export function stepAfter(
   const attempts = attemptsAt(webhook, position) + 1
   const failing = { ...webhook, lastError: outcome.error, failingSince: webhook.failingSince ?? now }
   if (attempts < attemptsMaximum) {
-    // A receiver may put itself off, but not for longer than it would be waited for in the end.
+    // The receiver may delay the next attempt, but not beyond the longest delay of the server.
     const askedMs = Math.min(outcome.retryAfterMs ?? 0, longestDelayMs)
     const pending = { position, attempts, dueAt: now + Math.max(askedMs, retryDelayMs(attempts, chance)) }
     return { webhook: { ...failing, pending }, disabled: false }
@@ -75,12 +75,12 @@ export function stepAfter(
   const deadInARow = webhook.deadInARow + 1
   const letter = { attempts, lastError: outcome.error }
   const past = { ...failing, cursor: position, pending: null, deadInARow }
-  // One that was disabled meanwhile by its owner says nothing of the server's doing.
+  // If the owner disabled the webhook during the attempt, the server does not record a reason of its own.
   if (deadInARow < deadInARowMaximum || !webhook.enabled) return { webhook: past, letter, disabled: false }
   const disabledReason = `${deadInARow} events in a row could not be delivered; the last failure was: ${outcome.error}`
   return { webhook: { ...past, enabled: false, disabledReason }, letter, disabled: true }
 }
 
-/** An event that was swept while it waited leaves its attempts to nobody. */
+/** Returns 0 if another event was pending: that event was swept while it waited, and its attempts do not count. */
 const attemptsAt = ({ pending }: Webhook, { transaction, number }: EventPosition): number =>
   pending?.position.transaction === transaction && pending.position.number === number ? pending.attempts : 0

@@ -35,10 +35,10 @@ interface Context {
   readonly wakeJob: (name: string) => void
 }
 
-// The webhooks of an organization are counted before one more is made. All else writes one webhook or one of its dead letters, and
-// decides by nothing but that row: repeatable read is enough.
+// Creation counts the webhooks of the organization first. All other methods write one webhook or one dead letter and decide by that row
+// alone, so repeatable read is enough.
 
-/** Whoever may change the organization's settings; they are told of everything that happens in it. */
+/** Manages webhooks. Callers need the right to update the organization, because webhooks receive all its events. */
 export class WebhookService implements Webhooks {
   readonly #storage: Storage<UsedRepositories>
   readonly #context: Context
@@ -100,7 +100,7 @@ export class WebhookService implements Webhooks {
       const after: Webhook = {
         ...before,
         ...settingsOf({ ...before, ...settings }),
-        // What waits is tried at once: it may be what was changed that made it fail.
+        // A pending event is retried at once: the change may have fixed the cause of its failure.
         ...(before.pending === null
           ? {}
           : { pending: { ...before.pending, dueAt: this.#context.runtime.clock.now() } }),
@@ -166,7 +166,7 @@ export class WebhookService implements Webhooks {
 
 const defaults = { enabled: true, kinds: [], workspaces: [], tags: [] } as const
 
-/** With the attempts of what waits behind it: a webhook that was mended deserves all of them. */
+/** Members that are reset when a webhook is enabled again. Its pending event gets all its attempts again. */
 const begunAgain = { disabledReason: null, pending: null, deadInARow: 0, failingSince: null } as const
 
 const settingsOf = ({ name, url, enabled, kinds, workspaces, tags }: WebhookSettings): WebhookSettings => ({

@@ -1,5 +1,5 @@
-// Webhooks: the feed, brought to an address of somebody's choice. Each has a place in the feed of its own, which moves on with
-// what has been delivered or given up.
+// Webhooks send the event feed to HTTP addresses. Each has its own position in the feed, which advances when an event is delivered or given
+// up.
 import type { Fault } from "../../core/errors.ts"
 import type { OrganizationId } from "../../core/ids.ts"
 import type { Page, PageRequest } from "../../core/page.ts"
@@ -9,35 +9,35 @@ import { isKnownKind } from "../feed/event-filter.ts"
 
 export interface WebhookSettings {
   readonly name: string
-  /** http or https, without credentials. */
+  /** An http or https URL without credentials. */
   readonly url: string
   readonly enabled: boolean
-  /** As of a follower of events; an empty list lets everything through. */
+  /** Filters as for followers of the feed. An empty list matches everything. */
   readonly kinds: readonly string[]
   readonly workspaces: readonly string[]
   readonly tags: readonly string[]
 }
 
-/** How far the delivery has come. */
+/** State of the delivery. */
 export interface WebhookProgress {
   readonly enabled: boolean
-  /** Why the server has disabled it; null where it has not. */
+  /** Reason that the server disabled it; null if it did not. */
   readonly disabledReason: string | null
-  /** Everything up to here is delivered, given up or not wanted. */
+  /** Position up to which all events are delivered, given up or excluded by the filter. */
   readonly cursor: EventPosition
-  /** The event that has failed and is to be tried again. */
+  /** Event whose delivery failed and will be retried. */
   readonly pending: PendingEvent | null
-  /** Events given up since the last that was delivered. */
+  /** Events given up since the last one that was delivered. */
   readonly deadInARow: number
   readonly lastDeliveredAt: Instant | null
   readonly lastError: string | null
-  /** Since the first failure after the last delivery. */
+  /** Time of the first failure after the last delivery. */
   readonly failingSince: Instant | null
 }
 
 export interface PendingEvent {
   readonly position: EventPosition
-  /** How often it was tried. */
+  /** Number of attempts so far. */
   readonly attempts: number
   readonly dueAt: Instant
 }
@@ -48,52 +48,52 @@ export interface Webhook extends WebhookSettings, WebhookProgress {
   readonly createdAt: Instant
 }
 
-/** What owners are shown. */
+/** Webhook as it is shown to owners. */
 export type WebhookView = WebhookSettings &
   Pick<Webhook, "id" | "disabledReason" | "lastDeliveredAt" | "lastError" | "failingSince" | "createdAt">
 
 export interface CreatedWebhook extends WebhookView {
-  /** Shown this once where the server has made it; null where the caller knows it. */
+  /** Returned only once, if the server generated it; null if the caller supplied it. */
   readonly secret: string | null
 }
 
 export interface WebhookInput extends Partial<WebhookSettings> {
   readonly name: string
   readonly url: string
-  /** What deliveries are signed with; made by the server when left out. */
+  /** Key that deliveries are signed with. The server generates one if it is omitted. */
   readonly secret?: string
 }
 
 export type WebhookPatch = Partial<WebhookInput>
 
-/** An event that was given up, with what was sent. */
+/** Event that was given up, with the body that was sent. */
 export interface DeadLetter {
-  /** The id that its delivery had at every attempt. */
+  /** Id of the delivery, the same at every attempt. */
   readonly id: string
   readonly webhookId: string
   readonly eventId: string
   readonly kind: EventKind
-  /** JSON, as every attempt has sent it. */
+  /** JSON body that every attempt sent. */
   readonly document: string
   readonly attempts: number
   readonly lastError: string
   readonly failedAt: Instant
-  /** Asked to be sent once more. */
+  /** True while a redelivery is requested. */
   readonly redelivering: boolean
 }
 
 export type DeadLetterView = Omit<DeadLetter, "webhookId">
 
-/** The webhooks of an organization; all of it is its owners' alone. */
+/** Webhooks of an organization. All operations require the right to update the organization. */
 export interface Webhooks {
   create(organization: string, input: WebhookInput): Promise<CreatedWebhook>
   list(organization: string, page: PageRequest): Promise<Page<WebhookView>>
   get(organization: string, id: string): Promise<WebhookView>
-  /** One that is enabled again goes on where it stopped. */
+  /** Changes settings. A webhook that is enabled again continues where it stopped. */
   update(organization: string, id: string, patch: WebhookPatch): Promise<WebhookView>
   delete(organization: string, id: string): Promise<void>
   deadLetters(organization: string, id: string, page: PageRequest): Promise<Page<DeadLetterView>>
-  /** Sends it once more, soon; when that succeeds it is gone from the list. */
+  /** Sends the event once more, soon. The dead letter is deleted if that succeeds. */
   redeliver(organization: string, id: string, letterId: string): Promise<DeadLetterView>
   deleteDeadLetter(organization: string, id: string, letterId: string): Promise<void>
 }
@@ -101,28 +101,28 @@ export interface Webhooks {
 export interface WebhookRepository {
   find(id: string): Promise<Webhook | undefined>
   list(organizationId: OrganizationId, page: PageRequest): Promise<Page<Webhook>>
-  /** Of all organizations, by id, from beyond one on. */
+  /** Returns webhooks of all organizations in the order of their ids, after the id `beyond`. */
   enabled(beyond: string, limit: number): Promise<readonly Webhook[]>
   secret(id: string): Promise<string | undefined>
-  /** Both throw `EngineError("invalid")` on `name` when the organization has a webhook of that name. */
+  /** `insert` and `save` throw `EngineError("invalid")` on `name` if the organization has another webhook of that name. */
   insert(webhook: Webhook, secret: string): Promise<void>
-  /** All that it is; keeps the secret when none is given. */
+  /** Replaces all members. Keeps the secret if none is passed. */
   save(webhook: Webhook, secret?: string): Promise<void>
   remove(id: string): Promise<void>
   letter(webhookId: string, id: string): Promise<DeadLetter | undefined>
-  /** The newest first. */
+  /** Returns dead letters, newest first. */
   letters(webhookId: string, page: PageRequest): Promise<Page<DeadLetter>>
-  /** Those to be sent once more. */
+  /** Returns dead letters whose redelivery is requested. */
   redelivering(limit: number): Promise<readonly DeadLetter[]>
-  /** In the place of one of its id. */
+  /** Inserts the letter or replaces the one with its id. */
   saveLetter(letter: DeadLetter): Promise<void>
   removeLetter(webhookId: string, id: string): Promise<void>
   hasLettersBefore(instant: Instant): Promise<boolean>
-  /** Takes away the oldest from before the instant; how many these were. */
+  /** Deletes the oldest letters that failed before the instant. Returns their number. */
   sweepLetters(before: Instant, limit: number): Promise<number>
 }
 
-/** Of one organization. */
+/** Per organization. */
 export const webhooksMaximum = 200
 
 const nameMaximum = 255
@@ -132,7 +132,7 @@ const valueMaximum = 255
 const secretMinimum = 16
 const secretMaximum = 256
 
-/** Of the members that are given. */
+/** Returns the faults of the members that are present. */
 export function webhookFaults({ name, url, kinds, workspaces, tags, secret }: WebhookPatch): Fault[] {
   return [
     ...(name === undefined ? [] : nameFaults(name)),
@@ -156,7 +156,7 @@ function nameFaults(name: string): Fault[] {
   return name.length > nameMaximum ? [{ field, detail: `Name is too long (maximum is ${nameMaximum} characters)` }] : []
 }
 
-// No detail repeats the address: it may hold what lets its owner in.
+// No detail repeats the URL: it may contain a secret of its owner.
 function urlFaults(text: string): Fault[] {
   const field = ["url"]
   if (text.length > urlMaximum) return [{ field, detail: `Url is too long (maximum is ${urlMaximum} characters)` }]
