@@ -1,4 +1,4 @@
-// How a place in the feed is written: opaque to clients, and in the order of text nothing.
+// Text form of a feed position. It is opaque to clients, and it does not sort as text.
 import { badRequest, EngineError } from "../../core/errors.ts"
 import { type Instant, parseInstant } from "../../core/time.ts"
 import type { EventPosition } from "./event.ts"
@@ -8,7 +8,7 @@ const radix = 36
 export const formatCursor = ({ transaction, number }: EventPosition): string =>
   `c${transaction.toString(radix)}-${number.toString(radix)}`
 
-/** Where to begin: a place, or a time. */
+/** Start of a query: a position or a time. */
 export type Since = { readonly position: EventPosition } | { readonly instant: Instant }
 
 export function parseSince(text: string, parameter = "since"): Since {
@@ -21,7 +21,7 @@ export function parseSince(text: string, parameter = "since"): Since {
   throw badRequest("The beginning cannot be read.", [{ detail, parameter }])
 }
 
-/** The events from there on are not all there any more. */
+/** Returns the error for a start from which some events are already deleted. `oldest` is where the client can continue. */
 export const gone = (oldest: EventPosition): EngineError =>
   new EngineError(
     "gone",

@@ -5,15 +5,15 @@ import { minuteMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import type { EventRepository } from "./event.ts"
 
-/** The name of the job. */
+/** Schedule of the job. */
 export const sweepEventsJob = { name: "events", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
 
-/** In one transaction. */
+/** Events of one transaction. */
 const eventsPerWrite = 1_000
-/** In one run of the job; the rest waits for the next. */
+/** Transactions of one run of the job. The rest waits for the next run. */
 const writesMaximum = 5_000
 
-/** Takes away what is older than events are kept; also of a feed that was turned off. */
+/** Deletes events that are older than the retention, even if the feed is turned off. */
 export async function sweepEvents(
   {
     storage,

@@ -1,6 +1,6 @@
-// Brings events to those who follow. Each organization has one reader in a process, however many follow it: it is woken by commits
-// of this process, looks by itself for those of others, and finds the followers of an event by what their filters name. What a
-// follower may see is asked of the store in the look that found the events.
+// Delivers events to followers. Each organization has one reader in a process, however many clients follow it. Commits of this process wake
+// the reader, and it polls for commits of others. It finds the followers of an event by an index of their filters. The read that finds the
+// events also checks which followers may see them.
 import type { Caller } from "../../core/caller.ts"
 import { EngineError, isEngineError, unauthenticated } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
@@ -31,17 +31,17 @@ export interface FeedContext {
   readonly runtime: Pick<Runtime, "clock" | "log">
   readonly timers: Timers
   readonly metrics: FeedMetrics
-  /** How often a reader looks for what other processes have committed. */
+  /** Interval at which a reader polls for commits of other processes. */
   readonly pollMs: number
 }
 
-/** In one look. */
+/** Events of one read. */
 const eventsPerLook = 500
-/** A commit seldom comes alone; those of this time are looked at together. */
+/** Commits seldom come alone. Those within this time are read together. */
 const gatherMs = 5
-/** Of a follower that does not take them. */
+/** Items that are queued for a slow follower before it is dropped. */
 const queueMaximum = 2_000
-/** So often a follower who gets nothing hears where it is. */
+/** Interval at which a follower without events gets its cursor. */
 const heartbeatMs = 15 * secondMs
 
 export class EventFeed {
@@ -53,12 +53,12 @@ export class EventFeed {
     this.#context = context
   }
 
-  /** There is something to read of these. */
+  /** Wakes the readers of organizations that have new events. */
   wake(organizationIds: ReadonlySet<OrganizationId>): void {
     for (const id of organizationIds) this.#readers.get(id)?.wake()
   }
 
-  /** Everybody who follows is to go on elsewhere. */
+  /** Ends all followers without an error, so that their clients continue elsewhere. */
   end(): void {
     for (const follower of this.#followers) follower.end()
   }
@@ -101,7 +101,7 @@ export class EventFeed {
     }
   }
 
-  /** From the store until there is nothing more, then as it comes. */
+  /** Yields stored events until none are left, then events as they happen. */
   async *#items(follower: Follower): AsyncGenerator<FeedItem, void, undefined> {
     const { storage } = this.#context
     const { id } = follower.organization
@@ -121,7 +121,7 @@ export class EventFeed {
     yield* follower.items()
   }
 
-  /** False when the reader is past the follower, which then has to look again. */
+  /** Returns false if the reader is past the follower, which must then read stored events again. */
   #join(follower: Follower): boolean {
     const { id } = follower.organization
     const known = this.#readers.get(id)
@@ -142,14 +142,14 @@ async function endOf(
   return { position: last !== undefined && isBefore(end, last.position) ? last.position : end, isReached: true }
 }
 
-/** Somebody who follows one organization. */
+/** Client that follows the events of one organization. */
 export class Follower {
   readonly organization: { readonly id: OrganizationId; readonly name: string }
   readonly filter: EventFilter
   position: EventPosition
   #caller: Caller
   #expiresAt: Instant | null = null
-  /** When something last left for it. */
+  /** Time at which the last item was queued. */
   heardAt: Instant
   readonly #queue: FeedItem[] = []
   #over: { readonly error: EngineError | undefined } | undefined
@@ -185,7 +185,7 @@ export class Follower {
     return this.#expiresAt !== null && this.#expiresAt <= now
   }
 
-  /** Whether its token still stands, and for whom. */
+  /** Updates the caller from its token. Returns false if the token is no longer valid or the caller sees nothing of the organization. */
   async stand(tokens: Tokens, now: Instant): Promise<boolean> {
     const tokenId = "tokenId" in this.#caller ? this.#caller.tokenId : undefined
     if (tokenId === undefined) return true
@@ -200,7 +200,7 @@ export class Follower {
     return viewOf(event, this.organization.name)
   }
 
-  /** False for one that takes too little. */
+  /** Returns false if the queue is full. */
   push(item: FeedItem, now: Instant): boolean {
     if (this.#queue.length >= queueMaximum) return false
     this.#queue.push(item)
@@ -214,7 +214,7 @@ export class Follower {
     this.#arrived()
   }
 
-  /** What is in the queue is handed out before an end is told. */
+  /** Yields the queued items. The end of the follower takes effect after them. */
   async *items(): AsyncGenerator<FeedItem, void, undefined> {
     for (;;) {
       const some = this.#queue.splice(0)
@@ -234,15 +234,15 @@ class Reader {
   readonly #organizationId: OrganizationId
   readonly #context: FeedContext
   readonly #followers = new Set<Follower>()
-  /** Those who have come while it looks, and for whom nothing is looked for yet. */
+  /** Followers that joined during the current read, which did not look for their events. */
   readonly #newcomers = new Set<Follower>()
-  /** Followers by one thing each that they want. */
+  /** Followers by the keys of one member of their filter. */
   readonly #index = new Map<string, Set<Follower>>()
   #position: EventPosition
   #identityVersion: number | undefined
   #cancel = () => {}
   #looking = false
-  /** A look is near. */
+  /** True while a read is scheduled at the end of the gathering time. */
   #gathering = false
   #again = false
   #stopped = false
@@ -289,7 +289,7 @@ class Reader {
     this.#cancel()
   }
 
-  /** Who is woken again and again looks all the same: further commits put nothing off. */
+  /** Schedules a read. Further wakes do not postpone it. */
   #gather(): void {
     this.#gathering = true
     this.#schedule(gatherMs)
@@ -310,7 +310,7 @@ class Reader {
     try {
       if (await this.#readOnce(clock.now())) delayMs = 0
     } catch (error) {
-      // What was not read is read the next time.
+      // The next read starts at the same position.
       if (!isEngineError(error, "busy"))
         logFailure(log, "error", "events-not-read", { organizationId: this.#organizationId, error })
     }
@@ -319,7 +319,7 @@ class Reader {
     else this.#schedule(delayMs)
   }
 
-  /** Whether there is more. */
+  /** Reads and delivers events. Returns true if more can be read at once. */
   async #readOnce(now: Instant): Promise<boolean> {
     const known = this.#identityVersion
     const look = await this.#context.storage.read(async (stores) => {
@@ -344,7 +344,9 @@ class Reader {
     return !look.end.isReached || isBefore(this.#position, look.end.position)
   }
 
-  /** The next look begins where the newcomers are: this one may have found events that are theirs, too, before they came. */
+  /**
+   * Returns the start of the next read. It begins at the newcomers, because this read may have passed events for them before they joined.
+   */
   #placeAfter(end: EventPosition): EventPosition {
     let place = end
     for (const { position } of this.#newcomers) if (isBefore(position, place)) place = position
@@ -370,22 +372,22 @@ class Reader {
     follower.end(new EngineError("busy", "Events come faster than they are taken; go on from the last one."))
   }
 
-  /** Ends those whose time is over, and tells those who have heard nothing for long where they are. */
+  /** Ends followers whose token has expired. Sends the cursor to followers that have had no item for some time. */
   #lookAfter(now: Instant): void {
     const beat = { cursor: formatCursor(this.#position) }
     for (const follower of this.#followers) {
       if (follower.hasExpired(now)) follower.end(unauthenticated())
       if (follower.isOver || follower.queuedCount > 0 || now - follower.heardAt < heartbeatMs) continue
-      // One that has joined ahead of the reader knows better.
+      // A follower that joined ahead of the reader has a later cursor.
       if (!isBefore(this.#position, follower.position)) follower.push(beat, now)
     }
   }
 }
 
-/** What a token stands for at this moment; undefined where it is gone, or whoever it belongs to. */
+/** Resolves a token id to its caller. Returns undefined if the token or its owner was deleted. */
 type Tokens = (tokenId: string) => Promise<ResolvedToken | undefined>
 
-/** Each is looked up once, however many follow with it. */
+/** Returns a resolver that looks up each token once, however many followers use it. */
 function tokensOf({ identity }: Pick<FeedRepositories, "identity">): Tokens {
   const known = new Map<string, ResolvedToken | undefined>()
   return async (tokenId) => {
@@ -397,7 +399,7 @@ function tokensOf({ identity }: Pick<FeedRepositories, "identity">): Tokens {
   }
 }
 
-/** Those whose token does not stand any more. */
+/** Returns the followers whose token is no longer valid. */
 async function fallenAmong(
   stores: FeedRepositories,
   followers: ReadonlySet<Follower>,
@@ -414,7 +416,7 @@ interface Wanted {
   readonly followers: readonly Follower[]
 }
 
-/** Leaves to each event those who may see it. */
+/** Removes the followers that may not see an event. */
 async function seenAmong(stores: FeedRepositories, wanted: readonly Wanted[]): Promise<readonly Wanted[]> {
   const asked = new Set<WorkspaceId>()
   const teams = new Set<TeamId>()
@@ -433,7 +435,7 @@ async function seenAmong(stores: FeedRepositories, wanted: readonly Wanted[]): P
     const { sees, teams: own } = feedVisibilityOf(caller, organization.id)
     if (sees === "everything") return true
     if (sees === "nothing") return false
-    // Tags of the organization are shown to whoever belongs to it; projects to whoever sees all.
+    // Members of the organization see its tag events. Project events need access to the whole organization.
     if (event.workspace === null) return event.kind === "tag.created" || event.kind === "tag.deleted"
     const { readers, workspace } = event
     return own.some((team) => readers?.includes(team) === true || teamsOn.get(workspace.id)?.has(team) === true)
@@ -444,7 +446,7 @@ async function seenAmong(stores: FeedRepositories, wanted: readonly Wanted[]): P
   }))
 }
 
-/** Those that it wants and may see. */
+/** Returns the events that match the follower's filter and that it may see. */
 export async function visibleTo(
   stores: FeedRepositories,
   follower: Follower,

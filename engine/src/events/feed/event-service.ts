@@ -19,19 +19,19 @@ import {
 } from "./events.ts"
 import { feedVisibilityOf } from "./feed-visibility.ts"
 
-/** Looked at for one page; a filter that lets little through ends it with a cursor further on. */
+/** Events read for one page. If the filter excludes most of them, the page is short but its cursor still advances. */
 const lookedAtMaximum = 2_000
 const valuesMaximum = 100
 
 export class EventService implements Events {
-  /** For the server, which tells clients where they are even when there is nothing for them. */
+  /** Streams for the HTTP server, which also sends cursors to clients that get no events. */
   readonly streams: EventStreams = { open: (organization, query) => this.#open(organization, query) }
   readonly #storage: Storage<FeedRepositories>
   readonly #runtime: Pick<Runtime, "clock">
   readonly #feed: EventFeed | undefined
   readonly #caller: Caller
 
-  /** Without a feed there is nothing to be told. */
+  /** Without `feed`, the feed is turned off and all methods throw. */
   constructor(
     storage: Storage<FeedRepositories>,
     runtime: Pick<Runtime, "clock">,
@@ -98,7 +98,7 @@ export class EventService implements Events {
           : isBefore(parsed.position, swept?.position ?? beginning)
       if (isPast) throw gone(swept?.position ?? beginning)
       if ("instant" in parsed) return stores.events.before(organization.id, parsed.instant)
-      // From another store, or from before this one was restored: what has happened since is not told here.
+      // The cursor comes from another database, or from before this one was restored. Later events may be missing here.
       if (isBefore(await stores.events.end(), parsed.position)) throw gone(swept?.position ?? beginning)
       return parsed.position
     }

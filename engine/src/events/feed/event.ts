@@ -1,10 +1,10 @@
-// What happens to workspaces and what is around them, told in the order in which it happened. An event is written in the
-// transaction of the change it tells of, so that none is lost and none tells of what did not happen.
+// Events record the changes of workspaces and related objects, in the order in which they happened. An event is written in the transaction
+// of its change. No event is therefore lost, and none reports a change that was rolled back.
 import type { Caller } from "../../core/caller.ts"
 import type { OrganizationId, TeamId, WorkspaceId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 
-/** Closed, so that a filter on a misspelt kind is refused. */
+/** A closed list, so that a filter with a misspelt kind is rejected. */
 export const eventKinds = [
   "workspace.created",
   "workspace.updated",
@@ -46,7 +46,7 @@ export const eventKinds = [
 ] as const
 export type EventKind = (typeof eventKinds)[number]
 
-/** What else than a workspace the event is about; `status` of a run is what it is after the step. */
+/** Object of the event other than the workspace. `status` is that of a run after the step. */
 export interface EventSubject {
   readonly type:
     | "runs"
@@ -61,15 +61,15 @@ export interface EventSubject {
   readonly status?: string
 }
 
-/** Whose doing it was; null for what the engine does by itself or for the holder of a signed address. */
+/** Caller that made a change. Null for changes of the engine itself, and of the holder of a signed URL. */
 export interface EventActor {
   readonly type: "users" | "teams" | "organizations" | "agent-pools"
   readonly id: string
-  /** Of a user or a team, as it was then. Events of earlier releases have none. */
+  /** Name of the user or team at that time. Events of earlier releases have none. */
   readonly name?: string
 }
 
-/** Where a change comes from; every event of a request has the same. */
+/** Origin of a change. All events of a request have the same. */
 export interface EventOrigin {
   readonly actor: EventActor | null
   readonly tokenId: string | null
@@ -84,22 +84,22 @@ export interface EventTag {
   readonly value: string
 }
 
-/** What a service says of a change; the rest of the event is found out where it is written. */
+/** Change as a service reports it. The repository adds the remaining members of the event. */
 export type Change = {
   readonly kind: EventKind
-  /** Names of attributes, in domain words; never values. */
+  /** Names of changed attributes, as in the domain types; never values. */
   readonly changed?: readonly string[]
   readonly subject?: EventSubject
-  /** Tags that the change has taken away: a filter on one of them lets the event through, too. */
+  /** Tags that the change removed. A filter on one of them also matches the event. */
   readonly formerTags?: readonly EventTag[]
 } & (
   | { readonly workspace: { readonly id: WorkspaceId; readonly organizationId: OrganizationId; readonly name: string } }
   | { readonly organizationId: OrganizationId }
 )
 
-/** A place in the feed between two events, in the order of the store. */
+/** Position in the feed between two events, in the order of the database. */
 export interface EventPosition {
-  /** Of the transaction, where transactions overlap; else 0. */
+  /** Number of the transaction on PostgreSQL, where transactions overlap; 0 on SQLite. */
   readonly transaction: number
   readonly number: number
 }
@@ -113,36 +113,36 @@ export interface StoredEvent {
   readonly changed: readonly string[]
   readonly subject: EventSubject | null
   readonly origin: EventOrigin
-  /** Of the workspace, as they were just after the change; of a deleted one, just before. */
+  /** Tags of the workspace just after the change, or just before its deletion. */
   readonly tags: readonly EventTag[]
   readonly formerTags: readonly EventTag[]
-  /** Of a deleted workspace: the teams that had access to it; nothing tells any more. */
+  /** Teams that had access to a deleted workspace, which no other row records any more. Null for other events. */
   readonly readers: readonly TeamId[] | null
 }
 
-/** The feed as the store has it. */
+/** Stored events. */
 export interface EventRepository {
   /**
-   * In the transaction of the change, after it; before it where the workspace goes. One statement for all of them. Says nothing
-   * where the feed is off.
+   * Appends events in one statement, in the transaction of their change. Call it after the change, or before the deletion of a workspace.
+   * Does nothing if the feed is turned off.
    */
   append(...changes: readonly Change[]): Promise<void>
-  /** From beyond a position on, oldest first. Nothing is ever added before what this has shown. */
+  /** Returns events after a position, oldest first. No event is ever inserted before one that was returned. */
   after(organizationId: OrganizationId, position: EventPosition, limit: number): Promise<readonly StoredEvent[]>
-  /** The place behind everything that can be read. */
+  /** Returns the position after all readable events. */
   end(): Promise<EventPosition>
-  /** The place before the first event of that time or later. */
+  /** Returns the position before the first event at or after the instant. */
   before(organizationId: OrganizationId, instant: Instant): Promise<EventPosition>
-  /** What was swept; undefined while nothing was. */
+  /** Returns how far events were deleted; undefined if none were. */
   swept(): Promise<SweptEvents | undefined>
-  /** Takes away the oldest from before the instant; how many these were. */
+  /** Deletes the oldest events from before the instant. Returns their number. */
   sweep(before: Instant, limit: number): Promise<number>
 }
 
 export interface SweptEvents {
-  /** The place behind the last that was. */
+  /** Position after the last deleted event. */
   readonly position: EventPosition
-  /** When that happened. */
+  /** Time of the latest deleted event. */
   readonly at: Instant
 }
 

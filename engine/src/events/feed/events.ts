@@ -2,17 +2,17 @@ import type { Instant } from "../../core/time.ts"
 import type { EventActor, EventKind, EventSubject, EventTag } from "./event.ts"
 import type { EventFilter } from "./event-filter.ts"
 
-/** One event, as everybody who may read its workspace is shown it. */
+/** Event as it is shown to all callers that may read its workspace. */
 export interface EventView {
-  /** Where to go on after it. */
+  /** Cursor of the position after the event. */
   readonly id: string
   readonly kind: EventKind
   readonly at: Instant
   readonly organizationName: string
   readonly workspace: { readonly id: string; readonly name: string } | null
-  /** Of the workspace, just after the change; of one that was deleted, just before. */
+  /** Tags of the workspace just after the change, or just before its deletion. */
   readonly tags: readonly EventTag[]
-  /** Names of attributes. */
+  /** Names of changed attributes. */
   readonly changed: readonly string[]
   readonly subject: EventSubject | null
   readonly actor: EventActor | null
@@ -21,30 +21,34 @@ export interface EventView {
 }
 
 export interface EventQuery extends EventFilter {
-  /** The id of an event, the cursor of a page, or a time. */
+  /** Id of an event, cursor of a page, or a time. */
   readonly since?: string
 }
 
 export interface EventPage {
   readonly items: readonly EventView[]
-  /** Where to go on, whether this page had any or not. */
+  /** Cursor to continue from, even if the page is empty. */
   readonly cursor: string
-  /** False when there was nothing more at that moment. */
+  /** False if there were no more events at that moment. */
   readonly more: boolean
 }
 
 export const eventPageMaximum = 100
 
 /**
- * What happens in an organization, in the order of the commits, to what the caller may read. Both begin beyond `since` and refuse
- * with `gone` what is older than what is kept; `facts.oldest` is then where to go on.
+ * Events of an organization in commit order, as far as the caller may read them.
+ *
+ * Both methods begin after `since`. They throw `gone` if later events are already deleted; `facts.oldest` is then the cursor to continue
+ * from.
  */
 export interface Events {
-  /** Oldest first; from the oldest that is kept on when `since` is left out. At most `eventPageMaximum`. */
+  /** Returns events, oldest first, at most `eventPageMaximum`. Without `since`, begins at the oldest stored event. */
   list(organization: string, query: EventQuery, limit?: number): Promise<EventPage>
   /**
-   * As they come; from now on when `since` is left out. Ends with `unauthenticated` when the token does, with `busy` for whoever
-   * is too slow, and without an error when the engine ends; go on from the last `id`. The remote engine does so by itself.
+   * Yields events as they happen. Without `since`, begins now.
+   *
+   * Throws `unauthenticated` when the token ends, and `busy` if the caller reads too slowly. Ends without an error when the engine closes.
+   * Continue from the last `id`; the remote engine does so by itself.
    */
   follow(
     organization: string,
@@ -53,10 +57,10 @@ export interface Events {
   ): Promise<AsyncIterable<EventView>>
 }
 
-/** An event, or, for a client that gets none, where it may go on in their place. */
+/** Event, or the cursor to continue from for a client that gets no events. */
 export type FeedItem = { readonly event: EventView } | { readonly cursor: string }
 
-/** What the server hands on. */
+/** Feed as the HTTP server sends it. */
 export interface EventStreams {
   open(organization: string, query: EventQuery): Promise<AsyncIterable<FeedItem>>
 }

@@ -4,7 +4,7 @@ import { organizationWideAccess } from "../../workspaces/access/workspace-permis
 import { teamsOf } from "../../workspaces/access/workspace-authorization.ts"
 
 export interface FeedVisibility {
-  /** `granted`: the workspaces that one of the caller's teams was given. */
+  /** `granted` means the workspaces that a team of the caller has access to. */
   readonly sees: "everything" | "granted" | "nothing"
   readonly teams: readonly TeamId[]
 }
