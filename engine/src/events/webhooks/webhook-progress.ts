@@ -30,7 +30,7 @@ const longestDelayMs = hourMs
 export const retryDelayMs = (attempts: number, chance: number): number =>
   Math.round(Math.min(longestDelayMs, firstDelayMs * delayFactor ** (attempts - 1)) * (1 - chance / 2))
 
-/** Returns true if the next attempt may start. A time further ahead than any delay was set while a clock was ahead, and does not count. */
+/** Returns true if the next attempt may start. A time further ahead than any delay was set while a clock was ahead, and is ignored. */
 export const isAttemptDue = (dueAt: Instant, now: Instant): boolean =>
   dueAt <= now || isAhead(dueAt, now + longestDelayMs, minuteMs)
 
