@@ -1,22 +1,23 @@
 import { type IpRange, isInRange, parseIpAddress, parseIpRange } from "../../pki/names/ip-address.ts"
 
-/** A range, or one address for itself; undefined for what is neither. */
+/** Parses a range, or a single address as a range of one. Returns undefined for any other text. */
 export function parseBound(text: string): IpRange | undefined {
   if (text.includes("/")) return parseIpRange(text)
   const octets = parseIpAddress(text)
   return octets && { octets, prefixBits: octets.length * 8 }
 }
 
-/** Whether every address of the one is among those of the other. */
+/** Returns true if every address of `inner` is in `outer`. */
 export const isWithinBound = (inner: IpRange, outer: IpRange): boolean =>
   inner.prefixBits >= outer.prefixBits && isInRange(inner.octets, outer)
 
-/** Undefined where nobody knows it. */
+/** Undefined if the address is unknown. */
 type ClientAddress = string | undefined
 
 /**
- * Whether a client may come from an address; from anywhere where there are no bounds. Whoever has no address is let in by no
- * bound: of a request by a unix socket, or of a program that embeds the engine, nobody can say where it began.
+ * Returns a test of whether a client may connect from an address. Without bounds, every client may.
+ *
+ * Bounds reject clients without an address: the origin of a request over a Unix socket, or by a program that embeds the engine, is unknown.
  */
 export function addressBounds(bounds: readonly string[]): (address: ClientAddress) => boolean {
   if (bounds.length === 0) return () => true

@@ -1,23 +1,25 @@
 import { initialMountTraits } from "../../pki/mounts/mount.ts"
 import { type AuthMethod, type AuthMethodInput, type AuthMethodPatch, initialAuthMethodConfig } from "./auth-method.ts"
 
-/** What a caller is shown of a method; `token` is the server's own, which every token is made by that no method has made. */
+/** Auth method as callers see it. The type `token` is the built-in method of all tokens that no login has created. */
 export type AuthMethodView = Omit<AuthMethod, "id" | "createdAt" | "type"> & {
   readonly type: AuthMethod["type"] | "token"
 }
 
 /**
- * By which methods clients log in. A path is taken with or without a "/" at its end; one with no method is `not-found`, one that
- * is taken, or lies above or below another, is a `conflict`. The method `token` is always there and cannot be changed.
+ * Auth methods, by which clients log in. A path may end in "/".
+ *
+ * Throws `not-found` for a path without a method. Throws `conflict` for a path that is taken, or that lies above or below a taken one. The
+ * method `token` always exists and cannot be changed.
  */
 export interface AuthMethods {
   enable(input: AuthMethodInput): Promise<AuthMethodView>
-  /** All of them, by path. */
+  /** Returns all methods, sorted by path. */
   list(): Promise<readonly AuthMethodView[]>
   get(path: string): Promise<AuthMethodView>
-  /** What logs in from then on lives by it; tokens that there are stay as they are. */
+  /** Changes settings. They apply to later logins; existing tokens stay unchanged. */
   tune(path: string, patch: AuthMethodPatch): Promise<AuthMethodView>
-  /** With everything in it, and every token that has logged in by it. */
+  /** Deletes the method with its contents, and all tokens of its logins. */
   disable(path: string): Promise<void>
 }
 

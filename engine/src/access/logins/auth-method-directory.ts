@@ -11,10 +11,10 @@ interface UsedRepositories {
   readonly authMethods: AuthMethodRepository
 }
 
-/** One version of methods. */
+/** Auth methods at one version. */
 export class AuthMethodTable {
   readonly version: number
-  /** By path. */
+  /** Sorted by path. */
   readonly methods: readonly AuthMethod[]
   readonly #byPath: ReadonlyMap<string, AuthMethod>
 
@@ -24,14 +24,14 @@ export class AuthMethodTable {
     this.#byPath = new Map(methods.map((method) => [method.path, method]))
   }
 
-  /** Throws `not-found`. */
+  /** Returns the method at a path. Throws `not-found`. */
   at(path: string): AuthMethod {
     const method = this.#byPath.get(mountPathOf(path))
     if (method === undefined) throw noAuthMethod(path)
     return method
   }
 
-  /** The method that an address below `auth/` lies in, and how many of its segments lead there. */
+  /** Returns the method of a path below `auth/`, and the number of segments that the path of the method has. */
   resolve(segments: readonly string[]): { readonly method: AuthMethod; readonly depth: number } | undefined {
     const found = resolvePath(this.#byPath, segments)
     return found && { method: found.value, depth: found.depth }
@@ -50,7 +50,7 @@ export class AuthMethodDirectory {
     this.#cacheVersions = cacheVersions
   }
 
-  /** With a snapshot: as they stood when that request came, or later. */
+  /** Returns the methods as they were when the request of the snapshot arrived, or later. */
   async current(requestSnapshot = this.#cacheVersions): Promise<AuthMethodTable> {
     const known = await this.#tables.current("methods", () => requestSnapshot.mounts())
     if (known !== undefined) return known
@@ -59,7 +59,10 @@ export class AuthMethodDirectory {
     return table
   }
 
-  /** In the same unit of work as what is done with the method; of a transaction the version may never come about. */
+  /**
+   * Returns the methods within the unit of work that uses them. They are not added to the cache, because a transaction's version may be
+   * rolled back.
+   */
   async within({ mounts, authMethods }: UsedRepositories): Promise<AuthMethodTable> {
     const version = await mounts.cacheVersion()
     return this.#tables.at("methods", version) ?? new AuthMethodTable(version, await authMethods.list())

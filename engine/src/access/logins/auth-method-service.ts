@@ -31,7 +31,7 @@ interface UsedRepositories {
 }
 
 const writing = ["create", "update"] as const
-/** All are kept in memory, and listed at once. */
+/** All methods are cached in memory and listed at once. */
 const methodsMaximum = 1_000
 
 export class AuthMethodService implements AuthMethods {
@@ -89,7 +89,7 @@ export class AuthMethodService implements AuthMethods {
 
   async get(text: string): Promise<AuthMethodView> {
     const path = mountPathOf(text)
-    // Whoever may see what it is tuned to sees all there is of it.
+    // The right to read the tuned settings is enough, because they contain all of the method.
     const sudo = { capability: "read", sudo: true } as const
     const mayRead =
       allowsPath(this.#caller, { path: `sys/auth/${path}`, ...sudo }) ||
@@ -103,7 +103,7 @@ export class AuthMethodService implements AuthMethods {
 
   async tune(text: string, { description, config, options = {} }: AuthMethodPatch): Promise<AuthMethodView> {
     const path = mountPathOf(text)
-    // By either address that clients use, of which the second asks for no `sudo` in the public service as well.
+    // Vault clients use either path. As in Vault, the second one does not require `sudo`.
     if (!allowsPath(this.#caller, { path: `sys/auth/${path}/tune`, capability: writing, sudo: true }))
       authorizePath(this.#caller, { path: `sys/mounts/auth/${path}/tune`, capability: writing })
     rejectTokenMethod(path, "tuned")

@@ -1,5 +1,5 @@
-// An auth method is one way to log in, at a path below `auth/`: who proves what the method asks for gets a service token. Its
-// roles say what that token may do and how long it lives. Paths never nest, as those of mounts.
+// Auth methods are the ways to log in, each at a path below `auth/`. A client that proves its identity gets a service token. The roles of
+// the method set the policies and the lifetime of that token. Paths never nest, like those of mounts.
 import type { Fault } from "../../core/errors.ts"
 import type { Id } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
@@ -15,25 +15,25 @@ import type { TokenType } from "./token-terms.ts"
 
 export type AuthMethodId = Id<"auth">
 
-/** Those that can be enabled; each has its endpoints in `http/auth-routes.ts`. */
+/** Types that can be enabled. `server/vault/logins.ts` has their endpoints. */
 export const authMethodTypes = ["approle", "kubernetes"] as const
 export type AuthMethodType = (typeof authMethodTypes)[number]
 
-/** Leases are the tokens of logins: what a role does not say of their lifetimes, this does. */
+/** Configuration of a method. Its lifetimes apply to the tokens of logins, unless their role sets its own. */
 export interface AuthMethodConfig extends MountConfig {
   readonly tokenType: TokenType
 }
 
 export interface AuthMethod {
   readonly id: AuthMethodId
-  /** Below `auth/`, without a "/" at either end. */
+  /** Path below `auth/`, without a "/" at either end. */
   readonly path: string
   readonly type: AuthMethodType
   readonly description: string
   readonly config: AuthMethodConfig
   readonly traits: MountTraits
   readonly options: MountOptions
-  /** Names the method where policies and logs must not follow its path. */
+  /** Identifies the method in policies and logs, independently of its path. */
   readonly accessor: string
   readonly uuid: string
   readonly createdAt: Instant
@@ -48,17 +48,17 @@ export interface AuthMethodInput {
   readonly options?: MountOptions
 }
 
-/** What is left out stays as it is. */
+/** Changes of a method. Omitted members stay unchanged. */
 export interface AuthMethodPatch {
   readonly description?: string
   readonly config?: Partial<AuthMethodConfig>
-  /** Merged with those there are; one that is empty text is removed. */
+  /** Merged with the existing options. An empty string removes an option. */
   readonly options?: MountOptions
 }
 
 export const initialAuthMethodConfig: AuthMethodConfig = { ...initialMountConfig, tokenType: "default-service" }
 
-/** Where the server's own endpoints for tokens are, which no method takes away. */
+/** Path of the built-in endpoints for tokens, which no method can take. */
 export const tokenMethodPath = "token"
 
 export function authMethodPathFaults(path: string): Fault[] {
@@ -68,18 +68,18 @@ export function authMethodPathFaults(path: string): Fault[] {
     : [{ field: ["path"], detail: `path must not begin with "${tokenMethodPath}/", which is reserved` }]
 }
 
-/** Of a method as it would become. */
+/** Returns the faults of a method as it would be after a change. */
 export const authMethodFaults = (method: Pick<AuthMethod, "description" | "config" | "options">): Fault[] =>
   mountFaults(method)
 
 /** Every change increments the version of mounts, under which replicas cache auth methods too. */
 export interface AuthMethodRepository {
-  /** By path. */
+  /** Returns the methods, sorted by path. */
   list(): Promise<readonly AuthMethod[]>
   find(id: AuthMethodId): Promise<AuthMethod | undefined>
-  /** Both throw `EngineError("conflict")` when the path is taken. */
+  /** `insert` and `save` throw `EngineError("conflict")` if the path is taken. */
   insert(method: AuthMethod): Promise<void>
   save(method: AuthMethod): Promise<void>
-  /** With everything that hangs on it, tokens among that. */
+  /** Deletes the method with all that belongs to it, including tokens. */
   remove(id: AuthMethodId): Promise<void>
 }

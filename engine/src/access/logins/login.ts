@@ -1,4 +1,4 @@
-// The token that a login gives. It has no parent, because nobody made it who could end; and it ends with its method.
+// Token of a login. It has no parent, because no other token created it. It ends with its auth method.
 import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
 import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
@@ -13,11 +13,11 @@ import { noAuthMethod } from "./auth-method-directory.ts"
 import type { AuthMethod, AuthMethodRepository } from "./auth-method.ts"
 import type { TokenTerms } from "./token-terms.ts"
 
-/** Who has logged in, as the method knows them. */
+/** Client that has logged in, as the auth method knows it. */
 export interface LoggedIn {
-  /** Behind the method's path; empty for the path alone. */
+  /** Appended to the path of the method; empty for the path alone. */
   readonly displayName: string
-  /** What the method tells of them: the role, and whatever it knows besides. */
+  /** Facts about the client: its role, and others that the method knows. */
   readonly meta: Readonly<Record<string, string>>
 }
 
@@ -59,7 +59,7 @@ export function loginToken(
   }
 }
 
-/** A period is no way around the longest lifetime of the method. */
+/** Returns the lifetime that the terms request. A period is capped at the maximum of the method. */
 function askedFor(
   { periodMs, ttlMs }: TokenTerms,
   { defaultMs, methodMaximumMs }: { readonly defaultMs: number; readonly methodMaximumMs: number },
@@ -83,8 +83,9 @@ export interface LoginRepositories {
 }
 
 /**
- * Makes the token of whoever has proved themselves, in the unit of work that has found it so. Policies that the terms name and
- * that do not exist are left out, and told of. Throws `not-found` where the method is disabled by now.
+ * Creates the token of a client that has proved its identity, in the unit of work that verified it.
+ *
+ * Policies of the terms that do not exist are left out, with a warning. Throws `not-found` if the method has been disabled.
  */
 export async function logIn(
   stores: LoginRepositories,

@@ -10,7 +10,10 @@ export interface RenewalRepositories {
   readonly kubernetesLogins: KubernetesLoginRepository
 }
 
-/** A token of a role that is gone goes on until its end, and no further: a period would have no end otherwise. */
+/**
+ * Throws `unprocessable` if the role of a login's token was deleted. The token lives until its expiry; a periodic token would otherwise
+ * never end.
+ */
 export async function rejectWithoutRole(
   { appRoles, authMethods, kubernetesLogins }: RenewalRepositories,
   { authMethodId, meta }: Pick<ServiceToken, "authMethodId" | "meta">,
@@ -23,5 +26,5 @@ export async function rejectWithoutRole(
   if (role === undefined) throw unprocessable(`role "${name}" does not exist any more; its tokens are not renewed`)
 }
 
-/** What tells of a token by which role it was given. */
+/** Member of a token's metadata that names its role. */
 const roleMembers: Readonly<Record<AuthMethodType, string>> = { approle: "role_name", kubernetes: "role" }

@@ -1,5 +1,5 @@
-// What a role says of the tokens that are made by it, whatever else it is a role of. Null is nothing said: the method's lifetimes
-// hold then, and the system's above them.
+// Terms of the tokens that a role creates, shared by all kinds of roles. Null means that the role sets no value: the lifetimes of the auth
+// method apply, and those of the system above them.
 import { rootPolicyName } from "../../core/access.ts"
 import type { Fault } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
@@ -7,24 +7,26 @@ import { policyNameFaults } from "../policies/policy.ts"
 import { tokenCountMaximum, tokenTtlMaximumMs } from "../service-tokens/token-limits.ts"
 import { parseBound } from "./address-bounds.ts"
 
-/** All come to the same: there are service tokens and no others. */
+/** All values have the same effect, because there are only service tokens. */
 export type TokenType = "default" | "default-service" | "service"
 
 export interface TokenTerms {
-  /** Lifetime of a token; the method's default when null. Whole seconds, as all of these. */
+  /** Lifetime of a token; the method's default if null. Whole seconds, like all durations here. */
   readonly ttlMs: number | null
-  /** From the login on, beyond which no renewal goes; the method's when null, and never longer. A period goes before. */
+  /**
+   * Maximum lifetime from the login, across renewals. The method's maximum if null, and never longer. Does not apply to periodic tokens.
+   */
   readonly maxTtlMs: number | null
-  /** The same, whatever period there is. */
+  /** Maximum lifetime from the login, for periodic tokens too. */
   readonly explicitMaxTtlMs: number | null
-  /** Each renewal lasts this long, and there may be any number of them. */
+  /** Lifetime after each renewal. The number of renewals is unlimited. */
   readonly periodMs: number | null
-  /** In lower case; they need not exist until somebody logs in. Never `root`. */
+  /** In lower case. The policies need not exist before a login. Never `root`. */
   readonly policies: readonly string[]
-  /** Ranges or single addresses from which the token can be used; from anywhere when empty. */
+  /** Ranges or single addresses that the token can be used from; any address if empty. */
   readonly boundCidrs: readonly string[]
   readonly noDefaultPolicy: boolean
-  /** 0 is any number. */
+  /** 0 means unlimited. */
   readonly numUses: number
   readonly tokenType: TokenType
 }
@@ -44,7 +46,7 @@ export const initialTokenTerms: TokenTerms = {
 const policiesMaximum = 100
 const boundsMaximum = 100
 
-/** Of terms as they would become; fields have the names they have in `TokenTerms`, details those of the wire. */
+/** Returns the faults of changed terms. Fields have their names in `TokenTerms`; details have those of the wire. */
 export function tokenTermsFaults(terms: TokenTerms): Fault[] {
   const { ttlMs, maxTtlMs, policies, boundCidrs, numUses } = terms
   const faults: Fault[] = []
