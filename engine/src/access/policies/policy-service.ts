@@ -30,7 +30,7 @@ interface UsedRepositories {
 
 const listPath = "sys/policies/acl"
 const policyPath = (name: string) => `${listPath}/${name}`
-/** In lower case, because users, teams and organizations are found whichever case they are written in. */
+/** Path of a subject's attachments. It is in lower case, because users, teams and organizations are found case-insensitively. */
 const attachmentsPath = (subject: PolicySubject) => `sys/policies/attachments/${addressOf(subject)}`
 
 export class PolicyService implements Policies {
@@ -87,7 +87,7 @@ export class PolicyService implements Policies {
     const path = `${attachmentsPath(subject)}/${known}`
     authorizePath(this.#caller, { path, capability: ["create", "update"] })
     rejectAttachingRoot(known)
-    // Nobody hands out more than they have, unless they are trusted to.
+    // Callers attach only policies that they hold, unless they have `sudo`.
     if (!holdsPolicy(this.#caller, known) && !allowsPath(this.#caller, { path, capability: "sudo" }))
       throw permissionDenied()
     await this.#storage.transact(async (stores) => {

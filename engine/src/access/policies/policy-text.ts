@@ -1,6 +1,6 @@
 // Text of a policy: rules `path "pki/issue/web" { capabilities = ["update"] }` with comments, or the same as JSON:
-// `{ "path": { "pki/issue/web": { "capabilities": ["update"] } } }`. Strict: unknown syntax is refused, because an ignored rule may
-// be the one that denies (docs/decisions/tokens-and-policies.md).
+// `{ "path": { "pki/issue/web": { "capabilities": ["update"] } } }`. Unknown syntax is rejected, because an ignored rule may be the one
+// that denies (docs/decisions/tokens-and-policies.md).
 import { capabilities, type Capability, type PathRule } from "../../core/access.ts"
 import { type Fault, invalid, rejectFaults } from "../../core/errors.ts"
 import { textProblem } from "../../core/text.ts"
@@ -8,12 +8,12 @@ import { textProblem } from "../../core/text.ts"
 const policyTextMaximumBytes = 64 * 1024
 const pathRulesMaximum = 1_000
 const pathMaximum = 1_024
-/** More nesting than any policy has; only what is refused anyway nests at all. */
+/** Maximum nesting. No valid policy nests as deeply. */
 const depthMaximum = 8
-/** Whoever has more to mend will ask again. */
+/** Faults reported at once; more are reported after these are fixed. */
 const faultsMaximum = 20
 
-/** Rules in the order of the text, one per path. Throws `invalid` with faults that name the line. */
+/** Returns the rules in the order of the text, one per path. Throws `invalid` with faults that name the line. */
 export function parsePolicy(text: string): readonly PathRule[] {
   if (text.trim() === "") throw invalid([fault("policy can't be blank")])
   if (Buffer.byteLength(text) > policyTextMaximumBytes)
@@ -71,7 +71,7 @@ function jsonBlocks(reader: Reader): Block[] {
   })
 }
 
-/** Other tools that write this JSON put a list around each object. */
+/** Returns the objects of a value. Some tools that write this JSON put a list around each object. */
 function objectsOf(value: Value): (readonly Member[])[] {
   if (value.kind === "object") return [value.members]
   if (value.kind === "list" && value.items.length > 0) return value.items.flatMap(objectsOf)
@@ -133,7 +133,7 @@ function pathProblem(path: string): string | undefined {
   if (/\p{Cc}/u.test(path)) return "holds control characters"
   if (path.slice(0, -1).includes("*")) return "has a * that is not its last character"
   const segments = path.split("/")
-  // But for the last one, of a path that is listed.
+  // The last segment may be empty: paths that are listed end in a slash.
   if (segments.slice(0, -1).includes("")) return "has an empty segment"
   return segments.some((segment) => segment.includes("+") && segment !== "+")
     ? "has a + that is not a whole segment"
@@ -146,7 +146,7 @@ type Token =
   | { readonly kind: "mark"; readonly text: Mark; readonly line: number }
   | { readonly kind: "end"; readonly text: ""; readonly line: number }
 
-/** Reads tokens from left to right, and the values they make up. Each token is read once, so the work is linear. */
+/** Reads tokens from left to right, and the values that they form. Each token is read once, so the time is linear. */
 class Reader {
   readonly #text: string
   readonly #form: "hcl" | "json"
@@ -171,7 +171,7 @@ class Reader {
     return token
   }
 
-  /** After its opening brace. */
+  /** Reads an object after its opening brace. */
   object({ line }: Token, depth: number): Value & { kind: "object" } {
     const members: Member[] = []
     while (!this.#closes("}", members.length)) {
@@ -196,12 +196,12 @@ class Reader {
     return { kind: "list", line, items }
   }
 
-  /** Whether the object or list ends here, or another entry follows, with the comma between taken away. */
+  /** Returns true if the object or list ends here. Otherwise consumes the comma before the next entry. */
   #closes(mark: "}" | "]", entries: number): boolean {
     if (this.#take(mark)) return true
     if (entries === 0) return false
     if (!this.#take(",")) {
-      // Between the members of an object, the end of a line does in HCL.
+      // HCL needs no comma between members of an object, which are on lines of their own.
       if (this.#form === "hcl" && mark === "}") return false
       throw unexpected(this.next(), `"," or "${mark}"`)
     }
@@ -275,7 +275,7 @@ const onLine = (line: number, detail: string) => invalid([faultOn(line, detail)]
 const unexpected = ({ kind, text, line }: Token, wanted: string) =>
   onLine(line, `${kind === "end" ? "the end of the text" : quoted(text)} was found where ${wanted} was expected`)
 
-/** Long enough to be found again. */
+/** Long enough to find the text in the policy. */
 const shownMaximum = 60
 const quoted = (text: string): string =>
   JSON.stringify(text.length > shownMaximum ? `${text.slice(0, shownMaximum)}…` : text)

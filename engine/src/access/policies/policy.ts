@@ -6,14 +6,14 @@ import type { TeamId, UserId } from "../../core/ids.ts"
 import { parsePolicy } from "./policy-text.ts"
 
 export interface Policy {
-  /** Lower case. */
+  /** In lower case. */
   readonly name: string
-  /** As it was written. */
+  /** Original text. */
   readonly text: string
   readonly rules: readonly PathRule[]
 }
 
-/** Who a policy can be attached to: whoever acts with what is named, whichever of their tokens they use. */
+/** Holder of a policy: a user or a team with all of its tokens, or a single token. */
 export type PolicyHolder =
   | { readonly kind: "user"; readonly userId: UserId }
   | { readonly kind: "team"; readonly teamId: TeamId }
@@ -22,7 +22,7 @@ export type PolicyHolder =
 export const policyNameOf = (text: string): string => text.toLowerCase()
 
 const nameMaximum = 128
-/** One segment of a path. */
+/** A name is one segment of a path. */
 const namePattern = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/
 
 export function createPolicy(name: string, text: string): Policy {
@@ -44,56 +44,56 @@ export function rejectDeletingBuiltIn(name: string): void {
   if (name === rootPolicyName || name === defaultPolicyName) throw unprocessable(`the policy ${name} cannot be deleted`)
 }
 
-/** Who may do everything is said in one place: with the users. */
+/** Throws `unprocessable` for `root`. The right to do everything is managed in one place only, with the users. */
 export function rejectAttachingRoot(name: string): void {
   if (name === rootPolicyName)
     throw unprocessable("the policy root cannot be attached: site administrators have it, and nobody else")
 }
 
-/** Whom a policy is attached to, by the names that people know. */
+/** Holder of a policy, identified by names. */
 export type PolicySubject =
   | { readonly kind: "user"; readonly username: string }
   | { readonly kind: "team"; readonly organization: string; readonly team: string }
-  /** The token of a user, a team or an organization, by its id. */
+  /** Token of a user, team or organization, identified by its id. */
   | { readonly kind: "token"; readonly id: string }
 
 export interface PolicyView {
   readonly name: string
-  /** As it was written; empty for `root`, which has no rules because it needs none. */
+  /** Original text; empty for `root`, which has no rules. */
   readonly text: string
 }
 
 /**
- * What their holders may do on the certificate API. Names are compared in lower case. `root` allows everything; it can neither
- * be changed nor attached. `default` is what service tokens hold besides; it can be changed. Whatever changes here counts from
- * the next request on, on every replica.
+ * Policies of the certificate API. Names are compared in lower case. Changes take effect with the next request, on every replica.
+ *
+ * `root` allows everything; it can neither be changed nor attached. `default` is added to service tokens; it can be changed.
  */
 export interface Policies {
-  /** By name. */
+  /** Returns the names in order. */
   list(): Promise<readonly string[]>
   get(name: string): Promise<PolicyView>
-  /** Makes the policy, or replaces it. The text is HCL or JSON. */
+  /** Creates or replaces the policy. The text is HCL or JSON. */
   put(name: string, text: string): Promise<void>
-  /** From whomever it is attached to as well; nothing happens when there is none. */
+  /** Deletes the policy and detaches it from all holders. Does nothing if it does not exist. */
   delete(name: string): Promise<void>
-  /** The names of what is attached to exactly this subject. */
+  /** Returns the names of the policies that are attached to exactly this subject. */
   attached(subject: PolicySubject): Promise<readonly string[]>
-  /** Takes a holder of the policy, or `sudo`. Again is the same as once. */
+  /** Attaches a policy. The caller must hold it or have `sudo`. Idempotent. */
   attach(name: string, subject: PolicySubject): Promise<void>
-  /** Nothing happens when it is not attached. */
+  /** Does nothing if the policy is not attached. */
   detach(name: string, subject: PolicySubject): Promise<void>
 }
 
 /** Every change increments the identity version, because cached callers contain policies. */
 export interface PolicyRepository {
-  /** By name, `default` and `root` among them. */
+  /** Returns the names in order, including `default` and `root`. */
   names(): Promise<readonly string[]>
   find(name: string): Promise<Policy | undefined>
-  /** Instead of the policy of that name, if there is one. */
+  /** Inserts the policy or replaces the one with its name. */
   save(policy: Policy): Promise<void>
-  /** From whomever it is attached to as well. */
+  /** Deletes the policy and detaches it from all holders. */
   remove(name: string): Promise<void>
-  /** By name. */
+  /** Returns the names in order. */
   attachedTo(holder: PolicyHolder): Promise<readonly string[]>
   attach(name: string, holder: PolicyHolder): Promise<void>
   detach(name: string, holder: PolicyHolder): Promise<void>
