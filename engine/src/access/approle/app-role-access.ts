@@ -26,7 +26,7 @@ export interface AppRoleContext {
   readonly wakeJob: (name: string) => void
 }
 
-/** What everything in one method goes through: who may, and what is there. */
+/** Authorization and lookup for all operations of one auth method. */
 export class AppRoleAccess {
   readonly context: AppRoleContext
   readonly #path: string
@@ -42,7 +42,7 @@ export class AppRoleAccess {
     authorizePath(this.#caller, { mount: `auth/${this.#path}`, path, capability })
   }
 
-  /** In lower case, as roles are found: no spelling of a name leads around what a policy says of it. */
+  /** Authorizes by the name in lower case, by which roles are found. No spelling of a name circumvents a policy. */
   authorizeRole(capability: Capability | readonly Capability[], name: string, below?: string): void {
     this.authorize(capability, ["role", appRoleNameOf(name), ...(below === undefined ? [] : [below])].join("/"))
   }
@@ -52,8 +52,8 @@ export class AppRoleAccess {
   }
 
   /**
-   * Repeatable read: each writes the row of one role, or of one secret id, which its role takes along by a foreign key; a login
-   * inserts one token, which its auth method takes along. Uses of a secret id are counted down in its row.
+   * Runs a transaction at repeatable read. Each writes the row of one role or of one secret id, or inserts one token. Foreign keys delete
+   * secret ids with their role, and tokens with their auth method. Uses of a secret id are counted in its row.
    */
   write<T>(work: (stores: AppRoleRepositories, method: AuthMethod) => Promise<T>): Promise<T> {
     return this.context.storage.transact(async (stores) => work(stores, await this.#method(stores)), repeatableRead)
@@ -69,13 +69,13 @@ export class AppRoleAccess {
     return "accessor" in ref ? ref : { digest: this.digestOf(owner, ref.secretId) }
   }
 
-  /** Under a key of the site's, because a secret id that somebody has chosen may be one that can be guessed. */
+  /** Returns the digest, keyed with a secret of the site: a secret id that a client has chosen may be guessable. */
   digestOf({ methodId, name }: SecretIdOwner, secretId: string): string {
     return this.context.signer.sign(`secret-id/${methodId}/${name}/${secretId}`)
   }
 }
 
-/** Throws `not-found`. */
+/** Returns the role. Throws `not-found`. */
 export async function roleIn({ appRoles }: AppRoleRepositories, { id }: AuthMethod, name: string): Promise<AppRole> {
   const role = await appRoles.find(id, appRoleNameOf(name))
   if (role === undefined) throw new EngineError("not-found", `there is no role "${name}"`)

@@ -4,9 +4,10 @@ import type { AppRole, AppRoleInput, AppRolePart } from "./app-role.ts"
 import type { SecretId, SecretIdInput } from "./secret-id.ts"
 
 /**
- * One auth method that programs log in by, with a role id and a secret id (`auth/<path>/…`). Where there is no such method, or one
- * of another type, every verb throws `not-found`; so do those of a role that is not there. A role's name is the same in upper and
- * lower case.
+ * AppRole auth method: programs log in with a role id and a secret id (`auth/<path>/…`). Names of roles are case-insensitive.
+ *
+ * All methods throw `not-found` if there is no such auth method, or if it has another type. Methods of a role throw it if the role does not
+ * exist.
  */
 export interface AppRoleMethod {
   readonly roles: AppRoles
@@ -14,63 +15,63 @@ export interface AppRoleMethod {
   readonly logins: AppRoleLogins
 }
 
-/** The role id has an address of its own, so that it can be handed out by itself. */
+/** Role without its role id, which has an endpoint of its own so that policies can grant it separately. */
 export type AppRoleView = Omit<AppRole, "roleId">
 
 export interface AppRoles {
-  /** Names in order. */
+  /** Returns the names in order. */
   list(page?: KeyPage): Promise<readonly string[]>
   get(name: string): Promise<AppRoleView>
-  /** Creates the role, or changes what is given of it; the answer is what its writer should know. */
+  /** Creates the role or changes the given members. Returns warnings. */
   save(name: string, input: AppRoleInput): Promise<readonly string[]>
-  /** With its secret ids. A role that is not there is deleted already. */
+  /** Deletes the role with its secret ids. Does nothing if the role does not exist. */
   delete(name: string): Promise<void>
-  /** That part of it alone. */
+  /** Returns only that part. */
   getPart(name: string, part: AppRolePart): Promise<AppRoleInput>
-  /** What is given besides that part counts for nothing. */
+  /** Changes only that part; other members of `change` are ignored. */
   changePart(name: string, part: AppRolePart, change: AppRoleInput): Promise<void>
-  /** To what it is in a role that says nothing of it. */
+  /** Resets the part to its default. */
   resetPart(name: string, part: AppRolePart): Promise<void>
   getRoleId(name: string): Promise<string>
   changeRoleId(name: string, roleId: string): Promise<void>
 }
 
-/** The one answer that carries the secret. `warnings` are sentences about what was done otherwise than asked. */
+/** New secret id. The secret is not returned again. `warnings` are sentences about inputs that were not applied as requested. */
 export interface CreatedSecretId {
   readonly secretId: string
   readonly accessor: string
-  /** Null without an end. Milliseconds, whole seconds. */
+  /** Null if it does not expire. Milliseconds, whole seconds. */
   readonly ttlMs: number | null
-  /** Null for any number. */
+  /** Null if unlimited. */
   readonly usesLeft: number | null
   readonly warnings: readonly string[]
 }
 
-/** A secret id by itself, or by its accessor. */
+/** Reference to a secret id, by the secret or by its accessor. */
 export type SecretIdRef = { readonly secretId: string } | { readonly accessor: string }
 
 export interface SecretIds {
   create(name: string, input: SecretIdInput): Promise<CreatedSecretId>
-  /** Accessors in order. */
+  /** Returns accessors in order. */
   list(name: string, page?: KeyPage): Promise<readonly string[]>
-  /** One that is not there, or is over, is `not-found`. */
+  /** Throws `not-found` if the secret id does not exist or has expired. */
   get(name: string, ref: SecretIdRef): Promise<SecretId>
-  /** A secret id that is not there is destroyed already; an accessor that names none is `not-found`. */
+  /** Does nothing for an unknown secret id. Throws `not-found` for an unknown accessor. */
   destroy(name: string, ref: SecretIdRef): Promise<void>
-  /** Takes away at once, in all roles, what is over; the answer is what to know about that. */
+  /** Deletes the expired secret ids of all roles, a first part at once. Returns messages for the caller. */
   tidy(): Promise<readonly string[]>
 }
 
 export interface AppRoleCredentials {
   readonly roleId: string
-  /** Not asked for by a role that says so. */
+  /** Not needed if the role has no `bindSecretId`. */
   readonly secretId?: string
 }
 
 export interface AppRoleLogins {
   /**
-   * A token for whoever holds the credentials; `unprocessable`, in the same words, whatever is wrong. `from` is the address of who
-   * asks; a remote engine's server sees that itself.
+   * Returns a token. Throws `unprocessable`, with the same text, for any problem with the credentials. `from` is the address of the client;
+   * a remote engine ignores it, because its server sees the address itself.
    */
   logIn(credentials: AppRoleCredentials, from?: string): Promise<CreatedServiceToken>
 }

@@ -23,13 +23,13 @@ export class AppRoleLoginService implements AppRoleLogins {
     if (credentials.roleId === "") throw invalid([{ field: ["roleId"], detail: "missing role_id" }])
     const now = runtime.clock.now()
     const shown = (stores: AppRoleRepositories, method: AuthMethod) => this.#shown(stores, method, credentials, from)
-    // Nobody who guesses keeps others from writing.
+    // The first check only reads, so that clients that guess credentials do not block writers.
     if (admitted(await this.#access.read(shown), now) === undefined) throw wrongCredentials()
     return this.#access.write(async (stores, method) => {
       const found = admitted(await shown(stores, method), now)
       if (found === undefined) throw wrongCredentials()
       const { role, secretId: used } = found
-      // Of two logins that race for the last use, one is refused.
+      // Of two concurrent logins with the last use, one is rejected.
       const counts = used !== undefined && used.usesLeft !== null
       if (counts && !(await stores.secretIds.spendUse(used.accessor, now))) throw wrongCredentials()
       const { tokenBoundCidrs = [], metadata = {} } = used ?? {}
@@ -42,8 +42,8 @@ export class AppRoleLoginService implements AppRoleLogins {
   }
 
   /**
-   * Whether there is such a role is not to be found out by how long the answer takes: for one that is not there, a secret id is
-   * looked for all the same.
+   * Reads the role and the secret id. For an unknown role, a secret id is looked up all the same, so that the response time does not reveal
+   * which roles exist.
    */
   async #shown(
     { appRoles, secretIds }: AppRoleRepositories,
@@ -58,10 +58,10 @@ export class AppRoleLoginService implements AppRoleLogins {
   }
 }
 
-/** The words that existing clients look for. */
+/** Error text that Vault clients match. */
 const wrongCredentials = () => unprocessable("invalid role or secret ID")
 
-/** The method at a path below `auth/`. */
+/** Returns the AppRole method at a path below `auth/`. */
 export function appRoleMethod(context: AppRoleContext, path: string, caller: Caller): AppRoleMethod {
   const access = new AppRoleAccess(context, mountPathOf(path), caller)
   return {

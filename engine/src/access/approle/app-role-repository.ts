@@ -4,39 +4,39 @@ import type { AppRole } from "./app-role.ts"
 import type { AuthMethodId } from "../logins/auth-method.ts"
 import type { SecretId } from "./secret-id.ts"
 
-/** Roles of a method that programs log in as, by name in lower case. */
+/** AppRoles of an auth method, by name in lower case. */
 export interface AppRoleRepository {
-  /** Names in order. */
+  /** Returns the names in order. */
   names(methodId: AuthMethodId, page: KeyPage): Promise<readonly string[]>
   find(methodId: AuthMethodId, name: string): Promise<AppRole | undefined>
   findByRoleId(methodId: AuthMethodId, roleId: string): Promise<AppRole | undefined>
-  /** Creates it or takes its place; throws `conflict` where another role of the method has the role id. */
+  /** Inserts or replaces the role. Throws `invalid` if another role of the method has the role id. */
   save(methodId: AuthMethodId, role: AppRole): Promise<void>
-  /** With its secret ids. */
+  /** Deletes the role with its secret ids. */
   remove(methodId: AuthMethodId, name: string): Promise<void>
 }
 
-/** Whose a secret id is. */
+/** Role that a secret id belongs to. */
 export interface SecretIdOwner {
   readonly methodId: AuthMethodId
-  /** Of the role. */
+  /** Name of the role. */
   readonly name: string
 }
 
-/** The digest that stands for a secret id, or its accessor. */
+/** Key of a secret id: its digest or its accessor. */
 export type SecretIdKey = { readonly digest: string } | { readonly accessor: string }
 
 export interface SecretIdRepository {
-  /** Accessors in order, of those that are not over. */
+  /** Returns the accessors of unexpired secret ids, in order. */
   accessors(owner: SecretIdOwner, page: KeyPage, now: Instant): Promise<readonly string[]>
-  /** One that is over as well. */
+  /** Returns the secret id even if it has expired. */
   find(owner: SecretIdOwner, key: SecretIdKey): Promise<SecretId | undefined>
-  /** Throws `conflict` where the role has one of that digest. */
+  /** Throws `invalid` if the role has a secret id with this digest. */
   insert(owner: SecretIdOwner, secretId: SecretId, digest: string): Promise<void>
-  /** Takes one use, and the secret id away with the last; false where it has none left, or is gone. */
+  /** Spends one use; the last use deletes the secret id. Returns false if it has no use left or does not exist. */
   spendUse(accessor: string, now: Instant): Promise<boolean>
-  /** Whether there was one. */
+  /** Returns true if the secret id existed. */
   remove(owner: SecretIdOwner, key: SecretIdKey): Promise<boolean>
-  /** Forgets some whose time is over; how many. */
+  /** Deletes at most `limit` expired secret ids. Returns their number. */
   sweep(now: Instant, limit: number): Promise<number>
 }

@@ -8,32 +8,32 @@ import { isWithinBound, parseBound } from "../logins/address-bounds.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/token-terms.ts"
 
 export interface AppRole {
-  /** In lower case: names are told apart by nothing else. */
+  /** In lower case, because names are case-insensitive. */
   readonly name: string
-  /** Whom a login is for; of one role of the method alone. */
+  /** Identifies the role in a login. Unique within the auth method. */
   readonly roleId: string
-  /** Whether a login takes a secret id besides. */
+  /** True if a login requires a secret id. */
   readonly bindSecretId: boolean
-  /** From where a login may come; from anywhere when empty. */
+  /** Ranges or addresses that a login may come from; any address if empty. */
   readonly secretIdBoundCidrs: readonly string[]
-  /** How many logins a secret id is good for, unless less is asked for; 0 for any number. */
+  /** Uses of a secret id, unless fewer are requested; 0 means unlimited. */
   readonly secretIdNumUses: number
-  /** How long a secret id is, unless less is asked for; 0 for as long as the role. Whole seconds. */
+  /** Lifetime of a secret id, unless less is requested; 0 means that it lives as long as the role. Whole seconds. */
   readonly secretIdTtlMs: number
-  /** Told and kept; a server has no other clusters that secret ids could go to. */
+  /** Stored and returned only: a server has no other clusters that secret ids could be replicated to. */
   readonly localSecretIds: boolean
-  /** Of the tokens that logins get. */
+  /** Terms of the tokens of logins. */
   readonly terms: TokenTerms
 }
 
-/** What is left out stays as it is, or is as roles are at first. */
+/** Input for a role. Omitted members stay unchanged, or get their defaults in a new role. */
 export interface AppRoleInput extends Partial<Omit<AppRole, "name" | "terms">> {
   readonly terms?: Partial<TokenTerms>
-  /** Of the document that it was read from, told with those of the rules. */
+  /** Faults of the parsed document, reported together with those of the rules. */
   readonly faults?: readonly Fault[]
 }
 
-/** As a role is at first. */
+/** Defaults of a new role. */
 export const initialAppRole: Omit<AppRole, "name" | "roleId"> = {
   bindSecretId: true,
   secretIdBoundCidrs: [],
@@ -43,7 +43,7 @@ export const initialAppRole: Omit<AppRole, "name" | "roleId"> = {
   terms: initialTokenTerms,
 }
 
-/** What has an address of its own below a role, so that policies can hand it out by itself: the member, and its name there. */
+/** Members with an endpoint of their own below a role, so that policies can grant them separately. `name` is the name on the wire. */
 const parts = {
   policies: { term: "policies", name: "token_policies" },
   "secret-id-num-uses": { own: "secretIdNumUses", name: "secret_id_num_uses" },
@@ -59,12 +59,12 @@ const parts = {
 export type AppRolePart = keyof typeof parts
 export const appRoleParts = Object.keys(parts) as readonly AppRolePart[]
 
-/** Throws `invalid` with every fault of what it would be. */
+/** Creates a role. Throws `invalid` with all faults. */
 export function createAppRole(input: AppRoleInput, { name, roleId }: Pick<AppRole, "name" | "roleId">): AppRole {
   return changed({ ...initialAppRole, name, roleId }, input, appRoleNameFaults(name))
 }
 
-/** The same for one that is there. */
+/** Changes a role. Throws `invalid` with all faults. */
 export function changeAppRole(role: AppRole, change: AppRoleInput): AppRole {
   if (change.localSecretIds !== undefined && change.localSecretIds !== role.localSecretIds)
     throw unprocessable("local_secret_ids can only be modified during role creation")
@@ -81,7 +81,7 @@ function changed(role: AppRole, change: AppRoleInput, nameFaults: readonly Fault
   return after
 }
 
-/** One part of a role, or of a change of one; nothing where that does not say it. */
+/** Returns one part of a role or of a change; empty if it is not set. */
 export function partOf(of: AppRoleInput, part: AppRolePart): AppRoleInput {
   const member = parts[part]
   const { value, change } =
@@ -91,7 +91,7 @@ export function partOf(of: AppRoleInput, part: AppRolePart): AppRoleInput {
   return value === undefined ? {} : change
 }
 
-/** Whatever else the change says stays as it is. Throws `invalid` where it does not say the part. */
+/** Changes one part of a role and ignores other members of `change`. Throws `invalid` if the part is missing. */
 export function changeAppRolePart(role: AppRole, part: AppRolePart, change: AppRoleInput): AppRole {
   const { faults = [] } = change
   const own = partOf(change, part)
@@ -102,11 +102,11 @@ export function changeAppRolePart(role: AppRole, part: AppRolePart, change: AppR
   return changeAppRole(role, own)
 }
 
-/** The role with that part as roles have it at first. */
+/** Resets one part of a role to its default. */
 export const resetAppRolePart = (role: AppRole, part: AppRolePart): AppRole =>
   changeAppRole(role, partOf(initialAppRole, part))
 
-/** What the writer of a role should know; `maximumMs` is the longest lifetime of the method. */
+/** Returns warnings for the caller that writes a role. `maximumMs` is the maximum lifetime of the method's tokens. */
 export function appRoleWarnings(
   { terms }: AppRole,
   { maximumMs, policies }: { readonly maximumMs: number; readonly policies: readonly string[] },
@@ -124,7 +124,7 @@ export function appRoleWarnings(
   ]
 }
 
-/** Names that differ in case alone are one. */
+/** Folds a name; names are case-insensitive. */
 export const appRoleNameOf = (name: string): string => name.toLowerCase()
 
 const nameMaximum = 255
@@ -148,10 +148,10 @@ function appRoleFaults({ roleId, secretIdBoundCidrs, secretIdNumUses, secretIdTt
   ]
 }
 
-/** A field, and its name as writers of it know it. */
+/** Name of a field, and its name on the wire. */
 type NamedField = readonly [field: string, name: string]
 
-/** What is sent to log in is trimmed, so that nobody could send what has a blank at either end. */
+/** Returns the faults of a credential. Logins trim their credentials, so one with a blank at either end could never be used. */
 export function credentialFaults([field, name]: NamedField, value: string, maximum: number): Fault[] {
   const refuse = (problem: string): Fault[] => [{ field: [field], detail: `${name} ${problem}` }]
   if (value === "") return refuse("can't be blank")
@@ -172,7 +172,7 @@ export function boundsFaults([field, name]: NamedField, bounds: readonly string[
     }))
 }
 
-/** Whether each of `inner` lies in one of `outer`; what has no bounds lies in whatever there is. */
+/** Returns true if each range of `inner` is within one of `outer`. An empty `outer` covers everything. */
 export function boundsCover(outer: readonly string[], inner: readonly string[]): boolean {
   const ranges = outer.map(parseBound)
   return (

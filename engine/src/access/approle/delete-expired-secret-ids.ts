@@ -5,15 +5,15 @@ import { minuteMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import type { SecretIdRepository } from "./app-role-repository.ts"
 
-/** The name of the job. */
+/** Schedule of the job. */
 export const sweepSecretIdsJob = { name: "secret-ids", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
 
-/** In one transaction. */
+/** Secret ids deleted in one transaction. */
 export const secretIdsPerWrite = 500
-/** In one run of the job; the rest waits for the next. */
+/** Transactions of one run of the job. The rest waits for the next run. */
 const writesMaximum = 2_000
 
-/** Takes away secret ids whose time is over, which nobody could log in with any more. */
+/** Deletes expired secret ids, with which clients can no longer log in. */
 export async function sweepSecretIds(
   {
     storage,

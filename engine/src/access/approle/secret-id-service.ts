@@ -54,7 +54,7 @@ export class SecretIdService implements SecretIds {
   }
 
   async destroy(name: string, ref: SecretIdRef): Promise<void> {
-    // It has two verbs, which do the same.
+    // Two HTTP methods have this effect, so either capability is enough.
     this.#access.authorizeRole(["update", "delete"], name, `${addressOf(ref)}/destroy`)
     await this.#access.write(async (stores, method) => {
       const owner = await ownerIn(stores, method, name)
@@ -67,7 +67,7 @@ export class SecretIdService implements SecretIds {
     this.#access.authorize("update", "tidy/secret-id")
     const { runtime, wakeJob } = this.#access.context
     const now = runtime.clock.now()
-    // Some of it here: the job may be another server's.
+    // The first part is deleted here, because the job may run on another server.
     const swept = await this.#access.write(({ secretIds }) => secretIds.sweep(now, secretIdsPerWrite))
     if (swept === secretIdsPerWrite) wakeJob(sweepSecretIdsJob.name)
     return ["Tidy operation successfully started."]
@@ -81,7 +81,7 @@ const ownerIn = async (stores: AppRoleRepositories, method: AuthMethod, name: st
 
 const addressOf = (ref: SecretIdRef): string => ("accessor" in ref ? "secret-id-accessor" : "secret-id")
 
-/** What it says of a secret id is never the secret id itself. */
+/** Returns the error for an unknown secret id. It never repeats the secret id itself. */
 const noSecretId = (ref: SecretIdRef) =>
   new EngineError(
     "not-found",
