@@ -1,5 +1,5 @@
-// Whom a method asks about tokens, and whom it believes. With a host each token is shown to the API server's TokenReview; with
-// keys its signature must be one of theirs. Both may be set, and one of them must be.
+// Configuration of how tokens are verified. With a host, each token is sent to the API server's TokenReview. With keys, the signature must
+// be by one of them. At least one of the two must be set.
 import { type Fault, rejectFaults } from "../../core/errors.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import { readPem } from "../../x509/pem.ts"
@@ -14,22 +14,22 @@ import {
 } from "./service-account-token.ts"
 
 export interface KubernetesConfig {
-  /** As it was given, `https://10.96.0.1:443` or without its scheme; empty where no API server is asked. */
+  /** Original text, such as `https://10.96.0.1:443`, with or without its scheme. Empty if no API server is queried. */
   readonly kubernetesHost: string
-  /** PEM, of the authorities that vouch for the host; empty: the pod's own, and the system's where there is no pod. */
+  /** PEM, of the CAs that vouch for the host. If empty, the pod's own; outside of a pod, those of the operating system. */
   readonly kubernetesCaCert: string
-  /** PEM, of public keys or certificates of them, each as it was given. */
+  /** PEM, of public keys or of certificates with them, each as entered. */
   readonly pemKeys: readonly string[]
-  /** Empty: the one that clusters have for the tokens of Secrets. Looked at only where it is not disabled. */
+  /** Required issuer of tokens; if empty, that of the tokens of Secrets. Ignored if `disableIssValidation` is true. */
   readonly issuer: string
   readonly disableIssValidation: boolean
-  /** The pod's own authorities and token are left alone. */
+  /** True if the pod's own CAs and token are not used. */
   readonly disableLocalCaJwt: boolean
-  /** Whether a token is kept with which this server shows itself to the API server. */
+  /** True if a token is stored that this server sends to the API server. */
   readonly tokenReviewerJwtSet: boolean
 }
 
-/** As it is set: what is left out has its default again, the reviewer's token too. */
+/** Complete new configuration. Omitted members get their defaults, including the reviewer's token. */
 export interface KubernetesConfigInput {
   readonly kubernetesHost?: string
   readonly kubernetesCaCert?: string
@@ -42,7 +42,7 @@ export interface KubernetesConfigInput {
 
 export interface NewKubernetesConfig {
   readonly config: KubernetesConfig
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly tokenReviewerJwt: string
 }
 
@@ -50,10 +50,10 @@ const hostMaximum = 2_048
 const issuerMaximum = 1_024
 const bundleMaximum = 256 * 1_024
 const keysMaximum = 50
-/** Of the tokens of Secrets, which have had no other. */
+/** Issuer of the tokens of Secrets, which have no other. */
 const defaultIssuer = "kubernetes/serviceaccount"
 
-/** Throws `invalid` with every fault. */
+/** Creates a configuration. Throws `invalid` with all faults. */
 export async function createKubernetesConfig(input: KubernetesConfigInput): Promise<NewKubernetesConfig> {
   const {
     kubernetesHost = "",
@@ -103,7 +103,7 @@ export async function createKubernetesConfig(input: KubernetesConfigInput): Prom
   }
 }
 
-/** What whoever has set it should know. */
+/** Returns warnings for the caller that sets the configuration. */
 export const kubernetesConfigWarnings = ({ kubernetesHost }: KubernetesConfig): readonly string[] =>
   kubernetesHost === ""
     ? [
@@ -111,7 +111,10 @@ export const kubernetesConfigWarnings = ({ kubernetesHost }: KubernetesConfig): 
       ]
     : []
 
-/** Without a slash at its end; undefined for what is none. Only https: whoever answers decides who logs in. */
+/**
+ * Returns the URL without a slash at its end; undefined for an invalid host. Only https is accepted: the server that answers decides which
+ * clients log in.
+ */
 export function apiServerUrl(host: string): string | undefined {
   if (host.length > hostMaximum || /\s/.test(host)) return undefined
   const url = URL.parse(host.includes("://") ? host : `https://${host}`)
@@ -120,24 +123,24 @@ export function apiServerUrl(host: string): string | undefined {
   return url.href.replace(/\/+$/, "")
 }
 
-/** Of a configuration that was let in. */
+/** Parses the keys of a validated configuration. */
 export const verificationKeys = ({ pemKeys }: Pick<KubernetesConfig, "pemKeys">): readonly PublicKey[] =>
   readKeys(pemKeys)
 
-/** Why the token, were it genuine, is none of the cluster's that is configured. */
+/** Returns the reason that the token, even if genuine, does not belong to the configured cluster. */
 export function configRefusal(
   { issuer, expiresAt }: ServiceAccountToken,
   config: KubernetesConfig,
 ): Refusal | undefined {
   if (!config.disableIssValidation && issuer !== (config.issuer === "" ? defaultIssuer : config.issuer))
     return refused("the token is of another issuer")
-  // Nobody could ever take it back.
+  // Such a token could never be revoked.
   if (config.kubernetesHost === "" && expiresAt === undefined)
     return refused("the token never ends, and no API server is asked about it")
   return undefined
 }
 
-/** Whether one bundle vouches for no one whom the other does not vouch for; a bundle that cannot be read vouches for nobody. */
+/** Returns true if `other` contains all certificates of `bundle`. Returns false if either cannot be parsed. */
 export function isWithin(bundle: string, other: string): boolean {
   try {
     const known = new Set(authoritiesIn(other))

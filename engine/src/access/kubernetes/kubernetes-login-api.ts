@@ -1,24 +1,26 @@
-// Logins of service accounts of one Kubernetes cluster, at one path below `auth/`.
+// Logins of the service accounts of one Kubernetes cluster, at a path below `auth/`.
 import type { CreatedServiceToken } from "../service-tokens/service-token-service.ts"
 import type { KeyPage } from "../../pki/mounts/key-page.ts"
 import type { KubernetesConfig, KubernetesConfigInput } from "./kubernetes-config.ts"
 import type { KubernetesRole, KubernetesRoleInput } from "./kubernetes-role.ts"
 
 export interface KubernetesLogins {
-  /** Throws `not-found` as long as it was not set. */
+  /** Throws `not-found` until the method is configured. */
   getConfig(): Promise<KubernetesConfig>
-  /** Takes the place of what was set before. */
+  /** Replaces the configuration. */
   configure(input: KubernetesConfigInput): Promise<KubernetesConfigured>
-  /** Names, in order. */
+  /** Returns the names in order. */
   listRoles(page?: KeyPage): Promise<readonly string[]>
   getRole(name: string): Promise<KubernetesRole>
-  /** Of a role that is there, what the input leaves out stays. */
+  /** Creates or changes the role. Omitted members of an existing role stay unchanged. */
   saveRole(name: string, input: KubernetesRoleInput): Promise<SavedKubernetesRole>
-  /** One that is not there is no error. */
+  /** Does nothing if the role does not exist. */
   deleteRole(name: string): Promise<void>
   /**
-   * A token for a service account. Nobody needs to be anybody to ask. Throws `bad-request` for a role that is not there,
-   * `forbidden` for whatever is wrong with the service account's token, and `unavailable` where nobody could be asked about it.
+   * Returns a token for a service account. Callers need no authentication.
+   *
+   * Throws `bad-request` if the role does not exist, and `forbidden` for any problem with the service account's token. Throws `unavailable`
+   * if the API server gives no usable answer.
    */
   login(login: KubernetesLogin, from?: LoginOrigin): Promise<CreatedServiceToken>
 }
@@ -34,12 +36,12 @@ export interface SavedKubernetesRole {
 
 export interface KubernetesLogin {
   readonly role: string
-  /** Of a service account. */
+  /** Token of a service account. */
   readonly jwt: string
 }
 
-/** Of a remote engine the connection says it. */
+/** Origin of a login. A remote engine ignores it, because its server sees the connection itself. */
 export interface LoginOrigin {
-  /** Undefined where there is no socket. */
+  /** Undefined if the client has no socket. */
   readonly remoteAddress: string | undefined
 }

@@ -4,13 +4,13 @@ import type { KubernetesRole } from "./kubernetes-role.ts"
 
 export interface KubernetesLoginRepository {
   config(methodId: AuthMethodId): Promise<KubernetesConfig | undefined>
-  /** With which this server shows itself to the API server; undefined where none is kept. */
+  /** Returns the token that this server sends to the API server; undefined if none is stored. */
   reviewerToken(methodId: AuthMethodId): Promise<string | undefined>
   saveConfig(methodId: AuthMethodId, config: NewKubernetesConfig): Promise<void>
-  /** In order. */
+  /** Returns the names in order. */
   roleNames(methodId: AuthMethodId): Promise<readonly string[]>
   role(methodId: AuthMethodId, name: string): Promise<KubernetesRole | undefined>
-  /** Creates it or takes the place of the one of that name. */
+  /** Inserts the role or replaces the one with its name. */
   saveRole(methodId: AuthMethodId, name: string, role: KubernetesRole): Promise<void>
   removeRole(methodId: AuthMethodId, name: string): Promise<void>
 }

@@ -1,5 +1,5 @@
-// Use cases of logins from a Kubernetes cluster. The API server is asked outside of any transaction, and about a token that
-// everything else speaks for: the less anybody can make this server ask, the better.
+// Use cases of logins from a Kubernetes cluster. The API server is queried outside of any transaction, and only after all other checks have
+// passed: clients should make this server send as few requests as possible.
 import { authorizePath, type Capability, permissionDenied } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
 import { badRequest, EngineError, notFound, rejectFaults, unavailable, unprocessable } from "../../core/errors.ts"
@@ -57,7 +57,7 @@ export interface KubernetesLoginContext {
   readonly readPodAccount: ReadPodAccount
 }
 
-/** Roles are found whatever case they are asked for in, and rights on them too: no spelling of a name leads around a policy. */
+/** Folds the name of a role. Roles are found and authorized in lower case, so that no spelling of a name circumvents a policy. */
 const folded = (name: string): string => name.toLowerCase()
 
 export class KubernetesLoginService implements KubernetesLogins {
@@ -66,8 +66,8 @@ export class KubernetesLoginService implements KubernetesLogins {
   readonly #path: string
 
   constructor(context: KubernetesLoginContext, caller: Caller, path: string) {
-    // Each transaction writes the one row of a role or of the configuration, or inserts one token; their auth method takes all of
-    // them along by foreign keys.
+    // Each transaction writes one row of a role or of the configuration, or inserts one token. Foreign keys delete all of them with their
+    // auth method.
     this.#context = { ...context, storage: atRepeatableRead(context.storage) }
     this.#caller = caller
     this.#path = mountPathOf(path)
@@ -149,7 +149,7 @@ export class KubernetesLoginService implements KubernetesLogins {
       (await this.#judged(jwt, token, { ...known, config }))
     if (refusal !== undefined) return this.#refuse(name, refusal.refused)
     return this.#context.storage.transact(async (stores) => {
-      // What has been changed while the API server was asked holds.
+      // Role and method may have changed while the API server was queried. The current ones apply.
       const current = await this.#known(stores, name)
       const changed = roleRefusal(token, current.role, this.#context.runtime.clock.now())
       if (changed !== undefined) return this.#refuse(name, changed.refused)
@@ -168,7 +168,7 @@ export class KubernetesLoginService implements KubernetesLogins {
     })
   }
 
-  /** Undefined where the token is genuine. Throws `unavailable` where that could not be found out. */
+  /** Returns undefined if the token is genuine. Throws `unavailable` if that cannot be determined. */
   async #judged(jwt: string, token: ServiceAccountToken, known: Known): Promise<Refusal | undefined> {
     const { config } = known
     const keys = verificationKeys(config)
@@ -187,7 +187,7 @@ export class KubernetesLoginService implements KubernetesLogins {
     if (url === undefined) return refused("the API server has no address")
     const pod = config.disableLocalCaJwt ? undefined : await this.#context.readPodAccount()
     const certificates = config.kubernetesCaCert === "" ? pod?.certificates : config.kubernetesCaCert
-    // Only to whom the pod's own authorities vouch for is its token shown: whoever sets the host does not learn it.
+    // The pod's token is sent only to a server that the pod's own CAs vouch for. A caller that sets the host does not obtain it.
     const podToken =
       pod && certificates !== undefined && isWithin(certificates, pod.certificates) ? pod.token : undefined
     const ownToken = reviewerToken ?? podToken
@@ -232,7 +232,7 @@ export class KubernetesLoginService implements KubernetesLogins {
 
   async #method(stores: Pick<UsedRepositories, "authMethods" | "mounts">): Promise<AuthMethod> {
     const method = (await this.#context.authMethodDirectory.within(stores)).at(this.#path)
-    // As its address says, where there is one of another type.
+    // The same error as for an unknown path: methods of other types have no such endpoints.
     if (method.type !== "kubernetes") throw new EngineError("not-found", "unsupported path")
     return method
   }
@@ -241,7 +241,7 @@ export class KubernetesLoginService implements KubernetesLogins {
     authorizePath(this.#caller, { path: `auth/${this.#path}/${below}`, capability })
   }
 
-  /** Whoever asks is told nothing; whoever runs the server finds the reason in its log. */
+  /** Throws `forbidden` without a reason for the client. The reason is in the server's log. */
   #refuse(role: string, reason: string): never {
     this.#context.runtime.log.debug("kubernetes-login-refused", { method: this.#path, role, reason })
     throw permissionDenied()

@@ -1,4 +1,4 @@
-// Which service accounts may log in by a name, and what token they get. Nothing here asks the cluster.
+// Roles set which service accounts may log in, and the terms of their tokens. Nothing here queries the cluster.
 import { type Fault, rejectFaults } from "../../core/errors.ts"
 import { type Instant, minuteMs } from "../../core/time.ts"
 import { anyGlob } from "../../pki/names/host-names.ts"
@@ -6,21 +6,21 @@ import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/
 import { refused, type Refusal, type ServiceAccountToken } from "./service-account-token.ts"
 
 export interface KubernetesRole extends TokenTerms {
-  /** Patterns, whose `*` stand for any run of characters. At least one of each. */
+  /** Patterns in which `*` matches any characters. Each list has at least one. */
   readonly boundServiceAccountNames: readonly string[]
   readonly boundServiceAccountNamespaces: readonly string[]
-  /** That tokens are meant for; empty: any. */
+  /** Audience that tokens must have; any audience if empty. */
   readonly audience: string
-  /** What existing clients would know the account by; nothing here goes by it. */
+  /** Source of the account's alias name in Vault. Stored and returned only. */
   readonly aliasNameSource: AliasNameSource
 }
 
 export const aliasNameSources = ["serviceaccount_uid", "serviceaccount_name"] as const
 export type AliasNameSource = (typeof aliasNameSources)[number]
 
-/** What is left out stays, and of a new role has its default. */
+/** Input for a role. Omitted members stay unchanged, or get their defaults in a new role. */
 export interface KubernetesRoleInput extends Partial<KubernetesRole> {
-  /** That reading it has found. */
+  /** Faults of the parsed document. */
   readonly faults?: readonly Fault[]
 }
 
@@ -36,7 +36,7 @@ const patternsMaximum = 1_000
 const patternMaximum = 253
 const audienceMaximum = 1_024
 
-/** Of a role that is new where there is none before. Throws `invalid` with every fault. */
+/** Changes a role, or creates one if `before` is undefined. Throws `invalid` with all faults. */
 export function changeKubernetesRole(before: KubernetesRole | undefined, input: KubernetesRoleInput): KubernetesRole {
   const { faults = [], ...given } = input
   const role: KubernetesRole = { ...(before ?? defaultKubernetesRole), ...given }
@@ -60,10 +60,10 @@ export function kubernetesRoleWarnings({ audience }: KubernetesRole): readonly s
     : []
 }
 
-/** Two clocks may differ by that much; the API server has the last word where it is asked. */
+/** Tolerated difference between two clocks. The API server decides finally if it is queried. */
 const leewayMs = minuteMs
 
-/** Why the token, were it genuine, would not log in by the role. */
+/** Returns the reason that the token, even if genuine, does not allow a login with the role. */
 export function roleRefusal(
   { account, audiences, expiresAt, notBefore }: ServiceAccountToken,
   role: KubernetesRole,
@@ -84,7 +84,7 @@ function patternFaults(
   role: KubernetesRole,
   known: readonly Fault[],
 ): Fault[] {
-  // What could not be read is no empty list.
+  // A list that could not be parsed is not reported as empty.
   if (known.some((fault) => fault.field?.[0] === field)) return []
   const patterns = role[field]
   const refuse = (problem: string): Fault[] => [{ field: [field], detail: `"${name}" ${problem}` }]

@@ -1,19 +1,18 @@
-// A Kubernetes service account's token as far as it can be read without asking anybody: nothing of it is proved by that. Both
-// kinds are read: those that the cluster projects into pods, which end and are meant for an audience, and those of Secrets,
-// which do neither.
+// Reads a Kubernetes service account token without verifying it. Two kinds exist: projected tokens of pods, which expire and have an
+// audience, and tokens of Secrets, which have neither expiry nor audience.
 import type { Instant } from "../../core/time.ts"
 import { type PublicKey, publicKeyObject } from "../../x509/public-key.ts"
 
 export interface ServiceAccount {
   readonly namespace: string
   readonly name: string
-  /** Tells an account from a later one of the same name. */
+  /** Distinguishes the account from a later one with the same name. */
   readonly uid: string
 }
 
 export interface ServiceAccountToken {
   readonly account: ServiceAccount
-  /** The Secret that holds it; empty for a projected one. */
+  /** Name of the Secret that holds the token; empty for a projected token. */
   readonly secretName: string
   readonly audiences: readonly string[]
   readonly issuer: string
@@ -21,7 +20,7 @@ export interface ServiceAccountToken {
   readonly notBefore: Instant | undefined
 }
 
-/** Why a token is refused; the sentence is for the server's log and holds nothing of the token but names. */
+/** Reason for rejecting a token. The sentence is for the server's log, and contains nothing of the token but names. */
 export interface Refusal {
   readonly refused: string
 }
@@ -29,12 +28,15 @@ export interface Refusal {
 export const refused = (reason: string): Refusal => ({ refused: reason })
 export const isRefusal = (value: object): value is Refusal => Object.hasOwn(value, "refused")
 
-/** Those that a cluster may sign with (Kubernetes, `--service-account-signing-key-file`, and its OIDC authenticator): no MAC is one. */
+/**
+ * Algorithms that a cluster may sign with (Kubernetes, `--service-account-signing-key-file`, and its OIDC authenticator). None of them is a
+ * MAC.
+ */
 const algorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"]
-/** Projected tokens have 1 KB; nobody's time goes into reading what is far longer. */
+/** Projected tokens have 1 KB. Much longer ones are rejected before parsing. */
 const lengthMaximum = 16_384
 
-/** RFC 7519, with the claims that the API server writes. */
+/** Parses a token (RFC 7519) with the claims that the API server writes. */
 export async function readServiceAccountToken(jwt: string): Promise<ServiceAccountToken | Refusal> {
   if (jwt.length > lengthMaximum) return refused(`the token has more than ${lengthMaximum} characters`)
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return refused("the token is no signed JWT")
@@ -50,12 +52,12 @@ export async function readServiceAccountToken(jwt: string): Promise<ServiceAccou
   const algorithm = member(header, "alg")
   if (typeof algorithm !== "string" || !algorithms.includes(algorithm))
     return refused("the token is not signed by an algorithm that clusters sign with")
-  // Whoever sets it relies on its being understood (RFC 7515, section 4.1.11).
+  // A critical extension must be understood by the recipient (RFC 7515, section 4.1.11).
   if (Object.hasOwn(header, "crit")) return refused("the token's header has critical extensions")
   return tokenOf(claims)
 }
 
-/** Whether one of the keys made the token's signature, by an algorithm that is made for it. */
+/** Returns true if one of the keys verifies the signature, with an algorithm that fits the key. */
 export async function isSignedByOneOf(jwt: string, keys: readonly PublicKey[]): Promise<boolean> {
   const { compactVerify } = await import("jose")
   for (const key of keys) {
@@ -63,7 +65,7 @@ export async function isSignedByOneOf(jwt: string, keys: readonly PublicKey[]): 
       await compactVerify(jwt, publicKeyObject(key), { algorithms })
       return true
     } catch {
-      // Of another key, or made for another kind of key.
+      // The token is signed with another key, or its algorithm does not fit this one.
     }
   }
   return false
@@ -86,7 +88,7 @@ function tokenOf(claims: object): ServiceAccountToken | Refusal {
 
 const legacyPrefix = "kubernetes.io/serviceaccount"
 
-/** Undefined where one of its members is missing or not what a cluster would write. */
+/** Returns undefined if a member is missing, or not of the form that a cluster writes. */
 function accountIn(claims: object): { readonly account: ServiceAccount; readonly secretName: string } | undefined {
   const projected = member(claims, "kubernetes.io")
   const [namespace, name, uid, secretName] =
@@ -109,21 +111,21 @@ const member = (value: unknown, name: string): unknown =>
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined
 
-// What the API server admits as names (RFC 1123 in its reading); a colon in one would make another's user name of it.
+// Names that the API server accepts (RFC 1123 in its reading). A colon in a name could turn it into the user name of another account.
 const isLabel = (value: unknown): value is string =>
   typeof value === "string" && value.length <= 63 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(value)
 const isSubdomain = (value: unknown): value is string =>
   typeof value === "string" && value.length <= 253 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(value)
 const isUid = (value: unknown): value is string => typeof value === "string" && /^[\w-]{1,128}$/.test(value)
 
-/** One, several or none (RFC 7519, section 4.1.3). */
+/** Returns no, one or several audiences (RFC 7519, section 4.1.3). */
 function audiencesIn(value: unknown): readonly string[] | undefined {
   if (value === undefined) return []
   const audiences: readonly unknown[] = Array.isArray(value) ? value : [value]
   return audiences.every((one) => typeof one === "string") ? audiences : undefined
 }
 
-/** Seconds since the epoch, which may have a fraction (RFC 7519, section 2). */
+/** Returns the instant of a claim in seconds since the epoch, which may have a fraction (RFC 7519, section 2). */
 function instantIn(claims: object, name: string): Instant | undefined | "none" {
   const seconds = member(claims, name)
   if (seconds === undefined) return undefined

@@ -1,16 +1,16 @@
-// The API server's TokenReview: whether a token is genuine, and whose it is.
+// TokenReview of the API server: it verifies a token and returns its account.
 import type { Trust } from "../../core/fetch.ts"
 import type { ServiceAccount } from "./service-account-token.ts"
 
 export interface ReviewQuestion {
-  /** Of the API server, https, without a slash at its end. */
+  /** URL of the API server: https, without a slash at its end. */
   readonly url: string
-  /** The system's authorities unless given. */
+  /** Trusted CAs; those of the operating system if omitted. */
   readonly trust?: Trust
-  /** With which this server shows itself. */
+  /** Token that this server authenticates with. */
   readonly bearer: string
   readonly token: string
-  /** One of which the token must be meant for; where there are none, the API server's own. */
+  /** Accepted audiences of the token; the API server's own if empty. */
   readonly audiences: readonly string[]
 }
 
@@ -18,23 +18,23 @@ export type Review =
   | {
       readonly kind: "genuine"
       readonly account: ServiceAccount
-      /** Those of the question that the token is for; empty where the API server does not say. */
+      /** Accepted audiences that the token has; empty if the API server does not report them. */
       readonly audiences: readonly string[]
     }
   | { readonly kind: "not-genuine" }
-  /** The bearer is nobody whom the API server knows (401), or may not ask (403). */
+  /** The API server does not know the bearer (401), or does not allow it to review tokens (403). */
   | { readonly kind: "refused"; readonly status: number }
-  /** No answer that can be used; the reason is a sentence for the server's log. */
+  /** No usable answer. The reason is a sentence for the server's log. */
   | { readonly kind: "unanswered"; readonly reason: string }
 
 export type TokenReviewer = (question: ReviewQuestion) => Promise<Review>
 
-/** What Kubernetes puts into every pod, unless it is told not to. */
+/** Service account that Kubernetes mounts into every pod unless disabled. */
 export interface PodAccount {
-  /** PEM, of the authorities of the API server. */
+  /** PEM, of the CAs of the API server. */
   readonly certificates: string
   readonly token: string
 }
 
-/** As it is now: both are replaced in time. Undefined where this server is in no pod. */
+/** Reads the current account; Kubernetes replaces both members from time to time. Returns undefined outside of a pod. */
 export type ReadPodAccount = () => Promise<PodAccount | undefined>
