@@ -1,4 +1,4 @@
-// The end of leases: what they are for is revoked, unless that is over by itself.
+// End of leases: the certificate of a lease is revoked, unless it has expired.
 import { isEngineError } from "../../core/errors.ts"
 import type { Held } from "../../core/leases.ts"
 import type { Storage } from "../../core/storage.ts"
@@ -13,7 +13,7 @@ import type { FoundLease } from "./lease.ts"
 
 type EndingContext = Pick<PkiContext, "mountDirectory" | "mountSnapshots">
 
-/** Inside a transaction; whether a certificate was revoked by it. */
+/** Ends a lease inside a transaction. Returns true if that revoked a certificate. */
 export async function endLease(
   { mountDirectory, mountSnapshots }: EndingContext,
   stores: PkiRepositories,
@@ -30,21 +30,21 @@ export async function endLease(
     await recordRevocation(snapshot, stores, { record, certificate, reason: "unspecified", now, isNew: false })
     return true
   } catch (error) {
-    // It has become an issuer of the mount, which is not revoked like this. Nothing was written.
+    // The certificate has become an issuer of the mount, which cannot be revoked here. Nothing was written.
     if (isEngineError(error, "unprocessable")) return false
     throw error
   }
 }
 
-/** The name of the job. */
+/** Schedule of the job. */
 export const endLeasesJob = { name: "leases", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const
 
-/** In one transaction. */
+/** Leases ended in one transaction. */
 export const leasesPerWrite = 50
 const forgottenPerWrite = 500
-/** In one run of the job; the rest waits for the next. */
+/** Transactions of one step of a run. The rest waits for the next run. */
 const writesMaximum = 10_000
-/** Tokens that have ended, forgotten beside: logins leave that to this job, since what they sweep is what others insert. */
+/** Expired tokens deleted in one transaction. Logins leave this to the job, because it would conflict with concurrent inserts. */
 export const tokensPerWrite = 500
 
 export interface EndLeasesContext extends Pick<
@@ -58,7 +58,7 @@ export interface EndLeasesContext extends Pick<
 export async function endLeases(context: EndLeasesContext, { signal }: Held): Promise<void> {
   const { storage, runtime, tidyMetrics, crlPublisher, wakeJob } = context
   const now = runtime.clock.now()
-  /** Does some of it again and again, until there is less than a write full. */
+  /** Repeats a write until it processes less than a full batch. Returns the total. */
   const all = async (perWrite: number, write: (stores: PkiRepositories) => Promise<number>): Promise<number> => {
     let total = 0
     for (let writes = 0; writes < writesMaximum; writes += 1) {
@@ -73,7 +73,7 @@ export async function endLeases(context: EndLeasesContext, { signal }: Held): Pr
   const swept = await all(forgottenPerWrite, (stores) => stores.certificateLeases.sweep(now, forgottenPerWrite))
   tidyMetrics.removed.add(swept, { kind: "leases" })
   await all(forgottenPerWrite, (stores) => stores.certificateLeases.giveUpOfEndedTokens(now, forgottenPerWrite))
-  // Tokens go with the one that made them, and their leases are given up by that.
+  // Tokens are deleted with their parent, which marks their leases as given up.
   await all(tokensPerWrite, ({ serviceTokens }) => serviceTokens.sweep(now, tokensPerWrite))
   const ended = await all(leasesPerWrite, async (stores) => {
     const leases = await stores.certificateLeases.givenUp(leasesPerWrite)

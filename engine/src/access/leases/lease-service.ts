@@ -15,13 +15,13 @@ import type {
   ServedLeases,
 } from "./lease.ts"
 
-/** Names of one list. */
+/** Maximum number of names in one list. */
 const namesMaximum = 100_000
 const idsPerRead = 1_000
-/** What ends within one request; the rest soon after. */
+/** Leases that one synchronous request revokes. The job revokes the rest. */
 const endedAtOnceMaximum = 10_000
 const givenUpPerWrite = 1_000
-/** A million leases below one path. */
+/** Together, a million leases below one path. */
 const givenUpWritesMaximum = 1_000
 const idMaximum = 1_024
 const tokensPerWrite = 1_000
@@ -73,7 +73,8 @@ export class LeaseService implements ServedLeases {
     rejectNoId(id)
     const { storage, runtime } = this.#context
     const now = runtime.clock.now()
-    // The row of the lease is removed and the version of its mount's revocations written (`revoke-service.ts`).
+    // Repeatable read is enough: the row of the lease is deleted and the version of its mount's revocations written
+    // (`record-revocation.ts`).
     const isRevoked = await storage.transact(async (stores) => {
       const lease = await stores.certificateLeases.find(id, now)
       return lease !== undefined && (await endLease(this.#context, stores, lease, now))
@@ -104,7 +105,7 @@ export class LeaseService implements ServedLeases {
     return ["The leases are being revoked. Progress is in the server's log."]
   }
 
-  /** No mount is below `auth/`, so that there is no lease of a certificate. */
+  /** Deletes the tokens that were created below a path. No mount is below `auth/`, so there are no leases of certificates. */
   async #endTokens(path: string): Promise<readonly string[]> {
     let after: string | undefined = ""
     while (after !== undefined) {
@@ -118,7 +119,7 @@ export class LeaseService implements ServedLeases {
     return []
   }
 
-  /** False where there are more than one request has time for. */
+  /** Returns false if there are more leases than one request can revoke. */
   async #endAll(path: string): Promise<boolean> {
     const { storage, runtime } = this.#context
     const now = runtime.clock.now()
@@ -146,17 +147,17 @@ export class LeaseService implements ServedLeases {
 
 const prefixOf = (text: string): string => text.replace(/^\/+/, "").replace(/\/+$/, "")
 
-/** The words that existing clients look for. */
+/** Throws with the error texts that Vault clients match. */
 function rejectNoId(id: string): void {
   if (id === "") throw invalid([{ field: ["leaseId"], detail: "lease_id must be specified" }])
   if (id.length > idMaximum)
     throw invalid([{ field: ["leaseId"], detail: `lease_id must not be longer than ${idMaximum} characters` }])
 }
 
-/** The highest code point, after which nothing of a folder comes. */
+/** Highest code point, which sorts after all ids of a folder. */
 const last = "\u{10FFFF}"
 
-/** The first of each folder stands for all of it. `next` is undefined behind the last id. */
+/** Returns the names up to and including the first folder, whose other ids are skipped. `next` is undefined after the last id. */
 function namesIn(
   ids: readonly string[],
   start: string,

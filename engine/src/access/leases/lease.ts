@@ -5,22 +5,22 @@ import type { MountId } from "../../pki/mounts/mount.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 
 export interface StoredLease {
-  /** The path that it was asked for at, and something unique. It stays that when the mount moves. */
+  /** Path of the request and a unique suffix. It does not change when the mount moves. */
   readonly id: string
   readonly mountId: MountId
   readonly serialNumber: SerialNumber
   readonly issuedAt: Instant
-  /** Behind the last second of the certificate. */
+  /** Instant after the last second of the certificate. */
   readonly expiresAt: Instant
-  /** Of whoever asked: with the token the lease ends. Null where the engine acted for itself. */
+  /** Token of the request, with which the lease ends. Null if the engine acted for itself. */
   readonly tokenId: string | null
 }
 
-/** Ids that begin so, or are this one. */
+/** Range of ids: the prefix itself and all ids below it. */
 export interface LeaseRange {
   /** Without a slash at its end. */
   readonly prefix: string
-  /** Behind this one, in the order of their characters' codes. */
+  /** Only ids that sort after this one by code points. */
   readonly after?: string
   readonly limit: number
 }
@@ -28,63 +28,63 @@ export interface LeaseRange {
 export type FoundLease = Omit<StoredLease, "tokenId">
 
 export interface LeaseRepository {
-  /** Throws `EngineError("forbidden")` where the token has ended. */
+  /** Throws `EngineError("forbidden")` if the token has ended. */
   insert(lease: StoredLease): Promise<void>
-  /** Undefined for one whose time is over. */
+  /** Returns undefined for an expired lease. */
   find(id: string, now: Instant): Promise<FoundLease | undefined>
-  /** In order. Those whose time is over are left out. */
+  /** Returns the ids of unexpired leases, in order. */
   ids(range: LeaseRange, now: Instant): Promise<readonly string[]>
-  /** The same, as they are. */
+  /** Returns unexpired leases, in order. */
   within(range: LeaseRange, now: Instant): Promise<readonly FoundLease[]>
   remove(id: string): Promise<void>
-  /** Has them ended by the job; the answer is how many, at most the limit of the range. */
+  /** Marks leases as given up, so that the job ends them. Returns their number, at most the limit of the range. */
   giveUp(range: LeaseRange): Promise<number>
-  /** The same, for those of tokens whose time is over. */
+  /** Marks the leases of expired tokens as given up. Returns their number. */
   giveUpOfEndedTokens(now: Instant, limit: number): Promise<number>
-  /** In order: those whose token has gone, and those that were given up. */
+  /** Returns leases that are given up or whose token was deleted, in order. */
   givenUp(limit: number): Promise<readonly FoundLease[]>
-  /** Forgets those whose time is over; the answer is how many, at most `limit`. */
+  /** Deletes expired leases. Returns their number, at most `limit`. */
   sweep(now: Instant, limit: number): Promise<number>
 }
 
 export interface LeaseView extends Pick<StoredLease, "id" | "issuedAt" | "expiresAt"> {
-  /** Whole seconds from now. */
+  /** Milliseconds from now, whole seconds. */
   readonly remainingMs: number
 }
 
 /**
- * Leases of certificates, in all mounts. What is no lease, or has ended, is `unprocessable` to look at. A lease ends with its
- * certificate, with the token that asked for it, or by being revoked; the last two revoke the certificate.
+ * Leases of certificates, in all mounts. A lease ends with its certificate, with the token that requested it, or by revocation. The last
+ * two revoke the certificate. Lookups of unknown or ended leases throw `unprocessable`.
  */
 export interface Leases {
   lookup(id: string): Promise<LeaseView>
-  /** What comes next in the ids below a path: names that end in a slash have more below them. */
+  /** Returns the next segments of the ids below a path. A name with a slash at its end has more ids below it. */
   list(prefix: string): Promise<readonly string[]>
-  /** One that is not there has ended already. */
+  /** Does nothing if the lease does not exist. */
   revoke(id: string): Promise<void>
   /**
-   * All below a path. At once with `sync`, else soon; the answer is what to know about that. Below `auth/` these are the tokens
-   * that were made there, which end at once.
+   * Ends all leases below a path: at once with `sync`, otherwise soon. Returns messages for the caller. Below `auth/`, deletes the tokens
+   * that were created there, at once.
    */
   revokePrefix(prefix: string, options?: { readonly sync?: boolean }): Promise<readonly string[]>
 }
 
-/** Where it is asked: each address is allowed by itself. Those without `leases` are what older clients use. */
+/** Endpoint of a request, which policies allow separately. Older Vault clients use the paths without `leases`. */
 export interface LeaseAddress<Endpoint extends string> {
   readonly endpoint: Endpoint
-  /** The id stands in the address. */
+  /** True if the id is a part of the path. */
   readonly inPath: boolean
 }
 export type RevokeEndpoint = "sys/leases/revoke" | "sys/revoke"
 export type RenewEndpoint = "sys/leases/renew" | "sys/renew"
-/** Force leaves behind what cannot be ended elsewhere; here nothing is elsewhere, so that it does the same. */
+/** In Vault, force ignores errors of external systems. There are none here, so it has the same effect. */
 export type RevokePrefixEndpoint =
   | "sys/leases/revoke-prefix"
   | "sys/revoke-prefix"
   | "sys/leases/revoke-force"
   | "sys/revoke-force"
 
-/** On the server's side. */
+/** Leases as the HTTP server calls them. */
 export interface ServedLeases extends Leases {
   lookup(id: string, address?: LeaseAddress<RenewEndpoint>): Promise<LeaseView>
   revoke(id: string, address?: LeaseAddress<RevokeEndpoint>): Promise<void>
