@@ -13,8 +13,8 @@ export interface IdentityRepositories {
 }
 
 /**
- * Returns the caller under the names that were fixed when it was made: a user with their teams, or a team. Undefined for service
- * tokens, tokens of organizations and of agents, and for callers without a token.
+ * Returns the user with its teams, or the team, that a caller acts as, under the names that were assigned at their creation. Returns
+ * undefined for tokens of services, organizations and agents, and for callers without a token.
  */
 export async function identityOf(
   caller: Caller,
@@ -27,7 +27,7 @@ export async function identityOf(
   if (found === undefined) return undefined
   const names = new Map(found.names)
   const unnamed = [found.entity, ...found.groups].filter(({ id }) => !names.has(id))
-  // A server of an earlier release made them.
+  // A server of an earlier release created these entities.
   if (unnamed.length > 0)
     await storage.transact(async ({ entityNames }) => {
       for (const entity of unnamed) names.set(entity.id, await entityNames.fix(entity))

@@ -45,7 +45,7 @@ interface UsedRepositories extends RenewalRepositories {
 const writing = ["create", "update"] as const
 const createPath = "auth/token/create"
 const createOrphanPath = "auth/token/create-orphan"
-/** Making a token pays for forgetting a few that have ended, so that they never pile up. */
+/** Each creation also deletes a few expired tokens, so that they do not accumulate. */
 const sweptTokensAtOnce = 20
 const pathsMaximum = 1_000
 
@@ -85,8 +85,8 @@ export class ServiceTokenService implements ServiceTokens {
     const secret = newSecret(random)
     const hash = digest(secret)
     const now = clock.now()
-    // One token is inserted. Its parent and its policies are held by foreign keys: where one of them is removed by another transaction, the
-    // work is run again and finds it gone.
+    // One token is inserted. Foreign keys refer to its parent and its policies. If another transaction deletes one of them, the work is
+    // retried and finds it missing.
     return this.#storage.transact(async (stores) => {
       const maker = await this.#maker(stores, how.path, now)
       const { role: name } = how
@@ -105,7 +105,7 @@ export class ServiceTokenService implements ServiceTokens {
     const tokenId = this.#ownTokenId()
     const record = tokenId === undefined ? undefined : await identity.findTokenById(tokenId)
     const resolved = record && (await resolveToken(identity, record))
-    // Ended between the question who asks and this one.
+    // The token ended after the caller was authenticated.
     if (tokenId !== undefined && (resolved === undefined || isExpired(resolved, now))) throw badToken()
     if (resolved?.limitedUses === true)
       throw unprocessable("a token with a limited number of uses cannot make other tokens")
@@ -141,7 +141,7 @@ export class ServiceTokenService implements ServiceTokens {
   async renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer> {
     this.#authorize("renew", token)
     const now = this.#runtime.clock.now()
-    // The row of the token is written: where another transaction revoked or renewed it, the work is run again.
+    // The row of the token is written. If another transaction revoked or renewed it, the work is retried.
     return this.#storage.transact(async (stores) => {
       const found = await this.#found(stores, token)
       const before = await stores.serviceTokens.find(found.tokenId)
@@ -150,7 +150,7 @@ export class ServiceTokenService implements ServiceTokens {
       const role = before.role === null ? undefined : await stores.tokenRoles.find(before.role)
       const { token: after, warnings } = renewServiceToken(asRoleSaysNow(before, role), incrementMs, now)
       await stores.serviceTokens.recordRenewal(after)
-      // Whoever has cached it believes in the end it had.
+      // Replicas have cached the later expiry.
       if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await stores.identity.bumpCacheVersion()
       return { token: await this.#view(stores, await this.#found(stores, token)), warnings }
     }, repeatableRead)
@@ -197,7 +197,7 @@ export class ServiceTokenService implements ServiceTokens {
     authorizePath(this.#caller, demand)
   }
 
-  /** Throws `forbidden` for what is no token, or one that has ended. */
+  /** Throws `forbidden` for an unknown token, and for one that has ended. */
   async #found(stores: UsedRepositories, token: TokenRef): Promise<ResolvedToken & { readonly record: TokenRecord }> {
     const record = await this.#record(stores, token)
     const resolved = record && (await resolveToken(stores.identity, record))
@@ -207,7 +207,7 @@ export class ServiceTokenService implements ServiceTokens {
     return { ...resolved, record }
   }
 
-  /** The last use of a token ends it, and may have been this one. */
+  /** Returns true if the token has expired. The last use of a token sets its expiry, and the current request may be that use. */
   #hasEnded(resolved: ResolvedToken, token: TokenRef): boolean {
     return isExpired(resolved, this.#runtime.clock.now()) && !(isSelf(token) && resolved.limitedUses)
   }
@@ -267,7 +267,7 @@ export class ServiceTokenService implements ServiceTokens {
 
 const isSelf = (token: TokenRef): token is "self" => token === "self"
 
-/** The words that existing clients look for. */
+/** Error texts that Vault clients match. */
 const badToken = () => forbidden("bad token")
 const badAccessor = () => forbidden("invalid accessor")
 
@@ -340,60 +340,60 @@ function entityOf(owner: TokenOwner): string {
   }
 }
 
-/** What is shown of a token of any kind: never its secret. */
+/** Token of any kind as callers see it, never with its secret. */
 export interface ServiceTokenView extends Omit<ServiceToken, "id" | "parentId" | "maxTtlMs" | "authMethodId"> {
   readonly accessor: string
-  /** Whose it is: a user, a team or an organization; empty for a service token. */
+  /** Id of the user, team, organization or agent pool that owns it; empty for a service token. */
   readonly entityId: string
-  /** Ends with no other token. */
+  /** True if it has no parent. */
   readonly orphan: boolean
-  /** Whole seconds from now to its end, or that of a token with which it ends; null without one. */
+  /** Milliseconds, whole seconds, until it or one of its ancestors expires; null if none does. */
   readonly remainingMs: number | null
 }
 
-/** `warnings` are sentences about what was done otherwise than asked. */
+/** `warnings` are sentences about inputs that were not applied as requested. */
 export interface TokenAnswer {
   readonly token: ServiceTokenView
   readonly warnings: readonly string[]
 }
 
-/** The one answer that carries the secret. */
+/** New token. The secret is not returned again. */
 export interface CreatedServiceToken extends TokenAnswer {
   readonly secret: string
 }
 
-/** `root` stands for everything; what may do nothing has `deny` alone. */
+/** Capabilities on a path. `root` stands for all; a caller without any has only `deny`. */
 export interface PathCapabilities {
   readonly path: string
   readonly capabilities: readonly (Capability | "root")[]
 }
 
-/** A token by its secret, or by its accessor. */
+/** Reference to a token: the caller's own, or by secret or by accessor. */
 export type TokenRef = "self" | { readonly secret: string } | { readonly accessor: string }
 
 /**
- * Tokens for the certificate API. A service token has its policies and nothing else; it can be made by whoever may, with
- * policies its maker holds, and ends with its maker's token unless it is an orphan. Whatever ends is refused from the next
- * request on, on every replica. A secret or an accessor that no token has is `forbidden`.
+ * Tokens of the certificate API. A service token has only the rights of its policies. Callers create tokens with policies that they hold. A
+ * token ends with its parent unless it is an orphan. Ended tokens are rejected from the next request on, on every replica. Throws
+ * `forbidden` for an unknown secret or accessor.
  *
- * Looking at, renewing and revoking the token that is used itself takes other paths, so that policies can tell them apart.
- * By secret, tokens of users, teams and organizations are found as well; by accessor they are not.
+ * Lookup, renewal and revocation of the caller's own token have paths of their own, so that policies can distinguish them. By secret,
+ * tokens of users, teams and organizations are found too; by accessor they are not.
  */
 export interface ServiceTokens {
   create(input: ServiceTokenInput): Promise<CreatedServiceToken>
-  /** Without a parent. */
+  /** Creates a token without a parent. */
   createOrphan(input: ServiceTokenInput): Promise<CreatedServiceToken>
-  /** As the token role says; `not-found` where there is none of that name. */
+  /** Creates a token on the terms of a token role. Throws `not-found` if the role does not exist. */
   createByRole(role: string, input: ServiceTokenInput): Promise<CreatedServiceToken>
   lookup(token: TokenRef): Promise<ServiceTokenView>
-  /** Accessors in order. */
+  /** Returns accessors in order. */
   list(query?: AccessorQuery): Promise<readonly string[]>
-  /** Until so long from now, or as long as it was made for, but not beyond its maximum. */
+  /** Sets the expiry to now + `incrementMs`, within the maximum. Without `incrementMs`, the lifetime from the creation is used. */
   renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer>
-  /** With every token that ends with it. Nothing happens when no token has this secret. */
+  /** Revokes the token and all its descendants. Does nothing if no token has this secret. */
   revoke(token: TokenRef): Promise<void>
-  /** Those that would have ended with it go on as orphans. */
+  /** Revokes the token. Its children become orphans. */
   revokeOrphan(secret: string): Promise<void>
-  /** In the order asked. */
+  /** Returns capabilities in the order of `paths`. */
   capabilities(token: TokenRef, paths: readonly string[]): Promise<readonly PathCapabilities[]>
 }

@@ -1,5 +1,5 @@
-// Service tokens: made by whoever may, for machines that ask for certificates. They have no rights beside their policies, live
-// no longer than the token that made them unless they are orphans, and end by time, by number of uses or by revocation.
+// Service tokens are for machines that request certificates. They have only the rights of their policies. They end with the token that
+// created them, unless they are orphans, and by time, number of uses or revocation.
 import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
 import { type Fault, invalid, rejectFaults, unprocessable } from "../../core/errors.ts"
 import type { Id } from "../../core/ids.ts"
@@ -9,47 +9,47 @@ import { tokenCountMaximum, tokenTtlMaximumMs } from "./token-limits.ts"
 import { lesserLifetime, limitsPolicies, type NamedTokenRole, policiesByRole, type TokenRole } from "./token-role.ts"
 
 export interface ServiceToken {
-  /** Names the token without being good for anything else; clients call it the accessor. */
+  /** Identifies the token but grants nothing. Vault calls it the accessor. */
   readonly id: string
   readonly displayName: string
   /** Sorted. */
   readonly policies: readonly string[]
   readonly meta: Readonly<Record<string, string>>
-  /** The token that made it, and with which it ends; null for an orphan. */
+  /** Token that created it, and with which it ends; null for an orphan. */
   readonly parentId: string | null
-  /** Where it was made. */
+  /** Path of the request that created it. */
   readonly path: string
   readonly createdAt: Instant
-  /** Null only for a holder of `root`. */
+  /** Null only for a token with the policy `root`. */
   readonly expiresAt: Instant | null
-  /** Lifetime it was made with; null without an end. */
+  /** Lifetime that was set at creation; null if it does not expire. */
   readonly ttlMs: number | null
-  /** From its creation on, beyond which no renewal goes. */
+  /** Maximum lifetime from the creation, across renewals. */
   readonly explicitMaxTtlMs: number | null
-  /** Each renewal lasts this long, and there may be any number of them. */
+  /** Lifetime after each renewal. The number of renewals is unlimited. */
   readonly periodMs: number | null
   readonly renewable: boolean
   readonly lastRenewedAt: Instant | null
-  /** Null for any number. */
+  /** Null if unlimited. */
   readonly usesLeft: number | null
-  /** Ranges or single addresses that it can be used from; from anywhere when empty. */
+  /** Ranges or single addresses that it can be used from; any address if empty. */
   readonly boundCidrs: readonly string[]
-  /** The token role it was made by; null for none. */
+  /** Token role that it was created with; null for none. */
   readonly role: string | null
-  /** From its creation on, beyond which no renewal goes unless there is a period; the system's when null. */
+  /** Maximum lifetime from the creation, unless the token is periodic; the system's if null. */
   readonly maxTtlMs: number | null
-  /** The method it has logged in by, and with which it ends; null for one that another token has made. */
+  /** Auth method of its login, with which it ends; null for a token that another token created. */
   readonly authMethodId: Id<"auth"> | null
 }
 
 export interface ServiceTokenInput {
-  /** The maker's own when left out. */
+  /** Those of the creator if omitted. */
   readonly policies?: readonly string[]
   readonly ttlMs?: number
   readonly explicitMaxTtlMs?: number
   readonly periodMs?: number
   readonly renewable?: boolean
-  /** 0 is any number. */
+  /** 0 means unlimited. */
   readonly numUses?: number
   readonly displayName?: string
   readonly meta?: Readonly<Record<string, string>>
@@ -57,12 +57,12 @@ export interface ServiceTokenInput {
   readonly noDefaultPolicy?: boolean
 }
 
-/** What making a token depends on beside the input. */
+/** Facts about the creator that a new token depends on. */
 export interface Maker {
   readonly policies: readonly string[]
-  /** Holds `root`. */
+  /** True if it holds `root`. */
   readonly everything: boolean
-  /** May do what takes `sudo` where tokens are made. */
+  /** True if it has `sudo` on the path of the creation. */
   readonly sudo: boolean
   /** Undefined for the engine itself, which acts without a token. */
   readonly token:
@@ -75,7 +75,7 @@ export interface Maker {
     | undefined
 }
 
-/** How long a token lives that asks for nothing, and how long any one may without a period. */
+/** Default lifetime of tokens, and maximum lifetime of tokens without a period. */
 export const serviceTokenTtlMs = 768 * hourMs
 
 const displayNameMaximum = 128
@@ -132,7 +132,7 @@ export function createServiceToken(
       renewable: renewable && ttlMs !== null && role?.renewable !== false,
       lastRenewedAt: null,
       usesLeft: usesOf(numUses, role?.numUses ?? 0),
-      // A token that can be used from few places only makes none that can be used from more, unless a role says from where.
+      // Children inherit the bound addresses of their parent, so that they cannot be used from more places, unless a role sets the bounds.
       boundCidrs: role?.boundCidrs ?? (orphan ? [] : (maker.token?.boundCidrs ?? [])),
       role: made.by?.name ?? null,
       maxTtlMs: null,
@@ -141,13 +141,15 @@ export function createServiceToken(
   }
 }
 
-/** The lesser of two, of which 0 is any number. */
+/** Returns the lesser of two numbers of uses, of which 0 means unlimited. */
 function usesOf(asked: number, ofRole: number): number | null {
   const uses = Math.min(asked === 0 ? Infinity : asked, ofRole === 0 ? Infinity : ofRole)
   return uses === Infinity ? null : uses
 }
 
-/** Nobody gives more than they have, unless they are trusted to or a role says what may be given. */
+/**
+ * Returns the policies of a new token. Creators grant only policies that they hold, unless they have `sudo` or a role sets the policies.
+ */
 function policiesFor(
   { policies: asked = [], noDefaultPolicy: withoutDefault = false }: ServiceTokenInput,
   maker: Maker,
@@ -163,7 +165,7 @@ function policiesFor(
   }
   const beyond = maker.sudo ? [] : wanted.filter((name) => name !== defaultPolicyName && !maker.policies.includes(name))
   rejectFaults(beyond.map((name) => onPolicies(`policies has "${name}", which the maker of the token does not hold`)))
-  // A token made without the default policy does not get it back by making another one.
+  // A token without the default policy must not regain it by creating another token.
   const mayDefault = maker.sudo || maker.token?.service !== true || maker.policies.includes(defaultPolicyName)
   if (!mayDefault && wanted.includes(defaultPolicyName))
     throw invalid([onPolicies('policies has "default", which the maker of the token does not hold')])
@@ -194,8 +196,8 @@ function lifetimeFor(
 }
 
 /**
- * The token with its new end: that long from now, but never beyond its maximum. Throws `unprocessable` for a token that cannot be
- * renewed. What was asked for is the lifetime it was made with, unless given; a period goes before either.
+ * Returns the token with a new expiry: now + `incrementMs`, within its maximum. Without `incrementMs`, the lifetime from its creation is
+ * used. A period overrides both. Throws `unprocessable` for a token that cannot be renewed.
  */
 export function renewServiceToken(
   token: ServiceToken,
@@ -213,8 +215,8 @@ export function renewServiceToken(
 }
 
 /**
- * The token as its role has it renewed: a lifetime that the role has shortened counts, and so does a period that it has taken away.
- * Without its role it is not renewed any more.
+ * Applies the current token role: a lifetime that the role has shortened counts, and so does a period that it has removed. Throws
+ * `unprocessable` if the role was deleted.
  */
 export function asRoleSaysNow(token: ServiceToken, role: TokenRole | undefined): ServiceToken {
   if (token.role === null) return token
@@ -225,10 +227,10 @@ export function asRoleSaysNow(token: ServiceToken, role: TokenRole | undefined):
   return { ...token, explicitMaxTtlMs, periodMs: role.periodMs === null ? null : (period.ms ?? null) }
 }
 
-/** The words that existing clients look for. */
+/** Error text that Vault clients match. */
 export const notRenewable = () => unprocessable("lease is not renewable")
 
-/** The lifetime that was asked for, and what of it the maxima leave. Never before now: a maximum that has passed is the present. */
+/** Caps a lifetime at the maxima, with a warning. Returns 0 if a maximum has already passed. */
 export function bounded(
   askedMs: number,
   { systemMs, explicitMs }: { readonly systemMs: number | undefined; readonly explicitMs: number | undefined },

@@ -35,7 +35,7 @@ export class TokenRoleService implements TokenRoles {
   async save(name: string, input: Partial<TokenRole>): Promise<TokenRole> {
     const path = pathOf(name)
     authorizePath(this.#caller, { path, capability: ["create", "update"] })
-    // The one row of the role is written, and nothing else decides.
+    // Only the row of the role is written, and the decision depends on nothing else.
     return this.#storage.transact(async ({ tokenRoles }) => {
       const before = await tokenRoles.find(name)
       if (before !== undefined) authorizePath(this.#caller, { path, capability: "update" })
@@ -52,7 +52,7 @@ export class TokenRoleService implements TokenRoles {
   }
 }
 
-/** Throws `not-found`. */
+/** Returns the role. Throws `not-found`. */
 export async function existingTokenRole({ tokenRoles }: UsedRepositories, name: string): Promise<TokenRole> {
   const role = await tokenRoles.find(name)
   if (role === undefined) throw new EngineError("not-found", `there is no token role "${name}"`)
@@ -60,15 +60,15 @@ export async function existingTokenRole({ tokenRoles }: UsedRepositories, name: 
 }
 
 /**
- * Ways to make service tokens, by name. Whoever may create at `auth/token/create/<role>` may give a token what its role allows,
- * though they do not hold it themselves; `root` only where they do.
+ * Token roles, by name. A caller that may create at `auth/token/create/<role>` may grant all policies that the role allows, even if it does
+ * not hold them. It may grant `root` only if it holds it.
  */
 export interface TokenRoles {
-  /** Names, in order. */
+  /** Returns the names in order. */
   list(page?: KeyPage): Promise<readonly string[]>
   get(name: string): Promise<TokenRole>
-  /** Makes the role, or changes what is given of it. Tokens that it has made are renewed as it says from then on. */
+  /** Creates the role or changes the given members. Its existing tokens are renewed on the changed terms. */
   save(name: string, input: Partial<TokenRole>): Promise<TokenRole>
-  /** A role that is not there is deleted already. What it has made is not renewed any more. */
+  /** Deletes the role, whose tokens can no longer be renewed. Does nothing if the role does not exist. */
   delete(name: string): Promise<void>
 }

@@ -1,5 +1,4 @@
-// A token role is a way to make service tokens that is open to whoever may use it: with policies that they need not hold
-// themselves, and on the role's terms.
+// Token roles let callers create service tokens on the terms of the role, with policies that the callers need not hold themselves.
 import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
 import { type Fault, invalid, rejectFaults } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
@@ -7,24 +6,26 @@ import { anyGlob } from "../../pki/names/host-names.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/token-terms.ts"
 import { policyNameOf } from "../policies/policy.ts"
 
-/** What a role says of tokens that no login makes: each lives as long as its maker asks. */
+/** Terms of tokens that no login creates. Their lifetime is the one that their creator requests. */
 type TokenRoleTerms = Pick<
   TokenTerms,
   "explicitMaxTtlMs" | "periodMs" | "boundCidrs" | "noDefaultPolicy" | "numUses" | "tokenType"
 >
 
-/** Policies are in lower case; in globs `*` stands for any run of characters. */
+/** Token role. Policies are in lower case; in globs, `*` matches any characters. */
 export interface TokenRole extends TokenRoleTerms {
-  /** With one of these or of the globs, a token has such policies and no others, whoever makes it. */
+  /** If this list or the globs are set, tokens have only matching policies, whatever their creator holds. */
   readonly allowedPolicies: readonly string[]
   readonly allowedPoliciesGlob: readonly string[]
-  /** With these alone, a token has whatever policies are not among them, whoever makes it. They go before what is allowed. */
+  /**
+   * If only these lists are set, tokens may have all other policies, whatever their creator holds. They take precedence over allowed ones.
+   */
   readonly disallowedPolicies: readonly string[]
   readonly disallowedPoliciesGlob: readonly string[]
-  /** Tokens end with no other. */
+  /** True if tokens have no parent. */
   readonly orphan: boolean
   readonly renewable: boolean
-  /** Ends the path of a token; empty for none. */
+  /** Appended to the path of a token; empty for none. */
   readonly pathSuffix: string
 }
 
@@ -63,7 +64,7 @@ const listNames = {
   disallowedPoliciesGlob: "disallowed_policies_glob",
 } as const
 
-/** Of a role as it would become. */
+/** Returns the faults of a role as it would be after a change. */
 export function tokenRoleFaults({ name, role }: NamedTokenRole): Fault[] {
   const faults: Fault[] = []
   const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
@@ -92,11 +93,13 @@ function termsOf(role: TokenRole): TokenRoleTerms {
   return { explicitMaxTtlMs, periodMs, boundCidrs, noDefaultPolicy, numUses, tokenType }
 }
 
-/** Whether the role says which policies its tokens have; without that, the rules are those of tokens that no role makes. */
+/** Returns true if the role restricts policies. Otherwise the rules for tokens without a role apply. */
 export const limitsPolicies = (role: TokenRole): boolean =>
   Object.keys(listNames).some((field) => role[field as keyof typeof listNames].length > 0)
 
-/** Throws `invalid` for a policy that the role does not let its tokens have, and for `root` unless the maker holds it. */
+/**
+ * Returns the policies of a token. Throws `invalid` for a policy that the role does not allow, and for `root` unless the creator holds it.
+ */
 export function policiesByRole(
   role: TokenRole,
   asked: { readonly policies: readonly string[]; readonly noDefaultPolicy: boolean },
@@ -131,7 +134,7 @@ function anyOf(names: readonly string[], globs: readonly string[]): (name: strin
   return (name) => names.includes(name) || matches(name)
 }
 
-/** The lesser of what is asked for and what the role says, where both say it; and that it was so. */
+/** Returns the lesser of the requested and the role's lifetime, with a warning if both are set. */
 export function lesserLifetime(
   askedMs: number | undefined,
   roleMs: number | null,
@@ -144,10 +147,10 @@ export function lesserLifetime(
 }
 
 export interface TokenRoleRepository {
-  /** In order, those behind `after`, at most `limit`. */
+  /** Returns at most `limit` names after `after`, in order. */
   names(page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>
   find(name: string): Promise<TokenRole | undefined>
-  /** Instead of the role of that name, if there is one. */
+  /** Inserts the role or replaces the one with its name. */
   save(role: NamedTokenRole): Promise<void>
   remove(name: string): Promise<void>
 }
