@@ -160,6 +160,7 @@ function beyond({ key, descending: isDescending }: Order, { place, last }: Curso
   return sql`(${columns}) ${comparison} (${place}, ${second})`
 }
 
+/** Returns the cursor of the page after a certificate. It is valid only for queries with the same sort order. */
 export function cursorOf(query: CertificateQuery, { number, serial_number, place }: FoundCertificate): string {
   const { key } = orderOf(query)
   const last = key === "metadata" ? Buffer.from(serial_number).toString("hex") : number

@@ -70,6 +70,7 @@ export const policiesOf = sql`
     on organization.target_kind = 'organization' and organization.target_id = w.organization_id
   left join retention_policies site on site.target_kind = 'site' and site.target_id = ''`
 
+/** Builds the condition that the policy which applies to `w` deletes `v` at the instant. */
 export const isOlderThanKept = (now: Instant): RawBuilder<boolean> => sql<boolean>`
   coalesce(own.kind, organization.kind, site.kind) = 'delete-older'
   and v.created_at < ${now} - ${dayMs} * case
