@@ -11,6 +11,7 @@ export const formatCursor = ({ transaction, number }: EventPosition): string =>
 /** Start of a query: a position or a time. */
 export type Since = { readonly position: EventPosition } | { readonly instant: Instant }
 
+/** Parses a cursor, or a time. Throws `bad-request` on `parameter` for any other text. */
 export function parseSince(text: string, parameter = "since"): Since {
   const [, transaction, number] = /^c([0-9a-z]{1,10})-([0-9a-z]{1,10})$/.exec(text) ?? []
   if (transaction !== undefined && number !== undefined)

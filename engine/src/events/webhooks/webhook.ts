@@ -122,7 +122,7 @@ export interface WebhookRepository {
   sweepLetters(before: Instant, limit: number): Promise<number>
 }
 
-/** Per organization. */
+/** Maximum number of webhooks of an organization. */
 export const webhooksMaximum = 200
 
 const nameMaximum = 255
