@@ -55,6 +55,7 @@ export interface EndLeasesContext extends Pick<
   readonly tidyMetrics: TidyMetrics
 }
 
+/** Runs the job: deletes expired leases and tokens, and ends the leases that are given up. */
 export async function endLeases(context: EndLeasesContext, { signal }: Held): Promise<void> {
   const { storage, runtime, tidyMetrics, crlPublisher, wakeJob } = context
   const now = runtime.clock.now()

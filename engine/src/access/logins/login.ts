@@ -21,6 +21,7 @@ export interface LoggedIn {
   readonly meta: Readonly<Record<string, string>>
 }
 
+/** Returns the token of a login, without `root`, and warnings about lifetimes that were capped. */
 export function loginToken(
   terms: TokenTerms,
   method: Pick<AuthMethod, "id" | "path" | "config">,

@@ -25,6 +25,7 @@ const nameMaximum = 128
 /** A name is one segment of a path. */
 const namePattern = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/
 
+/** Parses a policy. Throws `invalid` for faults of its name or text, and `unprocessable` for `root`. */
 export function createPolicy(name: string, text: string): Policy {
   const known = policyNameOf(name)
   if (known === rootPolicyName) throw unprocessable("the policy root allows everything and cannot be changed")
@@ -40,6 +41,7 @@ export function policyNameFaults(name: string): Fault[] {
     : fault("name must be made of letters, digits and _ . - and begin and end with a letter, a digit or _")
 }
 
+/** Throws `unprocessable` for `root` and `default`. */
 export function rejectDeletingBuiltIn(name: string): void {
   if (name === rootPolicyName || name === defaultPolicyName) throw unprocessable(`the policy ${name} cannot be deleted`)
 }

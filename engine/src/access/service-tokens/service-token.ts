@@ -83,6 +83,10 @@ const metaMaximum = 64
 const metaTextMaximum = 512
 const policiesMaximum = 100
 
+/**
+ * Creates a token and warnings. Throws `invalid` for faults of the input and for policies that the creator cannot grant. Throws
+ * `unprocessable` for input that requires `sudo`.
+ */
 export function createServiceToken(
   input: ServiceTokenInput,
   maker: Maker,
