@@ -5,7 +5,6 @@ import { minuteMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import type { SecretIdRepository } from "./app-role-repository.ts"
 
-/** Schedule of the job. */
 export const sweepSecretIdsJob = { name: "secret-ids", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
 
 /** Secret ids deleted in one transaction. */

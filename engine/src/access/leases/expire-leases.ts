@@ -36,7 +36,6 @@ export async function endLease(
   }
 }
 
-/** Schedule of the job. */
 export const endLeasesJob = { name: "leases", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const
 
 /** Leases ended in one transaction. */

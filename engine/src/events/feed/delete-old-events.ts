@@ -5,7 +5,6 @@ import { minuteMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import type { EventRepository } from "./event.ts"
 
-/** Schedule of the job. */
 export const sweepEventsJob = { name: "events", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
 
 /** Events of one transaction. */

@@ -53,7 +53,6 @@ interface Context {
   readonly wakeJob: (name: string) => void
 }
 
-/** Schedule of the delivery job. */
 export const webhooksJob = { name: "webhooks", everyMs: 10 * secondMs, timeoutMs: 10 * minuteMs } as const
 
 /** A run ends by itself after this time, so that another server can take the lease. */
