@@ -1,4 +1,4 @@
-// Reads the contents of large states on a thread of its own, so that other requests go on and do not pay for its garbage collection.
+// Reads the contents of large states on a thread of its own, so that other requests are not delayed by it or by its garbage collection.
 // Outputs larger than the heap limit end the thread and not the server.
 import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
