@@ -1,7 +1,9 @@
-// How a lock expires. From that instant on, by the clock of its server as with leases, every read shows the workspace unlocked and
-// writes nothing. A transaction that may write and finds an expired lock writes in the same transaction what the expiry brings: it
-// must not decide by a state that is about to be discarded. The job `locks` does it for all others, within seconds: so that the
-// event is told, and the state that was kept under the lock becomes current. So all servers agree from the same instant on.
+// Expiry of workspace locks (docs/decisions/lock-expiry.md). From the instant of expiry on, by the clock of the server, every read shows
+// the workspace unlocked and writes nothing.
+// A writing transaction that finds an expired lock applies the consequences itself: otherwise it would decide by a state version that is
+// about to be discarded.
+// For all other locks, the job `locks` applies them within seconds: it publishes the event and promotes the state version saved under the
+// lock.
 import type { WorkspaceId } from "../../core/ids.ts"
 import type { Held } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
@@ -23,7 +25,7 @@ interface Context {
   readonly runtime: Pick<Runtime, "clock" | "log">
 }
 
-/** Writes what an expiry brings. Returns false if the lock was released or extended by another transaction. */
+/** Applies the consequences of an expired lock. Returns false if another transaction released or extended the lock. */
 export async function expireLock(stores: UsedRepositories, id: WorkspaceId, now: Instant): Promise<boolean> {
   const workspace = await stores.workspaces.findExpired(id, now)
   if (workspace === undefined) return false
@@ -33,13 +35,12 @@ export async function expireLock(stores: UsedRepositories, id: WorkspaceId, now:
   return true
 }
 
-/** The name of the job. */
 export const expireLocksJob = { name: "locks", everyMs: 5 * secondMs, timeoutMs: minuteMs } as const
 
-/** In one run of the job; the rest waits for the next. */
+/** Limit of locks per run of the job. The next run continues. */
 const locksMaximum = 1_000
 
-/** Expires locks that no transaction has found. */
+/** Expires locks that no writing transaction has expired yet. */
 export async function expireLocks({ storage, runtime }: Context, { signal }: Pick<Held, "signal">): Promise<void> {
   const { clock, log } = runtime
   const ids = await storage.read(({ workspaces }) => workspaces.expiredLocks(clock.now(), locksMaximum))

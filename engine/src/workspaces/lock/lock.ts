@@ -1,4 +1,4 @@
-// The lock of a workspace. Clients match parts of the texts (docs/compatibility.md, "Matched texts"). A lock with a `ttl` expires
+// Lock of a workspace. Clients match parts of the error texts (docs/compatibility.md, "Matched texts"). A lock with a `ttl` expires
 // (`lock-expiry.ts`).
 import { conflict, type EngineErrorOptions, type Fault, invalid, pending } from "../../core/errors.ts"
 import type { UserId } from "../../core/ids.ts"
@@ -13,7 +13,7 @@ export interface LockChange {
 }
 
 export interface LockExtension {
-  /** Counts from now. */
+  /** Time from now until the lock expires. */
   readonly ttlMs?: number
 }
 
@@ -23,9 +23,9 @@ export interface LockInput extends LockExtension {
 
 type HeldLock = Extract<Lock, { held: true }>
 
-/** It stands in every document of the workspace, in lists too. */
+/** Every document of the workspace contains the reason, also in lists. */
 const reasonMaximum = 10_000
-/** So much of it is repeated in a sentence. */
+/** Error texts quote at most this many characters of the reason. */
 const quotedMaximum = 200
 const shortestTtlMs = secondMs
 const longestTtlMs = 30 * dayMs
@@ -45,7 +45,7 @@ export function lock(workspace: Workspace, by: Actor, { reason, ttlMs }: LockInp
   }
 }
 
-/** The holder is heard of: the lock has its time, or another, from now on. */
+/** Moves the expiry to now + `ttlMs`. Without `ttlMs`, reuses the previous one. */
 export function extendLock(workspace: Workspace, by: Actor, { ttlMs }: LockExtension, now: Instant): LockChange {
   const faults = ttlFaults(ttlMs)
   if (faults.length > 0) throw invalid(faults)
@@ -62,7 +62,7 @@ export function extendLock(workspace: Workspace, by: Actor, { ttlMs }: LockExten
   return { lock: { ...current, end: endAfter(given, now) }, lockNumber: workspace.lockNumber }
 }
 
-/** `newestIsPending`: the newest state version made under this lock is not finalized yet. */
+/** Unlocks a workspace. `newestIsPending` is true if the newest state version made under this lock is not finalized yet. */
 export function unlock(workspace: Workspace, by: Actor, newestIsPending: boolean, now: Instant): LockChange {
   const { lock: current } = workspace
   if (!current.held) throw alreadyUnlocked(workspace)
@@ -85,7 +85,7 @@ const endAfter = (ttlMs: number, now: Instant): LockEnd => ({ at: now + ttlMs, t
 
 const isSame = (one: Actor, other: Actor): boolean => one.kind === other.kind && one.id === other.id
 
-/** What is wrong with a lock that is asked for, whoever holds the workspace. */
+/** Returns the faults of a lock request. Does not depend on the current lock. */
 export const lockFaults = ({
   reason,
   ttlMs,
@@ -109,14 +109,14 @@ const ttlFaults = (ttlMs: number | undefined): Fault[] =>
         },
       ]
 
-/** Since when, until when and why, for who finds a workspace locked. */
+/** Describes since when, until when and why the workspace is locked, for error texts. */
 function circumstances({ since, end, reason }: HeldLock): string {
   const until = end === undefined ? "" : ` until ${formatInstant(end.at)}`
   const quoted = reason.length > quotedMaximum ? `${reason.slice(0, quotedMaximum).toWellFormed()}…` : reason
   return `since ${formatInstant(since)}${until}${reason === "" ? "" : ` for the reason "${quoted}"`}`
 }
 
-/** The same for programs. */
+/** Returns the same details as `circumstances` in machine-readable form. */
 const heldBy = ({ id }: Workspace, { by, reason, since, end }: HeldLock, now: Instant): EngineErrorOptions => ({
   subject: id,
   facts: {
@@ -137,19 +137,19 @@ const nouns: Record<Actor["kind"], string> = {
   runs: "Run",
   organizations: "Organization",
 }
-/** "User user-…": the form that clients search the text for, with the name behind it where it is known. */
+/** Returns "User user-…", the form that clients search error texts for, followed by the name if it is known. */
 export const describe = ({ kind, id, name }: Actor): string =>
   `${nouns[kind]} ${id}${name === undefined ? "" : ` (${name})`}`
 
-// The name of a lock's holder, for refusals that name the holder. It is looked up only where another caller holds the lock: a lock
-// that is taken or given back by its holder costs no query for it.
+// Names of lock holders, for error texts. A name is read only if another caller holds the lock, so that lock and unlock by one caller cost
+// no query for it.
 
 export interface HolderRepositories {
   readonly teams: TeamRepository
   readonly users: UserRepository
 }
 
-/** Returns the workspace with the name of its lock's holder, unless that is `by` or has none. */
+/** Returns the workspace with the name of its lock's holder. Omits the name if the holder is `by` or has no name. */
 export async function nameHolder<W extends Workspace>(
   stores: HolderRepositories,
   workspace: W,
@@ -159,7 +159,7 @@ export async function nameHolder<W extends Workspace>(
   return named ?? workspace
 }
 
-/** The same for several, each holder looked up once. */
+/** Does the same for several workspaces. Reads each holder once. */
 export async function nameHolders<W extends Workspace>(
   stores: HolderRepositories,
   workspaces: readonly W[],
@@ -187,7 +187,7 @@ async function nameOf({ teams, users }: HolderRepositories, { kind, id }: Actor)
       return (await users.find(id as UserId))?.username
     case "teams":
       return (await teams.find(id))?.name
-    // A run has no name, and an organization holds no lock.
+    // Runs have no name, and organizations cannot hold a lock.
     case "runs":
     case "organizations":
       return undefined
