@@ -16,7 +16,7 @@ export function changeAutoDestroy(before: AutoDestroy, input: AutoDestroyInput):
   const namesOwn = (at ?? null) !== null || (duration ?? null) !== null
   return {
     value: {
-      // A duration, set or cleared, replaces an instant that was chosen before it, and an instant a duration.
+      // Setting or clearing a duration clears an earlier instant. Setting an instant clears the duration.
       autoDestroyAt: at !== undefined ? at : duration === undefined ? before.autoDestroyAt : null,
       autoDestroyActivityDuration:
         duration !== undefined ? duration : (at ?? null) === null ? before.autoDestroyActivityDuration : null,
@@ -27,7 +27,7 @@ export function changeAutoDestroy(before: AutoDestroy, input: AutoDestroyInput):
   }
 }
 
-/** What becomes of a workspace whose time has come. */
+/** Outcome of a scheduled auto-destroy. */
 export type AutoDestroyStatus =
   | "queued"
   | "destroyed"
@@ -35,7 +35,7 @@ export type AutoDestroyStatus =
   | "skipped_local_execution"
   | "skipped_destroy_not_allowed"
 
-/** What stands in the document: an instant chosen by hand, else the one that follows from the last activity. */
+/** Returns the values for the document: the explicit instant, else the one computed from the last activity. */
 export function effectiveAutoDestroy(workspace: SituatedWorkspace): {
   readonly at: Instant | null
   readonly activityDuration: string | null
@@ -50,7 +50,7 @@ export function effectiveAutoDestroy(workspace: SituatedWorkspace): {
   return { at: workspace.autoDestroyAt ?? computed, activityDuration }
 }
 
-/** A new state or a queued run; runs that never apply are none. */
+/** Returns the instant of the last activity: a new state version or a queued run. Runs that never apply do not count. */
 export const lastActivity = ({
   latestChangeAt,
   currentRunAt,

@@ -1,5 +1,5 @@
-// Execution mode and agent pool of a workspace: its own, or the defaults of project and organization (docs/compatibility.md,
-// "Inherited settings").
+// Execution mode and agent pool of a workspace: its own, or the defaults of its project and organization (docs/compatibility.md, "Inherited
+// settings").
 import type { Fault } from "../../core/errors.ts"
 import type { ExecutionMode } from "../../organizations/organization.ts"
 import type { Checked } from "../access/workspace-authorization.ts"
@@ -8,7 +8,7 @@ import type { WorkspaceSettings } from "./workspace.ts"
 
 export type Execution = Pick<WorkspaceSettings, "executionMode" | "agentPoolId" | "settingOverwrites">
 
-/** The defaults that reach the workspace: its project's where it has one, else its organization's. */
+/** Defaults of the workspace: its project's, else its organization's. */
 export interface ExecutionDefaults {
   readonly executionMode: ExecutionMode
   readonly agentPoolId: string | null
@@ -48,7 +48,7 @@ export function changeExecution(
     : mode !== undefined || before.settingOverwrites.executionMode
   const effective = overwritesMode ? executionMode : defaults.executionMode
   const overwritesPool = input.settingOverwrites
-    ? // An absent member means true, but a pool that nobody named cannot overwrite the one that comes with an inherited mode.
+    ? // An absent member means true. But without a pool of its own, a workspace cannot overwrite the pool of an inherited mode.
       (input.settingOverwrites.agentPool ?? (overwritesMode || effective !== "agent" || ownPool !== null))
     : mode !== undefined || (pool ?? null) !== null || before.settingOverwrites.agentPool
   const usedPool = overwritesPool ? ownPool : defaults.agentPoolId

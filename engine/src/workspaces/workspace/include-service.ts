@@ -50,8 +50,8 @@ export class InclusionService implements WorkspaceInclusions {
   }
 
   /**
-   * Whoever sees a workspace sees its runs, configuration and bindings; who may only look it up because a consumer reads its
-   * state does not. Outputs, states and variables ask for a permission each.
+   * Returns the related resources that the caller may see. Runs, configuration versions and bindings need the right to see the workspace. A
+   * consumer that may only read its state gets none of them. Outputs, states and variables need one permission each.
    */
   of(workspaces: readonly WorkspaceView[], parts: ReadonlySet<WorkspacePart>): Promise<Inclusions> {
     const wants = (...names: readonly WorkspacePart[]) => names.some((name) => parts.has(name))
@@ -146,7 +146,7 @@ export class InclusionService implements WorkspaceInclusions {
   ): Promise<readonly Organization[]> {
     if (!isWanted) return []
     const found: Organization[] = []
-    // A page of workspaces is of one organization.
+    // All workspaces of a page belong to one organization.
     for (const name of new Set(workspaces.map(({ organizationName }) => organizationName))) {
       const organization = await organizations.findByName(name)
       if (organization !== undefined) found.push(organization)
@@ -214,7 +214,7 @@ const idsOf = <Id extends string>(holders: readonly Actor[], kind: Actor["kind"]
   ...new Set(holders.flatMap((holder) => (holder.kind === kind ? [holder.id as Id] : []))),
 ]
 
-/** Configuration versions of the workspaces and of their runs, with what hangs on them. */
+/** Returns configuration versions of the workspaces and of their runs, with their ingress attributes and readmes. */
 async function versionsOf(
   { configurationVersions }: UsedRepositories,
   workspaces: readonly WorkspaceView[],
@@ -247,7 +247,7 @@ async function versionsOf(
 const currentStateIds = (workspaces: readonly WorkspaceView[]): StateVersionId[] =>
   workspaces.flatMap(({ currentStateVersionId: id }) => (id === null ? [] : [id]))
 
-/** Current ones have arrived, so there is no address to upload them to. */
+/** Returns the documents of current state versions. These are complete, so they have no upload URLs. */
 async function stateVersionsOf(
   { stateVersions }: UsedRepositories,
   workspaces: readonly WorkspaceView[],

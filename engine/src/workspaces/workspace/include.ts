@@ -16,7 +16,7 @@ import type { StateVersionOutput, StateVersionView } from "../state/state-versio
 import type { VariableView } from "../variables/variable.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
 
-/** Related resources that `include` adds to a workspace. */
+/** Related resources that `include` adds to the document of a workspace. */
 export const workspaceParts = [
   "agent_pool",
   "current_configuration_version",
@@ -42,7 +42,7 @@ export interface Inclusions {
   readonly configurationVersions: readonly ConfigurationVersionView[]
   readonly ingressAttributes: readonly IngressAttributesView[]
   readonly runs: readonly RunView[]
-  /** Runs whose plan, or apply, comes along. */
+  /** Runs whose plan or apply is included. */
   readonly plans: readonly RunView[]
   readonly applies: readonly RunView[]
   readonly stateVersions: readonly StateVersionView[]
@@ -54,11 +54,11 @@ export interface Inclusions {
   readonly agentPools: readonly AgentPoolView[]
   readonly readmes: readonly Readme[]
   readonly variables: readonly VariableView[]
-  /** Of each workspace, when they are asked for. */
+  /** Bindings by workspace. Empty unless requested. */
   readonly effectiveTagBindings: ReadonlyMap<WorkspaceId, readonly (TagBindingView & EffectiveTagBinding)[]>
 }
 
-/** What stands beside workspaces in an answer: as few queries for a page of them as for one. */
+/** Related resources of workspaces in a response. A page of workspaces needs as many queries as one workspace. */
 export interface WorkspaceInclusions {
   of(workspaces: readonly WorkspaceView[], parts: ReadonlySet<WorkspacePart>): Promise<Inclusions>
 }

@@ -11,7 +11,10 @@ import { authorizeWorkspace } from "../access/workspace-authorization.ts"
 import type { WorkspaceRepository } from "./workspace-repository.ts"
 import type { Workspace } from "./workspace.ts"
 
-/** Moves all of the workspaces or none. The caller needs the right to move on both projects. Workspaces already there stay as they are. */
+/**
+ * Moves all of the workspaces or none. The caller needs the right to move workspaces on both projects. Workspaces that are already in the
+ * project are skipped.
+ */
 export async function moveToProject(
   stores: {
     readonly access: AccessRepository
@@ -38,7 +41,10 @@ export async function moveToProject(
   await stores.events.append(...moved)
 }
 
-/** A workspace that moves takes its VCS connection along, which the client of its OAuth token must admit in the new project. */
+/**
+ * Throws `unprocessable` if the OAuth client of the workspace's VCS connection does not admit the new project. The workspace keeps its
+ * connection when it moves.
+ */
 export async function assertTokenAdmitted(
   { vcsConnections }: { readonly vcsConnections: VcsConnectionRepository },
   { id, projectId, vcsRepo }: Pick<Workspace, "id" | "projectId" | "vcsRepo">,

@@ -1,5 +1,5 @@
-// Destroys what has had its time: an instant that somebody chose, or so long after the last sign of life. The run is queued in the
-// transaction that notes it as dealt with, so that of several servers, and after any restart, there is one.
+// Queues destroy runs of workspaces at their scheduled instant, or after a period without activity. The transaction that queues the run
+// also records that it is done. So there is one run, also with several servers and after a restart.
 import type { WorkspaceId } from "../../core/ids.ts"
 import type { Held } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
@@ -26,11 +26,10 @@ interface Context {
   readonly runtime: Pick<Runtime, "clock" | "log" | "random">
 }
 
-/** The name of the job. */
 export const destroyWhenDueJob = { name: "auto-destroy", everyMs: minuteMs, timeoutMs: 5 * minuteMs } as const
 
 const workspacesPerLook = 100
-/** In one run of the job; the rest waits for the next. */
+/** Limit of batches per run of the job. The next run continues. */
 const looksMaximum = 1_000
 
 export async function destroyWhenDue(context: Context, { signal }: Pick<Held, "signal">): Promise<void> {
@@ -76,7 +75,7 @@ async function settle({ storage, runtime }: Context, id: WorkspaceId): Promise<v
       ...workspace,
       autoDestroyAt: null,
       autoDestroyStatus: outcome ?? "queued",
-      // The run that has just been queued is no sign of life.
+      // The run that was just queued does not count as activity.
       autoDestroySettledAt: outcome === undefined ? Math.max(activity, made.now) : activity,
     })
     return outcome ?? "queued"
@@ -101,7 +100,7 @@ function isDue(workspace: SituatedWorkspace, now: Instant): boolean {
   return at !== null && at <= now
 }
 
-/** Why nothing can be queued, if nothing can. */
+/** Returns why a destroy run cannot be queued, or undefined if it can. */
 function obstacle(workspace: SituatedWorkspace): AutoDestroyStatus | undefined {
   if (!hasQueue(workspace)) return "skipped_local_execution"
   return workspace.allowDestroyPlan ? undefined : "skipped_destroy_not_allowed"

@@ -27,8 +27,8 @@ export class TerraformVersionService implements TerraformVersions {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
-    // Each transaction writes one row, whose version is unique by constraint. Workspaces do not refer to it: one that takes the
-    // version while it is deleted keeps its text.
+    // Repeatable read suffices: each transaction writes one row, whose version is unique by constraint. Workspaces do not reference the
+    // row. If one starts to use a version during its deletion, the workspace keeps the text.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller

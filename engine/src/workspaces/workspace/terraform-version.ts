@@ -1,10 +1,10 @@
-// The releases of terraform that site administrators list, as in Terraform Enterprise's Admin Terraform Versions API. The list
-// restricts nothing: `terraform-version` of a workspace is text, and the server downloads no binary.
+// Terraform releases that site administrators list, as in Terraform Enterprise's Admin Terraform Versions API. The list restricts nothing:
+// `terraform-version` of a workspace is text, and the server downloads no binary.
 import { type Fault, type FieldPath, rejectFaults, unprocessable } from "../../core/errors.ts"
 import type { Page, PageRequest } from "../../core/page.ts"
 import type { Instant } from "../../core/time.ts"
 
-/** A binary for one architecture. */
+/** Binary for one architecture. */
 export interface TerraformBinary {
   readonly url: string
   /** SHA-256 of the zip archive, hexadecimal. */
@@ -16,7 +16,7 @@ export interface TerraformBinary {
 export interface TerraformVersion {
   readonly id: string
   readonly version: string
-  /** One for each architecture, in the order in which they were written; at least one. */
+  /** One entry for each architecture, in the order of the input. Not empty. */
   readonly archs: readonly TerraformBinary[]
   readonly official: boolean
   readonly deprecated: boolean
@@ -35,7 +35,7 @@ export interface TerraformVersionView extends TerraformVersion {
 export interface TerraformVersionInput {
   /** `N.N.N`, with a suffix if it is a pre-release or a bundle: `1.5.7-custom`. */
   readonly version: string
-  /** Short for `archs` with one entry, for amd64. Beside `archs` it must equal that of the entry for amd64. */
+  /** Shorthand for `archs` with one entry for amd64. If `archs` is given too, both must equal those of its entry for amd64. */
   readonly url?: string | null
   readonly sha?: string | null
   readonly archs?: readonly TerraformBinary[]
@@ -47,20 +47,20 @@ export interface TerraformVersionInput {
 }
 
 export interface TerraformVersionFilter {
-  /** The whole version. `search` is ignored beside it. */
+  /** Exact version. `search` is ignored if it is given. */
   readonly version?: string
-  /** Part of the version. */
+  /** Substring of the version. */
   readonly search?: string
 }
 
-/** The releases of terraform that the site lists; for site administrators alone. */
+/** Terraform releases that the site lists. Only site administrators can use them. */
 export interface TerraformVersions {
-  /** Throws `invalid` on `version` if it is listed already. */
+  /** Throws `invalid` on `version` if it is already listed. */
   create(input: TerraformVersionInput): Promise<TerraformVersionView>
-  /** Newest version first. */
+  /** Lists the newest version first. */
   list(filter: TerraformVersionFilter, page: PageRequest): Promise<Page<TerraformVersionView>>
   get(id: string): Promise<TerraformVersionView>
-  /** New binaries replace all present ones. */
+  /** Updates a version. `archs` replaces all present binaries. */
   update(id: string, patch: Partial<TerraformVersionInput>): Promise<TerraformVersionView>
   /** Throws `unprocessable` if the version is official or a workspace uses it. */
   delete(id: string): Promise<void>
@@ -68,13 +68,13 @@ export interface TerraformVersions {
 
 export interface TerraformVersionRepository {
   find(id: string): Promise<TerraformVersion | undefined>
-  /** In descending order of `versionOrder`. */
+  /** Lists in descending order of `versionOrder`. */
   list(filter: TerraformVersionFilter, page: PageRequest): Promise<Page<TerraformVersion>>
-  /** `insert` and `save` throw `EngineError("invalid")` on `version` if it is listed already. */
+  /** `insert` and `save` throw `EngineError("invalid")` on `version` if it is already listed. */
   insert(version: TerraformVersion): Promise<void>
   save(version: TerraformVersion): Promise<void>
   remove(id: string): Promise<void>
-  /** Number of workspaces by their `terraform-version`; versions that no workspace has are left out. */
+  /** Returns the number of workspaces by `terraform-version`. Versions that no workspace uses are omitted. */
   countWorkspaces(versions: readonly string[]): Promise<ReadonlyMap<string, number>>
 }
 
@@ -87,7 +87,7 @@ const architectures = ["amd64", "arm64"]
 /** https://semver.org, without its rule about zeros at the start of a pre-release's numbers. */
 const semanticVersion =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/
-/** From SHA-1 to SHA-512. The API documents SHA-256, an example of the TFE provider has a SHA-1. */
+/** Lengths from SHA-1 to SHA-512. The API documents SHA-256; an example of the TFE provider has a SHA-1. */
 const checksum = /^[0-9a-fA-F]{40,128}$/
 
 export function createTerraformVersion(
@@ -132,7 +132,7 @@ export function updateTerraformVersion(
   }
 }
 
-/** The binary that the members `url` and `sha` of the document show. */
+/** Returns the binary that the document's members `url` and `sha` contain. */
 export const amd64Binary = (archs: readonly TerraformBinary[]): TerraformBinary | undefined =>
   archs.find(({ arch }) => arch === "amd64")
 
@@ -141,7 +141,7 @@ interface CheckedBinaries {
   readonly faults: readonly Fault[]
 }
 
-/** `present` is empty for a new version alone. */
+/** Applies the binaries of a patch. `present` is empty only for a new version. */
 function updateBinaries(
   present: readonly TerraformBinary[],
   { archs, url, sha }: Partial<TerraformVersionInput>,
@@ -170,7 +170,10 @@ function updateBinaries(
   }
 }
 
-/** Blank members agree with any entries: the TFE provider sends an empty `sha` beside `archs`. */
+/**
+ * Returns faults for members that differ from the entry for amd64. Blank members are accepted: the TFE provider sends an empty `sha`
+ * together with `archs`.
+ */
 function contradictions(
   archs: readonly TerraformBinary[],
   members: { readonly [name in "url" | "sha"]: string | null | undefined },
@@ -231,7 +234,7 @@ function reasonFaults(reason: string | null, deprecated: boolean): readonly Faul
 
 export const versionTaken: Fault = { field: ["version"], detail: "version has already been taken" }
 
-/** Throws unless the version may be deleted; `usage` is the number of workspaces that have it. */
+/** Throws `unprocessable` unless the version may be deleted. `usage` is the number of workspaces that use it. */
 export function assertDeletable({ version, official }: TerraformVersion, usage: number): void {
   const problem = `Terraform version ${version} is`
   if (official) throw unprocessable(`${problem} official and cannot be deleted; set enabled to false instead`)
@@ -240,8 +243,8 @@ export function assertDeletable({ version, official }: TerraformVersion, usage: 
 }
 
 /**
- * Returns a text that sorts, character by character, as the versions do. A number is preceded by its length, a release follows
- * its pre-releases, and pre-releases of one release sort as texts.
+ * Returns a sort key: keys compare by character as the versions compare. A number is preceded by its length, a release follows its
+ * pre-releases, and pre-releases of one release sort as text.
  */
 export function versionOrder(version: string): string {
   const [, major = "", minor = "", patch = "", preRelease, build = ""] = semanticVersion.exec(version) ?? []
@@ -249,7 +252,7 @@ export function versionOrder(version: string): string {
   return `${numbers.join(".")}${preRelease === undefined ? "~" : `-${preRelease}`}+${build}`
 }
 
-/** Lines of released versions of the infrastructure tool, each with its newest patch; every patch from 0 on was released. */
+/** Minor lines of released versions, each with its newest patch. Every patch from 0 on was released. */
 const lines: readonly (readonly [line: string, newestPatch: number])[] = [
   ["0.11", 15],
   ["0.12", 31],
@@ -272,17 +275,17 @@ const lines: readonly (readonly [line: string, newestPatch: number])[] = [
   ["1.13", 3],
 ]
 
-/** Exact versions, oldest first. An administrator can add newer ones without a release of this program. */
+/** Exact versions, oldest first. Administrators can add newer ones without an upgrade of the server. */
 export const engineReleases: readonly string[] = lines.flatMap(([line, newest]) =>
   Array.from({ length: newest + 1 }, (_, patch) => `${line}.${patch}`),
 )
 
-// Versions of the infrastructure tool: exact, a constraint in the tool's syntax (`~> 1.5`, `>= 1.2, < 2`), or `latest`. They are stored
-// and returned as written (docs/compatibility.md, "Discovery"); this file resolves them to a release.
+// Versions of Terraform: exact, a constraint in its syntax (`~> 1.5`, `>= 1.2, < 2`), or `latest`. They are stored and returned as written
+// (docs/compatibility.md, "Discovery"); this file resolves them to a release.
 
 type Numbers = readonly [number, number, number]
 
-/** Every release this installation knows, oldest first: the committed ones and those an administrator added. */
+/** Returns every release that this installation knows, oldest first: the built-in ones and those that an administrator added. */
 export function knownReleases(added: readonly string[] = []): readonly string[] {
   if (added.length === 0) return engineReleases
   const known = new Set([...engineReleases, ...added.filter((text) => exact(text) !== undefined)])
@@ -291,20 +294,20 @@ export function knownReleases(added: readonly string[] = []): readonly string[] 
 
 export const latestRelease = (releases: readonly string[]): string => releases.at(-1) as string
 
-/** The exact version that `text` means; undefined when it is nonsense or no release meets it. */
+/** Returns the exact version that `text` resolves to. Returns undefined if it is malformed or no release matches. */
 export function resolveEngineVersion(text: string, releases: readonly string[]): string | undefined {
   if (text === "latest") return latestRelease(releases)
-  // Unknown exact versions are taken at their word: a release can be newer than this list, or a pre-release.
+  // Unknown exact versions are accepted: a release can be newer than this list, or a pre-release.
   if (exactVersion.test(text)) return text
   const meets = parseConstraints(text)
   return meets && releases.findLast((release) => meets(exact(release) as Numbers))
 }
 
-/** Whether the text means a version at all; which one, the releases of an installation decide. */
+/** Returns whether the text is a version, a constraint or `latest`. Does not check that a release matches. */
 export const isEngineVersion = (text: string): boolean =>
   text === "latest" || exactVersion.test(text) || parseConstraints(text) !== undefined
 
-/** Pre-releases count as their release. */
+/** Treats a pre-release as its release. */
 export function isAtLeast(version: string, minimum: string): boolean {
   const [a, b] = [exact(version.replace(/[-+].*$/, "")), exact(minimum)]
   return a !== undefined && b !== undefined && compare(a, b) >= 0
@@ -351,7 +354,7 @@ function parseTerm(text: string): ((version: Numbers) => boolean) | undefined {
     case "<=":
       return (version) => compare(version, limit) <= 0
     default: {
-      // `~>` lets only the last part that was written grow: `~> 1.5` is 1.x from 1.5 on, `~> 1.5.2` is 1.5.x from 1.5.2 on.
+      // `~>` lets only the last given part increase: `~> 1.5` is 1.x from 1.5 on, `~> 1.5.2` is 1.5.x from 1.5.2 on.
       const fixed = bound.split(".").length - 1
       return (version) =>
         compare(version, limit) >= 0 && version.slice(0, fixed).every((part, index) => part === limit[index])

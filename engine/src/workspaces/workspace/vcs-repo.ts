@@ -1,14 +1,14 @@
-// Binding of a workspace to a repository: `null` removes it, an object changes the members that it names.
+// VCS connection of a workspace: `null` removes it, an object changes only its own members.
 import type { Fault } from "../../core/errors.ts"
 import { tokenNotAdmitted } from "../../organizations/vcs-connection.ts"
 import type { Checked } from "../access/workspace-authorization.ts"
 import type { VcsRepoInput } from "./workspace-input.ts"
 import type { VcsRepo } from "./workspace.ts"
 
-/** Whether the connections that the input names exist in the workspace's organization. */
+/** Existence of the referenced connections in the workspace's organization. */
 export interface VcsConnectionFacts {
   readonly oauthTokenExists: boolean
-  /** Whether workspaces of the project may use it. */
+  /** True if workspaces of the project may use the token. */
   readonly oauthTokenAdmits: boolean
   readonly appInstallationExists: boolean
 }
@@ -43,7 +43,7 @@ export function changeVcsRepo(
   }
 }
 
-/** Naming one kind of connection replaces the other. */
+/** Returns the connection after the change. Setting one kind of connection replaces the other. */
 function chooseConnection(before: VcsRepo | null, input: VcsRepoInput) {
   const { oauthTokenId, githubAppInstallationId } = input
   if (oauthTokenId) return { oauthTokenId, githubAppInstallationId: null }
@@ -78,7 +78,7 @@ function connectionFaults(repo: VcsRepo, input: VcsRepoInput, facts: VcsConnecti
   return faults
 }
 
-/** `:org/:repo`, `:group/:subgroup/:repo` or `:org/:project/_git/:repo`. */
+/** Accepts `:org/:repo`, `:group/:subgroup/:repo` and `:org/:project/_git/:repo`. */
 function identifierFaults(identifier: string): Fault[] {
   const field = ["vcsRepo", "identifier"]
   if (identifier === "") return [{ field, detail: "Identifier can't be blank" }]
@@ -92,7 +92,7 @@ function identifierFaults(identifier: string): Fault[] {
 function branchFaults(branch: string): Fault[] {
   const field = ["vcsRepo", "branch"]
   if (branch.length > branchMaximum) return [{ field, detail: tooLong("Branch", branchMaximum) }]
-  // What git itself refuses in a reference name.
+  // Git refuses these in a reference name.
   return /[\s\p{Cc}~^:?*[\\]|\.\./u.test(branch) ? [{ field, detail: "Branch is not a valid branch name" }] : []
 }
 
@@ -103,7 +103,7 @@ function regexFaults(regex: string | null): Fault[] {
   return compiles(regex) ? [] : [{ field, detail: "Tags regex is not a valid regular expression" }]
 }
 
-/** Patterns come in the dialects of Ruby and Go; their inline flags and named groups are written differently there. */
+/** Patterns come in the dialects of Ruby and Go, which write inline flags and named groups differently. */
 function compiles(regex: string): boolean {
   try {
     return new RegExp(regex.replace(/^\(\?[ims]+\)/, "").replaceAll("(?P<", "(?<")) instanceof RegExp

@@ -7,18 +7,18 @@ import type { WorkspaceInput } from "./workspace-input.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
 
-/** What is shown of a workspace beside itself, each only where it is asked for. */
+/** Optional parts of a workspace document, returned only on request. */
 export interface WorkspaceShowing {
-  /** Its own tag bindings (`Tags.bindings`), as of the same moment where the engine is embedded. */
+  /** The workspace's own tag bindings (`Tags.bindings`), if requested. The embedded engine reads them in the same snapshot. */
   readonly bindings?: Showing
 }
 
 export interface ShownWorkspace extends WorkspaceView {
-  /** Absent if the caller may read the workspace for its state only. */
+  /** Absent if the caller may only read the workspace's state. */
   readonly bindings?: readonly TagBindingView[]
 }
 
-/** The workspace family of the engine; embedded and remote behave alike. */
+/** Operations on workspaces. The embedded and the remote engine behave alike. */
 export interface Workspaces {
   /** Creates a workspace. Throws `invalid` if the organization has a workspace of this name, compared without case. */
   create(organization: string, input: WorkspaceInput, writer?: Writer): Promise<WorkspaceView>
@@ -26,27 +26,30 @@ export interface Workspaces {
   list(organization: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>>
   get(ref: WorkspaceRef, showing?: WorkspaceShowing): Promise<ShownWorkspace>
   /**
-   * Updates a workspace. Absent members keep their values, null removes a value. Tag bindings replace the existing ones; with an owner,
-   * only that owner's. A move to another project needs administrator rights on both.
+   * Updates a workspace. Absent members keep their values, null clears a value. Tag bindings replace the existing ones; with an owner, they
+   * replace only that owner's. A move to another project needs administrator rights on both.
    */
   update(ref: WorkspaceRef, changes: WorkspaceInput, writer?: Writer): Promise<WorkspaceView>
-  /** Refused with `conflict` while it is locked, its state is being processed, or it manages resources. */
+  /** Deletes a workspace. Throws `conflict` if it is locked, its state is being processed, or it manages resources. */
   safeDelete(ref: WorkspaceRef): Promise<void>
-  /** Looks at nothing but the permission: `forbidden`, not `not-found`, to who can read the workspace (section 5). */
+  /** Deletes a workspace and checks only the permission. Throws `forbidden`, not `not-found`, if the caller can read the workspace. */
   forceDelete(ref: WorkspaceRef): Promise<void>
-  /** Null takes the key away. */
+  /** Sets the SSH key of the workspace. Null removes it. */
   assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView>
   /** Locks a workspace. Throws `conflict` if it is locked, also by the caller. */
   lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView>
   /**
-   * By who holds the lock: it ends so long after now as `ttlMs` says, or as it was given before. `conflict` to anybody else and
-   * when it has run out.
+   * Sets the expiry of the caller's lock to now + `ttlMs`. Without `ttlMs`, reuses the previous one. Throws `conflict` if the lock has
+   * expired or the caller does not hold it.
    */
   extendLock(ref: WorkspaceRef, input?: LockExtension): Promise<WorkspaceView>
-  /** By who holds the lock: `conflict` to anybody else, `pending` while the newest state of this lock is on its way. */
+  /**
+   * Releases the caller's lock. Throws `conflict` if the caller does not hold it, and `pending` while the newest state version of this lock
+   * is incomplete.
+   */
   unlock(ref: WorkspaceRef): Promise<WorkspaceView>
-  /** By administrators of the workspace; discards a state that is on its way. */
+  /** Ends another holder's lock. Needs administrator rights on the workspace. Discards incomplete state versions of the lock. */
   forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView>
-  /** Many at once, all or none. */
+  /** Moves several workspaces to a project, all or none. */
   moveToProject(projectId: string, workspaceIds: readonly string[]): Promise<void>
 }

@@ -1,12 +1,15 @@
-// Safe delete. Clients tell the three reasons apart by parts of the texts (docs/compatibility.md, "Matched texts"). Force delete needs a
-// permission only, and skips these checks.
+// Safe delete. Clients tell the three reasons apart by parts of the error texts (docs/compatibility.md, "Matched texts"). Force delete
+// skips these checks and only needs a permission.
 import { conflict } from "../../core/errors.ts"
 import type { EventRepository } from "../../events/feed/event.ts"
 import type { TagRepository } from "../tags/tag-repository.ts"
 import type { WorkspaceRepository } from "./workspace-repository.ts"
 import type { Workspace } from "./workspace.ts"
 
-/** `stateIsProcessed`: the resources of the newest state version are counted. */
+/**
+ * Throws `conflict` unless the workspace can be deleted safely. `stateIsProcessed` is true if the resources of the newest state version are
+ * counted.
+ */
 export function rejectUnsafeDelete(
   workspace: Pick<Workspace, "id" | "lock" | "resourceCount">,
   stateIsProcessed: boolean,
@@ -20,7 +23,7 @@ export function rejectUnsafeDelete(
     throw refuse("Workspace cannot be safely deleted because it is still managing resources")
 }
 
-/** With the tags that nothing else carries. */
+/** Deletes the workspace, and the flat tags that no other resource has. */
 export async function removeWorkspace(
   {
     events,

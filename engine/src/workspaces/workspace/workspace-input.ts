@@ -16,18 +16,18 @@ export interface TagBindingInput {
   readonly value: string
 }
 
-/** A flat tag by name, or an existing one by id. */
+/** Flat tag by name, or an existing one by id. */
 export type TagInput = { readonly name: string } | { readonly id: string }
 
 /**
- * Input of create and update. An absent member takes its default at create and keeps its value at update. `null` means none; so does
- * the empty string where public clients send it for "not set" (docs/compatibility.md, "Empty values").
+ * Input of create and update. An absent member takes its default at create and keeps its value at update. `null` clears it. So does the
+ * empty string in members where public clients send it for "not set" (docs/compatibility.md, "Empty values").
  */
 export interface WorkspaceInput {
   readonly name?: string
   readonly description?: string | null
   readonly executionMode?: ExecutionMode
-  /** Deprecated spelling of the execution mode: true is remote, false is local. */
+  /** Deprecated form of the execution mode: true is remote, false is local. */
   readonly operations?: boolean
   readonly agentPoolId?: string | null
   readonly settingOverwrites?: { readonly executionMode?: boolean; readonly agentPool?: boolean }
@@ -47,17 +47,17 @@ export interface WorkspaceInput {
   readonly engineVersion?: string
   readonly triggerPatterns?: readonly string[]
   readonly triggerPrefixes?: readonly string[]
-  /** `null` removes the binding; an object changes only the members it has. */
+  /** `null` removes the connection. An object changes only its own members. */
   readonly vcsRepo?: VcsRepoInput | null
   readonly workingDirectory?: string | null
   readonly sourceName?: string | null
   readonly sourceUrl?: string | null
-  /** At create the project to create in, at update the one to move to; blank means neither. */
+  /** Project to create the workspace in, or to move it to. Blank means the default project at create and no move at update. */
   readonly projectId?: string | null
-  /** Bindings with a value; at update they replace those the workspace has. */
+  /** Bindings with a value. At update they replace those of the workspace. */
   readonly tagBindings?: readonly TagBindingInput[]
-  /** Flat tags that join those the workspace has. */
+  /** Flat tags to add to those of the workspace. */
   readonly tags?: readonly TagInput[]
-  /** What the reader of the document already found wrong; reported together with what the rules find. */
+  /** Faults that the parser already found. They are reported together with those of the rules. */
   readonly faults?: readonly Fault[]
 }

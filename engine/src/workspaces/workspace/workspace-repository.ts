@@ -7,28 +7,28 @@ import type { Grant } from "../access/workspace-permissions.ts"
 import type { Visibility, WorkspaceQuery } from "./workspace-query.ts"
 import type { SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 
-/** What hangs on a workspace and stands in its document. */
+/** Ids and names of related records that the document of a workspace contains. */
 export interface WorkspaceRelated {
   readonly tagNames: readonly string[]
   readonly variableIds: readonly string[]
   readonly outputIds: readonly string[]
 }
 
-/** Records that settings name; blank where none is named. */
+/** Ids of records that settings refer to; the empty string if a setting refers to none. */
 export interface ReferencedIds {
   readonly agentPoolId: string
   readonly oauthTokenId: string
   readonly appInstallationId: string
 }
 
-/** Whether each of them exists in one organization. */
+/** Existence of each referenced record in one organization. */
 export interface ReferenceFacts {
   readonly agentPoolExists: boolean
   readonly oauthTokenExists: boolean
   readonly appInstallationExists: boolean
 }
 
-/** As much of a workspace as rights and tags ask for: a tenth of the price of the whole, where there are thousands. */
+/** Members of a workspace that permissions and tags need. For thousands of workspaces, reading it costs a tenth of reading them whole. */
 export interface WorkspaceOutline extends Pick<Workspace, "id" | "organizationId" | "name"> {
   readonly organization: Pick<SituatedWorkspace["organization"], "allowForceDeleteWorkspaces">
 }
@@ -38,42 +38,42 @@ export interface GrantedWorkspace {
   readonly grants: readonly Grant[]
 }
 
-/** An expired lock is never shown: whatever finds its workspace shows it unlocked (`lock-expiry.ts`). */
+/** Repository of workspaces. Except by `findExpired`, a workspace with an expired lock is returned as unlocked (`lock-expiry.ts`). */
 export interface WorkspaceRepository {
   find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined>
-  /** With what was given to these teams on it, directly and through its project. */
+  /** Returns the workspace with the grants of these teams on it, direct and through its project. */
   findGranted(ref: WorkspaceRef, teams: readonly TeamId[]): Promise<GrantedWorkspace | undefined>
   findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]>
   /**
-   * Says that the transaction decides about these workspaces, as it does about each that `find` and `findGranted` return: of two
-   * concurrent transactions about one workspace one is run again.
+   * Declares that the transaction decides by these workspaces; `find` and `findGranted` do so implicitly. Of two concurrent transactions on
+   * one workspace, one is retried.
    */
   guard(ids: readonly WorkspaceId[]): void
-  /** In no order; shows no lock. */
+  /** Returns outlines in no particular order, without locks. */
   outlines(ids: readonly WorkspaceId[]): Promise<readonly WorkspaceOutline[]>
   related(
     workspaces: readonly Pick<Workspace, "id" | "currentStateVersionId">[],
   ): Promise<ReadonlyMap<WorkspaceId, WorkspaceRelated>>
-  /** One page of those that match and that the caller may see. */
+  /** Returns one page of the matching workspaces that the caller may see. */
   list(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<SituatedWorkspace>>
-  /** The ids alone of what `list` finds. */
+  /** Returns only the ids of what `list` returns. */
   ids(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
   references(organizationId: OrganizationId, ids: ReferencedIds): Promise<ReferenceFacts>
-  /** False while the resources of the newest state version are not counted yet. */
+  /** Returns false if the resources of the newest state version are not counted yet. */
   stateIsProcessed(id: WorkspaceId): Promise<boolean>
-  /** Workspaces whose lock has expired and is still stored, the longest expired first. */
+  /** Returns workspaces whose expired lock is still in the database, the longest expired first. */
   expiredLocks(now: Instant, limit: number): Promise<readonly WorkspaceId[]>
-  /** Returns the workspace with its expired lock, or undefined if its lock is another by now. */
+  /** Returns the workspace with its expired lock. Returns undefined if the lock was released, extended or replaced. */
   findExpired(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined>
-  /** Workspaces whose time to be destroyed by themselves has come, by id, from beyond the one named on. */
+  /** Returns workspaces whose auto-destroy is scheduled at `now` or before, by id, starting after the id `after`. */
   dueForDestruction(now: Instant, after: string, limit: number): Promise<readonly WorkspaceId[]>
-  /** Throws `EngineError("invalid")` on `name` when the organization has a workspace of that name. */
+  /** Throws `EngineError("invalid")` on `name` if the organization has a workspace of that name. */
   insert(workspace: Workspace): Promise<void>
-  /** Writes what differs between the two. */
+  /** Writes the members that differ. */
   save(before: Workspace, after: Workspace): Promise<void>
-  /** The lock alone: the hot path touches no index. */
+  /** Writes only the lock, so that the hot path updates no index. */
   saveLock(id: WorkspaceId, change: LockChange): Promise<void>
-  /** The same, told as an event of this kind; the answer is what hangs on the workspace. */
+  /** Writes the lock and appends an event of this kind. Returns the related records of the workspace. */
   changeLock(
     workspace: SituatedWorkspace,
     change: LockChange,

@@ -80,10 +80,10 @@ export class WorkspaceService implements Workspaces {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, edition: Edition, caller: Caller) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
-    // Names are unique by constraint, tags and what else is referred to by foreign keys; defaults of the
-    // organization and grants are read as of the snapshot, and transactions that change them decide by nothing that is written here.
+    // Repeatable read suffices. Each transaction changes one workspace. Of two concurrent ones on the same workspace, one is retried
+    // (`WorkspaceRepository.guard`), so neither decides by rows of the workspace that the other changes.
+    // Constraints enforce unique names; foreign keys protect tags and other referenced records. Defaults of the organization and grants are
+    // read from the snapshot; transactions that change them decide by nothing that is written here.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#edition = edition
@@ -209,9 +209,9 @@ export class WorkspaceService implements Workspaces {
   lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView> {
     return this.#storage.transact(async (stores) => {
       const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
-      // A lock that is held refuses its own holder as well, and says the name.
+      // Locking a locked workspace fails for its holder too. The error contains the name of the holder.
       const named = await nameHolder(stores, authorized.workspace)
-      // The clock is read when the lock is there to be taken: one that has just run out is no obstacle.
+      // Read the clock after the workspace: a lock that has just expired must not block this one.
       const change = lock(named, actorOf(this.#caller), input, this.#runtime.clock.now())
       return changeLock(stores, authorized, change, "workspace.locked", this.#edition)
     })
@@ -252,7 +252,7 @@ export class WorkspaceService implements Workspaces {
     return this.#storage.transact((stores) => moveToProject(stores, this.#caller, { projectId, workspaceIds, now }))
   }
 
-  /** For a refusal that names the holder. */
+  /** Adds the holder's name for an error text. */
   #named(stores: UsedRepositories, workspace: SituatedWorkspace): Promise<SituatedWorkspace> {
     return nameHolder(stores, workspace, actorOf(this.#caller))
   }
@@ -298,7 +298,7 @@ export class WorkspaceService implements Workspaces {
   }
 }
 
-/** A move is an event of its own: whoever may see the workspace may be others then. */
+/** Returns the events of an update. A move is a separate event, because other callers may see the workspace after it. */
 function settingChanges(before: Workspace, after: Workspace): Change[] {
   const changed = attributeChanges(before, after, ["updatedAt", "projectId"])
   return [
@@ -325,7 +325,7 @@ async function referencesOf(
   return isAnyNamed ? workspaces.references(organizationId, ids) : nothingReferenced
 }
 
-/** Bindings with a value replace those there are, flat tags join them. */
+/** Plans the tags of an input: bindings with a value replace the present ones, flat tags are added. */
 async function planTags(
   { tags: store }: Pick<UsedRepositories, "tags">,
   organizationId: OrganizationId,
@@ -369,7 +369,7 @@ async function changeLock(
   return viewWorkspace({ ...workspace, ...change }, permissions, related, edition)
 }
 
-/** Everything the caller is shown of a workspace. */
+/** Returns the document of a workspace, with the related ids it contains. */
 export async function viewOf(
   stores: Pick<UsedRepositories, "workspaces">,
   authorized: AuthorizedWorkspace,
@@ -379,7 +379,7 @@ export async function viewOf(
   return view as WorkspaceView
 }
 
-/** The same of several, with as many queries as for one. */
+/** Returns the documents of several workspaces, with as many queries as for one. */
 export async function viewsOf(
   stores: Pick<UsedRepositories, "workspaces">,
   authorized: readonly AuthorizedWorkspace[],

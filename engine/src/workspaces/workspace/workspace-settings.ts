@@ -13,19 +13,19 @@ import { changeVcsRepo, type VcsConnectionFacts } from "./vcs-repo.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { VcsRepo, Workspace, WorkspaceSettings } from "./workspace.ts"
 
-/** What the rules must know that neither the workspace nor the input says. */
+/** Facts outside of workspace and input that the rules need. */
 export interface Surroundings extends VcsConnectionFacts {
   readonly edition: Edition
   readonly plan: Plan
   readonly execution: ExecutionDefaults
-  /** What `global-remote-state` is when a new workspace does not say. */
+  /** Value of `global-remote-state` for a new workspace whose input omits it. */
   readonly globalRemoteStateDefault: boolean
-  /** Known releases of the infrastructure tool, oldest first. */
+  /** Known Terraform releases, oldest first. */
   readonly releases: readonly string[]
-  /** Another workspace of the organization has the name that is asked for. */
+  /** True if another workspace of the organization has the requested name. */
   readonly nameIsTaken: boolean
   readonly agentPoolExists: boolean
-  /** Whether the scope of the pool that is named has the workspace; true where none is named. */
+  /** True if the scope of the requested agent pool includes the workspace, or if no pool is requested. */
   readonly agentPoolAdmits: boolean
 }
 
@@ -43,7 +43,7 @@ export function createWorkspace(
   surroundings: Surroundings,
   now: Instant,
 ): Workspace {
-  // A name of the wrong type is already refused; that it is missing as well would be said twice.
+  // A name of the wrong type is already a fault. Do not report it as missing too.
   const isNameRefused = (input.faults ?? []).some(({ field }) => field?.[0] === "name")
   const named = isNameRefused ? input : { name: "", ...input }
   const { value, faults } = changeSettings(newSettings(input, surroundings), named, surroundings)
@@ -77,11 +77,11 @@ export function createWorkspace(
   }
 }
 
-/** What is wrong with the settings of a new workspace in these surroundings. */
+/** Returns the faults of the settings of a new workspace. */
 export const settingFaults = (input: WorkspaceInput, surroundings: Surroundings): readonly Fault[] =>
   changeSettings(newSettings(input, surroundings), { name: "", ...input }, surroundings).faults
 
-/** `updatedAt` moves only when something changes. */
+/** Applies an update. `updatedAt` changes only if a setting changes. */
 export function changeWorkspace<W extends Workspace>(
   workspace: W,
   projectId: ProjectId,
@@ -116,7 +116,7 @@ const newSettings = (input: WorkspaceInput, surroundings: Surroundings): Setting
   autoDestroyActivityDuration: null,
   inheritsProjectAutoDestroy: true,
   fileTriggersEnabled: true,
-  // Whoever asks for the project alone does not get what administrators chose for those who ask for nothing.
+  // A client that requests only project sharing does not get the administrator's default for global sharing.
   globalRemoteState: surroundings.globalRemoteStateDefault && input.projectRemoteState !== true,
   projectRemoteState: false,
   queueAllRuns: false,
@@ -185,7 +185,7 @@ const given = <T>(value: T | undefined, before: T): T => (value === undefined ? 
 
 const nameCharacters = /^[a-zA-Z0-9_-]+$/
 
-/** Whether a workspace can have the name at all, whoever else has it. */
+/** Returns whether the name is valid. Does not check that it is free. */
 export const isWorkspaceName = (name: string): boolean =>
   name.length <= workspaceNameMaximum && nameCharacters.test(name)
 
@@ -221,7 +221,7 @@ export function assessmentObstacles(workspace: {
   ]
 }
 
-/** The self-hosted edition has no assessments, and accepts false only. */
+/** Accepts only false in the self-hosted edition, which has no assessments. */
 function changeAssessments(
   before: Settings,
   input: WorkspaceInput,
@@ -237,14 +237,14 @@ function changeAssessments(
     field: ["assessmentsEnabled"],
     detail,
   }))
-  // Asked for, an obstacle is a fault; met later, by a change of mode or version, it ends the assessments.
+  // An obstacle is a fault if the client enables assessments. If a later change of mode or version causes it, assessments are disabled.
   if (input.assessmentsEnabled === true) return { value: true, faults: obstacles }
   return { value: (input.assessmentsEnabled ?? before.assessmentsEnabled) && obstacles.length === 0, faults: [] }
 }
 
 type StateSharing = Pick<WorkspaceSettings, "globalRemoteState" | "projectRemoteState">
 
-/** Sharing with the organization excludes sharing with the project (docs/compatibility.md, "Workspace settings"). */
+/** Applies state sharing. Sharing with the organization excludes sharing with the project (docs/compatibility.md, "Workspace settings"). */
 function changeStateSharing(before: StateSharing, input: Partial<StateSharing>): Checked<StateSharing> {
   const value = {
     globalRemoteState: input.globalRemoteState ?? before.globalRemoteState,
@@ -265,8 +265,8 @@ function engineVersionFaults(version: string | undefined, releases: readonly str
 type Triggers = Pick<WorkspaceSettings, "fileTriggersEnabled" | "triggerPatterns" | "triggerPrefixes">
 
 /**
- * Patterns, prefixes and a tags regex exclude each other: naming one of the first two, with an empty list too, clears the other,
- * and the third stands alone.
+ * Applies the triggers of a VCS connection. Patterns, prefixes and a tags regex exclude each other. Setting patterns or prefixes, also to
+ * an empty list, clears the other. A tags regex clears both.
  */
 function changeTriggers(before: Triggers, input: Partial<Triggers>, vcsRepo: VcsRepo | null): Checked<Triggers> {
   const patterns = (input.triggerPatterns?.length ?? 0) > 0

@@ -1,5 +1,5 @@
-// What a caller is shown of a workspace: all of it stands in the document on the wire, so that the embedded and the remote
-// engine return the same value.
+// Workspace as callers get it. The document on the wire contains every member, so that the embedded and the remote engine return the same
+// value.
 import type { Edition } from "../../core/edition.ts"
 import type { ExecutionMode } from "../../organizations/organization.ts"
 import { effectiveAutoDestroy } from "./auto-destroy.ts"
@@ -14,7 +14,7 @@ export interface VcsRepoView extends VcsRepo {
   readonly serviceProvider: string | null
 }
 
-/** Execution mode, agent pool and auto-destroy are the effective ones, own or inherited. */
+/** Workspace with the effective execution mode, agent pool and auto-destroy, own or inherited. */
 export interface WorkspaceView
   extends
     Omit<Workspace, "vcsRepo" | "assessmentsEnabled" | "organizationId" | "lockNumber" | "autoDestroySettledAt">,
@@ -26,7 +26,7 @@ export interface WorkspaceView
   readonly assessmentsEnabled?: boolean
   readonly isDestroyable: boolean
   readonly readmeId: string | null
-  /** Only a policy set on the workspace itself. */
+  /** Only a policy that is set on the workspace itself. */
   readonly retentionPolicy: SituatedWorkspace["retentionPolicy"]
   readonly permissions: WorkspacePermissions
 }
@@ -40,7 +40,7 @@ interface Viewed {
   readonly view: WorkspaceView
 }
 
-// A store that finds a workspace as it was hands out the same value, and then the view of it is the same as well.
+// Cache of views. The repository returns the same object for an unchanged workspace, so its last view can be reused.
 const lastViews = new WeakMap<SituatedWorkspace, Viewed>()
 
 export function viewWorkspace(
@@ -56,7 +56,7 @@ export function viewWorkspace(
   return view
 }
 
-/** Member by member: this runs for every workspace of every answer, and copying what is left over costs ten times as much. */
+/** Copies each member by name: this runs for every workspace of every response, and rest syntax costs ten times as much. */
 function makeView(
   situated: SituatedWorkspace,
   permissions: WorkspacePermissions,
@@ -104,7 +104,7 @@ function makeView(
     resourceCount: situated.resourceCount,
     metrics: situated.metrics,
     readmeId: situated.readmeId,
-    // Left from before the edition was changed, it would have no effect and no endpoint.
+    // A policy that was set before the edition was changed has no effect and no endpoint.
     retentionPolicy: edition === "hosted" ? null : situated.retentionPolicy,
     executionMode: mode,
     agentPoolId,
@@ -123,7 +123,7 @@ function makeView(
   return { ...view, assessmentsEnabled: situated.assessmentsEnabled || isEnforced(situated, mode) }
 }
 
-/** An organization enforces assessments on every workspace that can be assessed. */
+/** Returns whether the organization enforces assessments. It does so on every workspace that can be assessed. */
 const isEnforced = ({ organization, engineVersion }: SituatedWorkspace, mode: ExecutionMode): boolean =>
   organization.assessmentsEnforced &&
   assessmentObstacles({

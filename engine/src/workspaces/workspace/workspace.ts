@@ -13,15 +13,15 @@ import type { ExecutionMode, Plan } from "../../organizations/organization.ts"
 export type WorkspaceRef = { readonly id: string } | { readonly organization: string; readonly name: string }
 
 export const actorKinds = ["users", "teams", "runs", "organizations"] as const
-/** Who holds a lock. */
+/** Holder of a lock. */
 export interface Actor {
   readonly kind: (typeof actorKinds)[number]
   readonly id: string
-  /** Of a user or a team, where it has been looked up (`lock-holder.ts`). */
+  /** Name of the user or team. Absent until `nameHolder` has read it. */
   readonly name?: string
 }
 
-/** When a lock ends by itself, and how long it was given when it was last heard of. */
+/** Expiry of a lock, with the duration that was last requested. */
 export interface LockEnd {
   readonly at: Instant
   readonly ttlMs: number
@@ -34,7 +34,7 @@ export type Lock =
       readonly by: Actor
       readonly reason: string
       readonly since: Instant
-      /** Only of a lock that ends by itself. */
+      /** Present only if the lock expires. */
       readonly end?: LockEnd
     }
 
@@ -48,11 +48,11 @@ export interface VcsRepo {
   readonly tagsRegex: string | null
 }
 
-/** What a client may set; every member has a default at create and keeps its value at update when omitted. */
+/** Settings that clients can write. An omitted member takes its default at create and keeps its value at update. */
 export interface WorkspaceSettings {
   readonly name: string
   readonly description: string | null
-  /** The workspace's own values; they count while the overwrite of the same name is true. */
+  /** The workspace's own mode and pool. Each is effective only while the overwrite of the same name is true. */
   readonly executionMode: ExecutionMode
   readonly agentPoolId: string | null
   readonly settingOverwrites: { readonly executionMode: boolean; readonly agentPool: boolean }
@@ -98,9 +98,9 @@ export interface Workspace extends WorkspaceSettings {
   readonly source: string
   readonly sourceName: string | null
   readonly sourceUrl: string | null
-  /** What became of the last time it was due. */
+  /** Outcome of the last scheduled auto-destroy. */
   readonly autoDestroyStatus: string | null
-  /** The last sign of life after which it was dealt with; another one starts the time anew. */
+  /** Activity for which auto-destroy is already done. Later activity starts a new period. */
   readonly autoDestroySettledAt: Instant | null
   readonly lock: Lock
   readonly lockNumber: number
@@ -114,9 +114,9 @@ export interface Workspace extends WorkspaceSettings {
   readonly metrics: RunMetrics
 }
 
-/** A workspace with the facts of its surroundings that its document or its rules need. */
+/** Workspace with the data of its organization, project and connections that documents and rules need. */
 export interface SituatedWorkspace extends Workspace {
-  /** When its current run was queued. */
+  /** Instant at which the current run was queued. */
   readonly currentRunAt: Instant | null
   readonly organization: {
     readonly name: string
@@ -140,7 +140,7 @@ export interface SituatedWorkspace extends Workspace {
   readonly retentionPolicy: { readonly id: string; readonly kind: "delete-older" | "dont-delete" } | null
 }
 
-/** Own value where it overwrites, else the project's default, else the organization's. */
+/** Returns the workspace's own values if it overwrites the defaults, else the project's defaults, else the organization's. */
 export function effectiveExecution(workspace: SituatedWorkspace): { mode: ExecutionMode; agentPoolId: string | null } {
   const { settingOverwrites, organization, project } = workspace
   const mode = settingOverwrites.executionMode
