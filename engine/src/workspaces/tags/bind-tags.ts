@@ -11,8 +11,8 @@ export interface TaggableChange {
 }
 
 /**
- * Carries changes out in the caller's transaction. Flat tags enter the pool with their first workspace and leave it with their
- * last; all bearers belong to one organization.
+ * Applies changes in the caller's transaction. A flat tag is added to the pool with its first workspace and removed with its last. All
+ * resources must belong to one organization.
  */
 export async function bind(
   store: TagRepository,

@@ -4,7 +4,7 @@ import { rejectPlan, replaceAllAs } from "./tag-owners.ts"
 import { bindingFaults, changesBetween } from "./tag-binding.ts"
 import type { Taggable, TagRepository } from "./tag-repository.ts"
 
-/** The bindings of a project that is made or changed together with them. */
+/** Implementation of the port by which a project is created or updated together with its tag bindings. */
 export const projectBindings: ProjectBindings<{ readonly tags: TagRepository }> = {
   faults: (bindings) => bindingFaults(bindings, ["tagBindings"]),
   async replace({ tags }, { id, organizationId }, bindings, made) {

@@ -15,51 +15,57 @@ export interface TagView {
 export interface TagBindingView extends Binding, ShownEntry {
   readonly id: string
   readonly createdAt: Instant
-  /** Where they were asked for. */
+  /** Present only if requested. */
   readonly owners?: readonly string[]
 }
 
 export interface Showing {
-  /** Who holds each binding. */
+  /** True to return the owners of each binding. */
   readonly owners?: boolean
-  /** Flat tags as well, as entries without a value; each entry then says which it is. */
+  /** True to return flat tags too, as entries without a value. Each entry then contains `isTag` and `isBinding`. */
   readonly tags?: boolean
 }
 
-/** An existing tag by id, or one by name. */
+/** Tag by id, which must exist, or by name. */
 export type TagReference = { readonly id: string } | { readonly name: string }
 
 export interface TagFilter {
-  /** Part of the name, any case. */
+  /** Substring of the name, case-insensitive. */
   readonly search?: string
-  /** Leaves out what these workspaces carry, as far as the caller sees them. */
+  /** Workspaces whose tags are excluded. Workspaces that the caller cannot see are ignored. */
   readonly exceptOf?: readonly string[]
 }
 
 /**
- * Tags of the engine: the pool of each organization, and the tags of workspaces and projects. `ofWorkspace` lists flat tags,
- * `bindings` lists tag bindings with and without a value. Names keep their case and are compared without it. A write by an
- * owner never changes tags of other owners (docs/tag-owners.md); it throws `conflict` if it would.
+ * Operations on tags: the pool of each organization, and the tags of workspaces and projects. `ofWorkspace` lists flat tags, `bindings`
+ * lists tag bindings with and without a value. Names keep their case and are compared case-insensitively. A write by an owner never changes
+ * tags of other owners (docs/tag-owners.md); it throws `conflict` if it would.
  */
 export interface Tags {
   list(organizationName: string, filter: TagFilter, page: PageRequest): Promise<Page<TagView>>
-  /** Puts tags into the pool; those that are there already are answered as they are. */
+  /** Adds tags to the pool. Returns tags that already exist unchanged. */
   create(organizationName: string, names: readonly string[]): Promise<readonly TagView[]>
-  /** All or none; from every resource too. By an owner, refused with `conflict` where others hold one. */
+  /**
+   * Deletes all of the tags or none, also from every resource. Throws `conflict` if a writer with an owner deletes a tag that other owners
+   * hold.
+   */
   delete(organizationName: string, ids: readonly string[], writer?: Writer): Promise<void>
-  /** Gives one tag to many workspaces, all or none. */
+  /** Adds one tag to several workspaces, all or none. */
   apply(tagId: string, workspaceIds: readonly string[], writer?: Writer): Promise<void>
 
-  /** Flat tags of a workspace; a tag that is new enters the pool, and leaves it with its last workspace. */
+  /**
+   * Lists the flat tags of a workspace. `add` also adds a new tag to the pool, and removing it from its last workspace removes it from the
+   * pool.
+   */
   ofWorkspace(workspaceId: string, page: PageRequest, filter?: Pick<TagFilter, "search">): Promise<Page<TagView>>
   add(workspaceId: string, tags: readonly TagReference[], writer?: Writer): Promise<void>
   remove(workspaceId: string, tags: readonly TagReference[], writer?: Writer): Promise<void>
 
-  /** The workspace's own. */
+  /** Returns the workspace's own bindings. */
   bindings(workspaceId: string, showing?: Showing): Promise<readonly TagBindingView[]>
-  /** With those of its project, of which the workspace's own win. */
+  /** Returns the bindings of the workspace and of its project. The workspace's own take precedence. */
   effectiveBindings(workspaceId: string, showing?: Showing): Promise<readonly EffectiveTagBinding[]>
-  /** Adds and changes; answers all there are. Refused with `invalid` beyond ten bindings with a value. */
+  /** Adds and changes bindings. Returns all bindings. Throws `invalid` if more than ten would have a value. */
   bind(workspaceId: string, bindings: readonly Binding[], writer?: Writer): Promise<readonly TagBindingView[]>
 
   projectBindings(projectId: string, showing?: Showing): Promise<readonly TagBindingView[]>

@@ -1,7 +1,7 @@
-// Flat tags and key-value bindings of one resource are one list with one entry per key, any case. An entry with a value is a
-// binding. An entry without one is a flat tag, a binding that was made through a binding endpoint, or both: each view lists its
-// own, as HCP Terraform does (https://github.com/hashicorp/terraform-provider-tfe/pull/1767). Every change below is planned on the
-// whole list, as a function from the present list to the wanted one.
+// Flat tags and key-value bindings of one resource form one list with one entry per key, compared case-insensitively. An entry with a value
+// is a binding. An entry without one is a flat tag, a binding that was made through a binding endpoint, or both.
+// Each view lists its own entries, as HCP Terraform does (https://github.com/hashicorp/terraform-provider-tfe/pull/1767). Every change
+// below is planned on the whole list, as a function from the present list to the wanted one.
 import type { Fault, FieldPath } from "../../core/errors.ts"
 import type { ProjectId, TagId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
@@ -12,52 +12,52 @@ export interface Binding {
   readonly value: string
 }
 
-/** Which views list a key: at least one does, and with a value bindings alone. */
+/** Entry with the views that list it. At least one view does; an entry with a value is a binding only. */
 export interface TagEntry extends Binding {
   readonly isTag: boolean
   readonly isBinding: boolean
 }
 
-/** An entry as it is stored. */
+/** Stored entry. */
 export interface TagBinding extends TagEntry {
   readonly id: string
-  /** Of a flat tag: its tag in the organization's pool. */
+  /** For a flat tag: its tag in the organization's pool. */
   readonly tagId: TagId | null
   readonly createdAt: Instant
-  /** Who holds it, in order; nobody in particular when there are none (`owners.ts`). */
+  /** Owners, sorted. Empty if the binding has no owner (`tag-owners.ts`). */
   readonly owners: readonly string[]
 }
 
-/** A binding of the workspace or of its project; the workspace's own wins. */
+/** Binding of the workspace or of its project. The workspace's own takes precedence. */
 export interface EffectiveTagBinding extends Binding, ShownEntry {
   readonly inheritedFrom: ProjectId | null
-  /** Where they were asked for. */
+  /** Present only if requested. */
   readonly owners?: readonly string[]
 }
 
-/** Which views list an entry; only where flat tags are listed beside bindings. */
+/** Views that list an entry. Present only if flat tags are listed together with bindings. */
 export type ShownEntry = Partial<Pick<TagEntry, "isTag" | "isBinding">>
 
-/** What shall be, and everything that is wrong with it; it counts only when nothing is. */
+/** Planned bindings with their faults. Apply them only if there are no faults. */
 export interface PlannedBindings {
   readonly bindings: readonly TagEntry[]
   readonly faults: readonly Fault[]
 }
 
-/** What turns one list into another. */
+/** Difference between two lists. */
 export interface BindingChange {
   readonly put: readonly (TagEntry & { readonly owners?: readonly string[]; readonly present?: TagBinding })[]
   readonly remove: readonly TagBinding[]
 }
 
-/** Of those with a value, on one resource. */
+/** Limit of bindings with a value per resource. */
 export const bindingsMaximum = 10
 export const bindingKeyMaximum = 128
 export const bindingValueMaximum = 256
 
 export const hasValue = (binding: Binding): boolean => binding.value !== ""
 
-/** What is wrong with a list of bindings by itself. `prefix` names it in the document: `["tagBindings"]`, `["data"]`. */
+/** Returns faults of a list of bindings. `prefix` is the path of the list in the document: `["tagBindings"]`, `["data"]`. */
 export function bindingFaults(bindings: readonly Binding[], prefix: FieldPath): Fault[] {
   const seen = new Set<string>()
   const faults = bindings.flatMap((binding, index): Fault[] => {
@@ -74,7 +74,7 @@ export function bindingFaults(bindings: readonly Binding[], prefix: FieldPath): 
   return [...faults, ...countFaults(bindings, prefix)]
 }
 
-/** Exactly these bindings; flat tags that are not named stay. */
+/** Replaces the bindings. Flat tags that are not listed stay. */
 export function replaceBindings(
   present: readonly TagEntry[],
   wanted: readonly Binding[],
@@ -83,11 +83,14 @@ export function replaceBindings(
   return addAndChange(present.flatMap(withoutBinding), wanted, prefix)
 }
 
-/** What is left of an entry that is no binding any more. */
+/** Returns the entry as a flat tag only, or nothing if it is not a flat tag. */
 export const withoutBinding = <E extends TagEntry>(entry: E): readonly E[] =>
   entry.isTag ? [{ ...entry, isBinding: false }] : []
 
-/** A value given to a flat tag's key makes it a binding; without a value the key is a flat tag beside. */
+/**
+ * Adds and changes bindings. A value for a flat tag's key turns it into a binding. Without a value, the key is both a flat tag and a
+ * binding.
+ */
 export function addAndChange(
   present: readonly TagEntry[],
   given: readonly Binding[],
@@ -104,7 +107,7 @@ export function addAndChange(
   return { bindings: all, faults: [...faults, ...(ownCount ? [] : countFaults(all, prefix))] }
 }
 
-/** A name whose key carries a value is refused: the flat tag would hide that value. */
+/** Adds flat tags. Rejects a name whose key has a value, because the flat tag would hide the value. */
 export function addFlat(present: readonly TagEntry[], names: readonly string[], prefix: FieldPath): PlannedBindings {
   const bindings = new Map(present.map((binding) => [foldTag(binding.key), binding]))
   const faults = flatTagFaults(names, bindings, prefix)
@@ -117,17 +120,17 @@ export function addFlat(present: readonly TagEntry[], names: readonly string[], 
   return { bindings: [...bindings.values()], faults }
 }
 
-/** By key, any case; bindings stay. */
+/** Removes flat tags by key, case-insensitively. Bindings stay. */
 export function removeFlat<E extends TagEntry>(present: readonly E[], names: readonly string[]): E[] {
   const gone = new Set(names.map(foldTag))
   return present.flatMap((entry) => (entry.isTag && gone.has(foldTag(entry.key)) ? withoutTag(entry) : [entry]))
 }
 
-/** What is left of an entry that is no flat tag any more. */
+/** Returns the entry as a binding only, or nothing if it is not a binding. */
 export const withoutTag = <E extends TagEntry>(entry: E): readonly E[] =>
   entry.isBinding ? [{ ...entry, isTag: false }] : []
 
-/** Owners that `after` does not name are as before. */
+/** Returns the change from `before` to `after`. Owners that `after` omits are kept. */
 export function changesBetween(
   before: readonly TagBinding[],
   after: readonly (TagEntry & { readonly owners?: readonly string[] })[],
@@ -152,7 +155,7 @@ export const isSameEntry = (one: TagEntry, other: TagEntry): boolean =>
 const sameOwners = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((owner, index) => owner === others[index])
 
-/** The workspace's own bindings, and those of the project whose key the workspace does not bind itself. */
+/** Returns the workspace's own bindings, and those of the project whose key the workspace does not bind itself. */
 export function effectiveBindings<E extends TagEntry>(
   entries: readonly E[],
   project: { readonly id: ProjectId; readonly bindings: readonly E[] },
@@ -190,7 +193,7 @@ const countFaults = (bindings: readonly Binding[], prefix: FieldPath): Fault[] =
 function keyFaults(binding: Binding, field: FieldPath): Fault[] {
   const { key } = binding
   if (key === "") return [{ field, detail: "Key can't be blank" }]
-  // terraform writes each flat tag as a binding too, with the longer name that flat tags may have.
+  // Terraform also writes each flat tag as a binding. Its key can then be as long as a flat tag's name.
   if (!hasValue(binding) && isFlatTagName(key)) return []
   const faults: Fault[] = []
   if (key.length > bindingKeyMaximum)

@@ -4,10 +4,10 @@ import type { Workspace } from "../workspace/workspace.ts"
 
 type Named = Pick<Workspace, "id" | "organizationId" | "name">
 
-/** Flat tags come and go; of bindings there is one event for all that changed. */
+/** Returns the events of a change. Added and removed flat tags have one event each; all changed bindings have one event together. */
 export function tagChanges(workspace: Named, change: BindingChange): Change[] {
   const { remove } = change
-  // A binding that is the same has other owners: who keeps it is nobody else's business.
+  // An unchanged binding only has other owners, which are not reported.
   const put = change.put.filter((entry) => entry.present === undefined || !isSameEntry(entry, entry.present))
   const former = [...remove, ...put.flatMap(({ present }) => (present === undefined ? [] : [present]))]
   const hasCome = put.some((entry) => entry.isTag && (entry.present?.isTag !== true || entry.key !== entry.present.key))

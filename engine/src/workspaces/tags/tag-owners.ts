@@ -1,14 +1,14 @@
-// Several tools hold tags of one resource without touching each other's. A binding has a set of owners, empty for one that nobody
-// in particular holds; whoever writes without an owner asks for none, and does what was always done. For a write by an owner:
+// Ownership of tags: several tools tag one resource without changing each other's tags (docs/tag-owners.md). A binding has a set of owners,
+// which can be empty. A writer without an owner ignores owners. A writer with an owner:
 //
-//                                  nobody's        mine alone     mine and others'   others'
-//   add, bind, replace; same       mine            as it is       as it is           mine too
-//   bind, replace; another value   mine, changed   changed        refused            refused
-//   remove                         gone            gone           others'            as it is
-//   replace that does not name it  as it is        gone           others'            as it is
+//                                 no owner        owner alone  owner and others  others only
+//   add, bind, replace; same      owned           unchanged    unchanged         owner added
+//   bind, replace; another value  owned, changed  changed      refused           refused
+//   remove                        removed         removed      owner removed     unchanged
+//   replace without the key       unchanged       removed      owner removed     unchanged
 //
-// A binding is the key with its spelling and its value; a flat tag and a binding without a value share their owners. Who adds a
-// flat tag says nothing of its spelling.
+// A binding is the key with its spelling and its value. A flat tag and a binding without a value of one key share their owners. Adding a
+// flat tag ignores the spelling of the key.
 import { conflict, type Fault, type FieldPath, rejectFaults } from "../../core/errors.ts"
 import { foldTag } from "./tag.ts"
 import {
@@ -24,27 +24,27 @@ import {
   withoutTag,
 } from "./tag-binding.ts"
 
-/** A binding with those who hold it, in order. */
+/** Binding with its owners, sorted. */
 export type OwnedBinding = TagEntry & { readonly owners: readonly string[] }
 
 export interface OwnershipPlan extends PlannedBindings {
   readonly bindings: readonly OwnedBinding[]
-  /** What others hold otherwise; like faults, all at once. */
+  /** Changes that other owners' bindings prevent. Like faults, all are reported at once. */
   readonly conflicts: readonly Fault[]
 }
 
-/** Of one binding. */
+/** Limit of owners per binding. */
 export const ownersMaximum = 32
 
 type Owner = string | undefined
 
-/** Throws for what is wrong with a plan: faults first. */
+/** Throws if a plan has faults or conflicts, faults first. */
 export function rejectPlan({ faults, conflicts }: Pick<OwnershipPlan, "faults" | "conflicts">): void {
   rejectFaults(faults)
   if (conflicts.length > 0) throw conflict(conflicts.map(({ detail }) => detail).join("; "), { faults: conflicts })
 }
 
-/** Adds and changes. */
+/** Adds and changes bindings. */
 export function bindAs(
   owner: Owner,
   present: readonly OwnedBinding[],
@@ -71,7 +71,7 @@ export function bindAs(
   return { bindings: after, faults, conflicts }
 }
 
-/** Exactly these bindings: all there are, or of an owner those that it holds. */
+/** Replaces all bindings, or with an owner only those of this owner. */
 export function replaceAs(
   owner: Owner,
   present: readonly OwnedBinding[],
@@ -82,7 +82,7 @@ export function replaceAs(
   return bindAs(owner, withoutMine(owner, present, wanted), wanted, prefix)
 }
 
-/** The same of a project, which has no flat tags. */
+/** Replaces the bindings of a project, as `replaceAs` does for a workspace. A project has no flat tags. */
 export function replaceAllAs(
   owner: Owner,
   present: readonly OwnedBinding[],
@@ -121,13 +121,13 @@ export function removeFlatAs(owner: Owner, present: readonly OwnedBinding[], nam
   const bindings = present.flatMap((binding) => {
     if (!binding.isTag || !meant.has(foldTag(binding.key))) return [binding]
     const owners = binding.owners.filter((one) => one !== owner)
-    // Whoever else holds the entry may hold it for the tag; one that is left as a binding stays with its owner.
+    // Other owners may hold the entry as a tag. An entry that remains as a binding keeps its owner.
     return owners.length === 0 ? withoutTag(binding) : [{ ...binding, owners }]
   })
   return { bindings, ...nothing }
 }
 
-/** Bindings that an owner no longer names are its own no longer; flat tags stay. */
+/** Removes the owner from bindings that it no longer lists. Flat tags are kept. */
 const withoutMine = (
   owner: string,
   present: readonly OwnedBinding[],
@@ -144,7 +144,7 @@ const withoutMine = (
 const byKey = (bindings: readonly OwnedBinding[]): ReadonlyMap<string, OwnedBinding> =>
   new Map(bindings.map((binding) => [foldTag(binding.key), binding]))
 
-/** Whatever becomes of a binding, who holds it does not change. */
+/** Keeps the owners of every binding. */
 function heldAsBefore(present: readonly OwnedBinding[], { bindings, faults }: PlannedBindings): OwnershipPlan {
   const before = byKey(present)
   return {

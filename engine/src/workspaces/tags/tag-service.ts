@@ -1,5 +1,5 @@
-// Tags are seen by whoever sees what carries them; the pool is changed by whoever manages tags in the whole organization, the
-// tags of a workspace by whoever manages them there.
+// Rights on tags follow those on the tagged resource: a caller sees the tags of the resources it can see. Changing an organization's pool
+// needs the right to manage tags in the organization; changing a workspace's tags needs it on the workspace.
 import type { Caller } from "../../core/caller.ts"
 import { conflict, type Fault, notFound, rejectFaults } from "../../core/errors.ts"
 import { newId, type WorkspaceId } from "../../core/ids.ts"
@@ -40,13 +40,13 @@ interface UsedRepositories {
   readonly workspaces: WorkspaceRepository
 }
 
-// Most transactions here are repeatable read. Of two about the same workspace one is run again (`WorkspaceStore.guard`), so that
-// the limit of bindings and their owners hold. A tag is unique by constraint, and while a binding holds it by its foreign key
-// it is not deleted. Deleting a tag of the pool asks who else holds it, and deletes its bindings by their foreign key: one that was
-// added, or whose owners were changed, since the snapshot was taken makes it run again. Bindings of projects are counted without
-// a row that all of their writers write: that stays serializable.
+// Most transactions here are repeatable read. Of two on the same workspace, one is retried (`WorkspaceRepository.guard`), so that the limit
+// of bindings and the rules of owners hold.
+// A tag is unique by constraint, and the foreign key of a binding protects it from deletion. Deletion of a pool's tag checks for other
+// owners, and deletes its bindings by their foreign key. A binding that was added or changed owners since the snapshot causes a retry.
+// Bindings of a project are counted without a row that all writers write, so those transactions stay serializable.
 
-/** How the documents of these endpoints call their list. */
+/** Path of the list in the documents of these endpoints. */
 const prefix = ["data"]
 
 export class TagService implements Tags {
@@ -287,7 +287,7 @@ export class TagService implements Tags {
     return bind(tags, changes, { now: this.#runtime.clock.now(), random: this.#runtime.random })
   }
 
-  /** Those among these ids that the caller sees: the tags of a hidden workspace are not to be told from the others. */
+  /** Returns the ids of workspaces that the caller can see, so that the filter reveals no tags of hidden workspaces. */
   async #visible(stores: UsedRepositories, ids: readonly string[]): Promise<WorkspaceId[]> {
     const found = await stores.workspaces.findMany(ids as readonly WorkspaceId[])
     const authorized = await withPermissions(stores, this.#caller, found)
@@ -333,7 +333,7 @@ async function rejectHeld({ tags }: UsedRepositories, found: readonly Tag[], own
   throw conflict(told.join("; "))
 }
 
-/** The names that are meant; an id must belong to a tag of the organization, a name need not. */
+/** Resolves references to names. An id must belong to a tag of the organization; a name need not exist. */
 async function namesOf(
   { tags }: UsedRepositories,
   { organizationId }: Workspace,
@@ -349,7 +349,7 @@ async function namesOf(
   })
 }
 
-/** Of the names given as such: a tag that is there has a name that was accepted once. */
+/** Checks names only: the name of an existing tag was valid at its creation. */
 const newNameFaults = (references: readonly TagReference[]): Fault[] =>
   references.flatMap((reference, index) =>
     "id" in reference

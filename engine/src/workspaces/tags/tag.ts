@@ -3,7 +3,7 @@ import type { OrganizationId, TagId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import { foldName } from "../../organizations/organization.ts"
 
-/** Tag in an organization's pool. Names keep their case and are unique without it (docs/compatibility.md, "Tags"). */
+/** Tag in an organization's pool. Names keep their case and are unique case-insensitively (docs/compatibility.md, "Tags"). */
 export interface Tag {
   readonly id: TagId
   readonly organizationId: OrganizationId
@@ -12,7 +12,7 @@ export interface Tag {
 }
 
 export interface CountedTag extends Tag {
-  /** Resources that carry it. */
+  /** Number of resources that have the tag. */
   readonly instanceCount: number
 }
 
@@ -23,7 +23,7 @@ export const tagNameMaximum = 255
 const reserved = /^hcp?:/i
 const flatName = /^[a-zA-Z0-9]([a-zA-Z0-9:_-]*[a-zA-Z0-9])?$/
 
-/** `prefix` names the list in the document: `["tags"]`, `["data"]`. */
+/** Returns faults of flat tag names. `prefix` is the path of the list in the document: `["tags"]`, `["data"]`. */
 export function flatTagFaults(names: readonly string[], prefix: FieldPath): Fault[] {
   return names.flatMap((name, index) => nameFaults(name, [...prefix, index, "name"]))
 }
