@@ -1,5 +1,5 @@
-// Reads what stands in large states after they were taken: their resources and outputs. A row says that it is still to be done,
-// so that whichever server comes by does it, after whatever has interrupted another.
+// Reads the resources and outputs of large states after their upload. The row of the state version records that this is still to be done,
+// so any server can do it, also after an interruption.
 import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
 import { newId } from "../../core/ids.ts"
@@ -22,12 +22,11 @@ export interface ReadingContext {
   readonly stateTools: { readonly archive: StateArchive }
 }
 
-/** The name of the job. */
 export const readStatesJob = { name: "states", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const
 
-/** In one run of the job; the rest waits for the next. */
+/** Limit of states per run of the job. The next run continues. */
 const statesMaximum = 1_000
-/** In one transaction. */
+/** Limit of outputs per transaction. */
 const outputsPerWrite = 100
 
 export async function readStates(context: ReadingContext, { signal }: Pick<Held, "signal">): Promise<void> {
@@ -40,7 +39,7 @@ export async function readStates(context: ReadingContext, { signal }: Pick<Held,
       await readState(context, version, signal)
     } catch (error) {
       signal.throwIfAborted()
-      // Another may be well, and must not wait for it.
+      // A failure must not block the other states.
       logFailure(runtime.log, "error", "state-not-read", { stateVersionId: version.id, error })
     }
   }

@@ -32,8 +32,8 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, edition: Edition, caller: Caller) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
+    // Repeatable read suffices. Each transaction changes one workspace. Of two concurrent ones on the same workspace, one is retried
+    // (`WorkspaceRepository.guard`), so neither decides by rows of the workspace that the other changes.
     // Consumers are pairs of foreign keys, unique by their primary key.
     this.#storage = atRepeatableRead(storage)
     this.#edition = edition
@@ -90,7 +90,10 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
     })
   }
 
-  /** A list may name workspaces that an admin of this one alone does not see; only who sees all can say what it is. */
+  /**
+   * Throws `not-found` unless the caller can see all workspaces. The list may contain workspaces that an administrator of this one alone
+   * cannot see, so only such a caller can replace it.
+   */
   #requireOrganizationWide({ id, organizationId }: SituatedWorkspace): void {
     if (["by-grant", "read", "none"].includes(organizationWideAccess(this.#caller, organizationId))) throw notFound(id)
   }

@@ -1,30 +1,30 @@
-// Remote state consumers: the workspaces that may read a workspace's state. All of the organization if `global-remote-state` is true,
-// else those on a list.
+// Remote state consumers: the workspaces that may read a workspace's state. They are all workspaces of the organization if
+// `global-remote-state` is true, else those of a list.
 import { type Fault, unprocessable } from "../../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../../core/ids.ts"
 import type { Page, PageRequest } from "../../core/page.ts"
 import type { Visibility } from "../workspace/workspace-query.ts"
 import type { WorkspaceView } from "../workspace/workspace-view.ts"
 
-/** The remote state consumers of the engine's workspaces; a list shows only those the caller sees. */
+/** Operations on remote state consumers. A list contains only workspaces that the caller can see. */
 export interface RemoteStateConsumers {
   list(workspaceId: string, page: PageRequest): Promise<Page<WorkspaceView>>
-  /** Exactly these from now on. */
+  /** Replaces the list. */
   replace(workspaceId: string, consumerIds: readonly string[]): Promise<void>
-  /** Those on the list already are passed over. */
+  /** Adds to the list. Ignores workspaces that are already on it. */
   add(workspaceId: string, consumerIds: readonly string[]): Promise<void>
-  /** Those not on the list are passed over. */
+  /** Removes from the list. Ignores workspaces that are not on it. */
   remove(workspaceId: string, consumerIds: readonly string[]): Promise<void>
 }
 
 export interface RemoteStateConsumerRepository {
-  /** Those on the list that are visible, by name. */
+  /** Returns the visible workspaces of the list, by name. */
   listed(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
-  /** Every other visible workspace of the organization, by name. */
+  /** Returns every other visible workspace of the organization, by name. */
   others(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
   add(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void>
   remove(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void>
-  /** The whole list. */
+  /** Removes all entries of the list. */
   clear(workspaceId: WorkspaceId): Promise<void>
 }
 

@@ -32,11 +32,11 @@ interface UsedRepositories {
 interface Candidate {
   readonly subject: RetentionSubject
   readonly target: RetentionTarget
-  /** What tells that it has changed. */
+  /** Events that report the change. */
   readonly events: readonly Change[]
 }
 
-/** Whoever sees the target sees its policy; who may change its settings may change it. */
+/** A caller that can see the target can see its policy. A caller that may change its settings may change the policy. */
 export class RetentionPolicyService implements RetentionPolicies {
   readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
@@ -44,7 +44,7 @@ export class RetentionPolicyService implements RetentionPolicies {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, edition: Edition, caller: Caller) {
-    // Each transaction writes the one row of its target, unique by constraint, and decides by nothing else.
+    // Repeatable read suffices: each transaction writes the one row of its target, unique by constraint, and decides by nothing else.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#edition = edition
@@ -82,7 +82,7 @@ export class RetentionPolicyService implements RetentionPolicies {
     })
   }
 
-  /** The target itself, then what its policy falls back on. */
+  /** Returns the target, followed by the one whose policy applies if the target has none. */
   async #authorized(
     stores: UsedRepositories,
     target: RetentionTarget,

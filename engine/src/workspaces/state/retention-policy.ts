@@ -1,10 +1,10 @@
-// Data retention policies: how long the data of old state and configuration versions stays. A policy is set on a workspace, an
+// Data retention policies: how long the data of old state and configuration versions is kept. A policy is set on a workspace, an
 // organization or the site, in the self-hosted edition (docs/compatibility.md, "Retention policies").
 import type { Fault } from "../../core/errors.ts"
 
 export type RetentionRule = { readonly kind: "delete-older"; readonly days: number } | { readonly kind: "dont-delete" }
 
-/** What a policy is set on: a workspace by its id, an organization by its name, or the site. */
+/** Target of a policy: a workspace by its id, an organization by its name, or the site. */
 export type RetentionTarget =
   | { readonly kind: "workspace"; readonly id: string }
   | { readonly kind: "organization"; readonly name: string }
@@ -16,11 +16,11 @@ export interface RetentionPolicyView {
   readonly target: RetentionTarget
 }
 
-/** The retention policies of the engine. */
+/** Operations on retention policies. */
 export interface RetentionPolicies {
-  /** Of a workspace without one of its own, that of its organization. */
+  /** Returns the policy of the target. For a workspace without its own policy, returns that of its organization. */
   get(target: RetentionTarget): Promise<RetentionPolicyView>
-  /** Creates or replaces; a rule of the same kind keeps the policy's id. */
+  /** Creates or replaces the policy. A rule of the same kind keeps the policy's id. */
   set(target: RetentionTarget, rule: RetentionRule): Promise<RetentionPolicyView>
   delete(target: RetentionTarget): Promise<void>
 }
@@ -30,7 +30,7 @@ export interface RetentionPolicy {
   readonly rule: RetentionRule
 }
 
-/** What carries a policy in the store, by ids only. */
+/** Target of a policy in the database, by id. */
 export interface RetentionSubject {
   readonly kind: RetentionTarget["kind"]
   /** Empty for the site. */
@@ -43,7 +43,7 @@ export interface RetentionPolicyRepository {
   remove(subject: RetentionSubject): Promise<void>
 }
 
-/** `newId` is used when there was none, or one of another kind. */
+/** Returns the policy with a new rule. Uses `newId` if there was no policy, or one of another kind. */
 export function setPolicy(before: RetentionPolicy | undefined, rule: RetentionRule, newId: string): RetentionPolicy {
   return { id: before?.rule.kind === rule.kind ? before.id : newId, rule }
 }

@@ -1,6 +1,6 @@
-// Access to a workspace's current state: callers with the permission, and callers that may run in a workspace that consumes it, because
-// runs there read the state for them. Such callers may also read the workspace itself, without its earlier states, runs and variables
-// (docs/compatibility.md, "Reading the state of another workspace").
+// Access to a workspace's current state. It is open to callers with the permission, and to callers that may queue runs in a consumer
+// workspace, because those runs read the state. The latter may also read the workspace itself, without its earlier states, runs and
+// variables (docs/compatibility.md, "Reading the state of another workspace").
 import type { Caller } from "../../core/caller.ts"
 import { notFound } from "../../core/errors.ts"
 import type { AccessRepository } from "../access/access-repository.ts"
@@ -15,7 +15,7 @@ interface UsedRepositories {
 }
 export type StatePermission = Extract<WorkspacePermission, "canReadStateVersions" | "canReadStateOutputs">
 
-/** Not found unless the caller may read the workspace itself (`needed` empty) or what is named of its state. */
+/** Throws `not-found` unless the caller may read the workspace (`needed` empty), or has the needed permissions on its state. */
 export async function authorizeStateReading(
   stores: UsedRepositories,
   caller: Caller,

@@ -4,7 +4,7 @@ import type { StateDocument } from "./state-version.ts"
 
 export type StateDocumentId = Id<"sdoc">
 
-/** One attempt to send a document of a state version. */
+/** One attempt to upload a document of a state version. */
 export interface SentDocument {
   readonly id: StateDocumentId
   readonly versionId: StateVersionId
@@ -13,29 +13,29 @@ export interface SentDocument {
 }
 
 export interface StoredDocument {
-  /** Null for what an earlier release has stored. */
+  /** Null for documents that an earlier release stored. */
   readonly id: StateDocumentId | null
   readonly versionId: StateVersionId
   readonly document: StateDocument
   readonly chunkCount: number
-  /** Of the document itself, in bytes; null where it is not known. */
+  /** Size of the plain document in bytes. Null if it is unknown. */
   readonly size: number | null
 }
 
-/** Documents of state versions, sealed and in chunks. */
+/** Sealed documents of state versions, stored in chunks. */
 export interface StateDocumentRepository {
-  /** Chunks may come for it. */
+  /** Begins an upload. Chunks can be added after it. */
   begin(sent: SentDocument): Promise<void>
   addChunk(id: StateDocumentId, chunk: number, sealed: Uint8Array): Promise<void>
-  /** It is whole, and takes the place of what was there; it need not have begun. */
+  /** Marks an upload as complete. It replaces the stored document. `begin` is optional. */
   keep(sent: SentDocument, whole: { readonly chunkCount: number; readonly size: number }): Promise<void>
-  /** Nothing more comes, or it is of no use any more; it goes with the next sweep. */
+  /** Marks an upload as abandoned. The next sweep deletes it. */
   abandon(id: StateDocumentId): Promise<void>
-  /** Whatever there is of a version. */
+  /** Abandons all documents of a version. */
   abandonAll(versionId: StateVersionId): Promise<void>
   find(versionId: StateVersionId, document: StateDocument): Promise<StoredDocument | undefined>
-  /** Undefined once it is gone. */
+  /** Returns undefined if the document was deleted. */
   chunk(stored: StoredDocument, chunk: number): Promise<Uint8Array | undefined>
-  /** Takes away some of what was abandoned, or began before this instant and never became whole; 0 when there is no more. */
+  /** Deletes a part of what was abandoned, or began before this instant and was never completed. Returns 0 if nothing is left. */
   sweep(begunBefore: Instant): Promise<number>
 }

@@ -12,7 +12,7 @@ interface UsedRepositories {
   readonly stateDocuments: StateDocumentRepository
 }
 
-/** The bytes of a finalized version's document. Where it is taken away meanwhile, they end with `not-found`. */
+/** Returns the bytes of a finalized version's document. The stream fails with `not-found` if the document is deleted while it is read. */
 export async function openStateDocument(
   storage: Storage<UsedRepositories>,
   archive: StateArchive,
@@ -23,7 +23,7 @@ export async function openStateDocument(
   return Object.assign(archive.open(stored, chunk), { sizeBytes: stored.size ?? undefined })
 }
 
-/** A chunk is read whenever there is need of one, in a look at the store of its own. */
+/** Finds a document and a source of its chunks. Each chunk is read in its own transaction when it is needed. */
 export async function findStateDocument(
   storage: Storage<UsedRepositories>,
   id: StateVersionId,
@@ -42,7 +42,7 @@ export async function findStateDocument(
   return { stored, chunk }
 }
 
-/** Whatever there is of a version's content: its documents, and its outputs, which say the same again. */
+/** Deletes the content of a version: its documents, and its outputs, which are copies of it. */
 export async function removeBackingData(
   { stateVersions, stateDocuments }: UsedRepositories,
   id: StateVersionId,
@@ -58,29 +58,29 @@ export interface DocumentPlace {
 }
 
 /**
- * Compresses and seals a document in chunks of at most 1 MiB, and back. Apart from the store, so that the work is done outside
- * the transaction, where nobody waits for it.
+ * Operations that compress, seal and open documents in chunks of at most 1 MiB. They are separate from the repository, so that this work is
+ * done outside of transactions.
  */
 export interface StateArchive {
-  /** The chunks in their order; at least one. The last one is sealed as such, so that none can be missing behind it. */
+  /** Returns the chunks in order, at least one. The last one is sealed as the last, so that missing chunks are detected. */
   seal(place: DocumentPlace, plain: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** All of them of a small document, which costs less. */
+  /** Seals a small document as one chunk, which is cheaper. */
   sealWhole(place: DocumentPlace, plain: Uint8Array): Uint8Array
-  /** One chunk is asked for at a time, when what there was before has been taken. */
+  /** Returns the plain bytes. Requests one chunk at a time, after the caller has consumed the previous one. */
   open(stored: StoredDocument, chunk: ChunkSource): AsyncIterable<Uint8Array>
-  /** What stands in a state, read in the background. When the signal is given it fails, with whatever reason. */
+  /** Reads the contents of a state in the background. Rejects when the signal aborts, with an unspecified reason. */
   contents(stored: StoredDocument, chunk: ChunkSource, signal: AbortSignal): Promise<FoundContents>
   md5(): Md5
 }
 
-/** The sealed chunk of this number. */
+/** Function that reads the sealed chunk with this index. */
 export type ChunkSource = (index: number) => Promise<Uint8Array>
 
 export interface Md5 {
   update(bytes: Uint8Array): void
-  /** Lower-case hex: what clients announce and check. Ends it. */
+  /** Returns the hash in lower-case hex, which clients announce and compare. Call it once, at the end. */
   digest(): string
 }
 
-/** What is no larger is held whole, and read before the answer: few states are larger. */
+/** A document up to this size is held in memory whole and read before the response. Few states are larger. */
 export const smallDocumentBytes = 256 * 1024

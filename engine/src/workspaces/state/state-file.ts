@@ -1,11 +1,10 @@
-// What a state of the infrastructure tool says about itself: format 4, the only one written since 2019. Nothing here keeps
-// the values of resources; outputs are the one part whose values leave this file. Larger states are never held whole:
-// `state-reader.ts` reads them piece by piece, by the same rules.
+// Parser of Terraform states in format 4, the only one written since 2019. It keeps no values of resources; only the values of outputs are
+// returned. Larger states are never held in memory whole: `state-parser.ts` reads them as a stream, by the same rules.
 import { type Fault, invalid } from "../../core/errors.ts"
 import { type JsonBounds, JsonBoundsError, parseBoundedJson } from "../../core/json-bounds.ts"
 import { jsonDepthMaximum } from "../../core/json-reader.ts"
 
-/** What every state tells first, and by which it is refused. */
+/** Members that are read first, and by which a state is validated. */
 export interface StateHeader {
   readonly formatVersion: number
   readonly terraformVersion: string | null
@@ -14,10 +13,10 @@ export interface StateHeader {
 }
 
 export interface StateContents {
-  /** Instances of managed resources; data sources manage nothing. */
+  /** Number of instances of managed resources. Data sources manage nothing. */
   readonly resourceCount: number
   readonly resources: readonly StateResource[]
-  /** Instances per kind of resource, by module and by provider. */
+  /** Number of instances by resource type, for each module and each provider. */
   readonly modules: ResourceCounts
   readonly providers: ResourceCounts
   readonly outputs: readonly StateOutput[]
@@ -27,10 +26,10 @@ export interface StateFile extends StateHeader, StateContents {}
 
 export interface StateResource {
   readonly name: string
-  /** Data sources as `data.<type>`. */
+  /** `data.<type>` for data sources. */
   readonly type: string
   readonly count: number
-  /** `root` for the outermost. */
+  /** `root` for the root module. */
   readonly module: string
   readonly provider: string
 }
@@ -42,7 +41,7 @@ export interface StateOutput {
   readonly sensitive: boolean
   readonly type: OutputType
   readonly value: unknown
-  /** The tool's own type notation: `"string"`, `["list", "string"]`, `["object", { … }]`. */
+  /** Type notation of Terraform: `"string"`, `["list", "string"]`, `["object", { … }]`. */
   readonly detailedType: unknown
 }
 
@@ -72,7 +71,7 @@ export function parseStateFile(bytes: Uint8Array): StateFile {
   return { ...header, ...summarize(resources), outputs }
 }
 
-/** Of the members of the document only its own are looked at. */
+/** Reads the header. Ignores other members of the document. */
 export function parseStateHeader(document: Readonly<Record<string, unknown>>, faults: string[]): StateHeader {
   const { version } = document
   if (typeof version !== "number" || !Number.isInteger(version)) throw refused("State names no format version")
@@ -103,7 +102,7 @@ export const summarize = (resources: readonly StateResource[]): Omit<StateConten
 })
 
 const dataPrefix = "data."
-/** A damaged file can be wrong in as many places as it has lines; the first few say enough. */
+/** A damaged file can have as many faults as lines. The first few are enough. */
 const faultsShown = 20
 
 export const notJson = () => refused("State is not a JSON document")
@@ -111,7 +110,7 @@ export const notJson = () => refused("State is not a JSON document")
 export const refused = (...details: string[]) =>
   invalid(details.slice(0, faultsShown).map((detail): Fault => ({ field: ["state"], detail })))
 
-/** It holds a small state; of larger ones `state-reader.ts` makes no values. */
+/** Only for small states. `state-parser.ts` builds no values from larger ones. */
 const bounds: JsonBounds = {
   depth: jsonDepthMaximum,
   members: 2 ** 30,
@@ -130,11 +129,11 @@ function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {
   }
 }
 
-/** The number of a resource's instances; undefined where they are no list. */
+/** Returns the number of a resource's instances, or undefined if the member is not a list. */
 const instanceCount = (instances: unknown): number | undefined =>
   instances === undefined || instances === null ? 0 : Array.isArray(instances) ? instances.length : undefined
 
-/** `instances` is their number. */
+/** Parses a resource. `instances` is the number of instances. */
 export function parseResource(
   { mode, type, name, provider, module, instances }: Readonly<Record<string, unknown>>,
   index: number,
@@ -176,10 +175,10 @@ export function parseOutput(name: string, output: unknown, faults: string[]): St
   return { name, sensitive: sensitive === true, type: outputType(detailedType, value), value, detailedType }
 }
 
-/** Half a character is none: two of them would be stored as the same name. */
+/** Returns false for NUL and lone surrogates. Two different lone surrogates would be stored as the same name. */
 const storable = (name: string): boolean => !/[\0\p{Surrogate}]/u.test(name)
 
-/** The tool knows more kinds than clients are shown. */
+/** Maps the type notation of Terraform to the types of the API, which are fewer. */
 export function outputType(detailedType: unknown, value: unknown): OutputType {
   const kind: unknown = Array.isArray(detailedType) ? detailedType[0] : detailedType
   switch (kind) {
@@ -195,7 +194,7 @@ export function outputType(detailedType: unknown, value: unknown): OutputType {
     case "map":
     case "object":
       return "map"
-    default: // "dynamic": only the value tells
+    default: // "dynamic": only the value shows the type
       return typeOfValue(value)
   }
 }
@@ -213,7 +212,7 @@ function typeOfValue(value: unknown): OutputType {
   }
 }
 
-/** Level by level, so that a hostile document cannot exhaust the stack. */
+/** Returns the depth of a value. Iterates by level, so that a malicious document cannot exhaust the stack. */
 function depthOf(value: unknown): number {
   let depth = 0
   let level: unknown[] = [value]
@@ -224,7 +223,7 @@ function depthOf(value: unknown): number {
   return depth
 }
 
-/** Kinds with dashes, as clients of the public API read them: `{ "root": { "null-resource": 1 } }`. */
+/** Counts by type. Types are written with dashes, as in HCP Terraform: `{ "root": { "null-resource": 1 } }`. */
 function countsBy(
   resources: readonly StateResource[],
   group: (resource: StateResource) => string,

@@ -1,5 +1,5 @@
-// Addresses for uploads and downloads of states are their own credentials: clients send no token with the bytes
-// (docs/compatibility.md, "State versions"). An address is valid for one document of one state version, one direction and a time.
+// URLs for uploads and downloads of states contain their own credentials: clients send no token with the bytes (docs/compatibility.md,
+// "State versions"). A URL is valid for one document of one state version, one direction and a limited time.
 import { notFound } from "../../core/errors.ts"
 import { grantFor, isGranted } from "../../core/grants.ts"
 import type { StateVersionId } from "../../core/ids.ts"
@@ -10,13 +10,13 @@ import type { StateDocument } from "./state-version.ts"
 export type StateTransfer = "upload" | "download"
 
 export const grantMs: Readonly<Record<StateTransfer, number>> = {
-  /** As long as the hosted service's own addresses live. */
+  /** Lifetime of the URLs of HCP Terraform. */
   upload: 25 * hourMs,
-  /** Long enough to follow the address of a document that was just read. */
+  /** Long enough to follow the URL in a document that was just read. */
   download: hourMs,
 }
 
-/** What an address is good for. */
+/** Transfer that a credential permits. */
 export interface Granted {
   readonly transfer: StateTransfer
   readonly id: string
@@ -26,7 +26,7 @@ export interface Granted {
 export const grant = (signer: Signer, granted: Granted & { readonly id: StateVersionId }, now: Instant): string =>
   grantFor(signer, subjectOf(granted), now + grantMs[granted.transfer])
 
-/** Not found unless the credential was made for exactly this and is still good. */
+/** Throws `not-found` unless the credential was made for exactly this transfer and has not expired. */
 export function requireGrant(signer: Signer, granted: Granted & { readonly credential: string }, now: Instant): void {
   if (!isGranted(signer, subjectOf(granted), granted.credential, now)) throw notFound(granted.id)
 }

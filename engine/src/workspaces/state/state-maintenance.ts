@@ -1,5 +1,5 @@
-// What becomes of states and configurations without a request: uploads that never came to an end, what was abandoned, and what
-// retention policies give up.
+// Background cleanup of states and configuration versions: uploads that never finished, abandoned documents, and data that retention
+// policies delete.
 import type { Held } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
@@ -20,21 +20,20 @@ export interface UpkeepContext {
   readonly runtime: Runtime
 }
 
-/** The name of the job. */
 export const stateUpkeepJob = { name: "state-upkeep", everyMs: 5 * minuteMs, timeoutMs: 30 * minuteMs } as const
 
-/** In one transaction. */
+/** Limit of versions per transaction. */
 const versionsPerWrite = 100
-/** In one run of the job; the rest waits for the next. */
+/** Limit of transactions per run of the job. The next run continues. */
 const writesMaximum = 10_000
-/** An upload that began just before its address ended may still be going on so long after. */
+/** An upload that began just before its URL expired may still be running this long after. */
 const longestUploadMs = hourMs
 
 export async function keepStates({ storage, runtime }: UpkeepContext, { signal }: Pick<Held, "signal">): Promise<void> {
   const { clock, log } = runtime
   const now = clock.now()
   const uploadsEndedBefore = now - grantMs.upload - longestUploadMs
-  /** Does some of it again and again, until there is no more; how much that was. */
+  /** Repeats a write until it changes nothing. Returns the total. */
   const all = async (write: () => Promise<number>): Promise<number> => {
     let total = 0
     for (let writes = 0; writes < writesMaximum; writes += 1) {

@@ -1,4 +1,4 @@
-// Reads a state of any size as it comes along, holding none of it but what it is asked for.
+// Parses states of any size as a stream. Only the requested members are held in memory.
 import { type JsonKind, type JsonPath, JsonFault, JsonReader, type JsonVisitor } from "../../core/json-reader.ts"
 import {
   notJson,
@@ -15,28 +15,28 @@ import {
 } from "./state-file.ts"
 import type { FoundResource, FoundResources } from "./workspace-resource.ts"
 
-/** No serial, lineage or version is longer. */
+/** Serials, lineages and versions are shorter. */
 const headerBytesMaximum = 64 * 1024
-/** The value of a longer output is not kept. */
+/** Limit of the size of an output. The values of longer ones are not stored. */
 const outputBytesMaximum = 16 * 1024 * 1024
-/** Of a state with more, the first are listed; all of them are counted. */
+/** Limit of listed resources. All resources are counted. */
 export const resourcesListedMaximum = 10_000
 
 const headerMembers: ReadonlySet<unknown> = new Set(["version", "serial", "lineage", "terraform_version"])
 const resourceMembers: ReadonlySet<unknown> = new Set(["mode", "type", "name", "provider", "module"])
 
 interface Reader<T> {
-  /** Throws `invalid` where it is no state. */
+  /** Throws `invalid` if the document is not a state. */
   write(bytes: Uint8Array): void
   end(): T
 }
 
 export interface FoundHeader extends StateHeader {
-  /** Where the serial stands, in bytes; more than once only in a document that says it more than once. */
+  /** Byte ranges of the serial. There is more than one only if the document contains the member more than once. */
   readonly serialPlaces: readonly { readonly start: number; readonly end: number }[]
 }
 
-/** What a state is refused by. The rest of it is looked at no further than that it is JSON. */
+/** Reads the header of a state. Checks the remainder only for JSON syntax. */
 export function stateHeaderReader(): Reader<FoundHeader> {
   const members: Record<string, unknown> = {}
   const serialPlaces: { readonly start: number; readonly end: number }[] = []
@@ -59,23 +59,26 @@ export function stateHeaderReader(): Reader<FoundHeader> {
 }
 
 export interface FoundContents extends StateContents {
-  /** What could not be understood and was left out. A resource among it counts as one, so that nobody takes it for none. */
+  /**
+   * Number of resources and outputs that could not be parsed and were omitted. Each such resource counts as one instance, so that the state
+   * does not appear to be empty.
+   */
   readonly leftOutCount: number
 }
 
-/** What stands in a state that was taken already: whatever is odd about it is left out and counted. */
+/** Reads the contents of a state that was already accepted. Malformed parts are omitted and counted. */
 export function stateContentsReader(): Reader<FoundContents> {
   const visitor = new ContentsVisitor()
   return reading(new JsonReader(visitor, { captureMaximumBytes: outputBytesMaximum }), () => visitor.contents())
 }
 
-/** What a state manages, instance by instance; what is odd about it is left out. `digest` is taken of what each is. */
+/** Reads the managed resources of a state, by instance. Malformed parts are omitted. `digest` hashes the JSON of an instance. */
 export function stateInstancesReader(digest: (text: string) => string): Reader<FoundResources> {
   const visitor = new InstancesVisitor(digest)
   return reading(new JsonReader(visitor), () => visitor.found)
 }
 
-/** Any JSON document. */
+/** Accepts any JSON document. */
 export function jsonDocumentReader(): Reader<void> {
   return reading(new JsonReader({ visit: () => "skip", captured: () => {} }), () => {})
 }
@@ -190,7 +193,7 @@ class InstancesVisitor implements JsonVisitor {
 
   captured(path: JsonPath, value: unknown): void {
     if (path.length === 3) this.#resource[String(path[2])] = value
-    // What is too long to be told apart is taken to be as it was.
+    // An instance that is too long to be captured has no value here, and counts as unchanged.
     else
       this.#instances.push({
         index: (value as { readonly index_key?: unknown } | undefined)?.index_key,
@@ -221,11 +224,11 @@ class InstancesVisitor implements JsonVisitor {
   }
 }
 
-/** `provider["registry.terraform.io/hashicorp/null"].alias` as `hashicorp/null`. */
+/** Shortens `provider["registry.terraform.io/hashicorp/null"].alias` to `hashicorp/null`. */
 const shortProvider = (provider: string): string =>
   /\["(?:[^"/]+\/)?([^"/]+\/[^"/]+)"\]/.exec(provider)?.[1] ?? provider
 
-/** One for all that differ in nothing but their names. */
+/** Merges resources that differ only in their names, and adds up their instances. */
 function countsOnly(resources: readonly StateResource[]): StateResource[] {
   const groups = new Map<string, StateResource>()
   for (const resource of resources) {

@@ -1,5 +1,6 @@
-// Takes in a document of a state version as its bytes come: counted, hashed, read as far as it must be to be refused, compressed
-// and sealed. What is small is held whole; of the rest no more than a few chunks are.
+// Receives a document of a state version as a stream. It counts and hashes the bytes, parses as much as validation needs, compresses and
+// seals.
+// Small documents are held in memory whole; of larger ones, only a few chunks.
 import { EngineError, invalid, isEngineError } from "../../core/errors.ts"
 import { newId, type StateVersionId } from "../../core/ids.ts"
 import { releaseMemory } from "../../core/chunks.ts"
@@ -15,7 +16,7 @@ interface UsedRepositories {
   readonly stateDocuments: StateDocumentRepository
 }
 
-/** Larger documents are refused. */
+/** Default size limit of a document. Larger ones are rejected. */
 export const defaultStateLimitBytes = 1024 * 1024 * 1024
 
 export interface ReceivingTools {
@@ -28,7 +29,7 @@ export interface Reading<Found> {
   pieces(): { write(bytes: Uint8Array): void; end(): Found }
 }
 
-/** `contents` only of a small one: those of the others are read after the answer. */
+/** Parsed state. `contents` is undefined for large states, which are read after the response. */
 export interface ReceivedState {
   readonly header: StateHeader
   readonly contents: StateContents | undefined
@@ -57,7 +58,7 @@ export const readingJson: Reading<void> = {
   },
 }
 
-/** It is read like a state, but says otherwise what it is not. */
+/** Maps parse errors to the field `jsonState`: the same parser reads states, with other error texts. */
 function asJsonState(step: () => void): void {
   try {
     step()
@@ -71,9 +72,9 @@ export interface Received<Found> {
   readonly found: Found
   readonly md5: string
   readonly size: number
-  /** In the transaction that makes something of it. */
+  /** Stores the document. Call it in the transaction that uses it. */
   keep(stores: UsedRepositories): Promise<void>
-  /** Instead, outside of any transaction. */
+  /** Discards the document. Call it instead of `keep`, outside of a transaction. */
   abandon(): Promise<void>
 }
 
@@ -82,15 +83,15 @@ export interface Receiving<Found> {
   readonly document: StateDocument
   readonly reading: Reading<Found>
   /**
-   * Where chunks go while others still come, each in a transaction of its own; the version must be there. Without it all of
-   * them are held.
+   * Storage for chunks while others are still received. Each chunk has its own transaction, and the version must exist. Without a storage,
+   * all chunks are held in memory.
    */
   readonly storage?: Storage<UsedRepositories>
 }
 
 /**
- * A piece of the content is used only until the next one is asked for. Throws `invalid` or `too-large`, and then leaves nothing
- * that anybody could take for a document.
+ * Receives a document. Each item of `content` is used only until the next one is requested. Throws `invalid` or `too-large`, and then
+ * leaves no complete document.
  */
 export async function receive<Found>(
   { archive, limitBytes }: ReceivingTools,
@@ -118,7 +119,7 @@ export async function receive<Found>(
     let next = await source.next()
     while (next.done !== true) {
       counted(next.value)
-      // With the next piece this one may be gone.
+      // Copy: the source may reuse the memory for its next item.
       small.push(new Uint8Array(next.value))
       if (size > smallDocumentBytes) break
       next = await source.next()
@@ -160,7 +161,7 @@ export async function receive<Found>(
   }
 }
 
-/** All chunks but the last, which goes with the change that makes the document somebody's. */
+/** Stores all chunks but the last. The last one is stored in the transaction that uses the document. */
 async function storeAsTheyCome(
   storage: Storage<UsedRepositories> | undefined,
   sent: SentDocument,
@@ -189,7 +190,7 @@ async function storeAsTheyCome(
   }
 }
 
-/** What cannot be told now is told by its age later. */
+/** Discards a partly stored document. If that fails, the sweep deletes it later by its age. */
 async function forget(
   storage: Storage<UsedRepositories> | undefined,
   { id }: DocumentPlace,
@@ -202,7 +203,7 @@ async function forget(
 export const tooLarge = (limitBytes: number): EngineError =>
   new EngineError("too-large", `The state is larger than ${limitBytes} bytes.`)
 
-/** Of a document that is held whole anyway: in pieces, so that others get their turn between two of them. */
+/** Yields a document that is already in memory in parts, so that other requests run between them. */
 export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length || at === 0; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
 }

@@ -4,59 +4,64 @@ import type { StateVersionQuery } from "./state-version-repository.ts"
 import type { WorkspaceResource } from "./workspace-resource.ts"
 import type { WorkspaceRef } from "../workspace/workspace.ts"
 
-/** The state versions of workspaces; embedded and remote behave alike. */
+/** Operations on state versions. The embedded and the remote engine behave alike. */
 export interface StateVersions {
   /**
-   * By who holds the workspace's lock, else `conflict`; so is a serial or lineage that does not follow. Without a state it is
-   * `pending` until its bytes arrive at the server, with `uploads` to say as whose.
+   * Creates a state version. Throws `conflict` if the caller does not hold the workspace's lock, or if serial or lineage conflict with the
+   * last version. Without a state, the version is `pending` until its bytes are uploaded; `uploads` contains the credentials for that.
    */
   create(ref: WorkspaceRef, input: StateVersionInput): Promise<StateVersionView>
   get(id: string): Promise<StateVersionView>
-  /** Not found while the workspace has none. */
+  /** Returns the current state version. Throws `not-found` if the workspace has none. */
   current(ref: WorkspaceRef): Promise<StateVersionView>
-  /** Newest first. */
+  /** Lists the newest first. */
   list(ref: WorkspaceRef, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersionView>>
   /**
-   * Sends a document of a pending version, as `uploads` lets whoever is given them do. What goes before the whole document was
-   * taken leaves the version as it was.
+   * Uploads a document of a pending version, as the URLs with the credentials of `uploads` do. An upload that is interrupted leaves the
+   * version unchanged.
    */
   upload(id: string, document: StateDocument, content: AsyncIterable<Uint8Array>): Promise<void>
-  /** The bytes as they were given, read as they are taken. */
+  /** Returns the bytes as they were uploaded. Reads them while the caller consumes them. */
   download(id: string, document: StateDocument): Promise<DocumentContent>
-  /** A new version, current at once, with the state of an earlier one under a serial above all others; by who holds the lock. */
+  /**
+   * Creates a version with the state of an earlier one and a serial above all others. It is current at once. The caller must hold the lock.
+   */
   rollback(ref: WorkspaceRef, stateVersionId: string): Promise<StateVersionView>
-  /** Nobody can have the documents any more, until they are restored. Not those of the current version; not found where the edition is hosted. */
+  /**
+   * Makes the documents unavailable until they are restored. Throws `conflict` for the current version, and `not-found` in the hosted
+   * edition.
+   */
   softDeleteBackingData(id: string): Promise<void>
   restoreBackingData(id: string): Promise<void>
-  /** What was softly deleted is gone for ever. */
+  /** Deletes softly deleted documents permanently. */
   permanentlyDeleteBackingData(id: string): Promise<void>
-  /** What the current state manages, by address; none while there is no state. */
+  /** Lists the resources that the current state manages, by address. Empty if there is no state. */
   resources(ref: WorkspaceRef, page: PageRequest): Promise<Page<WorkspaceResource>>
-  /** With the values of sensitive ones. */
+  /** Lists the outputs of a version, with the values of sensitive ones. */
   outputs(id: string, page: PageRequest): Promise<Page<StateVersionOutput>>
-  /** All of them, with null for the value of a sensitive one. */
+  /** Returns all outputs of the current version. The value of a sensitive output is null. */
   currentOutputs(ref: WorkspaceRef): Promise<readonly StateVersionOutput[]>
   output(id: string): Promise<StateVersionOutput>
 }
 
-/** The octets of a document as they come. */
+/** Bytes of a document as a stream. */
 export interface DocumentContent extends AsyncIterable<Uint8Array> {
-  /** How many, where it is known beforehand. */
+  /** Size, if it is known in advance. */
   readonly sizeBytes?: number | undefined
 }
 
 export interface AddressedDocument {
   readonly id: string
   readonly document: StateDocument
-  /** Part of the address. */
+  /** Credential in the URL. */
   readonly credential: string
 }
 
-/** Up and down without a token: the address is the credential. Not found where it is not good. */
+/** Upload and download without a token: the URL contains the credential. Methods throw `not-found` if it is invalid. */
 export interface StateTransfers {
-  /** No longer document is taken. */
+  /** Size limit of an upload. */
   readonly limitBytes: number
-  /** `content` is asked for only once the credential has proved good. */
+  /** Uploads a document. Reads `content` only after the credential has been verified. */
   upload(
     target: AddressedDocument,
     content: AsyncIterable<Uint8Array>,

@@ -5,11 +5,11 @@ import type { StateContents } from "./state-file.ts"
 import type { StateVersion, StateVersionOutput, StateVersionStatus } from "./state-version.ts"
 
 export interface StateVersionQuery {
-  /** At least one. */
+  /** Must not be empty. */
   readonly statuses?: readonly [StateVersionStatus, ...StateVersionStatus[]]
 }
 
-/** What stands beside a version in its document. */
+/** Related data that the document of a version contains. */
 export interface StateVersionRelated {
   readonly outputIds: readonly string[]
   readonly hasJsonState: boolean
@@ -18,41 +18,44 @@ export interface StateVersionRelated {
 export interface StateVersionRepository {
   find(id: string): Promise<StateVersion | undefined>
   findMany(ids: readonly StateVersionId[]): Promise<readonly StateVersion[]>
-  /** Newest first. */
+  /** Lists the newest first. */
   list(workspaceId: WorkspaceId, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersion>>
-  /** The newest of any of these statuses. */
+  /** Returns the newest version with one of these statuses. */
   newest(workspaceId: WorkspaceId, statuses: readonly StateVersionStatus[]): Promise<StateVersion | undefined>
-  /** The newest made under this lock that was not discarded. */
+  /** Returns the newest version that was made under this lock and not discarded. */
   newestUnderLock(workspaceId: WorkspaceId, lockNumber: number): Promise<StateVersion | undefined>
   related(ids: readonly StateVersionId[]): Promise<ReadonlyMap<StateVersionId, StateVersionRelated>>
   insert(version: StateVersion): Promise<void>
   save(version: StateVersion): Promise<void>
-  /** Unless it has become final. */
+  /** Discards a version unless it is finalized. */
   discard(id: StateVersionId): Promise<void>
-  /** Those that still wait for their state since before this instant; the number of them, `limit` at most. */
+  /** Discards at most `limit` versions that are pending since before this instant. Returns their number. */
   discardOlder(createdBefore: Instant, limit: number): Promise<number>
   /**
-   * Those whose backing data a retention policy gives up by now: older than the workspace's own says, or else the organization's
-   * or the site's. Never the current one, nor what may become it.
+   * Returns versions whose backing data a retention policy no longer keeps. The policy is the workspace's own, else the organization's,
+   * else the site's. Never returns the current version, or one that may become current.
    */
   givenUp(now: Instant, limit: number): Promise<readonly StateVersionId[]>
-  /** The status they have from then on. */
+  /** Sets the status of versions whose backing data is deleted. */
   setBackingDataDeleted(ids: readonly StateVersionId[]): Promise<void>
-  /** Number of versions discarded. */
+  /** Discards the pending versions of a workspace. Returns their number. */
   discardPending(workspaceId: WorkspaceId): Promise<number>
 
-  /** The next finalized version whose contents were not read yet, counted as tried; undefined when there is none that is worth trying. */
+  /**
+   * Returns the next finalized version whose contents are not read yet, and counts the attempt. Returns undefined if none is left, or all
+   * remaining ones failed too often.
+   */
   beginReading(): Promise<StateVersion | undefined>
-  /** Whether there was something to be read: afterwards there is not. */
+  /** Saves the contents. Returns false if they were already read. */
   endReading(id: StateVersionId, contents: Omit<StateContents, "outputs">): Promise<boolean>
-  /** Of a version whose reading was interrupted. */
+  /** Deletes the outputs of a version whose reading was interrupted. */
   removeOutputs(id: StateVersionId): Promise<void>
 
-  /** The first of them gets this position. */
+  /** Saves outputs in order. `first` is the position of the first one. */
   saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[], first?: number): Promise<void>
-  /** In the order of the state. */
+  /** Returns outputs in the order of the state. */
   outputs(id: StateVersionId): Promise<readonly StateVersionOutput[]>
-  /** Of several versions, each in the order of its state. */
+  /** Returns the outputs of several versions, each in the order of its state. */
   outputsOf(ids: readonly StateVersionId[]): Promise<readonly StateVersionOutput[]>
   findOutput(
     id: string,

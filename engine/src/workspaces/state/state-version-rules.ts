@@ -1,4 +1,4 @@
-// Rules of state versions (docs/state.md). The texts of conflicts stay as they are: clients show them, and users search for them.
+// Rules of state versions (docs/state.md). Do not change the error texts of conflicts: clients show them, and users search for them.
 import { conflict, type Fault, invalid, unprocessable } from "../../core/errors.ts"
 import type { StateVersionId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
@@ -10,7 +10,7 @@ import type { ReceivedState } from "./state-upload.ts"
 import type { StateVersionRepository } from "./state-version-repository.ts"
 import type { StateSummary, StateVersion, StateVersionInput, StateVersionStatus } from "./state-version.ts"
 
-/** What is known of the versions a workspace has when another one is made. */
+/** Versions that a workspace has when another one is created. */
 export interface EarlierVersions {
   readonly newest: StateVersion | undefined
   readonly newestFinalized: StateVersion | undefined
@@ -37,7 +37,7 @@ export const lineageFaults = (lineage: string): Fault[] =>
     ? []
     : [{ field: ["lineage"], detail: `Lineage is too long (maximum is ${lineageMaximum} characters)` }]
 
-/** A pending version, or why the workspace does not take one. */
+/** Returns a pending version. Throws `conflict` if the workspace does not accept it. */
 export function admit(
   workspace: Workspace,
   input: AnnouncedStateVersion,
@@ -100,8 +100,8 @@ function rejectDivergence(next: Pick<StateVersion, "serial" | "lineage" | "md5">
 }
 
 /**
- * Checks that the bytes are those of the announced MD5. Serial and lineage stay as announced when the file says others: migration
- * tools renumber states without rewriting them.
+ * Checks that the bytes have the announced MD5. Serial and lineage stay as announced if the file has others: migration tools renumber
+ * states without rewriting them.
  */
 export function finalize(
   version: StateVersion,
@@ -134,7 +134,7 @@ export function requirePending(version: Pick<StateVersion, "id" | "status">): vo
   if (version.status !== "pending") throw conflict(uploadRefusals[version.status], { subject: version.id })
 }
 
-/** The JSON rendering may arrive after the state itself: clients send both at once. */
+/** Allows finalized versions: clients send the state and its JSON rendering at once, so the rendering can arrive after the state. */
 export function requireNotDiscarded(version: Pick<StateVersion, "id" | "status">): void {
   if (version.status === "discarded" || hasLostBackingData(version.status))
     throw conflict(uploadRefusals[version.status], { subject: version.id })
@@ -164,7 +164,9 @@ const backingDataTransitions: Readonly<
   "permanently-delete": { from: "backing_data_soft_deleted", to: "backing_data_permanently_deleted" },
 }
 
-/** The current state keeps its backing data, and so does what may become it when the lock ends. */
+/**
+ * Changes the backing data of a version. The current version keeps it, and so does a version that may become current when the lock ends.
+ */
 export function changeBackingData(
   version: StateVersion,
   action: BackingDataAction,
@@ -178,7 +180,7 @@ export function changeBackingData(
   return { ...version, status: to }
 }
 
-/** What goes back to an earlier state is a state of its own, later than all others. */
+/** Returns the input of a new version, later than all others, with an earlier state. */
 export function rollbackInput(
   target: StateVersion,
   { newest, newestFinalized }: EarlierVersions,
@@ -190,7 +192,7 @@ export function rollbackInput(
   const serial = Math.max(target.serial, newest?.serial ?? 0, newestFinalized?.serial ?? 0) + 1
   return {
     serial,
-    // Its own once the serial in it has been changed.
+    // Replaced by the MD5 of the new bytes after the serial in them is changed.
     md5: target.md5,
     lineage: target.lineage,
     force: true,
@@ -199,20 +201,23 @@ export function rollbackInput(
   }
 }
 
-/** What a workspace remembers of its current state. Until its resources are counted the number is that of the one before. */
+/**
+ * Returns the members of a workspace that describe its current state. Until the new resources are counted, the workspace keeps the previous
+ * count.
+ */
 export const currentFacts = ({ id, summary }: StateVersion) => ({
   currentStateVersionId: id,
   ...(summary?.resourcesProcessed === true ? { resourceCount: summary.resourceCount } : {}),
 })
 
-/** A run that a state version names must be one of its own workspace. */
+/** Returns the error for a state version that refers to a run of another workspace. */
 export const foreignRun = () =>
   unprocessable("The run does not belong to this workspace.", [
     { field: ["run", "id"], detail: "run must be a run of this workspace" },
   ])
 
 /**
- * Yields a state with another serial. The serial inside the file changes too; otherwise the next apply is refused after it changed the
+ * Yields a state with another serial. The serial inside the file changes too; otherwise the next apply fails after it changed the
  * infrastructure (docs/compatibility.md, "State versions"). `places` are in ascending order.
  */
 export async function* withSerial(
@@ -232,7 +237,7 @@ export async function* withSerial(
         yield text
       }
       from = Math.min(place.end - at, piece.length)
-      // The rest of the number is in the next piece.
+      // The number continues in the next chunk.
       if (place.end > at + piece.length) break
       place = left.next().value
     }
@@ -241,14 +246,14 @@ export async function* withSerial(
   }
 }
 
-// State versions at the end of the lock under which they were made (docs/decisions/state-at-unlock.md).
+// Promotion of state versions when their lock ends (docs/decisions/state-at-unlock.md).
 
 interface UsedRepositories {
   readonly workspaces: WorkspaceRepository
   readonly stateVersions: StateVersionRepository
 }
 
-/** The newest version of the lock becomes current once it is finalized: until the lock ends an intermediate one was not. */
+/** Makes the newest version of the lock current if it is finalized. An intermediate version is not current until then. */
 export async function promote<W extends Workspace>(
   { workspaces }: Pick<UsedRepositories, "workspaces">,
   workspace: W,
@@ -260,7 +265,7 @@ export async function promote<W extends Workspace>(
   return promoted
 }
 
-/** For a lock that ends without asking: whatever has not arrived by now is lost. */
+/** Ends a lock without its holder: discards versions that are still pending, and promotes the newest one. */
 export async function discardAndPromote<W extends Workspace>(stores: UsedRepositories, workspace: W): Promise<W> {
   await stores.stateVersions.discardPending(workspace.id)
   return promote(stores, workspace, await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber))

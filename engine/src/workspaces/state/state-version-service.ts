@@ -76,11 +76,11 @@ interface UsedRepositories {
   readonly users: UserRepository
 }
 
-/** What both services need beside the storage. */
+/** Dependencies of both services, in addition to the storage. */
 export interface StateTools extends ReceivingTools {
   readonly edition: Edition
   readonly signer: Signer
-  /** Asks for states to be read that were not read before their answer. */
+  /** Starts the job that reads states whose contents were not read before the response. */
   readonly wakeReading: () => void
 }
 
@@ -91,8 +91,8 @@ export class StateVersionService implements StateVersions {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, tools: StateTools, caller: Caller) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
+    // Repeatable read suffices. Each transaction changes one workspace. Of two concurrent ones on the same workspace, one is retried
+    // (`WorkspaceRepository.guard`), so neither decides by rows of the workspace that the other changes.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#tools = tools
@@ -279,12 +279,12 @@ export class StateVersionService implements StateVersions {
   }
 }
 
-/** Who makes a state version, and where; refused to whoever may not. */
+/** Function that returns the workspace and the creator of a new state version. It throws if the caller may not create one. */
 type AuthorizeState = (
   stores: Pick<UsedRepositories, "workspaces" | "access" | "agentPools" | "runs">,
 ) => Promise<{ readonly workspace: SituatedWorkspace; readonly by: Actor }>
 
-/** Pending, or finalized with the state that came along. */
+/** Creates a pending version, or a finalized one if the input contains a state. */
 export async function createStateVersion(
   storage: Storage<UsedRepositories>,
   runtime: Runtime,
@@ -292,12 +292,12 @@ export async function createStateVersion(
   input: StateVersionInput,
   authorize: AuthorizeState,
 ): Promise<StateVersionView> {
-  // First, so that nobody makes the server read a state for a workspace they may not write.
+  // Check rights first, so that a client cannot make the server parse a state for a workspace that it may not write.
   await storage.read(authorize)
   rejectFaults(stateVersionFaults(input))
   const { random, clock } = runtime
   const id = newId("sv", random)
-  // What comes along in the request itself is no larger than that may be.
+  // The limit of request bodies bounds what the request itself contains.
   const received = <Found>(document: StateDocument, reading: Reading<Found>, bytes: Uint8Array) =>
     receive(tools, runtime, { versionId: id, document, reading }, inPieces(bytes))
   const state = input.state && (await received("state", readingState, input.state))
@@ -338,7 +338,7 @@ interface Related {
 }
 const nothingRelated: Related = { outputIds: [], hasJsonState: false }
 
-/** An upload address lets whoever has it write the state, so readers are not given one. */
+/** Returns the document of a version. Readers get no upload credentials, because these permit writing the state. */
 function viewOf(
   { organizationId: _organizationId, lockNumber: _lockNumber, ...version }: StateVersion,
   { signer }: StateTools,
@@ -360,7 +360,7 @@ function viewOf(
   }
 }
 
-/** There is no caller: the credential in the address is all there is. */
+/** Uploads and downloads without a caller. The credential in the URL is the only authorization. */
 export class StateTransferService implements StateTransfers {
   readonly limitBytes: number
   readonly #storage: Storage<UsedRepositories>
@@ -368,8 +368,7 @@ export class StateTransferService implements StateTransfers {
   readonly #tools: StateTools
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, tools: StateTools) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
+    // Repeatable read suffices, as for `StateVersionService`.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.limitBytes = tools.limitBytes
@@ -415,7 +414,7 @@ async function uploadDocument(
   if (received.found.contents === undefined) tools.wakeReading()
 }
 
-/** `work` answers whether it has kept what was received; else that goes. */
+/** Runs `work` in a transaction, and abandons the received document unless `work` returns true. */
 async function finish(
   storage: Storage<UsedRepositories>,
   received: Received<unknown>,
@@ -438,7 +437,7 @@ async function finishState(
 ): Promise<boolean> {
   const announced = await found(stores, id)
   const pending = md5 === undefined ? announced : { ...announced, md5 }
-  // The same bytes again are a retry whose first answer was lost.
+  // The same bytes again are a retry of a request whose response was lost.
   if (pending.status === "finalized" && pending.md5 === state.md5) return false
   requirePending(pending)
   const finalized = finalize(pending, state)
@@ -463,7 +462,7 @@ const stateEvent = (
   { id, status }: StateVersion,
 ): Change => ({ kind, workspace, subject: { type: "state-versions", id, status } })
 
-/** Clients that may read outputs see each secret one by one, never in a list. */
+/** Removes the value of a sensitive output. Clients that may read outputs get secrets one at a time, never in a list. */
 const withoutSecret = (output: StateVersionOutput): StateVersionOutput =>
   output.sensitive ? { ...output, value: null } : output
 

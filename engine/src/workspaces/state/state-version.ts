@@ -4,8 +4,8 @@ import type { ResourceCounts, StateOutput, StateResource } from "./state-file.ts
 import type { Actor } from "../workspace/workspace.ts"
 
 /**
- * Pending until its state has arrived; discarded when a newer one or a force-unlock came first, or nothing came in time. What was
- * finalized can lose its backing data, its documents, first so that they can be brought back.
+ * Status of a state version. It is pending until its state is uploaded. It is discarded if a newer version or a force-unlock precedes the
+ * upload, or the upload comes too late. A finalized version can lose its backing data (its documents), first reversibly, then permanently.
  */
 export const stateVersionStatuses = [
   "pending",
@@ -16,7 +16,7 @@ export const stateVersionStatuses = [
 ] as const
 export type StateVersionStatus = (typeof stateVersionStatuses)[number]
 
-/** The documents of a state version; `json-state` is the tool's own rendering for people and programs. */
+/** Documents of a state version. `json-state` is Terraform's JSON rendering. */
 export const stateDocuments = ["state", "json-state"] as const
 export type StateDocument = (typeof stateDocuments)[number]
 
@@ -26,18 +26,20 @@ export interface StateVersion {
   readonly organizationId: OrganizationId
   readonly serial: number
   readonly lineage: string | null
-  /** Of the raw state, lower-case hex. */
+  /** MD5 of the raw state, lower-case hex. */
   readonly md5: string
   readonly status: StateVersionStatus
-  /** Written during a long apply; becomes current when the workspace is unlocked (docs/decisions/state-at-unlock.md). */
+  /**
+   * True if written during a long apply. The version becomes current when the workspace is unlocked (docs/decisions/state-at-unlock.md).
+   */
   readonly intermediate: boolean
-  /** Under which of its workspace's locks it was made. */
+  /** Number of the lock under which the version was made. */
   readonly lockNumber: number
-  /** No two versions of a workspace share it: their order is that of their creation, on whichever replica. */
+  /** Unique within the workspace, so that versions sort by creation, also across replicas. */
   readonly createdAt: Instant
   readonly createdBy: Actor | null
   readonly runId: RunId | null
-  /** What the state says about itself; null until it has arrived. */
+  /** Metadata read from the state. Null until it is uploaded. */
   readonly summary: StateSummary | null
   readonly vcsCommitSha: string | null
   readonly vcsCommitUrl: string | null
@@ -47,10 +49,13 @@ export interface StateSummary {
   readonly size: number
   readonly formatVersion: number
   readonly terraformVersion: string | null
-  /** False until what follows has been read, and with it the outputs; of a small state that is never seen. */
+  /**
+   * False until the following members and the outputs are read. Small states are read before the response, so clients never see false for
+   * them.
+   */
   readonly resourcesProcessed: boolean
   readonly resourceCount: number
-  /** Of a large state only the first (`resourcesListedMaximum`). */
+  /** A large state lists only the first ones (`resourcesListedMaximum`). */
   readonly resources: readonly StateResource[]
   readonly modules: ResourceCounts
   readonly providers: ResourceCounts
@@ -60,13 +65,16 @@ export interface StateVersionOutput extends StateOutput {
   readonly id: string
 }
 
-/** What a caller is shown. */
+/** State version as callers get it. */
 export interface StateVersionView extends Omit<StateVersion, "organizationId" | "lockNumber"> {
   readonly outputIds: readonly string[]
   readonly hasJsonState: boolean
-  /** While pending: the credentials that the upload addresses carry. */
+  /** Credentials in the upload URLs, by document. Null unless the version is pending. */
   readonly uploads: Readonly<Record<StateDocument, string>> | null
-  /** Once it is there: those that the download addresses carry, good for an hour. Null, too, in what comes along with a workspace. */
+  /**
+   * Credentials in the download URLs, by document, valid for an hour. Null until the document exists, and in versions that are included
+   * with a workspace.
+   */
   readonly downloads: Readonly<Record<StateDocument, string | null>> | null
 }
 
@@ -77,7 +85,7 @@ export interface StateVersionInput {
   readonly force: boolean
   readonly intermediate: boolean
   readonly runId: string | null
-  /** Absent in two-step creation: the bytes follow as an upload. */
+  /** Null in two-step creation, where the bytes are uploaded separately. */
   readonly state: Uint8Array | null
   readonly jsonState: Uint8Array | null
 }

@@ -1,5 +1,5 @@
-// What the current state of a workspace manages, one by one. Most are never asked for, so that a state is read for it when
-// somebody does, once, and what has become of each since the last time is stored.
+// Lists the resources of a workspace's current state. Most lists are never requested. So the first request after a change of the state
+// reads it, and the differences from the last listing are stored.
 import { newId } from "../../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf } from "../../core/page.ts"
 import { oneAtATime } from "../../core/chunks.ts"
@@ -26,10 +26,10 @@ interface ListingTools {
   readonly signer: Signer
 }
 
-/** In one transaction. */
+/** Limit of resources per transaction. */
 const resourcesPerWrite = 200
 
-/** `find` authorizes. */
+/** Lists the resources of a workspace. `find` returns the workspace and checks the caller's rights. */
 export async function listResources<S extends UsedRepositories>(
   storage: Storage<S>,
   tools: ListingTools,

@@ -2,38 +2,38 @@ import type { Id, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import type { Page, PageRequest } from "../../core/page.ts"
 import type { Instant } from "../../core/time.ts"
 
-/** One instance of something that the current state of a workspace manages. */
+/** Resource instance that the current state of a workspace manages. */
 export interface WorkspaceResource {
   readonly id: string
-  /** `network.null_resource.web["a"]`; in the store `module.network.null_resource.web["a"]` */
+  /** `network.null_resource.web["a"]`; in the database `module.network.null_resource.web["a"]` */
   readonly address: string
   readonly name: string
-  /** `root` for the outermost; in the store `module.network` */
+  /** `root` for the root module; in the database `module.network` */
   readonly module: string
   /** `hashicorp/null` */
   readonly provider: string
   /** `null_resource` */
   readonly providerType: string
-  /** Which one of those of this name, where there are several. */
+  /** Index of the instance if the resource has `count` or `for_each`. */
   readonly nameIndex: string | null
   readonly createdAt: Instant
   readonly updatedAt: Instant
-  /** With which it has become what it is. */
+  /** State version in which the instance last changed. */
   readonly stateVersionId: StateVersionId
 }
 
-/** What a state says of it. */
+/** Resource instance as read from a state. */
 export interface FoundResource extends Pick<
   WorkspaceResource,
   "address" | "name" | "module" | "provider" | "providerType" | "nameIndex"
 > {
-  /** Tells whether it has changed, and nothing else. */
+  /** Digest of the instance, for comparison only. */
   readonly digest: string
 }
 
 const moduleStep = /module\.([^.[]+(?:\[(?:"(?:[^"\\]|\\.)*"|\d+)\])?)(\.|$)/y
 
-/** Returns module and address as HCP Terraform shows them: the names of modules, without the keyword. */
+/** Returns module and address as HCP Terraform shows them: the names of modules without the keyword `module`. */
 export function withModuleNames<R extends Pick<WorkspaceResource, "module" | "address">>(resource: R): R {
   const { module, address } = resource
   let at = 0
@@ -41,7 +41,7 @@ export function withModuleNames<R extends Pick<WorkspaceResource, "module" | "ad
   while (at < module.length) {
     moduleStep.lastIndex = at
     const step = moduleStep.exec(module)
-    // No path of modules: shown as it is.
+    // Not a module path: shown unchanged.
     if (step === null) return resource
     names.push(step[1] ?? "")
     at = moduleStep.lastIndex
@@ -54,7 +54,7 @@ export function withModuleNames<R extends Pick<WorkspaceResource, "module" | "ad
   }
 }
 
-/** By address, of what is managed; data sources are not. */
+/** Managed resources by address, without data sources. */
 export type FoundResources = ReadonlyMap<string, FoundResource>
 
 export type WorkspaceResourceId = Id<"wsr">
@@ -65,14 +65,14 @@ export interface KnownResource {
   readonly digest: string
 }
 
-/** Resources of workspaces as of the version that each was last listed from. */
+/** Resources of workspaces as of the state version that they were last listed from. */
 export interface WorkspaceResourceRepository {
-  /** Undefined while nobody has listed them. */
+  /** Returns undefined if the resources were never listed. */
   listedFrom(workspaceId: WorkspaceId): Promise<StateVersionId | undefined>
   known(workspaceId: WorkspaceId): Promise<readonly KnownResource[]>
-  /** In the order of their addresses. */
+  /** Lists resources by address. */
   list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<WorkspaceResource>>
-  /** New, or another one now at the address where one was. */
+  /** Writes a new resource, or replaces the one at its address. */
   put(
     workspaceId: WorkspaceId,
     resource: FoundResource & { readonly id: WorkspaceResourceId },
