@@ -40,7 +40,7 @@ interface UsedRepositories {
   readonly workspaces: WorkspaceRepository
 }
 
-/** Members see the pools, so that they can choose one; managing them takes a right of its own. */
+/** Members of the organization can see its pools, so that they can choose one. Managing pools needs a separate permission. */
 export class AgentPoolService implements AgentPools {
   readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
@@ -93,7 +93,7 @@ export class AgentPoolService implements AgentPools {
   }
 
   update(id: string, patch: Partial<AgentPoolInput>): Promise<AgentPoolView> {
-    // One row is written, whose name is unique by constraint; the workspaces of the pool are only shown.
+    // Repeatable read suffices: one row is written, whose name is unique by constraint. The workspaces of the pool are only returned.
     return this.#storage.transact(async (stores) => {
       const { pool, organization } = await this.#authorized(stores, id, "canUpdateAgentPools")
       const present = (await stores.agentPools.scopesOf([id])).get(id) ?? noScope
@@ -114,12 +114,12 @@ export class AgentPoolService implements AgentPools {
       await this.#authorized(stores, id, "canUpdateAgentPools")
       rejectUsedPool(id, await stores.agentPools.usesOf(id))
       await stores.agentPools.remove(id)
-      // Its agents' tokens went with it.
+      // The tokens of its agents were deleted with it.
       await stores.identity.bumpCacheVersion()
     })
   }
 
-  /** The lists that the document has, with what the caller does not see of the present ones. */
+  /** Returns the lists of the input. Ids of the present lists that the caller cannot see are kept. */
   async #checkedScope(
     stores: UsedRepositories,
     organizationId: OrganizationId,
@@ -175,7 +175,7 @@ export class AgentPoolService implements AgentPools {
   }
 }
 
-/** Each with those of its workspaces that the caller sees. */
+/** Returns pools with those of their workspaces that the caller can see. */
 export async function viewAgentPools(
   stores: Pick<UsedRepositories, "access" | "agentPools" | "projects" | "workspaces">,
   caller: Caller,
@@ -203,7 +203,7 @@ export async function viewAgentPools(
 
 const noScope: AgentPoolScope = { allowedWorkspaceIds: [], allowedProjectIds: [], excludedWorkspaceIds: [] }
 
-/** The ids among these of workspaces and projects of the organization that the caller sees. */
+/** Returns those of the ids that are workspaces and projects of the organization and that the caller can see. */
 async function seenOf(
   stores: Pick<UsedRepositories, "access" | "projects" | "workspaces">,
   caller: Caller,

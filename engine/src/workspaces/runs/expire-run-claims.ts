@@ -1,4 +1,4 @@
-// Runs whose executor is not heard of any more: what has not begun waits for another one, what has begun has failed.
+// Handles runs whose executor is silent. A run that has not begun waits for another executor; one that has begun fails.
 import type { Held } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
@@ -24,10 +24,9 @@ interface UsedRepositories {
   readonly stateVersions: StateVersionRepository
 }
 
-/** The name of the job. */
 export const endRunClaimsJob = { name: "run-claims", everyMs: 15 * secondMs, timeoutMs: minuteMs } as const
 
-/** In one run of the job; the rest waits for the next. */
+/** Limit of claims per run of the job. The next run continues. */
 const claimsMaximum = 1_000
 
 export async function endRunClaims(
@@ -47,11 +46,11 @@ export async function endRunClaims(
     const now = clock.now()
     const ended = await storage.transact(async (stores) => {
       const run = await stores.runs.find(id)
-      // It may have been heard of in the meantime.
+      // The executor may have called since the read.
       if (run === undefined || run.claim === null || run.finishedAt !== null) return undefined
       const { name, leaseMs, expiresAt } = run.claim
       if (isClaimAhead(run.claim, now)) {
-        // The executor may be alive, and has one lease to show it.
+        // The executor may be alive. It gets one more lease to show it.
         await stores.runs.save({ ...run, claim: { ...run.claim, expiresAt: now + leaseMs } })
         return { name, becomes: run.status, aheadUntil: expiresAt }
       }

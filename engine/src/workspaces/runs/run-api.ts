@@ -3,43 +3,43 @@ import type { RunCapacity, RunComment, RunInput, RunStep, RunView } from "./run.
 import type { OrganizationRunQuery, RunQuery } from "./run-repository.ts"
 import type { WorkspaceRef } from "../workspace/workspace.ts"
 
-/** Runs as records: whoever executes them moves them along with `advance`. */
+/** Operations on runs. Runs are records: executors move them on with `advance`. */
 export interface Runs {
   create(ref: WorkspaceRef, input: RunInput): Promise<RunView>
   get(id: string): Promise<RunView>
   getByPlan(planId: string): Promise<RunView>
   getByApply(applyId: string): Promise<RunView>
   /**
-   * The tool's rendering of a plan, which holds secrets as states do: for administrators of the workspace, and not for the
-   * organization's token. Undefined until the plan has ended; not found where its executor handed none in.
+   * Returns Terraform's JSON rendering of a plan. It can contain secrets, as states can. So only administrators of the workspace can read
+   * it, and the organization's token cannot. Returns undefined until the plan has ended. Throws `not-found` if the executor uploaded none.
    */
   planJson(planId: string): Promise<Uint8Array | undefined>
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>>
-  /** Of every workspace that the caller sees. */
+  /** Lists runs of every workspace that the caller can see. */
   listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>>
-  /** Those that are at work or wait for an executor, the longest waiting first; of every workspace that the caller sees. */
+  /** Lists runs that are being executed or wait for an executor, the longest waiting first, of every workspace that the caller can see. */
   queue(organization: string, page: PageRequest): Promise<Page<RunView>>
-  /** Of the same runs. */
+  /** Counts the runs that `queue` lists. */
   capacity(organization: string): Promise<RunCapacity>
-  /** These four are refused with `conflict` in a status that does not allow them; a comment is kept with the run. */
+  /** These four methods throw `conflict` in a status that does not allow them. A comment is stored with the run. */
   apply(id: string, comment?: string): Promise<void>
   discard(id: string, comment?: string): Promise<void>
   /**
-   * One that is at work at a living executor goes on until that has stopped and says so, or has been silent for its lease, and
-   * keeps the workspace's lock until then; any other ends at once.
+   * Cancels a run. If a live executor is executing it, the run continues and keeps the workspace's lock. It ends when the executor reports
+   * that it has stopped, or is silent for its lease. Any other run ends at once.
    */
   cancel(id: string, comment?: string): Promise<void>
-  /** One at work at a living executor only a minute after it was canceled. */
+  /** Cancels a run without waiting for its executor. If a live executor is executing it, this is possible one minute after `cancel`. */
   forceCancel(id: string, comment?: string): Promise<void>
   /**
-   * Discards or cancels the runs that keep a pending run waiting, so that it is next. Refused with `forbidden` for a run that is
-   * not pending or waits for none, and with `conflict` where a holder other than a run has the lock.
+   * Discards or cancels the runs that block a pending run, so that it is next. Throws `forbidden` if the run is not pending or not blocked,
+   * and `conflict` if a holder other than a run has the lock.
    */
   forceExecute(id: string): Promise<void>
   addComment(id: string, body: string): Promise<RunComment>
-  /** Oldest first. */
+  /** Lists the oldest first. */
   comments(id: string, page: PageRequest): Promise<Page<RunComment>>
   comment(id: string): Promise<RunComment>
-  /** To a status that can follow the present one, else `conflict`; takes and releases the workspace's lock as it goes. */
+  /** Moves the run to another status. Throws `conflict` if it cannot follow the present one. Locks and unlocks the workspace as needed. */
   advance(id: string, step: RunStep): Promise<RunView>
 }

@@ -70,7 +70,7 @@ interface UsedRepositories {
   readonly workspaces: WorkspaceRepository
 }
 
-/** What tells whose a claim is. */
+/** Repositories that are needed to check who holds a claim. */
 type ClaimRepositories = Pick<UsedRepositories, "access" | "agentPools" | "runs" | "workspaces">
 
 export interface ClaimTools {
@@ -80,9 +80,9 @@ export interface ClaimTools {
   readonly timers: Timers
 }
 
-/** While an executor waits: how often it is looked whether a run has come, to whichever server. */
+/** Interval at which a waiting request checks for a claimable run. Runs can be queued by any server. */
 const lookMs = 500
-/** Runs are looked at in the order in which they wait; what the caller may not execute is passed over. */
+/** Limit of waiting runs to check, the longest waiting first. Runs that the caller may not execute are skipped. */
 const candidatesMaximum = 200
 
 export class RunClaimService implements RunClaims {
@@ -92,9 +92,9 @@ export class RunClaimService implements RunClaims {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, tools: ClaimTools, caller: Caller) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
-    // An executor that claims a run writes its row, so that of two one gets it.
+    // Repeatable read suffices. Each transaction changes one workspace. Of two concurrent ones on the same workspace, one is retried
+    // (`WorkspaceRepository.guard`), so neither decides by rows of the workspace that the other changes.
+    // A claim writes the row of the run, so only one of several executors gets it.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#tools = tools
@@ -106,7 +106,7 @@ export class RunClaimService implements RunClaims {
     rejectFaults(claimFaults(input))
     for (let waitedMs = 0; ; waitedMs += lookMs) {
       const waits = await this.#storage.read((stores) => this.#next(stores, scope))
-      // Looked for again in the transaction: of several executors that see the same run one gets it.
+      // The transaction searches again: if several executors see the same run, one of them gets it.
       const claimed = waits && (await this.#take(target, input))
       if (claimed !== undefined || waitedMs >= input.waitMs) return claimed
       await this.#pause(Math.min(lookMs, input.waitMs - waitedMs))
@@ -133,7 +133,7 @@ export class RunClaimService implements RunClaims {
       requireLive(run, claim, now)
       const renewedRun = renewed(run, claim, now)
       const after = await carryOut(stores, renewedRun, workspace, step, now)
-      // The step may have ended the claim; its answer still shows it.
+      // The step may have ended the claim. The response still contains it.
       return viewClaim(after, workspace, renewedRun.claim)
     })
   }
@@ -168,7 +168,7 @@ export class RunClaimService implements RunClaims {
     requireDocument(document, bytes)
     const chunks = this.#tools.archive.pack(run.id, document, bytes)
     await this.#alive(id, async ({ runRecords }, { run: present }) => {
-      // What somebody has confirmed must be what is applied.
+      // The plan that was confirmed must be the one that is applied.
       requireUnended(present, "plan")
       await runRecords.saveDocument(present.id, document, chunks)
     })
@@ -226,7 +226,7 @@ export class RunClaimService implements RunClaims {
     )
   }
 
-  /** Secrets are for work that goes on, and for who does it. */
+  /** Throws unless the claim is live and the run is unfinished. Secrets are only returned to the executor of such a run. */
   async #working(stores: ClaimRepositories, id: string): Promise<Claimed> {
     const claimed = await this.#claimed(stores, id)
     const { run, claim } = claimed
@@ -235,7 +235,7 @@ export class RunClaimService implements RunClaims {
     return claimed
   }
 
-  /** Who looks, and what they may find. */
+  /** Returns the scope of the search for a run. Throws if the caller may not claim runs of the target. */
   async #scope(stores: UsedRepositories, target: ClaimTarget): Promise<ClaimScope> {
     const caller = this.#caller
     switch (target.kind) {
@@ -255,7 +255,10 @@ export class RunClaimService implements RunClaims {
     }
   }
 
-  /** Whoever manages pools could give themselves an agent's token; what they may apply they execute without. */
+  /**
+   * Callers that manage agent pools could create an agent token for themselves. So they may claim, without one, the runs of the pool that
+   * they may apply.
+   */
   async #scopeOfPool({ agentPools }: UsedRepositories, id: string): Promise<ClaimScope> {
     const caller = this.#caller
     const pool = await agentPools.find(id)
@@ -310,13 +313,13 @@ export class RunClaimService implements RunClaims {
       const status = claimedStatus(run.status)
       if (status !== run.status)
         return viewClaim(await carryOut(stores, claimed, workspace, { status, hasChanges: null }, now), workspace)
-      // Another executor gave it back, or was lost, before it had begun.
+      // Another executor released the run, or was lost, before it began.
       await stores.runs.save(claimed)
       return viewClaim(claimed, workspace)
     })
   }
 
-  /** Each call of a live executor renews its lease. */
+  /** Renews the lease and runs `work`. Each call of a live executor renews its lease. */
   #alive<T>(id: string, work: (stores: UsedRepositories, claimed: Claimed) => Promise<T>): Promise<T> {
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
@@ -328,7 +331,7 @@ export class RunClaimService implements RunClaims {
     })
   }
 
-  /** Not found for everybody but the executor that made the claim, and for that one too once it may no longer execute. */
+  /** Throws `not-found` unless the caller is the executor that made the claim and may still execute the run. */
   async #claimed(stores: ClaimRepositories, id: string): Promise<Claimed> {
     const run = await stores.runs.findByClaim(id)
     const claim = run?.claim ?? null
@@ -373,7 +376,7 @@ function executorOf(caller: Caller): RunExecutor {
 
 const isSame = (one: RunExecutor, other: RunExecutor): boolean => one.kind === other.kind && one.id === other.id
 
-/** The pool of the workspace, as long as its scope has the workspace. */
+/** Returns whether the pool executes the workspace and the pool's scope includes it. */
 async function executes(
   { agentPools }: Pick<UsedRepositories, "agentPools">,
   agentPoolId: string,
@@ -386,7 +389,7 @@ async function executes(
 
 const neededFor = ({ planOnly }: Run): WorkspacePermission => (planOnly ? "canQueueRun" : "canQueueApply")
 
-/** The step that was taken last, and what followed from it by itself, stand at one instant. */
+/** Returns whether the step was already reported. A reported step and the status that followed automatically have the same timestamp. */
 function wasReported({ status, statusTimestamps: reached }: Run, step: RunStep): boolean {
   return status === step.status || (reached[step.status] !== undefined && reached[step.status] === reached[status])
 }
@@ -395,7 +398,7 @@ function viewClaim(run: Run, workspace: SituatedWorkspace, claim = run.claim): R
   if (claim === null) throw notFound(run.id)
   const { id, name, claimedAt, expiresAt } = claim
   const { organization, engineVersion } = workspace
-  // Executors join it to the place where they unpack, and some would take a leading slash for the root of the machine.
+  // Executors append it to the directory where they unpack. Some would treat a leading slash as the root of the file system.
   const workingDirectory = workspace.workingDirectory?.replace(/^\/+/, "") || null
   return {
     id,

@@ -8,18 +8,18 @@ import type { RunDocument, RunStage } from "./run-repository.ts"
 import { isApplyStatus, isAtWork, isConfirmable, isFinal, isUntouched } from "./run-status.ts"
 import type { Run, RunClaim, RunStep, RunView } from "./run.ts"
 
-/** Where an executor looks for a run. */
+/** Target of an executor's search for a run. */
 export type ClaimTarget =
   | { readonly kind: "organization"; readonly name: string }
   | { readonly kind: "workspace"; readonly ref: WorkspaceRef }
   | { readonly kind: "agent-pool"; readonly id: string }
 
 export interface ClaimInput {
-  /** As it stands beside the run. */
+  /** Name of the executor. Documents of the run contain it. */
   readonly name: string
-  /** How long it may be silent, in milliseconds. */
+  /** Time in milliseconds after which a silent executor loses the run. */
   readonly leaseMs: number
-  /** How long to wait for a run to come, in milliseconds. */
+  /** Time to wait for a run, in milliseconds. */
   readonly waitMs: number
 }
 
@@ -32,53 +32,55 @@ export interface RunClaimView {
   readonly workspace: ExecutedWorkspace
 }
 
-/** What an executor needs to know of a workspace that it may not be able to read. */
+/** Members of a workspace that its executor needs, also if it may not read the workspace. */
 export interface ExecutedWorkspace {
   readonly name: string
   readonly organizationName: string
-  /** Null for the root of the configuration. */
+  /** Null means the root of the configuration. */
   readonly workingDirectory: string | null
-  /** Or a constraint; a run may have its own. */
+  /** Version or constraint. The run's own version takes precedence. */
   readonly engineVersion: string
 }
 
-/** A variable as a run needs it: with its value, whether or not that may be read by people. */
+/** Variable with its value, also if it is sensitive. */
 export type ExecutionVariable = Pick<Variable, "key" | "value" | "category" | "hcl" | "sensitive">
 
 /**
- * Runs as executors see them. A claim belongs to one executor, and each of these calls is a sign of its life; whoever is
- * silent for the length of the lease has lost the run. Users and teams claim runs of the execution mode `remote` that they
- * may apply, agents those of their pool.
+ * Operations of executors. A claim belongs to one executor, and each call renews its lease. An executor that is silent for the length of
+ * the lease loses the run. Users and teams claim runs of the execution mode `remote` that they may apply; agents claim runs of their pool.
  */
 export interface RunClaims {
-  /** The run that has waited longest of those that could begin now; undefined where there is none. */
+  /** Claims the longest waiting run that can begin now. Returns undefined if there is none. */
   claim(target: ClaimTarget, input: ClaimInput): Promise<RunClaimView | undefined>
   get(id: string): Promise<RunClaimView>
   heartbeat(id: string): Promise<RunClaimView>
-  /** To a status that can follow the present one, else `conflict`; the step that was reported last may come again. */
+  /** Moves the run to another status. Throws `conflict` if it cannot follow the present one. The last report can be repeated. */
   report(id: string, step: RunStep): Promise<RunClaimView>
-  /** Gives back a run whose plan or apply has not begun, or that waits for somebody's word; else `conflict`. */
+  /** Releases a run whose plan or apply has not begun, or that waits for confirmation. Otherwise throws `conflict`. */
   release(id: string): Promise<void>
   /**
-   * Bytes of the log from `offset` on; those that are there already must be the same. Answers how long the log is then.
-   * Refused with `conflict` beyond its end, and once the plan or the apply has ended.
+   * Appends to the log at `offset`. Bytes that are already in the log must be equal. Returns the new length of the log. Throws `conflict`
+   * if `offset` is beyond its end, and after the plan or the apply has ended.
    */
   appendLog(id: string, stage: RunStage, offset: number, bytes: Uint8Array): Promise<number>
   saveDocument(id: string, document: RunDocument, bytes: Uint8Array): Promise<void>
   document(id: string, document: RunDocument): Promise<Uint8Array>
-  /** Of the workspace; the run's own, which count before them, stand in the run. */
+  /** Returns the variables of the workspace. The run's own variables are in the run and take precedence. */
   variables(id: string): Promise<readonly ExecutionVariable[]>
-  /** The archive of the run's configuration; not found where it has none, or one that is kept elsewhere. */
+  /** Returns the archive of the run's configuration. Throws `not-found` if the run has none, or one that is stored elsewhere. */
   configuration(id: string): Promise<Uint8Array>
-  /** The current state of the workspace, as its bytes were given; not found while it has none. */
+  /** Returns the current state of the workspace, as it was uploaded. Throws `not-found` if there is none. */
   state(id: string): Promise<AsyncIterable<Uint8Array>>
-  /** A state that the apply has made, in the name of the run, whatever run `input` names; `conflict` unless it is `applying`. */
+  /**
+   * Creates a state version of the apply. It belongs to this run, whatever run `input` contains. Throws `conflict` unless the run is
+   * `applying`.
+   */
   createState(id: string, input: StateVersionInput): Promise<StateVersionView>
 }
 
 export const defaultLeaseMs = minuteMs
 const leaseBoundsMs = { least: 10 * secondMs, most: 10 * minuteMs }
-/** Shorter than proxies and clients wait for an answer. */
+/** Shorter than the timeouts of proxies and clients. */
 const waitMaximumMs = 30 * secondMs
 const nameMaximum = 255
 
@@ -96,35 +98,35 @@ export function claimFaults({ name, leaseMs, waitMs }: ClaimInput): Fault[] {
   return faults
 }
 
-/** One more lease from now on. */
+/** Returns the run with a lease that begins now. */
 export const renewed = (run: Run, claim: RunClaim, now: Instant): Run =>
   isFinal(run.status) ? run : { ...run, claim: { ...claim, expiresAt: now + claim.leaseMs } }
 
-/** Servers of one store may keep each other's claims. */
+/** Tolerated difference between the clocks of servers on one database, which renew and expire each other's claims. */
 const claimToleranceMs = minuteMs
 
-/** The longest that a claim lasts without a sign of life; one that ends later was taken by a clock that was ahead. */
+/** Longest time until a claim expires. A claim that expires later was made by a server whose clock was ahead. */
 export const longestClaimMs = leaseBoundsMs.most + claimToleranceMs
 
-/** A lease that ends later than one which begins now: the clock that it was taken by was ahead. */
+/** Returns whether the claim expires later than a lease that begins now. The clock of the server that made it was ahead. */
 export const isClaimAhead = ({ expiresAt, leaseMs }: RunClaim, now: Instant): boolean =>
   isAhead(expiresAt, now + leaseMs, claimToleranceMs)
 
-/** Whoever was silent too long no longer knows what has become of the run. */
+/** Throws `conflict` if the lease has expired. The executor then no longer knows the status of the run. */
 export function requireLive({ id, status }: Run, claim: RunClaim, now: Instant): void {
   if (!isFinal(status) && claim.expiresAt <= now)
     throw conflict("The claim has ended: its executor was silent for longer than its lease.", { subject: id })
 }
 
-/** An executor that is alive is in the middle of something, and alone knows when it has stopped. */
+/** Returns whether a live executor is executing a stage of the run. Only the executor knows when it has stopped. */
 export const isExecuting = ({ status, claim }: Run, now: Instant): boolean =>
   claim !== null && claim.expiresAt > now && isAtWork(status)
 
-/** As long as an executor has to stop what it is at, before that can be ended without it. */
+/** Time for an executor to stop. Then the run can be canceled by force. */
 const forceCancelAfterMs = minuteMs
 export const forceCancelAvailableAt = (cancelRequestedAt: Instant): Instant => cancelRequestedAt + forceCancelAfterMs
 
-/** Without its executor a run is ended only once that has had its time to stop: what it does meanwhile needs the lock. */
+/** Throws `conflict` unless the executor has had time to stop. Until then its work needs the lock of the workspace. */
 export function requireForceCancel(run: Run, now: Instant): void {
   if (!isExecuting(run, now)) return
   const { id: subject, claim, cancelRequestedAt } = run
@@ -137,20 +139,20 @@ export function requireForceCancel(run: Run, now: Instant): void {
     })
 }
 
-/** Another executor can take it over without harm, or there is nothing an executor could do now. */
+/** Returns whether another executor can take over safely, or the run has no work for an executor now. */
 export const canBeGivenBack = ({ status }: Run): boolean =>
   isUntouched(status) || isConfirmable(status) || status === "policy_override"
 
-/** Which half of the run is at work. */
+/** Returns the stage that the run is in. */
 export const stageOf = ({ status }: Run): RunStage => (isApplyStatus(status) ? "apply" : "plan")
 
-/** One piece of a log that comes at once. */
+/** Limit of one request that appends to a log. */
 export const logPieceMaximum = 512 * 1024
-/** Of a whole log: enough for the debug output of long applies. */
+/** Limit of a whole log. It suffices for the debug output of long applies. */
 const logMaximum = 64 * 1024 * 1024
 export const documentMaximum = 32 * 1024 * 1024
 
-/** What is new of a piece that begins at `offset` of a log of `size` bytes. */
+/** Returns the bytes that are not in the log yet. The log has `size` bytes; `bytes` begins at `offset`. */
 export function newPart(bytes: Uint8Array, offset: number, size: number): Uint8Array {
   if (offset > size) throw conflict(`The log has ${size} bytes; what begins at ${offset} would leave a gap.`)
   if (offset + bytes.length > logMaximum)
@@ -169,7 +171,7 @@ export function requirePiece(offset: number, bytes: Uint8Array): void {
 export const pieceTooLarge = () =>
   new EngineError("too-large", `A piece of a log is larger than ${logPieceMaximum} bytes.`)
 
-/** A log belongs to what is going on, and nothing follows what the plan or the apply has said at its end. */
+/** Throws `conflict` unless the stage can still write its log: an apply must have begun, and neither stage can write after its end. */
 export function requireUnended(run: Run, stage: RunStage): void {
   if (stage === "apply" && stageOf(run) === "plan") throw conflict("The apply has not begun.", { subject: run.id })
   const { statusTimestamps: reached } = run
@@ -186,7 +188,7 @@ export function requireDocument(document: RunDocument, bytes: Uint8Array): void 
   if (bytes.length > documentMaximum) throw documentTooLarge(document)
   if (document !== "json-output") return
   try {
-    // Makes no values of it: nothing in it is read here.
+    // Checks only the syntax, and builds no values: the server reads none of them.
     const reader = jsonDocumentReader()
     reader.write(bytes)
     reader.end()

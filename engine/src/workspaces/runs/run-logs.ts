@@ -1,4 +1,4 @@
-// The address of a log is its own credential, because clients read it without a token. Clients poll while the log grows: one character
+// The URL of a log contains its own credential, because clients read it without a token. Clients poll while the log grows. One character
 // marks its beginning, one its end, and offsets count both (docs/compatibility.md, "Runs").
 import { notFound } from "../../core/errors.ts"
 import { grantFor, isGranted } from "../../core/grants.ts"
@@ -9,27 +9,27 @@ import { hourMs } from "../../core/time.ts"
 import type { RunRecordRepository, RunRepository } from "./run-repository.ts"
 import { applyStatus, hasEnded, planStatus } from "./run-status.ts"
 
-/** As long as an upload address: whoever follows a run asks for its address once. */
+/** Equal to the lifetime of upload URLs: clients that follow a run request the URL once. */
 export const logGrantMs = 25 * hourMs
 
-/** What one answer holds at most. */
+/** Limit of one response. */
 const sliceMaximum = 1024 * 1024
 const startOfText = 0x02
 const endOfText = 0x03
 
 export interface LogSlice {
-  /** Of a plan or an apply. */
+  /** Id of a plan or an apply. */
   readonly id: string
   readonly credential: string
-  /** In bytes, the mark of the beginning among them. */
+  /** Offset in bytes, including the start mark. */
   readonly offset: number
   readonly limit: number
 }
 
 export interface RunLogs {
-  /** The credential of a plan's or an apply's log, for whoever was shown that. */
+  /** Returns a credential for the log of a plan or an apply. Return it only to callers that may read the plan or the apply. */
   grant(id: string): string
-  /** Nothing where the log has not got so far. */
+  /** Returns no bytes if `offset` is beyond the present end of the log. */
   read(slice: LogSlice): Promise<Uint8Array>
 }
 

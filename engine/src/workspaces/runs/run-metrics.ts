@@ -6,7 +6,10 @@ export const measuredRunsMaximum = 30
 
 type MeasuredRun = Pick<Run, "status" | "planDurationMs" | "applyDurationMs" | "policyFailed">
 
-/** `runs`: newest first, all of them errored or applied. Null before the first, and for what none of them did. */
+/**
+ * Computes the metrics. `runs` are sorted newest first, and all errored or applied. Members are null if there are no runs, or none has the
+ * value.
+ */
 export function runMetrics(runs: readonly MeasuredRun[]): RunMetrics {
   const measured = runs.slice(0, measuredRunsMaximum)
   if (measured.length === 0) return noMetrics
@@ -27,7 +30,7 @@ const noMetrics: RunMetrics = {
   runsCount: null,
 }
 
-/** Whole milliseconds over the runs that have the duration. */
+/** Returns the average in whole milliseconds over the runs that have the duration. */
 function average(durations: readonly (number | null)[]): number | null {
   const known = durations.filter((duration) => duration !== null)
   if (known.length === 0) return null

@@ -1,5 +1,5 @@
-// How a run moves: the step and all that follows from it, in one transaction: what is decided by itself, the lock, states,
-// the current configuration, metrics.
+// Changes of a run's status. One transaction writes the step with all its consequences: automatic decisions, lock, state versions, current
+// configuration and metrics.
 import { conflict } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import type { Change, EventRepository } from "../../events/feed/event.ts"
@@ -42,7 +42,7 @@ interface UsedRepositories {
 
 const lockReason = "Locked by a run"
 
-/** Each step is written down, and one that is decided by itself follows at the same instant. */
+/** Writes a step and its consequences. A step that is decided automatically follows at the same instant. */
 export async function carryOut(
   stores: UsedRepositories,
   before: Run,
@@ -77,17 +77,17 @@ export async function carryOut(
   return run
 }
 
-/** A saved plan waits without an executor: once it is confirmed, another one claims it at once. */
+/** Removes the claim of a saved plan, so that another executor can claim it as soon as it is confirmed. */
 const withoutSettledClaim = (run: Run): Run => (run.status === "planned_and_saved" ? { ...run, claim: null } : run)
 
-/** The states that the destroying itself has left are no sign of life. */
+/** Returns the members of a workspace after a destroy run. State versions of that run do not count as activity. */
 function afterAutoDestroy({ status }: Run, workspace: SituatedWorkspace): Partial<Workspace> {
   const becomes: AutoDestroyStatus = status === "applied" || status === "planned_and_finished" ? "destroyed" : "failed"
   const settled = becomes === "destroyed" ? { autoDestroySettledAt: lastActivity(workspace) } : {}
   return { autoDestroyStatus: becomes, ...settled }
 }
 
-/** A saved plan says what to do to the state it was made from. */
+/** Throws `conflict` if the state changed after a saved plan was made: the plan applies only to that state. */
 function requireFreshPlan(run: Run, { status }: RunStep, { id, latestChangeAt }: SituatedWorkspace): void {
   const planned = run.statusTimestamps.planning
   if (run.status === "planned_and_saved" && status === "confirmed" && planned !== undefined && latestChangeAt > planned)
@@ -95,7 +95,7 @@ function requireFreshPlan(run: Run, { status }: RunStep, { id, latestChangeAt }:
 }
 
 async function recordEnd(stores: UsedRepositories, run: Run): Promise<void> {
-  // Read again: the states of the lock that has just ended may have changed it.
+  // Read again: state versions of the released lock may have changed it.
   const workspace = await stores.workspaces.find({ id: run.workspaceId })
   if (workspace === undefined) return
   const metrics = isMeasured(run.status)
@@ -109,7 +109,7 @@ async function recordEnd(stores: UsedRepositories, run: Run): Promise<void> {
     ...workspace,
     metrics,
     ...(run.source === lifecycleSource ? afterAutoDestroy(run, workspace) : {}),
-    // A provisional configuration counts once it has been applied.
+    // A provisional configuration becomes current once it has been applied.
     ...(configuration?.provisional === true ? { currentConfigurationVersionId: configuration.id } : {}),
   })
 }

@@ -1,4 +1,4 @@
-// How runs come to be: asked for, or following from a configuration that has arrived.
+// Creation of runs: on request, or after the upload of a configuration.
 import { unprocessable } from "../../core/errors.ts"
 import { newId, type RunId } from "../../core/ids.ts"
 import type { RandomSource } from "../../core/random.ts"
@@ -11,7 +11,7 @@ import type { Run, RunInput, RunSource } from "./run.ts"
 import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
 import { type Actor, effectiveExecution, type SituatedWorkspace } from "../workspace/workspace.ts"
 
-/** What a run has before anything is asked; drawn before the transaction, which may run several times. */
+/** Ids and instant of a new run. They are generated before the transaction, which may be retried. */
 export interface NewRun {
   readonly id: RunId
   readonly planId: string
@@ -32,7 +32,7 @@ interface RunOrigin {
   readonly message: string
 }
 
-/** Pending from now on. Refused where runs execute with whoever starts them: nobody would ever come for it. */
+/** Queues a run. Throws `unprocessable` in the execution mode `local`, where no executor would ever claim it. */
 export async function queueRun(
   { events, runs }: { readonly events: EventRepository; readonly runs: RunRepository },
   workspace: SituatedWorkspace,
@@ -82,7 +82,7 @@ export async function queueRun(
   }
   await runs.insert(run)
   await events.append(runEvent("run.created", workspace, run))
-  // A saved plan becomes the workspace's business when somebody confirms it, one that never applies not at all.
+  // A saved plan becomes the current run when it is confirmed. A plan-only run never does.
   if (!planOnly && !savePlan) await runs.makeCurrent(run)
   return run
 }
@@ -96,8 +96,8 @@ function requireQueue(workspace: SituatedWorkspace): void {
 }
 
 /**
- * Returns the run that an uploaded configuration queues. Undefined if the configuration queues none, if the workspace executes
- * locally, or if the configuration comes from VCS, `queue-all-runs` is false and no run was queued manually yet.
+ * Returns the run that an uploaded configuration queues. Returns undefined if the configuration queues none, or the workspace executes
+ * locally. The same applies if the configuration comes from VCS, `queue-all-runs` is false and no run was queued manually yet.
  */
 export async function queueRunFor(
   stores: { readonly events: EventRepository; readonly workspaces: WorkspaceRepository; readonly runs: RunRepository },

@@ -6,18 +6,18 @@ import type { Visibility } from "../workspace/workspace-query.ts"
 import type { RunStatus } from "./run-status.ts"
 import type { Run, RunCapacity, RunComment, RunOperation } from "./run.ts"
 
-/** All combine with AND. */
+/** Filters of a run list. All combine with AND. */
 export interface RunQuery {
-  /** At least one. */
+  /** Must not be empty. */
   readonly statuses?: readonly [RunStatus, ...RunStatus[]]
   readonly sources?: readonly string[]
   readonly operations?: readonly RunOperation[]
   readonly unfinished?: boolean
-  /** Who the VCS named with the configuration. */
+  /** VCS user of the configuration. */
   readonly user?: string
-  /** The commit that the VCS named with the configuration. */
+  /** VCS commit of the configuration. */
   readonly commit?: string
-  /** Part of the message, or all of an id, user or commit; of no account beside one of those two. */
+  /** Substring of the message, or a whole id, user or commit. Ignored if `user` or `commit` is given. */
   readonly text?: string
 }
 
@@ -26,19 +26,19 @@ export interface OrganizationRunQuery extends RunQuery {
   readonly agentPoolNames?: readonly string[]
 }
 
-/** Where an executor looks for work. */
+/** Scope of an executor's search for a run. */
 export interface ClaimScope {
   readonly organizationId: OrganizationId
   readonly workspaceId?: WorkspaceId
-  /** Runs that agents of this pool execute; without it, those of the execution mode `remote`. */
+  /** Limits to runs that agents of this pool execute. Without it, to runs of the execution mode `remote`. */
   readonly agentPoolId?: string
-  /** Narrows it to what the caller sees. */
+  /** Limits to workspaces that the caller can see. */
   readonly visibility?: Visibility
 }
 
 export interface ClaimsToEnd {
   readonly now: Instant
-  /** No clock that agrees with `now` lets a claim end later. */
+  /** Latest plausible expiry. A claim that expires later was made by a server whose clock was ahead. */
   readonly latest: Instant
   readonly limit: number
 }
@@ -49,60 +49,60 @@ export interface RunRepository {
   findByPlan(planId: string): Promise<Run | undefined>
   findByApply(applyId: string): Promise<Run | undefined>
   findByClaim(claimId: string): Promise<Run | undefined>
-  /** Newest first. */
+  /** Lists the newest first. */
   list(workspaceId: WorkspaceId, query: RunQuery, page: PageRequest): Promise<Page<Run>>
-  /** Of all workspaces that may be shown, newest first. */
+  /** Lists runs of all visible workspaces, the newest first. */
   listVisible(visibility: Visibility, query: OrganizationRunQuery, page: PageRequest): Promise<Page<Run>>
-  /** Of all workspaces that may be shown, at work or waiting for an executor, oldest first. */
+  /** Lists runs of all visible workspaces that are being executed or wait for an executor, the oldest first. */
   queue(visibility: Visibility, page: PageRequest): Promise<Page<Run>>
   capacity(visibility: Visibility): Promise<RunCapacity>
-  /** That nobody has claimed and that could begin now, the longest waiting first. */
+  /** Returns unclaimed runs that could begin now, the longest waiting first. */
   claimable(scope: ClaimScope, now: Instant, limit: number): Promise<readonly Run[]>
-  /** Unfinished runs whose claim has ended, or ends after `latest`. */
+  /** Returns unfinished runs whose claim has expired, or expires after `latest`. */
   claimsToEnd(asked: ClaimsToEnd): Promise<readonly RunId[]>
-  /** Whether one that has not ended has it. */
+  /** Returns whether an unfinished run uses the configuration version. */
   needsConfiguration(id: ConfigurationVersionId): Promise<boolean>
-  /** Whether any has it, also one that has ended. */
+  /** Returns whether any run uses the configuration version, finished or not. */
   usesConfiguration(version: Pick<ConfigurationVersion, "id" | "workspaceId">): Promise<boolean>
-  /** Whether the workspace has ever had one. */
+  /** Returns whether the workspace ever had a run. */
   hasAny(workspaceId: WorkspaceId): Promise<boolean>
-  /** The last to error or be applied, newest first. */
+  /** Returns the last runs that errored or were applied, the newest first. */
   measured(workspaceId: WorkspaceId, count: number): Promise<readonly Run[]>
-  /** Unfinished runs of the workspace that were queued before this one and could keep it waiting, oldest first. */
+  /** Returns unfinished runs of the workspace that were queued earlier and could block this one, the oldest first. */
   before(run: Run): Promise<readonly Run[]>
   findComment(id: string): Promise<RunComment | undefined>
-  /** Oldest first. */
+  /** Lists the oldest first. */
   comments(runId: RunId, page: PageRequest): Promise<Page<RunComment>>
   insertComment(comment: RunComment): Promise<void>
   insert(run: Run): Promise<void>
-  /** Also what its workspace repeats of it, if it is the current run. */
+  /** Saves the run. If it is the current run, also updates the copies of its members in the workspace. */
   save(run: Run): Promise<void>
   makeCurrent(run: Run): Promise<void>
 }
 
-/** The halves of a run that say something while they are at work. */
+/** Stages of a run that write a log. */
 export const runStages = ["plan", "apply"] as const
 export type RunStage = (typeof runStages)[number]
 
-/** What a plan leaves behind: itself, for whoever applies it, and the tool's rendering for people and programs. */
+/** Documents of a plan: the plan file, which the apply needs, and Terraform's JSON rendering. */
 export const runDocuments = ["plan-file", "json-output"] as const
 export type RunDocument = (typeof runDocuments)[number]
 
-/** What executors hand in beside statuses and counts. */
+/** Logs and documents that executors upload. */
 export interface RunRecordRepository {
-  /** In bytes. */
+  /** Returns the size in bytes. */
   logSize(runId: RunId, stage: RunStage): Promise<number>
-  /** At most `size` bytes from `start`; fewer where the log ends. */
+  /** Returns at most `size` bytes from `start`, fewer at the end of the log. */
   readLog(runId: RunId, stage: RunStage, start: number, size: number): Promise<Uint8Array>
-  /** Behind what is there. */
+  /** Appends to the end of the log. */
   appendLog(runId: RunId, stage: RunStage, bytes: Uint8Array): Promise<void>
-  /** Sealed chunks in order; none where it was never handed in. */
+  /** Returns sealed chunks in order. Empty if the document was not uploaded. */
   document(runId: RunId, document: RunDocument): Promise<readonly Uint8Array[]>
-  /** In the place of what was there. */
+  /** Saves a document, and replaces the earlier one. */
   saveDocument(runId: RunId, document: RunDocument, chunks: readonly Uint8Array[]): Promise<void>
 }
 
-/** Compresses and seals a document in chunks, and back, outside of transactions. */
+/** Operations that compress, seal and open documents in chunks, outside of transactions. */
 export interface RunArchive {
   pack(runId: RunId, document: RunDocument, bytes: Uint8Array): readonly Uint8Array[]
   unpack(runId: RunId, document: RunDocument, chunks: readonly Uint8Array[]): Uint8Array

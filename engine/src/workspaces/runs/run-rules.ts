@@ -13,7 +13,7 @@ export const messageFaults = (message: string): Fault[] =>
     : [{ field: ["message"], detail: `Message is too long (maximum is ${messageMaximum} characters)` }]
 
 const commentMaximum = 10_000
-/** A run shows the ids of all its comments. */
+/** Every document of a run contains the ids of all its comments. */
 const commentsMaximum = 500
 
 export function commentFaults(body: string): Fault[] {
@@ -33,7 +33,7 @@ const addressMaximum = 4_096
 const variablesMaximum = 1_000
 const variableValueMaximum = 256 * 1024
 
-/** Of what can be said of one run alone. */
+/** Returns the faults that can be found in the input alone. */
 export function runInputFaults(input: RunInput): Fault[] {
   const { targetAddrs = [], replaceAddrs = [], variables = [] } = input
   return [
@@ -114,7 +114,7 @@ function contradictions(input: RunInput): Fault[] {
   return faults
 }
 
-/** As lists filter it. */
+/** Returns the kind of the run that lists can be filtered by. */
 export function operationOf(
   run: Pick<Run, "isDestroy" | "planOnly" | "refreshOnly" | "savePlan" | "allowEmptyApply">,
 ): RunOperation {
@@ -125,7 +125,7 @@ export function operationOf(
   return run.allowEmptyApply ? "empty_apply" : "plan_and_apply"
 }
 
-/** Beyond what any real configuration has; it keeps sums exact. */
+/** Above the counts of any real configuration. It keeps sums exact. */
 const countMaximum = 1_000_000_000
 
 export function countFaults(counts: ResourceChanges | null | undefined): Fault[] {
@@ -137,9 +137,9 @@ export function countFaults(counts: ResourceChanges | null | undefined): Fault[]
 }
 
 /**
- * Where a run goes by itself from a status in which it is decided what becomes of its plan: one without changes ends, a
- * saved one is kept, and one that nobody needs to confirm is confirmed. Undefined where it waits for somebody's word. One that
- * is being canceled has stopped where it would go on.
+ * Returns the status that follows automatically after a plan. A plan without changes ends, a saved one is kept, and one that needs no
+ * confirmation is confirmed. Returns undefined if the run waits for confirmation. After a request to cancel, returns `canceled` unless the
+ * run is finished.
  */
 export function decision(run: Run): RunStatus | undefined {
   if (run.cancelRequestedAt !== null) return isFinal(run.status) ? undefined : "canceled"
@@ -149,7 +149,9 @@ export function decision(run: Run): RunStatus | undefined {
   return run.autoApply ? "confirmed" : undefined
 }
 
-/** The run one step further. Conflicts name both statuses: whoever drives runs has lost track of one. */
+/**
+ * Returns the run after a step. Throws `conflict` with both statuses, so that a client that has lost track of the run sees the present one.
+ */
 export function advance(run: Run, { status, hasChanges, counts = null }: RunStep, now: Instant): Run {
   if (!mayBecome(run.status, status) || (run.planOnly && isApplyStatus(status)))
     throw conflict(`The run is ${run.status} and cannot become ${status}.`, { subject: run.id })
@@ -182,8 +184,8 @@ export const runActor = (run: Pick<Run, "id">): Actor => ({ kind: "runs", id: ru
 const isHeldBy = (lock: Lock, run: Run): boolean => lock.held && lock.by.kind === "runs" && lock.by.id === run.id
 
 /**
- * What a step does to the workspace's lock. A run that finds the workspace locked waits where it is; one whose lock an
- * administrator took away leaves whatever lock there is now alone.
+ * Returns the effect of a step on the workspace's lock. A run that finds the workspace locked keeps its status (`conflict`). A run whose
+ * lock was ended by an administrator leaves the present lock unchanged.
  */
 export function lockStep(before: Run, after: Run, workspace: Workspace): "take" | "release" | "keep" {
   const [held, holds] = [needsLock(before), needsLock(after)]
@@ -197,6 +199,6 @@ export function lockStep(before: Run, after: Run, workspace: Workspace): "take" 
   return held && !holds && isHeldBy(workspace.lock, before) ? "release" : "keep"
 }
 
-/** A run that only plans needs no lock, one that saves its plan none until that is confirmed. */
+/** Returns whether the run needs the lock. A plan-only run needs none. A run that saves its plan needs it after it is confirmed. */
 const needsLock = ({ planOnly, savePlan, status }: Run): boolean =>
   holdsLock(status) && !planOnly && (!savePlan || isApplyStatus(status))

@@ -69,8 +69,8 @@ export class RunService implements Runs {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, archive: RunArchive, caller: Caller) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
+    // Repeatable read suffices. Each transaction changes one workspace. Of two concurrent ones on the same workspace, one is retried
+    // (`WorkspaceRepository.guard`), so neither decides by rows of the workspace that the other changes.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#archive = archive
@@ -110,7 +110,7 @@ export class RunService implements Runs {
     const { run, chunks } = await this.#storage.read(async (stores) => {
       const run = await stores.runs.findByPlan(planId)
       if (run === undefined) throw notFound(planId)
-      // The organization's token administers the workspace too, but queues nothing.
+      // `canUpdate` alone would admit the organization's token, which may not queue runs.
       const needed = ["canUpdate", "canQueueApply"] as const
       await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, ...needed)
       return { run, chunks: await stores.runRecords.document(run.id, "json-output") }
@@ -199,7 +199,7 @@ export class RunService implements Runs {
       const earlier = await stores.runs.before(run)
       const holder = lock.held ? await stores.runs.find(lock.by.id) : undefined
       if (holder === undefined && earlier.length === 0) throw forbidden("The run does not wait for another run.")
-      // Pending runs do not touch the lock, so the workspace is still as read when its holder ends.
+      // Pending runs do not change the lock, so `workspace` is still current when the lock's holder is ended.
       for (const other of [...earlier, ...(holder === undefined ? [] : [holder])])
         await endForAnother(stores, other, workspace, now)
     })
@@ -250,7 +250,7 @@ export class RunService implements Runs {
     return visibility
   }
 
-  /** With what the caller may do to each. */
+  /** Adds to each run the permissions of the caller. */
   async #viewed(stores: UsedRepositories, runs: Page<Run>): Promise<Page<RunView>> {
     const workspaces = await stores.workspaces.findMany([...new Set(runs.items.map((run) => run.workspaceId))])
     const authorized = await withPermissions(stores, this.#caller, workspaces)
@@ -274,7 +274,7 @@ export class RunService implements Runs {
       readonly when: (status: RunStatus) => boolean
       readonly refusal: string
       readonly comment: string | undefined
-      /** Answers whether it has done what there is to do for now. */
+      /** Runs before the change of status, and can replace it: returns true if it did. */
       readonly instead?: (stores: UsedRepositories, run: Run, workspace: SituatedWorkspace) => Promise<boolean>
     },
   ): Promise<void> {
@@ -297,7 +297,7 @@ export class RunService implements Runs {
     })
   }
 
-  /** Stores the comment; the run with its id is still to be saved. */
+  /** Stores a comment. The caller must save the returned run, which contains the id of the comment. */
   async #withComment(
     stores: UsedRepositories,
     run: Run,
@@ -312,7 +312,7 @@ export class RunService implements Runs {
     return { run: { ...run, commentIds: [...run.commentIds, comment.id] }, comment }
   }
 
-  /** By the caller, if that is the step. */
+  /** Records the caller as the one who confirmed the run, if the step confirms it. */
   #confirmed(run: Run, status: RunStatus): Run {
     return status === "confirmed" ? { ...run, confirmedBy: actorOf(this.#caller) } : run
   }
@@ -358,7 +358,7 @@ async function requestCancel(
   await stores.events.append(runEvent("run.updated", workspace, run, ["canceled-at"]))
 }
 
-/** Discards what waits, and cancels what is at work; a living executor stops it first. */
+/** Discards a waiting run, and cancels one that is being executed. A live executor has to stop first. */
 async function endForAnother(
   stores: UsedRepositories,
   run: Run,
@@ -376,7 +376,7 @@ async function endForAnother(
 
 const defaultMessage = "Queued manually via the API"
 
-/** Only the executor that has claimed a run says how far it is. */
+/** Throws `conflict` if a live executor has claimed the run. Only that executor may report on it. */
 function requireUnclaimed({ id, claim }: Run, now: Instant): void {
   if (claim !== null && claim.expiresAt > now)
     throw conflict(`The run is claimed by the executor "${claim.name}", who alone may report on it.`, { subject: id })

@@ -1,7 +1,7 @@
 // Statuses of a run and their transitions, as in HCP Terraform (docs/compatibility.md, "Runs"). Optional stages (fetching, tasks, cost
 // estimation, policies) can be skipped; every run that has not ended can fail or be stopped.
 
-/** In the order a run meets them. */
+/** Sorted as a run reaches them. */
 export const runStatuses = [
   "pending",
   "fetching",
@@ -45,7 +45,7 @@ const toPostPlan: readonly RunStatus[] = ["post_plan_running", "post_plan_comple
 const toPolicies: readonly RunStatus[] = ["policy_checking", ...toPostPlan]
 const toApplying: readonly RunStatus[] = ["pre_apply_running", "applying"]
 
-/** Where a run may go next, beside failing or being stopped. */
+/** Next statuses, without failure and cancellation. */
 const onward: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   pending: ["fetching", "fetching_completed", ...toPrePlan, "discarded"],
   fetching: ["fetching_completed"],
@@ -79,7 +79,7 @@ const onward: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   force_canceled: [],
 }
 
-/** Nothing leads out of it. */
+/** Returns whether the status has no next status. */
 export const isFinal = (status: RunStatus): boolean => onward[status].length === 0
 
 export const mayBecome = (from: RunStatus, to: RunStatus): boolean =>
@@ -88,7 +88,7 @@ export const mayBecome = (from: RunStatus, to: RunStatus): boolean =>
 /** Returns whether runs of this status count for the metrics of a workspace. */
 export const isMeasured = (status: RunStatus): boolean => status === "applied" || status === "errored"
 
-/** Statuses that only a run which may apply can have. */
+/** Statuses that only a run that may apply can have. */
 const applyStatuses: readonly RunStatus[] = [
   "planned_and_saved",
   "confirmed",
@@ -101,19 +101,19 @@ const applyStatuses: readonly RunStatus[] = [
 ]
 export const isApplyStatus = (status: RunStatus): boolean => applyStatuses.includes(status)
 
-/** A run at work holds the workspace's lock; one that waits, was saved or has ended does not. */
+/** Returns whether a run of this status holds the workspace's lock. Runs that are pending, saved or finished do not. */
 export const holdsLock = (status: RunStatus): boolean =>
   status !== "pending" && status !== "planned_and_saved" && !isFinal(status)
 
-/** Waiting for somebody's word. */
+/** Returns whether the run waits for confirmation. */
 export const isConfirmable = (status: RunStatus): boolean => mayBecome(status, "confirmed")
 export const isDiscardable = (status: RunStatus): boolean => mayBecome(status, "discarded")
-/** Something goes on, or is to: clients that are interrupted while their run waits for its turn cancel it. */
+/** Returns whether the run can be canceled, also while it waits for its turn: clients that are interrupted during that time cancel it. */
 export const isCancelable = (status: RunStatus): boolean => !isFinal(status) && !isConfirmable(status)
-/** Something has begun that might not stop by itself. */
+/** Returns whether work has begun that may not stop without force. */
 export const isForceCancelable = (status: RunStatus): boolean => holdsLock(status) && isCancelable(status)
 
-/** Something is going on that ends with the next status, whichever that is. */
+/** Statuses of work in progress. The end of the work changes the status. */
 const atWork: readonly RunStatus[] = [
   "fetching",
   "pre_plan_running",
@@ -126,32 +126,32 @@ const atWork: readonly RunStatus[] = [
 ]
 export const isAtWork = (status: RunStatus): boolean => atWork.includes(status)
 
-/** Waiting for an executor to begin its plan, or its apply. */
+/** Statuses in which a run waits for an executor to begin its plan or its apply. */
 const waitingForPlan = ["pending", "fetching_completed", "queuing", "plan_queued"] as const
 const waitingForApply = ["confirmed", "queuing_apply", "apply_queued"] as const
 export const claimableStatuses: readonly RunStatus[] = [...waitingForPlan, ...waitingForApply]
 
-/** At work, or waiting for an executor; not for somebody's word. */
+/** Statuses of runs that are being executed or wait for an executor, but not for confirmation. */
 export const queueStatuses: readonly RunStatus[] = runStatuses.filter(
   (status) => !isFinal(status) && !isConfirmable(status) && status !== "policy_override",
 )
 
-/** Nothing has begun that an executor could leave half done: another one may take it over. */
+/** Returns whether no executor has begun work that could be left incomplete. Another executor can then take over. */
 export const isUntouched = (status: RunStatus): boolean => claimableStatuses.includes(status)
 
-/** Where whoever claims a waiting run takes it. */
+/** Returns the status of a waiting run after it is claimed. */
 export const claimedStatus = (status: RunStatus): "plan_queued" | "apply_queued" =>
   (waitingForApply as readonly RunStatus[]).includes(status) ? "apply_queued" : "plan_queued"
 
-/** Where it is decided what becomes of a plan, unless checks follow. */
+/** Statuses in which the next step of a plan is decided, unless checks follow. */
 const decidedStatuses: readonly RunStatus[] = ["planned", "cost_estimated", "policy_checked", "post_plan_completed"]
 export const isDecided = (status: RunStatus): boolean => decidedStatuses.includes(status)
 
-/** How the plan and the apply of a run stand, as their own documents say it. */
+/** Statuses of the plan and the apply of a run in their own documents. */
 export const stageStatuses = ["pending", "queued", "running", "finished", "errored", "canceled", "unreachable"] as const
 export type StageStatus = (typeof stageStatuses)[number]
 
-/** Nothing more comes of the plan, or of the apply. */
+/** Returns whether the plan or the apply is over. */
 export const hasEnded = (status: StageStatus): boolean => !["pending", "queued", "running"].includes(status)
 
 type Timestamps = Readonly<Partial<Record<RunStatus, number>>>

@@ -12,17 +12,17 @@ export interface Run {
   readonly source: string
   readonly isDestroy: boolean
   readonly autoApply: boolean
-  /** Speculative: it never applies, holds no lock and is never the current run. */
+  /** Speculative: the run never applies, holds no lock and is never the current run. */
   readonly planOnly: boolean
   readonly refreshOnly: boolean
-  /** Whether the plan looks at what there is before it compares. */
+  /** The plan refreshes the state before it compares. */
   readonly refresh: boolean
-  /** It plans without the workspace's lock, and becomes the current run only when somebody confirms it. */
+  /** The run plans without the workspace's lock. It becomes the current run only after it is confirmed. */
   readonly savePlan: boolean
-  /** A plan without changes waits for a word like any other. */
+  /** A plan without changes waits for confirmation like any other. */
   readonly allowEmptyApply: boolean
   readonly allowConfigGeneration: boolean
-  /** For this run alone, and only where it never applies; null takes the workspace's. */
+  /** Version for this run, which must never apply. Null means the workspace's. */
   readonly engineVersion: string | null
   readonly targetAddrs: readonly string[]
   readonly replaceAddrs: readonly string[]
@@ -32,23 +32,23 @@ export interface Run {
   readonly applyCounts: ResourceChanges | null
   readonly createdAt: Instant
   readonly createdBy: Actor | null
-  /** Null until somebody does; nobody has where it is confirmed by itself. */
+  /** Null until the run is confirmed, and if it was confirmed automatically. */
   readonly confirmedBy: Actor | null
-  /** When each status was reached. */
+  /** Instant at which each status was reached. */
   readonly statusTimestamps: Readonly<Partial<Record<RunStatus, Instant>>>
   readonly configurationVersionId: ConfigurationVersionId | null
   readonly planId: string
   readonly applyId: string
   readonly planDurationMs: number | null
   readonly applyDurationMs: number | null
-  /** A policy said no, whether or not somebody overrode it. */
+  /** True if a policy failed, even if it was overridden. */
   readonly policyFailed: boolean
   readonly finishedAt: Instant | null
-  /** By the executor that is at work on it, or was last. */
+  /** Claim of the present executor, or of the last one. */
   readonly claim: RunClaim | null
-  /** Its executor was asked then to stop what it is at; null where nobody has asked, or nothing was going on. */
+  /** Instant at which the executor was asked to stop. Null if no cancellation was requested while it was executing. */
   readonly cancelRequestedAt: Instant | null
-  /** The workspace's current state when the plan began, or before that when the run was queued. */
+  /** Current state version of the workspace when the plan began, or before that, when the run was queued. */
   readonly inputStateVersionId: StateVersionId | null
   /** Oldest first. */
   readonly commentIds: readonly string[]
@@ -62,13 +62,13 @@ export interface RunComment {
   readonly createdBy: Actor | null
 }
 
-/** Counts before the workspace's own variables; the value is written as in the configuration language. */
+/** Variable of one run. It takes precedence over the workspace's own. The value is an HCL expression. */
 export interface RunVariable {
   readonly key: string
   readonly value: string
 }
 
-/** How many resources a plan wants to change in which way, or an apply has. */
+/** Number of resources that a plan would change, or an apply changed, by kind of change. */
 export interface ResourceChanges {
   readonly additions: number
   readonly changes: number
@@ -76,7 +76,7 @@ export interface ResourceChanges {
   readonly imports: number
 }
 
-/** Who may claim runs: users and teams for what they may apply, agent pools for the workspaces they execute. */
+/** Holder of a claim. Users and teams claim runs that they may apply; agent pools claim runs of the workspaces that they execute. */
 export interface RunExecutor {
   readonly kind: "users" | "teams" | "agent-pools"
   readonly id: string
@@ -85,16 +85,16 @@ export interface RunExecutor {
 export interface RunClaim {
   readonly id: string
   readonly by: RunExecutor
-  /** As the executor calls itself. */
+  /** Name that the executor chose. */
   readonly name: string
   readonly claimedAt: Instant
-  /** Unless it says before that it is still there. */
+  /** Each call of the executor moves it. */
   readonly expiresAt: Instant
-  /** How much each sign of life adds. */
+  /** Duration of the lease from each call. */
   readonly leaseMs: number
 }
 
-/** What kind of run it is, as lists filter it. */
+/** Kinds of runs that lists can be filtered by. */
 export const runOperations = [
   "plan_and_apply",
   "plan_only",
@@ -105,18 +105,18 @@ export const runOperations = [
 ] as const
 export type RunOperation = (typeof runOperations)[number]
 
-/** Of the runs that destroy what has had its time. */
+/** Source of automatic destroy runs. */
 export const lifecycleSource = "tfe-infrastructure-lifecycle"
 export type RunSource = "tfe-api" | "tfe-configuration-version" | typeof lifecycleSource
 
 export interface RunInput {
   readonly message: string | null
   readonly isDestroy: boolean
-  /** Null takes the workspace's own setting. */
+  /** Null means the workspace's setting. */
   readonly autoApply: boolean | null
   readonly planOnly: boolean
   readonly refreshOnly: boolean
-  /** What follows may be left out: false, nothing, and for `refresh` true. */
+  /** The following members can be omitted. Their defaults are false, empty, and true for `refresh`. */
   readonly refresh?: boolean
   readonly savePlan?: boolean
   readonly allowEmptyApply?: boolean
@@ -125,22 +125,22 @@ export interface RunInput {
   readonly targetAddrs?: readonly string[]
   readonly replaceAddrs?: readonly string[]
   readonly variables?: readonly RunVariable[]
-  /** Null takes the workspace's current configuration version. */
+  /** Null means the workspace's current configuration version. */
   readonly configurationVersionId: string | null
 }
 
-/** What carries a run to its next status. */
+/** Change of a run's status. */
 export interface RunStep {
   readonly status: RunStatus
-  /** Said when the plan ends; true unless the run is planned and finished. */
+  /** Reported when the plan ends. Default: true unless the run is planned and finished. */
   readonly hasChanges: boolean | null
-  /** Said when the plan or the apply ends. */
+  /** Reported when the plan or the apply ends. */
   readonly counts?: ResourceChanges | null
-  /** Estimates, policies or tasks are still to come, so nothing is decided by itself yet. */
+  /** Cost estimation, policies or tasks follow, so nothing is decided automatically yet. */
   readonly checksFollow?: boolean
 }
 
-/** How many runs of an organization wait for an executor, and how many are at work. */
+/** Number of runs of an organization that wait for an executor, and of those that an executor is executing. */
 export interface RunCapacity {
   readonly pending: number
   readonly running: number
@@ -158,9 +158,9 @@ export interface RunView extends Omit<
   Run,
   "organizationId" | "planDurationMs" | "applyDurationMs" | "policyFailed" | "finishedAt" | "claim"
 > {
-  /** While an executor is at work on it. */
+  /** Present executor, or null. */
   readonly executor: Pick<RunClaim, "name" | "expiresAt"> | null
   readonly permissions: RunPermissions
-  /** In its organization's queue, where that is asked for: how many runs are before it. */
+  /** Number of runs before this one in its organization's queue. Present only in the queue. */
   readonly positionInQueue?: number
 }
