@@ -7,42 +7,42 @@ import type {
 } from "./configuration-version.ts"
 import type { WorkspaceRef } from "../workspace/workspace.ts"
 
-/** What workspaces are configured with: where it came from, its archive and its readme. */
+/** Operations on configuration versions: their VCS attributes, archives and readmes. */
 export interface ConfigurationVersions {
   create(ref: WorkspaceRef, input: ConfigurationVersionInput): Promise<ConfigurationVersionView>
   get(id: string): Promise<ConfigurationVersionView>
-  /** Newest first. */
+  /** Lists the newest first. */
   list(ref: WorkspaceRef, page: PageRequest): Promise<Page<ConfigurationVersionView>>
   /**
-   * The archive of the configuration, tar compressed with gzip, once: refused with `conflict` unless it is pending. The same
-   * bytes again change nothing.
+   * Uploads the archive of the configuration, tar compressed with gzip. The same bytes again change nothing. Others replace the archive
+   * until a run uses the version, and throw `conflict` afterwards. Throws `conflict` if the version is neither pending nor uploaded.
    */
   upload(id: string, archive: Uint8Array): Promise<void>
-  /** The archive as it was given; not found unless the configuration is `uploaded`. */
+  /** Returns the archive as it was uploaded. Throws `not-found` unless the version is `uploaded`. */
   download(id: string): Promise<Uint8Array>
   /**
-   * Forgets the archive. Refused with `conflict` for the workspace's current one, for that of a run that has not ended, and for
-   * one whose data was deleted.
+   * Deletes the archive. Throws `conflict` if the version is the workspace's current one, an unfinished run uses it, or its data was
+   * deleted.
    */
   archive(id: string): Promise<void>
   /**
-   * Nobody can have the archive any more, until it is restored. Refused with `conflict` for the current one and for that of a
-   * run that has not ended; not found where the edition is hosted.
+   * Makes the archive unavailable until it is restored. Throws `conflict` if the version is the current one or an unfinished run uses it.
+   * Throws `not-found` in the hosted edition.
    */
   softDeleteBackingData(id: string): Promise<void>
   restoreBackingData(id: string): Promise<void>
-  /** What was softly deleted is gone for ever. */
+  /** Deletes a softly deleted archive permanently. */
   permanentlyDeleteBackingData(id: string): Promise<void>
-  /** Forgotten by its workspace and its runs. Refused with `conflict` for that of a run that has not ended. */
+  /** Deletes the version. Workspace and runs no longer refer to it. Throws `conflict` if an unfinished run uses it. */
   delete(id: string): Promise<void>
-  /** Not found for one that did not come from a VCS. */
+  /** Throws `not-found` if the version did not come from VCS. */
   ingressAttributes(id: string): Promise<IngressAttributesView>
-  /** Of the workspace's current configuration version; not found while it has none. */
+  /** Returns the readme of the workspace's current configuration version. Throws `not-found` if there is none. */
   readme(ref: WorkspaceRef): Promise<Readme>
 }
 
-/** For those who hold an upload address, whoever they are. */
+/** Uploads without a caller, by the credential in the upload URL. */
 export interface ConfigurationUploads {
-  /** `read` is called only once the credential has proved good. */
+  /** Calls `read` only after the credential has been verified. */
   upload(target: { readonly id: string; readonly credential: string }, read: () => Promise<Uint8Array>): Promise<void>
 }

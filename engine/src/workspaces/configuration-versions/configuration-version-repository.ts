@@ -7,19 +7,19 @@ export interface ConfigurationVersionRepository {
   find(id: string): Promise<ConfigurationVersion | undefined>
   findMany(ids: readonly string[]): Promise<readonly ConfigurationVersion[]>
   findByIngress(ingressAttributesId: string): Promise<ConfigurationVersion | undefined>
-  /** Newest first. */
+  /** Lists the newest first. */
   list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<ConfigurationVersion>>
   insert(version: ConfigurationVersion): Promise<void>
-  /** Its status, and what was found in its content. */
+  /** Saves the status and what was read from the content. */
   save(version: ConfigurationVersion): Promise<void>
-  /** The chunks of its archive in their order; none before it was uploaded. */
+  /** Returns the chunks of the archive in order. Empty before the upload. */
   content(id: ConfigurationVersionId): Promise<readonly Uint8Array[]>
-  /** In the place of those there were. */
+  /** Saves chunks, and replaces the earlier ones. */
   saveContent(id: ConfigurationVersionId, chunks: readonly Uint8Array[]): Promise<void>
-  /** Of those whose archive is there, which their retention policies give up: older than it keeps them, and needed by nothing. */
+  /** Returns versions with an archive that their retention policies no longer keep and that is not in use. */
   givenUp(now: Instant, limit: number): Promise<readonly ConfigurationVersionId[]>
-  /** Their archives are gone for ever. */
+  /** Deletes their archives permanently. */
   removeContents(ids: readonly ConfigurationVersionId[]): Promise<void>
-  /** Runs that used it stay and forget it. */
+  /** Deletes the version. Runs that used it stay, without the reference. */
   remove(id: ConfigurationVersionId): Promise<void>
 }

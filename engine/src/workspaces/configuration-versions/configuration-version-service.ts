@@ -35,14 +35,14 @@ import type { RunRepository } from "../runs/run-repository.ts"
 import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "../workspace/workspace.ts"
 
-/** What both services need beside the storage. */
+/** Dependencies of both services, in addition to the storage. */
 export interface ConfigurationTools {
   readonly edition: Edition
   readonly archive: ConfigurationArchive
   readonly signer: Signer
 }
 
-/** From when the version was made: as long as the addresses for states live. */
+/** Lifetime of an upload URL from the creation of the version. Equal to that of URLs for states. */
 const uploadGrantMs = 25 * hourMs
 const uploadSubject = (id: string) => `configuration-upload/${id}`
 
@@ -61,8 +61,8 @@ export class ConfigurationVersionService implements ConfigurationVersions {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, tools: ConfigurationTools, caller: Caller) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
+    // Repeatable read suffices. Each transaction changes one workspace. Of two concurrent ones on the same workspace, one is retried
+    // (`WorkspaceRepository.guard`), so neither decides by rows of the workspace that the other changes.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#tools = tools
@@ -206,15 +206,14 @@ export class ConfigurationVersionService implements ConfigurationVersions {
   }
 }
 
-/** Uploads have no caller: the credential in the address is all there is. */
+/** Uploads have no caller. The credential in the URL is the only authorization. */
 export class ConfigurationUploadService implements ConfigurationUploads {
   readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #tools: ConfigurationTools
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, tools: ConfigurationTools) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
+    // Repeatable read suffices, as for `ConfigurationVersionService`.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#tools = tools
@@ -230,7 +229,7 @@ export class ConfigurationUploadService implements ConfigurationUploads {
   }
 }
 
-/** All or nothing: what cannot be read leaves the version pending and the workspace with the configuration it has. */
+/** Receives an archive. If it cannot be read, the version stays pending and the workspace keeps its configuration. */
 async function receiveArchive(
   storage: Storage<UsedRepositories>,
   { random, clock }: Runtime,
@@ -246,7 +245,7 @@ async function receiveArchive(
   })
   const { digest, readme: markdown } = await archive.inspect(bytes, announced.workspace.workingDirectory)
   const readme = markdown === null ? null : { id: newId("readme", random), markdown }
-  // Before it is packed, which costs more; the state of things may change until the transaction asks again.
+  // Check before packing, which is more expensive. The transaction checks again, because the version can change until then.
   if (receive(announced.version, { digest, readme }, announced.isUsed) === announced.version) return
   const chunks = await archive.pack(announced.version.id, bytes)
   const run = newRun(random, clock.now())
@@ -279,7 +278,7 @@ async function situated(
   return { version, workspace }
 }
 
-/** Two may be uploaded in the other order than that in which they were made. */
+/** Returns whether the current version is not newer than this one. Versions can be uploaded in another order than they were created. */
 async function isNewest(
   { configurationVersions }: Pick<UsedRepositories, "configurationVersions">,
   { createdAt }: ConfigurationVersion,
@@ -289,7 +288,10 @@ async function isNewest(
   return current === undefined || current.createdAt <= createdAt
 }
 
-/** As it is shown after its creation: anyone with the upload address can replace the configuration. */
+/**
+ * Returns the document without the upload credential, which permits replacing the configuration. Only the response to its creation contains
+ * it.
+ */
 export function viewConfigurationVersion({
   organizationId: _organizationId,
   readme: _readme,

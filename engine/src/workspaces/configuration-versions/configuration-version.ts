@@ -14,7 +14,7 @@ export const configurationVersionStatuses = [
 ] as const
 export type ConfigurationVersionStatus = (typeof configurationVersionStatuses)[number]
 
-/** Where a configuration came from, as the VCS told it. */
+/** Origin of a configuration, as the VCS reported it. */
 export interface IngressAttributes {
   readonly branch: string | null
   readonly cloneUrl: string | null
@@ -40,9 +40,9 @@ export interface ConfigurationVersion {
   readonly organizationId: OrganizationId
   readonly source: string
   readonly status: ConfigurationVersionStatus
-  /** Only for plans that never apply; never current. */
+  /** True if the version is only for plans that never apply. Such a version is never current. */
   readonly speculative: boolean
-  /** Current only once a run has applied it. */
+  /** True if the version becomes current only after a run has applied it. */
   readonly provisional: boolean
   readonly autoQueueRuns: boolean
   readonly error: string | null
@@ -50,9 +50,9 @@ export interface ConfigurationVersion {
   readonly createdAt: Instant
   readonly ingress: { readonly id: string; readonly attributes: IngressAttributes } | null
   readonly readme: Readme | null
-  /** Null for one that was made before this was written down. */
+  /** Null for versions of an earlier release, which did not record it. */
   readonly createdBy: Actor | null
-  /** Of its archive; null until that has arrived. */
+  /** Digest of the archive. Null until it is uploaded. */
   readonly contentDigest: string | null
 }
 
@@ -66,7 +66,7 @@ export interface ConfigurationVersionInput {
   readonly provisional: boolean
   readonly autoQueueRuns: boolean
   readonly ingressAttributes: IngressAttributes | null
-  /** Markdown of the configuration's readme, where it is not uploaded: it is looked for in what is. */
+  /** Markdown of the readme. If the archive contains a readme, that one is used instead. */
   readonly readme: string | null
 }
 
@@ -75,7 +75,7 @@ export interface ConfigurationVersionView extends Omit<
   "organizationId" | "ingress" | "readme" | "createdBy" | "contentDigest"
 > {
   readonly ingressAttributesId: string | null
-  /** In the answer to its creation: the credential that the upload address carries. */
+  /** Credential in the upload URL. Null except in the response to creation. */
   readonly upload: string | null
 }
 
@@ -102,13 +102,16 @@ export function configurationVersionFaults({ readme, ingressAttributes }: Config
   return [...faults, { field: ["readme"], detail: `readme is too long (maximum is ${readmeBytesMaximum} bytes)` }]
 }
 
-/** The newest that is neither speculative nor provisional is the workspace's current one, from its creation on. */
+/**
+ * Returns whether the version becomes the workspace's current one at its creation. The newest version that is neither speculative nor
+ * provisional is current.
+ */
 export const becomesCurrent = ({ speculative, provisional }: ConfigurationVersion): boolean =>
   !speculative && !provisional
 
 /**
- * Returns the version once its archive has arrived. The same archive again is a retry whose first answer was lost; another one
- * replaces the first until a run uses the version.
+ * Returns the version after its archive was received. The same archive again is a retry whose first response was lost. Another one replaces
+ * the first, until a run uses the version.
  */
 export function receive(
   version: ConfigurationVersion,
@@ -125,7 +128,7 @@ export function receive(
   return { ...version, status: "uploaded", contentDigest: digest, readme: readme ?? kept }
 }
 
-/** HCP Terraform's own text, which clients match. */
+/** Text of HCP Terraform, which clients match. */
 const transitionNotAllowed = "transition not allowed"
 
 export function archive(version: ConfigurationVersion, isCurrent: boolean): ConfigurationVersion {
@@ -133,7 +136,7 @@ export function archive(version: ConfigurationVersion, isCurrent: boolean): Conf
     throw conflict(`${transitionNotAllowed}: configuration could not be archived because it is current`, {
       subject: version.id,
     })
-  // It may be about to be restored, which is for administrators of the workspace to say.
+  // The data could be restored, and only administrators of the workspace may decide that.
   if (version.status.startsWith("backing_data_"))
     throw conflict(`${transitionNotAllowed}: configuration could not be archived because its data was deleted`, {
       subject: version.id,
@@ -141,7 +144,7 @@ export function archive(version: ConfigurationVersion, isCurrent: boolean): Conf
   return { ...version, status: "archived" }
 }
 
-/** Whoever executes the run has not read it yet, or will read it again to apply. */
+/** Throws `conflict` if an unfinished run needs the version: its executor has not read it yet, or will read it again to apply. */
 export function rejectWhileRunning({ id }: Pick<ConfigurationVersion, "id">, isRunning: boolean): void {
   if (isRunning)
     throw conflict("A run that has not ended needs the configuration version; it cannot be given up before.", {
@@ -162,7 +165,7 @@ const dataTransitions: Readonly<
   "permanently-delete": { from: "backing_data_soft_deleted", to: "backing_data_permanently_deleted" },
 }
 
-/** `isNeeded`: it is the workspace's current one, or that of a run that has not ended. */
+/** Changes the backing data of a version. `isNeeded` is true if it is the workspace's current one, or an unfinished run uses it. */
 export function changeConfigurationData(
   version: ConfigurationVersion,
   action: ConfigurationDataAction,
@@ -174,22 +177,25 @@ export function changeConfigurationData(
 }
 
 /**
- * Reads, compresses and seals the archive of a configuration, and back. Apart from the store, so that the work is done outside
- * the transaction, where nobody waits for it.
+ * Operations that read, compress, seal and open archives of configurations. They are separate from the repository, so that this work is
+ * done outside of transactions.
  */
 export interface ConfigurationArchive {
-  /** Throws `EngineError("unprocessable")` unless the bytes are a tar archive compressed with gzip, `too-large` beyond bounds. */
+  /**
+   * Throws `EngineError("unprocessable")` unless the bytes are a tar archive compressed with gzip, and `too-large` if it exceeds the
+   * limits.
+   */
   inspect(bytes: Uint8Array, workingDirectory: string | null): Promise<InspectedConfiguration>
   pack(id: ConfigurationVersionId, bytes: Uint8Array): Promise<readonly Uint8Array[]>
   unpack(id: ConfigurationVersionId, chunks: readonly Uint8Array[]): Promise<Uint8Array>
 }
 
 export interface InspectedConfiguration {
-  /** Of the bytes: tells a second sending of them from another configuration. */
+  /** Digest of the bytes. It distinguishes a retry from another configuration. */
   readonly digest: string
-  /** Markdown: `README.md` of the working directory, else of the root; null where there is none that can be shown. */
+  /** Markdown of `README.md` in the working directory, else in the root. Null if there is none that can be displayed. */
   readonly readme: string | null
 }
 
-/** Larger archives are refused; one is held in memory while it is received. */
+/** Limit of the size of an archive. Archives are held in memory during upload. */
 export const configurationBytesMaximum = 64 * 1024 * 1024
