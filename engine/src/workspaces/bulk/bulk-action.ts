@@ -1,5 +1,5 @@
-// One action on many workspaces: what may be asked for, and what one request does to each. Every workspace has the rights and the
-// rules of the single action, and a result of its own.
+// Requests and results of bulk actions: one action on many workspaces. For each workspace, permissions and rules are those of the single
+// action, and there is one result.
 import { type EngineErrorCode, type ErrorFacts, type Fault, invalid } from "../../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../../core/ids.ts"
 import type { Writer } from "../../core/owner.ts"
@@ -20,17 +20,17 @@ export type BulkAction =
 
 export interface BulkRequest extends Writer {
   readonly action: BulkAction
-  /** Which workspaces, as the list filters them; the order counts too. */
+  /** Workspaces to act on, with the filters of the workspace list. `sort` sets the order of the actions. */
   readonly query?: WorkspaceQuery
-  /** Needed to mean every workspace that the caller sees; not to be given beside a filter. */
+  /** Must be true to act on every workspace that the caller can see. Cannot be combined with a filter. */
   readonly all?: boolean
-  /** Tells what would be done, and does nothing. */
+  /** True to return the results that the action would have, without executing it. */
   readonly dryRun?: boolean
-  /** The same key with the same request goes on where it stopped, or tells again what came of it, for `bulkKeptMs`. */
+  /** A repeated key with the same request continues where the first one stopped, or returns its results. Valid for `bulkKeptMs`. */
   readonly idempotencyKey?: string
 }
 
-/** Why nothing was done to one workspace: what the single action would have been refused with. */
+/** Error that the single action on the workspace would have had. */
 export interface BulkRefusal {
   readonly code: EngineErrorCode
   readonly detail: string
@@ -39,9 +39,9 @@ export interface BulkRefusal {
 
 export interface BulkResult {
   readonly workspaceId: WorkspaceId
-  /** Null of one that has gone since it was found. */
+  /** Null if the workspace no longer exists or the caller cannot see it. */
   readonly name: string | null
-  /** `unchanged`: it was so before. Of a dry run: what would be. */
+  /** `unchanged` if the action had no effect. In a dry run, the outcome that the action would have. */
   readonly outcome: "done" | "unchanged" | "refused"
   readonly refusal?: BulkRefusal
 }
@@ -50,25 +50,25 @@ export interface BulkRun {
   readonly id: string
   readonly totalCount: number
   /**
-   * In parts, each of which is done in one transaction when it is asked for; a server goes ahead by as much as fits on the road.
-   * Whoever stops asking stops the rest. To be gone through once.
+   * Results in parts. Each part is one transaction, which runs when the caller requests it. A server prefetches as many parts as its send
+   * buffers hold. If the caller stops iterating, the remaining parts are not executed. Can be iterated once.
    */
   readonly results: AsyncIterable<readonly BulkResult[]>
 }
 
 export interface BulkActions {
-  /** Finds the workspaces; what is done to them are the `results`, which have to be asked for. */
+  /** Finds the workspaces. Iterating `results` executes the action. */
   run(organization: string, request: BulkRequest): Promise<BulkRun>
 }
 
-/** In one request. */
+/** Limit of workspaces per request. */
 export const bulkWorkspacesMaximum = 20_000
-/** Of tags, or of bindings. */
+/** Limit of tags or bindings per request. */
 const namesMaximum = 100
 const keyMaximum = 128
 const printable = /^[\x21-\x7e]+$/
 
-/** Throws `invalid` for whatever is wrong with the request itself. */
+/** Throws `invalid` for faults of the request itself. */
 export function rejectBulkRequest({ action, query = {}, all = false, idempotencyKey: key }: BulkRequest): void {
   const { sort: _sort, ...filters } = query
   const isFiltered = Object.keys(filters).length > 0
@@ -112,36 +112,36 @@ function actionFaults(action: BulkAction): Fault[] {
 const lengthFaults = (name: string, { length }: readonly unknown[]): Fault[] =>
   length > 0 && length <= namesMaximum ? [] : [{ field: [name], detail: `${name} must be 1 to ${namesMaximum}` }]
 
-/** Whose key it is: every caller has keys of its own in every organization. */
+/** Scope of a key. Each caller has its own keys in each organization. */
 export interface BulkKey {
   readonly organizationId: OrganizationId
   readonly by: Actor
   readonly key: string
 }
 
-/** A request that may be gone on with. */
+/** Request that can be continued. */
 export interface StoredBulkAction extends BulkKey {
   readonly id: string
-  /** All that was asked for, as one text. */
+  /** Canonical text of the request. */
   readonly request: string
   readonly totalCount: number
   readonly createdAt: Instant
   readonly expiresAt: Instant
 }
 
-/** What is done in one transaction; the results are there once it is done. */
+/** Workspaces of one transaction. `results` is null until it is committed. */
 export interface BulkPart {
   readonly workspaceIds: readonly WorkspaceId[]
   readonly results: readonly BulkResult[] | null
 }
 
 export interface BulkRepository {
-  /** Unless its time is over; with the number of its parts, which another release may have cut to another size. */
+  /** Returns the action unless it has expired. `partCount` is stored, because another release may use parts of another size. */
   find(key: BulkKey, now: Instant): Promise<(StoredBulkAction & { readonly partCount: number }) | undefined>
-  /** Takes the place of one whose time is over. */
+  /** Inserts an action, and replaces an expired one with the same key. */
   insert(kept: StoredBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void>
   part(id: string, position: number): Promise<BulkPart | undefined>
   saveResults(id: string, position: number, results: readonly BulkResult[]): Promise<void>
-  /** Removes those whose time is over; how many those were. */
+  /** Deletes expired actions. Returns their number. */
   sweep(now: Instant, limit: number): Promise<number>
 }

@@ -1,5 +1,5 @@
-// What one part of a bulk action does: the verdict on every workspace by the rules of the single action, and the writes of all of
-// them together. A dry run stops after the verdicts.
+// Execution of one part of a bulk action: it applies the rules of the single action to each workspace, and then writes all changes
+// together. A dry run ends before the writes.
 import type { Caller } from "../../core/caller.ts"
 import { type EngineError, isEngineError, notFound } from "../../core/errors.ts"
 import type { WorkspaceId } from "../../core/ids.ts"
@@ -43,19 +43,22 @@ interface UsedRepositories {
 
 export interface BulkContext {
   readonly caller: Caller
-  /** In whose name tags are written. */
+  /** Owner under which tags are written. */
   readonly owner: string | undefined
   readonly now: Instant
   readonly random: RandomSource
 }
 
-/** What is to be written for one workspace, and told of it; tags are written together, events told together. */
+/** Writes and events for one workspace. Tags and events of all workspaces are each written together. */
 interface Deed {
   readonly write?: () => Promise<void>
   readonly tags?: TaggableChange
   readonly events: readonly Change[]
 }
-/** Undefined where the workspace is as it shall be already; throws what the single action would have been refused with. */
+/**
+ * Rules of the single action for one workspace. The function returns undefined if the action would change nothing, and throws the error of
+ * the single action.
+ */
 type Judge<Found extends WorkspaceOutline> = (workspace: Found) => Promise<Deed | undefined>
 type TagAction = Extract<BulkAction, { readonly kind: "tag" | "untag" | "bind" }>
 
@@ -65,7 +68,7 @@ const neededFor: Record<BulkAction["kind"], readonly WorkspacePermission[]> = {
   tag: ["canManageTags"],
   untag: ["canManageTags"],
   bind: ["canManageTags"],
-  // Of the projects at both ends of the move, not of the workspace.
+  // A move needs permissions on both projects, not on the workspace.
   move: [],
   "safe-delete": ["canDestroy"],
 }
@@ -89,7 +92,7 @@ export async function doPart(
     }
     default: {
       const present = await stores.workspaces.findMany(ids)
-      // A lock refuses its own holder as well.
+      // Locking a locked workspace fails for its holder too.
       const named = action.kind === "lock" ? await nameHolders(stores, present) : present
       const found = action.kind === "unlock" ? await nameHolders(stores, present, actorOf(context.caller)) : named
       return judgeAndWrite(stores, action, ids, found, (seen) => judgeOf(stores, action, seen, context), context)
@@ -132,7 +135,7 @@ async function judgeAndWrite<Found extends WorkspaceOutline>(
       }
       results.push({ workspaceId, name, outcome: deed === undefined ? "unchanged" : "done" })
     } catch (error) {
-      // What the store says of itself is no verdict on a workspace.
+      // Errors of the database are no result of a workspace.
       if (!isEngineError(error) || error.code === "busy") throw error
       results.push({ workspaceId, name, outcome: "refused", refusal: refusalOf(error) })
     }
@@ -189,7 +192,7 @@ async function judgeOf(
     case "safe-delete":
       return async (workspace) => {
         rejectUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
-        // It tells of itself, before it is gone.
+        // `removeWorkspace` appends its own event, before it deletes the workspace.
         return { write: () => removeWorkspace(stores, workspace), events: [] }
       }
     default:

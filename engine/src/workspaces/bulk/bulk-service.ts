@@ -1,6 +1,5 @@
-// Bulk actions: the workspaces are found once, and then acted on part by part, each in a transaction of its own. With a key the
-// list of them is kept, and every part writes its results down in the transaction that does it: so whoever goes on, and however
-// often, no workspace is acted on twice and none is told otherwise than it was.
+// Bulk actions. The workspaces are found once, and then processed in parts with one transaction each. With a key, the list is stored, and
+// each transaction stores the results of its part. So every workspace is processed once, and repeated requests return the same results.
 import type { Caller } from "../../core/caller.ts"
 import { notFound, unprocessable } from "../../core/errors.ts"
 import { newId, type OrganizationId, type WorkspaceId } from "../../core/ids.ts"
@@ -47,17 +46,20 @@ interface UsedRepositories {
   readonly vcsConnections: VcsConnectionRepository
 }
 
-/** In one transaction: few enough for others not to wait long, many enough for the transaction not to count. */
+/**
+ * Limit of workspaces per transaction: small enough that other writers do not wait long, large enough that the cost of a transaction does
+ * not matter.
+ */
 export const workspacesPerPart = 1000
 const partsAtOnce = 2
-/** For so long a key goes on with what it began. */
+/** Lifetime of an idempotency key. */
 export const bulkKeptMs = dayMs
 
 interface Begun {
   readonly id: string
   readonly totalCount: number
   readonly partCount: number
-  /** Undefined where they are kept under the id. */
+  /** Undefined if the ids are stored with the action. */
   readonly ids?: readonly WorkspaceId[]
 }
 
@@ -95,7 +97,7 @@ export class BulkActionService implements BulkActions {
     }
     const inFlight: Promise<readonly BulkResult[]>[] = []
     for (let position = 0; position < partCount; position += 1) {
-      // The next is worked on while this one is on its way to the disk; it ends also where nobody asks for it any more.
+      // The next part runs while this one is committed to disk. It completes even if the caller stops iterating.
       while (inFlight.length < partsAtOnce && position + inFlight.length < partCount) {
         const part = begin(position + inFlight.length)
         part.catch(() => {})
@@ -121,7 +123,7 @@ export class BulkActionService implements BulkActions {
     }
     return this.#storage.transact(async (stores) => {
       const part = await stores.bulkActions.part(id, position)
-      // Its time is over, in the midst of it.
+      // The stored action expired during its execution.
       if (part === undefined) throw notFound(id)
       if (part.results !== null) return part.results
       const results = await doPart(stores, action, part.workspaceIds, context())
@@ -150,7 +152,7 @@ export class BulkActionService implements BulkActions {
         `${found.totalCount} workspaces match, and one request acts on ${bulkWorkspacesMaximum} at most.`,
       )
     const id = newId("bulk", this.#runtime.random)
-    // Unless an order is asked for, that in which the store keeps what is written of them: it lies on half of the pages.
+    // Without `sort`, process in the order in which the database stores the rows to be written: they are on half as many pages.
     const ids = query.sort === undefined ? found.items.toSorted() : found.items
     return { id, totalCount: ids.length, partCount: Math.ceil(ids.length / workspacesPerPart), ids, organizationId }
   }
@@ -183,7 +185,7 @@ export class BulkActionService implements BulkActions {
   }
 }
 
-/** The same for the same request, in whatever order its members came. */
+/** Returns the same text for the same request, whatever the order of its members. */
 function textOf({ action, query = {}, all = false, owner }: BulkRequest): string {
   return JSON.stringify(sorted({ action, query, all, owner }))
 }

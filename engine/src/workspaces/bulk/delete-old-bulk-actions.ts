@@ -1,4 +1,4 @@
-// Forgets what bulk actions have come to once no key goes on with them any more.
+// Deletes stored bulk actions after their key has expired.
 import type { Held } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
@@ -11,12 +11,11 @@ interface Context {
   readonly runtime: Pick<Runtime, "clock">
 }
 
-/** The name of the job. */
 export const forgetBulkActionsJob = { name: "bulk-actions", everyMs: hourMs, timeoutMs: 5 * minuteMs } as const
 
-/** In one transaction. */
+/** Limit of actions per transaction. */
 const actionsPerWrite = 20
-/** In one run of the job; the rest waits for the next. */
+/** Limit of transactions per run of the job. The next run continues. */
 const writesMaximum = 1_000
 
 export async function forgetBulkActions(
