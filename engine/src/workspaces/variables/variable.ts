@@ -14,9 +14,9 @@ export interface Variable {
   readonly value: string
   readonly description: string
   readonly category: VariableCategory
-  /** The value is an expression of the tool's language, not plain text. Stored, not evaluated. */
+  /** True if the value is an HCL expression, not plain text. It is stored, not evaluated. */
   readonly hcl: boolean
-  /** Once true it stays true: the value can be written, never read. */
+  /** Write-only value. Once true, it stays true. */
   readonly sensitive: boolean
   /** Changes with every change of the variable. */
   readonly versionId: string
@@ -26,12 +26,12 @@ export interface Variable {
 export type VariableInput = Pick<Variable, "key" | "value" | "description" | "category" | "hcl" | "sensitive">
 export type VariablePatch = { readonly [member in keyof VariableInput]?: VariableInput[member] }
 
-/** What a caller is shown: no value of a sensitive one. */
+/** Variable as callers get it, without the value of a sensitive one. */
 export interface VariableView extends Omit<Variable, "organizationId" | "value"> {
   readonly value: string | null
 }
 
-/** Facts 1.10 of the public API. */
+/** Limits of HCP Terraform. */
 export const variableLimits = { keyLength: 128, valueBytes: 256 * 1024, descriptionLength: 512 }
 
 export function variableFaults({ key, value, description }: VariableInput): Fault[] {
@@ -49,7 +49,7 @@ export function variableFaults({ key, value, description }: VariableInput): Faul
   return faults
 }
 
-/** What the variable becomes and what is wrong with that. */
+/** Returns the variable after a change, and the faults of the change. */
 export function changeVariable(
   variable: Variable,
   patch: VariablePatch,
@@ -66,14 +66,14 @@ export const viewVariable = ({ organizationId: _organizationId, value, ...variab
   value: variable.sensitive ? null : value,
 })
 
-/** The variables of workspaces; the value of a sensitive one is written and never read back. */
+/** Operations on variables of workspaces. The value of a sensitive variable cannot be read. */
 export interface Variables {
-  /** Refused with `invalid` for a key that the workspace has in the same category. */
+  /** Throws `invalid` if the workspace has the key in the same category. */
   create(ref: WorkspaceRef, input: VariableInput): Promise<VariableView>
   get(ref: WorkspaceRef, id: string): Promise<VariableView>
-  /** Whichever workspace it belongs to. */
+  /** Finds a variable of any workspace. */
   findById(id: string): Promise<VariableView>
-  /** All of them. */
+  /** Lists all variables of the workspace. */
   list(ref: WorkspaceRef): Promise<readonly VariableView[]>
   update(ref: WorkspaceRef, id: string, patch: VariablePatch): Promise<VariableView>
   delete(ref: WorkspaceRef, id: string): Promise<void>
@@ -82,10 +82,10 @@ export interface Variables {
 export interface VariableRepository {
   find(workspaceId: WorkspaceId, id: string): Promise<Variable | undefined>
   findById(id: string): Promise<Variable | undefined>
-  /** All of the workspace, in the order of their creation. */
+  /** Returns all variables of the workspace in order of creation. */
   list(workspaceId: WorkspaceId): Promise<readonly Variable[]>
   listMany(workspaceIds: readonly WorkspaceId[]): Promise<readonly Variable[]>
-  /** Throws `EngineError("invalid")` on `key` when the category has the key already; `save` too. */
+  /** `insert` and `save` throw `EngineError("invalid")` on `key` if the category already has the key. */
   insert(variable: Variable): Promise<void>
   save(variable: Variable): Promise<void>
   remove(id: string): Promise<void>
