@@ -2,14 +2,17 @@ import type { TeamId, WorkspaceId } from "../../core/ids.ts"
 import type { Grant } from "./workspace-permissions.ts"
 import type { Workspace } from "../workspace/workspace.ts"
 
-/** What teams were given on single workspaces. */
+/** Grants of teams on single workspaces. */
 export interface AccessRepository {
-  /** Direct grants and those through each workspace's project, for these teams only. */
+  /** Returns the grants of these teams, direct and through the projects of the workspaces. */
   grantsOn(
     workspaceIds: readonly WorkspaceId[],
     teams: readonly TeamId[],
   ): Promise<ReadonlyMap<WorkspaceId, readonly Grant[]>>
-  /** Those on the workspaces that may consume this one's state: the listed ones, and others of its project or organization. */
+  /**
+   * Returns the grants of these teams on workspaces that may consume this one's state: the listed ones, and others of its project or
+   * organization.
+   */
   grantsOnConsumersOf(producer: StateProducer, teams: readonly TeamId[]): Promise<readonly Grant[]>
 }
 

@@ -28,16 +28,19 @@ interface UsedRepositories {
   readonly workspaces: WorkspaceRepository
 }
 
-/** Whoever may read a workspace's settings sees who has access to it; changing that takes admin on the workspace. */
+/**
+ * Team access to workspaces. Callers that can read a workspace's settings can list it. Changing it needs administrator rights on the
+ * workspace.
+ */
 export class TeamWorkspaceService implements TeamWorkspaces {
   readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
-    // A team has one access to a workspace by constraint, and takes it along by its foreign key.
+    // Repeatable read suffices. Each transaction changes one workspace. Of two concurrent ones on the same workspace, one is retried
+    // (`WorkspaceRepository.guard`), so neither decides by rows of the workspace that the other changes.
+    // A constraint permits one access of a team to a workspace, and a foreign key deletes it with the team.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller

@@ -3,7 +3,7 @@ import type { TeamId, WorkspaceId } from "../../core/ids.ts"
 import type { Page, PageRequest } from "../../core/page.ts"
 import type { CustomAccess, WorkspaceAccessLevel } from "./workspace-permissions.ts"
 
-/** What one team was given on one workspace; `custom` says what that access is made of. */
+/** Access of one team to one workspace, with its parts if it is `custom`. */
 export type TeamWorkspace = TeamWorkspaceSubject & TeamWorkspaceAccess
 
 interface TeamWorkspaceSubject {
@@ -26,9 +26,9 @@ export interface TeamWorkspaceInput extends TeamWorkspacePatch {
   readonly workspaceId: string
 }
 
-/** Team access to workspaces (docs/permissions.md). For administrators of the workspace. */
+/** Operations on team access to workspaces (docs/permissions.md). Changes need administrator rights on the workspace. */
 export interface TeamWorkspaces {
-  /** Refused with `invalid` for a team that has access already; change that. */
+  /** Throws `invalid` if the team already has access; use `update`. */
   create(input: TeamWorkspaceInput): Promise<TeamWorkspace>
   list(workspaceId: string, page: PageRequest): Promise<Page<TeamWorkspace>>
   get(id: string): Promise<TeamWorkspace>
@@ -39,13 +39,13 @@ export interface TeamWorkspaces {
 export interface TeamWorkspaceRepository {
   find(id: string): Promise<TeamWorkspace | undefined>
   list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<TeamWorkspace>>
-  /** Throws `EngineError("invalid")` on `team` when the team has access already. */
+  /** Throws `EngineError("invalid")` on `team` if the team already has access. */
   insert(access: TeamWorkspace): Promise<void>
   save(access: TeamWorkspace): Promise<void>
   remove(id: string): Promise<void>
 }
 
-/** A custom access begins with the least and is given what the document names. */
+/** Least custom access. The parts of the document are applied to it. */
 const leastCustom: CustomAccess = {
   runs: "read",
   variables: "none",
@@ -55,7 +55,7 @@ const leastCustom: CustomAccess = {
   runTasks: false,
 }
 
-/** Parts are kept only while the access is custom; the named levels say their own. */
+/** Returns the access after a change. Parts are stored only for custom access; the other levels define theirs. */
 export function changeAccess(before: TeamWorkspaceAccess | undefined, patch: TeamWorkspacePatch): TeamWorkspaceAccess {
   const access = patch.access ?? before?.access ?? "read"
   if (access !== "custom") return { access }
@@ -63,7 +63,10 @@ export function changeAccess(before: TeamWorkspaceAccess | undefined, patch: Tea
   return { access, custom: { ...kept, ...patch.custom } }
 }
 
-/** A part beside a named level may repeat what the level says, not differ from it: nobody shall believe it was given. */
+/**
+ * Returns a fault for each part that differs from the level. A part may repeat the value of its level. A different one is rejected, so that
+ * clients do not believe that it was granted.
+ */
 export function accessFaults(after: TeamWorkspaceAccess, { custom = {} }: TeamWorkspacePatch): Fault[] {
   const parts = customOf(after)
   const differing = (Object.keys(custom) as (keyof CustomAccess)[]).filter((part) => custom[part] !== parts[part])
@@ -82,7 +85,7 @@ const partNames: Record<keyof CustomAccess, string> = {
   runTasks: "Run tasks",
 }
 
-/** The parts as clients read them, whatever the level. */
+/** Returns the parts that clients read, for any level. */
 export function customOf(subject: TeamWorkspaceAccess): CustomAccess {
   switch (subject.access) {
     case "custom":

@@ -1,5 +1,5 @@
-// The one way from a reference to a workspace that the caller may act on. Everything else that hangs on a workspace
-// (tags, state versions, runs, variables …) passes through here first.
+// Resolution of references to workspaces, with authorization. All access to a workspace and its resources (tags, state versions, runs,
+// variables …) goes through this file.
 import { type Caller, membershipIn } from "../../core/caller.ts"
 import { type Fault, notFound } from "../../core/errors.ts"
 import type { OrganizationId, TeamId } from "../../core/ids.ts"
@@ -28,7 +28,7 @@ interface AuthorizationRepositories {
   readonly access: AccessRepository
 }
 
-/** Not found unless the caller sees the workspace and holds every permission asked for. */
+/** Throws `not-found` unless the caller can see the workspace and has every needed permission. */
 export async function authorizeWorkspace(
   stores: AuthorizationRepositories,
   caller: Caller,
@@ -48,7 +48,7 @@ export async function authorizeWorkspace(
   return { workspace, permissions }
 }
 
-/** Those whose grants decide what the caller may do, wherever that is: a team has grants in its own organization alone. */
+/** Returns the teams whose grants can decide the caller's permissions on any workspace. A team has grants only in its own organization. */
 function teamsThatCount(caller: Caller): readonly TeamId[] {
   if (caller.kind === "team") return needsGrants(caller, caller.organizationId) ? [caller.teamId] : []
   if (caller.kind !== "user" || caller.memberships.size === 0) return []
@@ -67,7 +67,7 @@ const permissionsOn = (caller: Caller, workspace: WorkspaceOutline, grants: read
     grants,
   )
 
-/** The caller's permissions on each of several workspaces, in their order. */
+/** Returns the caller's permissions on each of several workspaces, in their order. */
 export async function withPermissions<Found extends WorkspaceOutline>(
   stores: Pick<AuthorizationRepositories, "access">,
   caller: Caller,
@@ -91,7 +91,10 @@ export async function withPermissions<Found extends WorkspaceOutline>(
 export const teamsOf = (caller: Caller, organizationId: OrganizationId) =>
   membershipIn(caller, organizationId)?.teams ?? []
 
-/** Which workspaces a list may show; undefined for a stranger, to whom the organization does not exist. */
+/**
+ * Returns the workspaces that a list may contain. Returns undefined if the caller does not belong to the organization, which then answers
+ * 404.
+ */
 export function visibilityIn(caller: Caller, organizationId: OrganizationId): Visibility | undefined {
   const wide = organizationWideAccess(caller, organizationId)
   if (wide === "none") return undefined
@@ -99,7 +102,7 @@ export function visibilityIn(caller: Caller, organizationId: OrganizationId): Vi
   return { organizationId, all: true }
 }
 
-/** Who a lock, run or state version is ascribed to. */
+/** Returns the holder or creator to record in a lock, run or state version. */
 export function actorOf(caller: Caller): Actor {
   switch (caller.kind) {
     case "user":
@@ -117,7 +120,7 @@ export function actorOf(caller: Caller): Actor {
   }
 }
 
-/** What a rule made of its input, and everything that is wrong with it; the value counts only when nothing is. */
+/** Result of a rule with its faults. Use the value only if there are no faults. */
 export interface Checked<T> {
   readonly value: T
   readonly faults: readonly Fault[]

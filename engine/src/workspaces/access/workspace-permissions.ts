@@ -1,10 +1,10 @@
-// Permissions on a workspace (docs/permissions.md). Only this file decides that a forbidden request answers 404 instead of 403; force
+// Permissions on a workspace (docs/permissions.md). Only this file decides that a forbidden request answers 404 instead of 403. Force
 // delete is the exception.
 import { type Caller, membershipIn } from "../../core/caller.ts"
 import { forbidden, notFound } from "../../core/errors.ts"
 import type { OrganizationId, TeamId, WorkspaceId } from "../../core/ids.ts"
 
-/** In the order of the workspace document. */
+/** Sorted as in the workspace document. */
 export const workspacePermissionNames = [
   "canUpdate",
   "canDestroy",
@@ -34,7 +34,7 @@ export type WorkspacePermissions = { readonly [name in WorkspacePermission]: boo
 export const workspaceAccessLevels = ["read", "plan", "write", "admin", "custom"] as const
 export type WorkspaceAccessLevel = (typeof workspaceAccessLevels)[number]
 
-/** The parts of a `custom` access. */
+/** Parts of `custom` access. */
 export interface CustomAccess {
   readonly runs: "read" | "plan" | "apply"
   readonly variables: "none" | "read" | "write"
@@ -44,14 +44,14 @@ export interface CustomAccess {
   readonly runTasks: boolean
 }
 
-/** What one team was given on one workspace, directly or through its project. */
+/** Access of one team to one workspace, direct or through its project. */
 export type Grant =
   | { readonly teamId: TeamId; readonly access: Exclude<WorkspaceAccessLevel, "custom"> }
   | {
       readonly teamId: TeamId
       readonly access: "custom"
       readonly custom: CustomAccess
-      /** Only of access that comes through the project. */
+      /** Only in access through a project. */
       readonly canDelete?: boolean
     }
 
@@ -123,12 +123,12 @@ const booleans = (names: Iterable<WorkspacePermission>): WorkspacePermissions =>
   ) as unknown as WorkspacePermissions
 }
 
-// Callers mostly hold a whole level; the constant objects keep the common case free of allocation.
+// Most callers have a whole level. Constant objects avoid allocation in that case.
 export const noPermissions = booleans([])
 const ownerPermissions = booleans(workspacePermissionNames)
 const organizationTokenPermissions = booleans(organizationTokenNames)
 
-/** The part of a caller's rights that holds for every workspace of the organization, without looking at grants. */
+/** Returns the caller's access to every workspace of the organization, without grants. */
 export function organizationWideAccess(
   caller: Caller,
   organizationId: OrganizationId,
@@ -142,7 +142,7 @@ export function organizationWideAccess(
   return "by-grant"
 }
 
-/** Grants only matter for callers whose organization-wide access is `read` or `by-grant`. */
+/** Returns whether grants matter: they do if the organization-wide access is `read` or `by-grant`. */
 export const needsGrants = (caller: Caller, organizationId: OrganizationId): boolean =>
   ["read", "by-grant"].includes(organizationWideAccess(caller, organizationId))
 
@@ -158,7 +158,7 @@ export function workspacePermissions(
     case "owner":
       return ownerPermissions
     case "organization-token":
-      // It administers every workspace but owns nothing (section 5 rule 6).
+      // The token administers every workspace, but is no owner.
       return organization.allowForceDeleteWorkspaces
         ? booleans([...organizationTokenNames, "canForceDelete"])
         : organizationTokenPermissions
@@ -177,7 +177,7 @@ export function workspacePermissions(
   }
 }
 
-/** Returns whether the caller sees the workspace: that needs the read permission for runs. */
+/** Returns whether the caller can see the workspace. That needs the permission to read runs. */
 export const isVisible = (permissions: WorkspacePermissions): boolean => permissions.canReadRun
 
 export function require(
