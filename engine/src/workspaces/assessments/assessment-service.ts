@@ -33,8 +33,8 @@ export class AssessmentService implements Assessments {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
-    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
-    // by rows of the workspace that another changes.
+    // Repeatable read suffices. Each transaction changes one workspace. Of two concurrent ones on the same workspace, one is retried
+    // (`WorkspaceRepository.guard`), so neither decides by rows of the workspace that the other changes.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from "../../core/page.ts"
 import type { Instant } from "../../core/time.ts"
 import type { WorkspaceRef } from "../workspace/workspace.ts"
 
-/** What a health assessment of a workspace found. */
+/** Result of a health assessment of a workspace. */
 export interface Assessment {
   readonly id: string
   readonly workspaceId: WorkspaceId
@@ -25,24 +25,24 @@ export const errorMessageFaults = (text: string): Fault[] =>
     ? []
     : [{ field: ["errorMessage"], detail: `Error msg is too long (maximum is ${errorMessageMaximum} characters)` }]
 
-/** What a workspace remembers of its newest assessment. */
+/** Returns the members of a workspace that describe its newest assessment. */
 export const currentAssessmentFacts = (newest: Assessment | undefined) => ({
   currentAssessmentResultId: newest?.id ?? null,
   lastAssessmentResultAt: newest?.createdAt ?? null,
 })
 
-/** What health assessments of workspaces found. */
+/** Operations on results of health assessments. */
 export interface Assessments {
   create(ref: WorkspaceRef, input: AssessmentInput): Promise<AssessmentView>
   get(id: string): Promise<AssessmentView>
-  /** Newest first. */
+  /** Lists the newest first. */
   list(ref: WorkspaceRef, page: PageRequest): Promise<Page<AssessmentView>>
   delete(id: string): Promise<void>
 }
 
 export interface AssessmentRepository {
   find(id: string): Promise<Assessment | undefined>
-  /** Newest first. */
+  /** Lists the newest first. */
   list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<Assessment>>
   insert(assessment: Assessment): Promise<void>
   remove(id: string): Promise<void>
