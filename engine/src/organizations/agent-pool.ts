@@ -7,19 +7,19 @@ export interface AgentPool {
   readonly id: string
   readonly organizationId: OrganizationId
   readonly name: string
-  /** Whether every workspace of the organization may use it, but for those that are excluded. */
+  /** True if every workspace of the organization may use the pool, except the excluded ones. */
   readonly organizationScoped: boolean
   readonly createdAt: Instant
 }
 
-/** Which workspaces may use a pool beside or instead of all, and which may not whatever else holds. */
+/** Workspaces that may use a pool, in addition to or instead of all. Exclusion takes precedence. */
 export interface AgentPoolScope {
   readonly allowedWorkspaceIds: readonly WorkspaceId[]
   readonly allowedProjectIds: readonly ProjectId[]
   readonly excludedWorkspaceIds: readonly WorkspaceId[]
 }
 
-/** A pool as a caller sees it: its workspaces and projects are those that the caller sees. */
+/** Pool as callers get it. Its workspaces and projects are those that the caller can see. */
 export interface AgentPoolView extends Omit<AgentPool, "organizationId">, AgentPoolScope {
   readonly organizationName: string
   readonly workspaceIds: readonly WorkspaceId[]
@@ -27,34 +27,37 @@ export interface AgentPoolView extends Omit<AgentPool, "organizationId">, AgentP
 
 export interface AgentPoolInput {
   readonly name: string
-  /** True by default; false where the document allows workspaces or projects and does not say. */
+  /** Default: true, or false if workspaces or projects are allowed. */
   readonly organizationScoped?: boolean
-  /** Each list replaces the present one, as far as the caller sees it. */
+  /** Each list replaces the present one. Ids that the caller cannot see stay. */
   readonly allowedWorkspaceIds?: readonly string[]
   readonly allowedProjectIds?: readonly string[]
   readonly excludedWorkspaceIds?: readonly string[]
 }
 
 export interface AgentPoolFilter {
-  /** Part of the name. */
+  /** Substring of the name. */
   readonly search?: string
-  /** Pools that the workspace of this name may use. */
+  /** Name of a workspace. Limits the list to pools that it may use. */
   readonly allowedWorkspaceName?: string
-  /** Pools that all workspaces of the project of this name may use. */
+  /** Name of a project. Limits the list to pools that all of its workspaces may use. */
   readonly allowedProjectName?: string
 }
 
-/** The agent pools of an organization. */
+/** Operations on agent pools of an organization. */
 export interface AgentPools {
   create(organization: string, input: AgentPoolInput): Promise<AgentPoolView>
   list(organization: string, filter: AgentPoolFilter, page: PageRequest): Promise<Page<AgentPoolView>>
   get(id: string): Promise<AgentPoolView>
   update(id: string, patch: Partial<AgentPoolInput>): Promise<AgentPoolView>
-  /** Refused with `conflict` while something names it. */
+  /** Throws `conflict` while the pool is in use. */
   delete(id: string): Promise<void>
 }
 
-/** How many name it: own settings of workspaces, defaults above them, and VCS providers that only its agents reach. */
+/**
+ * Number of uses of a pool: own settings of workspaces, defaults of projects and organizations, and OAuth clients that only its agents can
+ * connect to.
+ */
 export interface AgentPoolUses {
   readonly workspaces: number
   readonly projects: number
@@ -64,17 +67,17 @@ export interface AgentPoolUses {
 
 const nameMaximum = 90
 
-/** Of the members that are given. */
+/** Returns faults of the given members. */
 export const agentPoolFaults = ({ name }: Partial<AgentPoolInput>): Fault[] =>
   name === undefined ? [] : nameFaults(name)
 
-/** terraform-provider-tfe narrows a pool by naming workspaces or projects, and says nothing else. */
+/** Returns `organizationScoped` after a change. terraform-provider-tfe only sends workspaces or projects to narrow the scope of a pool. */
 export function scopeOf(before: boolean, input: Partial<AgentPoolInput>): boolean {
   const allows = [input.allowedWorkspaceIds, input.allowedProjectIds].some((ids) => (ids?.length ?? 0) > 0)
   return input.organizationScoped ?? (allows ? false : before)
 }
 
-/** Ids that are not among the known ones, each at its place in the document. */
+/** Returns faults for unknown ids, with their index in the document. */
 export const unknownIdFaults = (
   field: keyof AgentPoolScope,
   noun: string,

@@ -1,5 +1,5 @@
-// Resolves a token to a caller. Callers are cached by token under the identity version, which every request reads first. A
-// revoked token or a lost membership therefore counts at once on every server (docs/decisions/cache-versions.md).
+// Resolves a token to a caller. Callers are cached by token under the identity version, which every request reads first. So a revoked token
+// or a lost membership is effective at once on every server (docs/decisions/cache-versions.md).
 import { type AccessRules, compileAccess, fullAccess, noAccess, type PathRule } from "../core/access.ts"
 import type { RequestSnapshot } from "../core/cache-versions.ts"
 import type { Caller, Membership } from "../core/caller.ts"
@@ -13,13 +13,13 @@ import { isExpired, isUseWorthRecording, type TokenUses } from "./token.ts"
 
 const cachedCallersMaximum = 10_000
 
-/** A token that was made by another ends with it; more of them in a row than this are never made. */
+/** Limit of a chain of parent tokens. A token that was created by another one expires with it. */
 export const tokenAncestorsMaximum = 16
 
-/** The caller of a token, cached under the identity version. */
+/** Caller of a token, cached under the identity version. */
 export interface ResolvedToken {
   readonly tokenId: string
-  /** When it, or one of the tokens that it ends with, does. A renewal may move it without a new version. */
+  /** Expiry of the token or of its earliest expiring ancestor. A renewal can move it without a new version. */
   readonly expiresAt: Instant | null
   readonly limitedUses: boolean
   readonly boundCidrs: readonly string[]
@@ -29,14 +29,14 @@ export interface ResolvedToken {
 interface Remembered extends ResolvedToken {
   readonly version: number
   readonly allows: (remoteAddress: string | undefined) => boolean
-  /** As far as this process knows; another one may have seen a later use. */
+  /** Last use that this process knows. Another process may have recorded a later one. */
   lastUsedAt: Instant | null
 }
 
 export interface TokenUse {
-  /** Without one the caller is who the token stands for now. */
+  /** Versions as of the request. Without it, the current ones are read. */
   readonly requestSnapshot?: RequestSnapshot
-  /** The client's; undefined where nobody knows it, from where a token that is bound to addresses cannot be used. */
+  /** Address of the client. Undefined if it is unknown: then a token that is bound to addresses cannot be used. */
   readonly remoteAddress?: string | undefined
 }
 
@@ -66,21 +66,21 @@ export function authentication(
           const allows = addressBounds(resolved.boundCidrs)
           return { ...resolved, version, allows, lastUsedAt: record.lastUsedAt }
         })
-    // Before a use is counted: whoever has no business with a token takes nothing from it.
+    // Check before the use is counted: a client that may not use the token must not spend its uses.
     if (isExpired(found, now) || !found.allows(remoteAddress)) throw unauthenticated()
     if (found !== known) remembered.keep(hash, found)
     if (isUseWorthRecording(found.lastUsedAt, now)) {
       found.lastUsedAt = now
       uses.record(found.tokenId, now)
     }
-    // Before anything is done with it: of two requests that race for the last use, one is refused.
+    // Count before the request is processed: of two requests that race for the last use, one is rejected.
     if (found.limitedUses && !(await storage.transact(({ identity }) => identity.spendUse(found.tokenId, now))))
       throw unauthenticated()
     return found.caller
   }
 }
 
-/** Undefined where whoever the token belongs to is gone. */
+/** Returns undefined if the owner of the token was deleted. */
 export async function resolveToken(
   identity: IdentityRepository,
   record: TokenRecord,
@@ -92,7 +92,9 @@ export async function resolveToken(
   return { tokenId, expiresAt, limitedUses, boundCidrs, caller }
 }
 
-/** Undefined for one with more tokens above it than are ever made. */
+/**
+ * Returns the earliest expiry of the token and its ancestors. Returns undefined if an ancestor is missing, or the chain exceeds the limit.
+ */
 async function endOf(identity: IdentityRepository, record: TokenRecord): Promise<Instant | null | undefined> {
   let expiresAt = record.expiresAt
   let parentId = record.parentId
@@ -148,7 +150,7 @@ async function accessOf(identity: IdentityRepository, record: TokenRecord): Prom
   return policies.length === 0 ? noAccess : compileAccess(policies)
 }
 
-/** A token as the resolver needs it; the secret itself exists only in the answer that created it. */
+/** Token as the resolver needs it. The secret is only in the response to its creation. */
 export interface TokenRecord {
   readonly id: string
   readonly owner:
@@ -159,11 +161,11 @@ export interface TokenRecord {
     | { readonly kind: "service" }
   readonly expiresAt: Instant | null
   readonly lastUsedAt: Instant | null
-  /** The token with which this one ends. */
+  /** Token with which this one expires. */
   readonly parentId: string | null
-  /** Each use must be counted before it counts. */
+  /** True if each use must be counted before it is permitted. */
   readonly limitedUses: boolean
-  /** Ranges or single addresses that it can be used from; from anywhere when empty. */
+  /** Address ranges or addresses from which the token can be used. Empty means any. */
   readonly boundCidrs: readonly string[]
 }
 
@@ -172,22 +174,22 @@ export interface AttachedPolicy {
   readonly rules: readonly PathRule[]
 }
 
-/** Reads a token's caller. Every write to these rows increments the `identity` version. */
+/** Repository of tokens and their callers. Every write to these rows increments the `identity` version. */
 export interface IdentityRepository {
   cacheVersion(): Promise<number>
   bumpCacheVersion(): Promise<void>
-  /** The administrator of that name, made with this id when there is none yet. */
+  /** Returns the administrator of that name, and creates it with this id if there is none. */
   ensureAdministrator(user: { readonly id: UserId; readonly username: string; readonly now: Instant }): Promise<UserId>
   findToken(hash: string): Promise<TokenRecord | undefined>
   findTokenById(id: string): Promise<TokenRecord | undefined>
-  /** False when there is none left; a condition in the statement settles a race. The last one ends the token. */
+  /** Counts a use. Returns false if none is left; a condition in the statement decides races. The last use ends the token. */
   spendUse(tokenId: string, now: Instant): Promise<boolean>
-  /** What is attached to the token, to its owner, and to the teams of the user who is its owner. */
+  /** Returns the policies of the token, of its owner, and of the teams of a user who is the owner. */
   policiesOf(token: TokenRecord): Promise<readonly AttachedPolicy[]>
   findUser(
     id: UserId,
   ): Promise<{ readonly id: UserId; readonly username: string; readonly siteAdmin: boolean } | undefined>
-  /** Standing of a user in each of their organizations; `teamIds` limits it to one team's (team tokens). */
+  /** Returns the memberships of a user by organization. */
   membershipsOfUser(id: UserId): Promise<ReadonlyMap<OrganizationId, Membership>>
   membershipOfTeam(
     id: TeamId,
@@ -197,5 +199,5 @@ export interface IdentityRepository {
   organizationOfAgentPool(id: string): Promise<OrganizationId | undefined>
 }
 
-/** Name of the team whose members own their organization; `docs/conformance.md` calls them "team owner". */
+/** Name of the team whose members own their organization. `docs/conformance.md` calls them "team owner". */
 export const ownersTeamName = "owners"

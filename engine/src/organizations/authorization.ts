@@ -1,4 +1,4 @@
-// The one way from an organization's name to an organization the caller belongs to and may act on.
+// Resolution of organization names, with authorization.
 import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
 import {
@@ -18,7 +18,7 @@ export interface AuthorizedOrganization {
   readonly permissions: OrganizationPermissions
 }
 
-/** Not found unless the caller belongs to the organization and holds every permission asked for. */
+/** Throws `not-found` unless the caller belongs to the organization and has every needed permission. */
 export async function authorizeOrganization(
   { organizations }: { readonly organizations: OrganizationRepository },
   caller: Caller,
@@ -34,12 +34,12 @@ export async function authorizeOrganization(
   return { organization, membership, permissions }
 }
 
-/** What only site administrators may do does not exist for anyone else. */
+/** Throws `not-found` unless the caller is a site administrator. */
 export function requireSiteAdmin(caller: Caller): void {
   if (caller.kind !== "user" || !caller.siteAdmin) throw notFound()
 }
 
-// The one way from an id to a project the caller may see and act on.
+// Resolution of project ids, with authorization.
 
 export interface AuthorizedProject {
   readonly project: Project
@@ -50,7 +50,7 @@ interface AuthorizationRepositories {
   readonly projects: ProjectRepository
 }
 
-/** Not found unless the caller sees the project and holds every permission asked for. */
+/** Throws `not-found` unless the caller can see the project and has every needed permission. */
 export async function authorizeProject(
   stores: AuthorizationRepositories,
   caller: Caller,
@@ -65,7 +65,7 @@ export async function authorizeProject(
   return { project, permissions }
 }
 
-/** What the caller's teams were given on one project. */
+/** Returns the grants of the caller's teams on one project. */
 export async function grantsOn(
   { projects }: AuthorizationRepositories,
   caller: Caller,
@@ -75,7 +75,7 @@ export async function grantsOn(
   return teams.length === 0 ? [] : ((await projects.grantsOn([id], teams)).get(id) ?? [])
 }
 
-/** The caller's permissions on each of several projects, in their order. */
+/** Returns the caller's permissions on each of several projects, in their order. */
 export async function permissionsOn(
   { projects }: AuthorizationRepositories,
   caller: Caller,

@@ -7,7 +7,7 @@ import type { IdentityRepository } from "./authentication.ts"
 
 export const rootUsername = "root"
 
-/** Makes sure that the site administrator `root` exists, whom the embedded engine itself acts as. Repeating it changes nothing. */
+/** Creates the site administrator `root` if it does not exist, and returns it. The embedded engine acts as this user. */
 export async function bootstrap(
   storage: Storage<{ readonly identity: IdentityRepository }>,
   { clock, random }: Runtime,

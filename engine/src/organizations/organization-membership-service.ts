@@ -106,7 +106,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
       const leaves = this.#caller.kind === "user" && this.#caller.userId === userId
       if (!leaves && !permissionsOf(membership).canManageUsers) throw notFound(id)
       const owners = await ownersOf(stores, organizationId)
-      // Who is not an owner cannot take an owner out.
+      // Only owners can remove an owner.
       if (owners.includes(userId) && !membership.owner) throw notFound(id)
       rejectLosingLastOwner(owners, [userId])
       await stores.teams.leaveOrganization(organizationId, userId)
@@ -167,7 +167,7 @@ async function existingUser(
   return input.email === undefined ? undefined : users.findByEmail(input.email)
 }
 
-/** A name taken from an email gets a number behind it when somebody else has it. */
+/** Creates a user. A username derived from an email gets a numeric suffix if it is taken. */
 async function newUser(
   { users }: UsedRepositories,
   input: OrganizationMembershipInput,

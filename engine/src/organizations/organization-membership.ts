@@ -4,8 +4,8 @@ import type { Instant } from "../core/time.ts"
 import type { UserView } from "./user.ts"
 
 /**
- * A user's belonging to an organization. It counts from the beginning: nothing is mailed. A user who was invited by e-mail is
- * shown as `invited`, without a username, until a token is made for the user or the user is given a name.
+ * Membership of a user in an organization. It is effective at once, and no mail is sent. A user invited by email has the status `invited`
+ * and no visible username. It becomes active when a token is created for the user or the user gets a name.
  */
 export interface OrganizationMembership {
   readonly id: string
@@ -24,7 +24,7 @@ export interface OrganizationMembershipInput {
   readonly teamIds?: readonly string[]
 }
 
-/** What a caller is shown of a membership; the user comes with it. */
+/** Membership as callers get it, with the user. */
 export interface OrganizationMembershipView extends Omit<
   OrganizationMembership,
   "organizationId" | "userId" | "status"
@@ -32,13 +32,13 @@ export interface OrganizationMembershipView extends Omit<
   readonly status: OrganizationMembershipStatus
   readonly organizationName: string
   readonly user: UserView
-  /** Those the caller may see. */
+  /** Teams that the caller can see. */
   readonly teamIds: readonly TeamId[]
 }
 
 export interface OrganizationMembershipQuery {
   readonly organizationId: OrganizationId
-  /** Part of the username or email. */
+  /** Substring of the username or email. */
   readonly search?: string
   readonly emails?: readonly string[]
   readonly status?: string
@@ -47,24 +47,24 @@ export interface OrganizationMembershipQuery {
 export interface OrganizationMembershipRepository {
   find(id: string): Promise<OrganizationMembership | undefined>
   findMany(ids: readonly string[]): Promise<readonly OrganizationMembership[]>
-  /** Those of the given users who belong to the organization. */
+  /** Returns the memberships of those of the users who belong to the organization. */
   ofUsers(organizationId: OrganizationId, userIds: readonly UserId[]): Promise<readonly OrganizationMembership[]>
   list(query: OrganizationMembershipQuery, page: PageRequest): Promise<Page<OrganizationMembership>>
-  /** Throws `EngineError("invalid")` when the user is a member already. */
+  /** Throws `EngineError("invalid")` if the user is already a member. */
   insert(membership: OrganizationMembership): Promise<void>
   remove(id: string): Promise<void>
 }
 
 export interface OrganizationMembershipFilter {
-  /** Part of the username or email. */
+  /** Substring of the username or email. */
   readonly search?: string
   readonly emails?: readonly string[]
   readonly status?: string
 }
 
-/** Who belongs to an organization. */
+/** Operations on memberships of an organization. */
 export interface OrganizationMemberships {
-  /** Refused with `invalid` for who is a member already. Makes the user first when nobody has that name or email. */
+  /** Adds a member. Creates the user if no user has the name or email. Throws `invalid` if the user is already a member. */
   create(organization: string, input: OrganizationMembershipInput): Promise<OrganizationMembershipView>
   list(
     organization: string,
@@ -72,6 +72,6 @@ export interface OrganizationMemberships {
     page: PageRequest,
   ): Promise<Page<OrganizationMembershipView>>
   get(id: string): Promise<OrganizationMembershipView>
-  /** The user leaves every team of the organization as well. */
+  /** Removes a member, also from every team of the organization. */
   delete(id: string): Promise<void>
 }

@@ -42,7 +42,7 @@ export class OrganizationService implements Organizations {
 
   async create(input: OrganizationInput): Promise<OrganizationView> {
     const caller = this.#caller
-    // Somebody must own it, and only a user can.
+    // The creator becomes the owner, and only a user can be one.
     if (caller.kind !== "user") throw notFound()
     const { clock, random } = this.#runtime
     const now = clock.now()

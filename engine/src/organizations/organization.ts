@@ -10,20 +10,20 @@ export type ExecutionMode = (typeof executionModes)[number]
 
 export const plans = ["free", "standard", "plus"] as const
 export type Plan = (typeof plans)[number]
-/** The plan that health assessments need (https://developer.hashicorp.com/terraform/cloud-docs/api-docs/workspaces). */
+/** Plan that health assessments need (https://developer.hashicorp.com/terraform/cloud-docs/api-docs/workspaces). */
 export const topPlan: Plan = "plus"
 
 export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const
 export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number]
 
 /**
- * Settings that HCP Terraform's documents have and that nothing here acts on: no session ends, no commit status is sent, no
- * stack is made, and no identity provider is asked. Clients write them and expect to read what they wrote.
+ * Settings of HCP Terraform that are stored without effect: no session ends, no commit status is sent, no stack is created, no identity
+ * provider is used. Clients write them and expect to read them back.
  */
 export interface RecordedOrganizationSettings {
-  /** Minutes without activity; null leaves it to the service. */
+  /** Minutes without activity. Null means the default of the service. */
   readonly sessionTimeout: number | null
-  /** Minutes that a session lasts; null leaves it to the service. */
+  /** Lifetime of a session in minutes. Null means the default of the service. */
   readonly sessionRemember: number | null
   readonly ownersTeamSamlRoleId: string | null
   readonly aggregatedCommitStatusEnabled: boolean
@@ -32,9 +32,9 @@ export interface RecordedOrganizationSettings {
   readonly stacksEnabled: boolean
 }
 
-/** What a client may set. */
+/** Settings that clients can write. */
 export interface OrganizationSettings extends RecordedOrganizationSettings {
-  /** The id on the wire as well. */
+  /** Also the id on the wire. */
   readonly name: string
   readonly email: string
   readonly defaultExecutionMode: ExecutionMode
@@ -55,16 +55,16 @@ export interface Organization extends OrganizationSettings {
 export type OrganizationInput = Pick<OrganizationSettings, "name" | "email"> & Partial<OrganizationSettings>
 export type OrganizationPatch = Partial<OrganizationSettings>
 
-/** Facts outside the document that its rules depend on. */
+/** Facts outside of the document that its rules need. */
 export interface OrganizationContext {
   readonly siteAdmin: boolean
-  /** Whether the pool the document names belongs to the organization. */
+  /** True if the pool in the document belongs to the organization. */
   readonly ownsAgentPool: boolean
-  /** Whether the pool serves the whole organization; true when left out. */
+  /** True if the pool serves the whole organization. Default: true. */
   readonly agentPoolAdmits?: boolean
 }
 
-/** The defaults of HCP Terraform (its API documentation, "Create an Organization"), but for sessions, which have no end here. */
+/** Defaults of HCP Terraform (its API documentation, "Create an Organization"), except for sessions, which do not end here. */
 export const recordedDefaults: RecordedOrganizationSettings = {
   sessionTimeout: null,
   sessionRemember: null,
@@ -93,7 +93,7 @@ export function createOrganization(
 ): Organization {
   const { id, defaultProjectId, now } = made
   const blank: Organization = { ...defaults, name: "", email: "", id, defaultProjectId, createdAt: now }
-  // A pool belongs to an organization, so one that does not exist yet has none.
+  // A pool belongs to an organization, so a new one has none.
   return changeOrganization(blank, input, { ...context, ownsAgentPool: false })
 }
 
@@ -104,7 +104,7 @@ export function changeOrganization(
 ): Organization {
   const mode = patch.defaultExecutionMode ?? before.defaultExecutionMode
   const pool = patch.defaultAgentPoolId === undefined ? before.defaultAgentPoolId : patch.defaultAgentPoolId
-  // Leaving agent mode lets the old pool go; only a pool named in the same document is a contradiction.
+  // Leaving agent mode removes the previous pool. Only a pool in the same document is a contradiction.
   const keptPool = mode !== "agent" && patch.defaultAgentPoolId === undefined ? null : pool
   const after: Organization = {
     ...before,
@@ -128,7 +128,10 @@ type CommitStatuses = Pick<
   "aggregatedCommitStatusEnabled" | "sendPassingStatusesForUntriggeredSpeculativePlans"
 >
 
-/** One excludes the other: setting one to true sets the other, unless the document names it too, to false. */
+/**
+ * Applies the commit status settings, which exclude each other. Setting one to true sets the other to false, unless the document contains
+ * both.
+ */
 function changeCommitStatuses(before: CommitStatuses, patch: Partial<CommitStatuses>): CommitStatuses {
   const aggregated = patch.aggregatedCommitStatusEnabled
   const untriggered = patch.sendPassingStatusesForUntriggeredSpeculativePlans
@@ -157,7 +160,7 @@ const commitStatusFaults = (patch: Partial<CommitStatuses>): Fault[] =>
       ]
     : []
 
-/** About a hundred years. */
+/** Limit of the session settings: about a hundred years. */
 const minutesMaximum = 52_560_000
 
 function minutesFaults(field: string, noun: string, minutes: number | null | undefined): Fault[] {
@@ -181,7 +184,7 @@ const samlRoleFaults = (role: string | null | undefined): Fault[] =>
 
 const planFault: Fault = { field: ["plan"], detail: "Plan identifier can only be set by a site administrator" }
 
-/** The texts are those of HCP Terraform (docs/compatibility.md, "Matched texts"). */
+/** Returns faults of a default agent pool. The texts are those of HCP Terraform (docs/compatibility.md, "Matched texts"). */
 export function defaultAgentPoolFaults(
   after: { readonly defaultExecutionMode: ExecutionMode | null; readonly defaultAgentPoolId: string | null },
   patch: { readonly defaultAgentPoolId?: string | null; readonly defaultExecutionMode?: ExecutionMode | null },
@@ -210,7 +213,7 @@ export function defaultAgentPoolFaults(
   return []
 }
 
-/** Names fold case when they are compared: `Acme` and `acme` are one organization. */
+/** Folds case for comparison: `Acme` and `acme` are one organization. */
 export const foldName = (name: string): string => name.toLowerCase()
 
 export const organizationNameMaximum = 40
@@ -225,44 +228,44 @@ export function organizationNameFaults(name: string): Fault[] {
 }
 
 export interface OrganizationRepository {
-  /** Names compare case-insensitively. */
+  /** Compares names case-insensitively. */
   findByName(name: string): Promise<Organization | undefined>
   find(id: OrganizationId): Promise<Organization | undefined>
-  /** All, or the given ones only. */
+  /** Lists all organizations, or those with these ids. */
   list(
     ids: readonly OrganizationId[] | "all",
     search: string | undefined,
     page: PageRequest,
   ): Promise<Page<Organization>>
   ownsAgentPool(id: OrganizationId, agentPoolId: string): Promise<boolean>
-  /** Whether every workspace of the organization, or of the project, may use the pool. */
+  /** Returns whether every workspace of the organization, or of the project, may use the pool. */
   admittedByAgentPool(agentPoolId: string, projectId?: ProjectId): Promise<boolean>
-  /** Throws `EngineError("invalid")` on `name` when the name is taken. */
+  /** `insert` and `save` throw `EngineError("invalid")` on `name` if it is taken. */
   insert(organization: Organization): Promise<void>
   save(organization: Organization): Promise<void>
-  /** With everything in it. */
+  /** Deletes the organization with everything in it. */
   remove(id: OrganizationId): Promise<void>
 }
 
-/** What a caller is shown of an organization. */
+/** Organization as callers get it. */
 export interface OrganizationView extends Organization {
   readonly permissions: OrganizationPermissions
 }
 
-/** The organization family of the engine; organizations are named, as in every path. */
+/** Operations on organizations, which are identified by name, as in every path. */
 export interface Organizations {
-  /** The caller becomes its first owner. Refuses with `invalid` a name that is taken, in any case of its letters. */
+  /** Creates an organization. The caller becomes its first owner. Throws `invalid` if the name is taken, compared without case. */
   create(input: OrganizationInput): Promise<OrganizationView>
-  /** Those the caller belongs to; `search` is part of the name or of the email. */
+  /** Lists the organizations that the caller belongs to. `search` is a substring of the name or of the email. */
   list(search: string | undefined, page: PageRequest): Promise<Page<OrganizationView>>
   get(name: string): Promise<OrganizationView>
-  /** For owners; members left out keep their values. The plan is a site administrator's to set. */
+  /** Updates an organization; for owners. Omitted members keep their values. Only site administrators can change the plan. */
   update(name: string, patch: OrganizationPatch): Promise<OrganizationView>
-  /** With everything in it; for owners. */
+  /** Deletes the organization with everything in it; for owners. */
   delete(name: string): Promise<void>
 }
 
-// Permissions of a caller on an organization. Without the permission, the answer is "not found", for members and others alike
+// Permissions of a caller on an organization. Without the permission, the response is "not found", for members and others alike
 // (docs/permissions.md).
 
 export const organizationPermissionNames = [
@@ -279,7 +282,7 @@ export const organizationPermissionNames = [
   "canUpdateSshKeys",
   "canUpdateAgentPools",
   "canUpdateApiToken",
-  // Of registries, policies and run tasks there are none here: who would manage them can be read.
+  // There are no registries, policies and run tasks here. Only the permissions can be read.
   "canManageRunTasks",
   "canUpdateSentinel",
   "canCreateModule",
@@ -290,13 +293,16 @@ export const organizationPermissionNames = [
 export type OrganizationPermissionName = (typeof organizationPermissionNames)[number]
 export type OrganizationPermissions = { readonly [name in OrganizationPermissionName]: boolean }
 
-/** Undefined for a stranger, to whom the organization does not exist. */
+/** Returns undefined if the caller does not belong to the organization, which then answers "not found". */
 export function permissionsIn(caller: Caller, organizationId: OrganizationId): OrganizationPermissions | undefined {
   const membership = membershipIn(caller, organizationId)
   return membership && permissionsOf(membership, caller.kind === "organization")
 }
 
-/** An organization token administers, but neither ends the organization nor makes its own successor. */
+/**
+ * Returns the permissions of a member. An organization token administers the organization, but can neither delete it nor create its own
+ * successor.
+ */
 export function permissionsOf({ owner, access }: Membership, organizationToken = false): OrganizationPermissions {
   return {
     canUpdate: owner || organizationToken,

@@ -1,4 +1,4 @@
-// Port to the event feed. `events` knows organizations, not the other way round.
+// Port to the event feed. `events` depends on organizations, not the other way round.
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
 
 export interface ProjectChange {
@@ -10,6 +10,6 @@ export interface ProjectChange {
 }
 
 export interface ProjectEvents {
-  /** Writes to the feed, in the transaction of the change. */
+  /** Appends to the feed in the transaction of the change. */
   append(...changes: readonly ProjectChange[]): Promise<void>
 }

@@ -31,7 +31,7 @@ interface UsedRepositories {
   readonly projects: ProjectRepository
 }
 
-/** `Stores` has those of `bindings` as well. */
+/** `Stores` also contains the repositories of `bindings`. */
 export class ProjectService<Stores extends UsedRepositories> implements Projects {
   readonly #storage: Storage<Stores>
   readonly #runtime: Runtime
@@ -62,7 +62,7 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
   list(organizationName: string, filter: ProjectFilter, page: PageRequest): Promise<Page<ProjectView>> {
     return this.#storage.read(async (stores) => {
       const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
-      // Without any grant: does the caller see every project anyway?
+      // Returns whether the caller can see every project without any grant.
       const everything = projectPermissions(
         this.#caller,
         { id: organization.defaultProjectId, organizationId: organization.id },
@@ -86,8 +86,8 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
   }
 
   update(id: string, patch: ProjectPatch, writer: Writer = {}): Promise<ProjectView> {
-    // One row is written, whose name is unique by constraint. No foreign key holds an agent pool that is a default, and nothing
-    // but counting limits bindings: those need what they have read to stay.
+    // Repeatable read suffices if one row is written, whose name is unique by constraint. No foreign key protects a default agent pool, and
+    // only counting limits bindings. Both need a serializable transaction.
     const isolation = patch.defaultAgentPoolId === undefined && patch.tagBindings === undefined ? repeatableRead : {}
     return this.#storage.transact(async (stores) => {
       const { project } = await authorizeProject(stores, this.#caller, id, "canUpdate")
@@ -153,7 +153,7 @@ const projectEvent = (kind: ProjectChange["kind"], { id, organizationId }: Proje
   subject: { type: "projects", id },
 })
 
-/** What the caller is shown of several projects of one organization. */
+/** Returns the documents of several projects of one organization. */
 export async function viewProjects(
   stores: Pick<UsedRepositories, "projects">,
   caller: Caller,

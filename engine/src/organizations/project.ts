@@ -12,7 +12,7 @@ export interface ProjectSettings {
   readonly name: string
   readonly description: string
   readonly autoDestroyActivityDuration: string | null
-  /** Null inherits the organization's default. */
+  /** Null means the organization's default. */
   readonly defaultExecutionMode: ExecutionMode | null
   readonly defaultAgentPoolId: string | null
 }
@@ -22,11 +22,11 @@ export interface Project extends ProjectSettings {
   readonly organizationId: OrganizationId
   readonly isDefault: boolean
   readonly createdAt: Instant
-  /** Whether the project overwrites the organization's pool; with a mode of its own that uses no pool, without one. */
+  /** True if the project overwrites the organization's pool. A project with its own mode that uses no pool overwrites it without a pool. */
   readonly overwritesAgentPool: boolean
 }
 
-/** True is the project's own value, false inherits (docs/compatibility.md, "Inherited settings"). */
+/** True means the project's own value, false the inherited one (docs/compatibility.md, "Inherited settings"). */
 export interface ProjectSettingOverwrites {
   readonly defaultExecutionMode?: boolean
   readonly defaultAgentPool?: boolean
@@ -34,18 +34,18 @@ export interface ProjectSettingOverwrites {
 
 export type ProjectPatch = Partial<ProjectSettings> & {
   readonly settingOverwrites?: ProjectSettingOverwrites
-  /** Exactly these from now on. */
+  /** New list of bindings, which replaces all present ones. */
   readonly tagBindings?: readonly ProjectBinding[]
 }
 export type ProjectInput = Pick<ProjectSettings, "name"> & ProjectPatch
 
 export interface ProjectContext {
   readonly organization: Pick<Organization, "defaultExecutionMode" | "defaultAgentPoolId">
-  /** Whether the pool the document names belongs to the organization. */
+  /** True if the pool in the document belongs to the organization. */
   readonly ownsAgentPool: boolean
-  /** Whether all workspaces of the project may use the pool; true when left out. */
+  /** True if all workspaces of the project may use the pool. Default: true. */
   readonly agentPoolAdmits?: boolean
-  /** What is wrong with the bindings the document names. */
+  /** Faults of the bindings in the document. */
   readonly bindingFaults: readonly Fault[]
 }
 
@@ -85,7 +85,7 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
   const ownMode = overwrites?.defaultExecutionMode === false ? null : wanted.defaultExecutionMode
   const mode = ownMode ?? context.organization.defaultExecutionMode
   const namesPool = typeof patch.defaultAgentPoolId === "string"
-  // Leaving agent mode lets the old pool go; only a pool named in the same document is a contradiction.
+  // Leaving agent mode removes the previous pool. Only a pool in the same document is a contradiction.
   const dropsPool = overwrites?.defaultAgentPool === false || (mode !== "agent" && !namesPool)
   const ownPool = dropsPool ? null : wanted.defaultAgentPoolId
   const usesNoPool = ownMode !== null && ownMode !== "agent"
@@ -111,17 +111,17 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
       { ...context, poolWithoutAgents },
     ),
   ]
-  // HCP Terraform answers with another title where nothing else is wrong.
+  // HCP Terraform uses another title if this is the only fault.
   if (faults.length > 0 && faults.every(({ detail }) => detail === poolWithoutAgents))
     throw unprocessable(poolWithoutAgents, faults)
   rejectFaults(faults)
   return after
 }
 
-/** Unlike an organization's, the pool of a project has no "Default" before it in this one text (go-tfe's own tests). */
+/** Unlike an organization's text, this one does not begin with "Default" (go-tfe's own tests). */
 const poolWithoutAgents = "Agent pool must not be specified unless using 'agent' execution mode"
 
-/** What the workspaces inside inherit. */
+/** Returns the defaults that workspaces of the project inherit. */
 export function projectDefaults(
   project: Pick<ProjectSettings, "defaultExecutionMode" | "defaultAgentPoolId">,
   organization: ProjectContext["organization"],
@@ -147,7 +147,7 @@ function overwriteFaults(after: Project, overwrites: ProjectSettingOverwrites | 
       field: ["defaultExecutionMode"],
       detail: "Default execution mode must be specified when its setting overwrite is true",
     })
-  // terraform-provider-tfe writes both overwrites with any mode: a mode of one's own that uses no pool needs none.
+  // terraform-provider-tfe sends both overwrites with any mode. A mode of the project that uses no pool needs none.
   if (overwrites?.defaultAgentPool === true && !after.overwritesAgentPool)
     faults.push({
       field: ["defaultAgentPoolId"],
@@ -191,11 +191,11 @@ export const activityDurationFaults = (duration: string): Fault[] =>
 
 export interface ProjectQuery {
   readonly organizationId: OrganizationId
-  /** Exactly one of these, case-insensitively. */
+  /** Exact names, case-insensitive. A project must have one of them. */
   readonly names?: readonly string[]
-  /** Part of the name. */
+  /** Substring of the name. */
   readonly search?: string
-  /** Only those given to one of these teams; absent means all of the organization. */
+  /** Limits to projects with a grant to one of these teams. Absent means all of the organization. */
   readonly grantedTo?: readonly TeamId[]
 }
 
@@ -209,19 +209,19 @@ export interface ProjectRepository {
   findMany(ids: readonly ProjectId[]): Promise<readonly Project[]>
   defaultOf(organizationId: OrganizationId): Promise<Project>
   list(query: ProjectQuery, page: PageRequest): Promise<Page<Project>>
-  /** What these teams were given on these projects. */
+  /** Returns the grants of these teams on these projects. */
   grantsOn(
     ids: readonly ProjectId[],
     teams: readonly TeamId[],
   ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccess[]>>
   countsOf(ids: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, ProjectCounts>>
-  /** Throws `EngineError("invalid")` on `name` when the organization has a project of that name. */
+  /** `insert` and `save` throw `EngineError("invalid")` on `name` if the organization has a project of that name. */
   insert(project: Project): Promise<void>
   save(project: Project): Promise<void>
   remove(id: ProjectId): Promise<void>
 }
 
-/** What a caller is shown of a project. */
+/** Project as callers get it. */
 export interface ProjectView {
   readonly id: ProjectId
   readonly organizationName: string
@@ -229,7 +229,7 @@ export interface ProjectView {
   readonly description: string
   readonly createdAt: Instant
   readonly autoDestroyActivityDuration: string | null
-  /** What the workspaces inside inherit: the project's own value where it overwrites, else the organization's. */
+  /** Defaults that workspaces inherit: the project's own if it overwrites them, else the organization's. */
   readonly defaultExecutionMode: ExecutionMode
   readonly defaultAgentPoolId: string | null
   readonly settingOverwrites: Required<ProjectSettingOverwrites>
@@ -238,32 +238,32 @@ export interface ProjectView {
 }
 
 export interface ProjectFilter {
-  /** Exactly one of these. */
+  /** Exact names. A project must have one of them. */
   readonly names?: readonly string[]
-  /** Part of the name. */
+  /** Substring of the name. */
   readonly search?: string
 }
 
-/** The project family of the engine. */
+/** Operations on projects. */
 export interface Projects {
-  /** Refuses with `invalid` a name that the organization has already, in any case of its letters. */
+  /** Throws `invalid` if the organization has a project of this name, compared without case. */
   create(organization: string, input: ProjectInput, writer?: Writer): Promise<ProjectView>
-  /** Those the caller may see. */
+  /** Lists the projects that the caller can see. */
   list(organization: string, filter: ProjectFilter, page: PageRequest): Promise<Page<ProjectView>>
   get(id: string): Promise<ProjectView>
   /**
-   * Members left out keep their values; null inherits the organization's default again. Bindings replace those there are, or of
-   * a writer with an owner those that it holds.
+   * Updates a project. Omitted members keep their values; null inherits the organization's default again. Bindings replace the existing
+   * ones; with an owner, only that owner's.
    */
   update(id: string, patch: ProjectPatch, writer?: Writer): Promise<ProjectView>
-  /** Refused with `conflict` for the default project and for one that holds workspaces. */
+  /** Throws `conflict` for the default project, and for a project that contains workspaces. */
   delete(id: string): Promise<void>
 }
 
 export const projectAccessLevels = [...namedAccessLevels, "custom"] as const
 export type ProjectAccessLevel = (typeof projectAccessLevels)[number]
 
-/** Project access as it reaches the workspaces inside; a custom one says its own. */
+/** Workspace access that a project access grants. A custom one defines its own. */
 export const workspaceAccessOfProject: Record<NamedAccessLevel, "read" | "write" | "admin"> = {
   read: "read",
   write: "write",
@@ -271,7 +271,7 @@ export const workspaceAccessOfProject: Record<NamedAccessLevel, "read" | "write"
   admin: "admin",
 }
 
-/** Rights inside a project, beyond those on the workspaces it holds. */
+/** Rights on a project, in addition to those on its workspaces. */
 export interface ProjectPermissions {
   readonly canRead: boolean
   readonly canUpdate: boolean
@@ -279,7 +279,7 @@ export interface ProjectPermissions {
   readonly canCreateWorkspace: boolean
   /** A move needs this permission on both projects. */
   readonly canMoveWorkspaces: boolean
-  /** See which teams have access, and change it. */
+  /** Right to list team access. `canManageTeams` is the right to change it. */
   readonly canReadTeams: boolean
   readonly canManageTeams: boolean
 }
@@ -309,8 +309,8 @@ export function projectPermissions(
   }
 }
 
-// Key-value tags are the business of `tags`, which knows organizations and not the other way round; a project that is made or
-// changed together with its bindings needs no more of them than this.
+// Port to tag bindings. `tags` depends on organizations, not the other way round. A project that is created or changed together with its
+// bindings needs only these operations.
 
 export interface ProjectBinding {
   readonly key: string
@@ -318,9 +318,9 @@ export interface ProjectBinding {
 }
 
 export interface ProjectBindings<UsedRepositories> {
-  /** Everything that is wrong with the list by itself. */
+  /** Returns the faults that can be found in the list alone. */
   faults(bindings: readonly ProjectBinding[]): readonly Fault[]
-  /** Exactly these from now on, or of an owner those that it holds. */
+  /** Replaces all bindings, or with an owner only those of this owner. */
   replace(
     stores: UsedRepositories,
     project: { readonly id: ProjectId; readonly organizationId: OrganizationId },

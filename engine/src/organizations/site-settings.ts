@@ -1,10 +1,10 @@
 import type { Fault } from "../core/errors.ts"
 
-/** What administrators choose for the whole site. */
+/** Settings of the whole site, which site administrators write. */
 export interface SiteSettings {
   /** Default of `global-remote-state` for new workspaces, in the self-hosted edition. */
   readonly defaultGlobalRemoteState: boolean
-  /** Releases of the infrastructure tool beyond those this program knows, as exact versions. */
+  /** Exact versions of Terraform releases, in addition to the built-in ones. */
   readonly engineReleases: readonly string[]
 }
 
@@ -22,13 +22,12 @@ const releasesMaximum = 1_000
 
 export const initialSiteSettings: SiteSettings = { defaultGlobalRemoteState: false, engineReleases: [] }
 
-/** The site settings as the engine offers them, to site administrators. */
+/** Operations on site settings, for site administrators. */
 export interface SiteSettingsFamily {
   get(): Promise<SiteSettings>
   update(patch: Partial<SiteSettings>): Promise<SiteSettings>
 }
 
-/** Site-wide choices of the administrators. */
 export interface SettingsRepository {
   get(): Promise<SiteSettings>
   save(settings: SiteSettings): Promise<void>

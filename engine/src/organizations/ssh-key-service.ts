@@ -20,14 +20,14 @@ interface UsedRepositories {
   readonly sshKeys: SshKeyStore
 }
 
-/** Members see names, so that they can assign a key; managing keys takes a right of its own. */
+/** Members of the organization can list the names of keys, so that they can assign one. Managing keys needs a separate permission. */
 export class SshKeyService implements SshKeys {
   readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
-    // Each transaction writes one key, whose name is unique by constraint, and decides by nothing else.
+    // Repeatable read suffices: each transaction writes one key, whose name is unique by constraint, and decides by nothing else.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller

@@ -1,4 +1,4 @@
-// Keys that fetch private modules. The key itself is written and never read back: it leaves the store only to be used.
+// SSH keys that fetch private modules. The value is write-only: it is read from the database only for use.
 import type { Fault } from "../core/errors.ts"
 import type { OrganizationId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
@@ -11,7 +11,7 @@ export interface SshKey {
   readonly createdAt: Instant
 }
 
-/** What a caller is shown of a key. */
+/** SSH key as callers get it. */
 export type SshKeyView = Pick<SshKey, "id" | "name">
 
 export interface SshKeyInput {
@@ -19,22 +19,22 @@ export interface SshKeyInput {
   readonly value: string
 }
 
-/** The SSH keys of an organization; the key itself is written and never read back. */
+/** Operations on SSH keys of an organization. The value of a key cannot be read. */
 export interface SshKeys {
   create(organization: string, input: SshKeyInput): Promise<SshKeyView>
   list(organization: string, page: PageRequest): Promise<Page<SshKeyView>>
   get(id: string): Promise<SshKeyView>
   update(id: string, patch: Partial<SshKeyInput>): Promise<SshKeyView>
-  /** Workspaces that use it have none afterwards. */
+  /** Deletes a key. Workspaces that use it have no key afterwards. */
   delete(id: string): Promise<void>
 }
 
 export interface SshKeyStore {
   find(id: string): Promise<SshKey | undefined>
   list(organizationId: OrganizationId, page: PageRequest): Promise<Page<SshKey>>
-  /** Both throw `EngineError("invalid")` on `name` when the organization has a key of that name. */
+  /** `insert` and `save` throw `EngineError("invalid")` on `name` if the organization has a key of that name. */
   insert(key: SshKey, value: string): Promise<void>
-  /** Keeps the value when none is given. */
+  /** Keeps the value if `value` is undefined. */
   save(key: SshKey, value: string | undefined): Promise<void>
   remove(id: string): Promise<void>
   value(id: string): Promise<string | undefined>
@@ -42,10 +42,10 @@ export interface SshKeyStore {
 
 const nameMaximum = 255
 const valueMaximum = 65_536
-/** PKCS#1, PKCS#8, SEC 1 and OpenSSH keys alike (RFC 7468, section 2). */
+/** Matches PKCS#1, PKCS#8, SEC 1 and OpenSSH keys (RFC 7468, section 2). */
 const privateKey = /^-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----\r?\n[A-Za-z0-9+/=:,\r\n -]+-----END \1-----$/
 
-/** Of the members that are given. */
+/** Returns faults of the given members. */
 export function sshKeyFaults({ name, value }: Partial<SshKeyInput>): Fault[] {
   return [...(name === undefined ? [] : nameFaults(name)), ...(value === undefined ? [] : valueFaults(value))]
 }
@@ -57,10 +57,10 @@ function nameFaults(name: string): Fault[] {
   return name.length > nameMaximum ? [{ field, detail: `Name is too long (maximum is ${nameMaximum} characters)` }] : []
 }
 
-/** Whether SSH clients can read the value. The API takes others as well, as HCP Terraform does; they are warned about at use. */
+/** Returns whether SSH clients can read the value. The API accepts other values too, as HCP Terraform does. Their use logs a warning. */
 export const isPrivateKey = (value: string): boolean => privateKey.test(value.trim())
 
-// No detail repeats the value: what was sent here by mistake may be another secret.
+// Error texts never contain the value: another secret may have been sent by mistake.
 function valueFaults(value: string): Fault[] {
   const field = ["value"]
   if (value.trim() === "") return [{ field, detail: "Value can't be blank" }]

@@ -27,15 +27,15 @@ interface UsedRepositories {
   readonly teams: TeamRepository
 }
 
-/** Managing the teams of a project gives away no more than one has there oneself. */
+/** Team access to projects. Callers cannot grant or remove more access than they have on the project. */
 export class TeamProjectService implements TeamProjects {
   readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
-    // A team has one access to a project by constraint; team and project take it along by foreign keys. A caller who may grant access
-    // is read as of the snapshot.
+    // Repeatable read suffices. A constraint permits one access of a team to a project; foreign keys delete it with the team or the
+    // project. The rights of the caller are read from the snapshot.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller

@@ -2,7 +2,7 @@ import type { Fault } from "../core/errors.ts"
 import type { ProjectId, TeamId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 
-/** What one team was given on one project. */
+/** Access of one team to one project. */
 export type TeamProject = TeamProjectSubject & ProjectAccess
 
 interface TeamProjectSubject {
@@ -17,9 +17,11 @@ export interface TeamProjectInput extends ProjectAccessPatch {
   readonly access: ProjectAccess["access"]
 }
 
-/** Team access to projects, and so to every workspace inside. For callers who manage the teams of the project. */
+/**
+ * Operations on team access to projects, which extends to their workspaces. They need the permission to manage the teams of the project.
+ */
 export interface TeamProjects {
-  /** Refused with `invalid` for a team that has access already; change that. */
+  /** Throws `invalid` if the team already has access; use `update`. */
   create(input: TeamProjectInput): Promise<TeamProject>
   list(projectId: string, page: PageRequest): Promise<Page<TeamProject>>
   get(id: string): Promise<TeamProject>
@@ -30,13 +32,13 @@ export interface TeamProjects {
 export interface TeamProjectRepository {
   find(id: string): Promise<TeamProject | undefined>
   list(projectId: ProjectId, page: PageRequest): Promise<Page<TeamProject>>
-  /** Throws `EngineError("invalid")` on `team` when the team has access already. */
+  /** Throws `EngineError("invalid")` on `team` if the team already has access. */
   insert(access: TeamProject): Promise<void>
   save(access: TeamProject): Promise<void>
   remove(id: string): Promise<void>
 }
 
-// The parts of team access to a project: what a custom access is made of, and what the named levels amount to.
+// Parts of team access to a project, for custom access and for each named level.
 
 export const projectAccessParts = {
   settings: ["read", "update", "delete"],
@@ -59,7 +61,7 @@ type Parts<Table extends Readonly<Record<string, readonly unknown[]>>> = {
   readonly [Name in keyof Table]: Table[Name][number]
 }
 
-/** Each part from the least to the most that it can give. */
+/** Value of each part. The tables above sort the values from least to most access. */
 export interface ProjectParts {
   readonly projectAccess: Parts<typeof projectAccessParts>
   readonly workspaceAccess: Parts<typeof projectWorkspaceParts>
@@ -73,7 +75,7 @@ export interface ProjectPartsPatch {
 export const namedAccessLevels = ["read", "write", "maintain", "admin"] as const
 export type NamedAccessLevel = (typeof namedAccessLevels)[number]
 
-/** The defaults of HCP Terraform's API for a custom access. */
+/** Defaults of HCP Terraform's API for custom access. */
 const least: ProjectParts = {
   projectAccess: { settings: "read", teams: "none", variableSets: "none" },
   workspaceAccess: {
@@ -121,11 +123,11 @@ export interface ProjectAccessPatch extends ProjectPartsPatch {
   readonly access?: ProjectAccess["access"]
 }
 
-/** The parts as clients read them, whatever the level. */
+/** Returns the parts that clients read, for any level. */
 export const partsOf = (subject: ProjectAccess): ProjectParts =>
   subject.access === "custom" ? subject.parts : levels[subject.access]
 
-/** A custom access begins with the least and gets the parts that the document names. */
+/** Returns the access after a change. Custom access begins with the least, and the parts of the document are applied to it. */
 export function changeProjectAccess(before: ProjectAccess | undefined, patch: ProjectAccessPatch): ProjectAccess {
   const access = patch.access ?? before?.access ?? "read"
   if (access !== "custom") return { access }
@@ -139,7 +141,7 @@ export function changeProjectAccess(before: ProjectAccess | undefined, patch: Pr
   }
 }
 
-/** A part beside a named level may repeat what the level says, and not differ from it. */
+/** Returns a fault for each part that differs from its named level. A part may repeat the value of the level. */
 export function projectAccessFaults(after: ProjectAccess, patch: ProjectAccessPatch): Fault[] {
   const parts = partsOf(after)
   return (["projectAccess", "workspaceAccess"] as const).flatMap((group) => {
@@ -157,7 +159,7 @@ export function projectAccessFaults(after: ProjectAccess, patch: ProjectAccessPa
   })
 }
 
-/** Whether accesses together give at least what another one gives, part by part. */
+/** Returns whether the accesses together grant at least what another one grants, part by part. */
 export function covers(held: readonly ProjectAccess[], wanted: ProjectAccess): boolean {
   const others = held.map(partsOf)
   const given = partsOf(wanted)

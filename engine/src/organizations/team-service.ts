@@ -160,7 +160,7 @@ export class TeamService implements Teams {
     })
   }
 
-  /** In the order given, each once; every unknown name is a fault of its own. */
+  /** Resolves the members in the given order, without duplicates. Each unknown name is a fault. */
   async #named(stores: UsedRepositories, team: Team, members: TeamMembers): Promise<readonly NamedUser[]> {
     const faults: Fault[] = []
     const users = new Map<UserId, NamedUser>()
@@ -188,7 +188,7 @@ export class TeamService implements Teams {
 
 interface NamedUser {
   readonly user: User
-  /** Where the document names them. */
+  /** Index of the user in the document. */
   readonly index: number
 }
 
@@ -197,7 +197,7 @@ const unknown = (index: number, name: string): Fault => ({
   detail: `${name} is not a member of the organization`,
 })
 
-/** Not found unless the caller sees the team and holds every permission asked for. */
+/** Throws `not-found` unless the caller can see the team and has every needed permission. */
 export async function authorizeTeam(
   { teams }: Pick<UsedRepositories, "teams">,
   caller: Caller,

@@ -16,9 +16,9 @@ export interface Team {
   readonly name: string
   readonly visibility: TeamVisibility
   readonly access: OrganizationAccess
-  /** What an identity provider calls the team; nothing here asks one. */
+  /** Id of the team at an identity provider. This server does not use it. */
   readonly ssoTeamId: string | null
-  /** Whether members of the team manage its token. */
+  /** True if members of the team can manage its token. */
   readonly allowMemberTokenManagement: boolean
   readonly createdAt: Instant
 }
@@ -43,27 +43,27 @@ export interface TeamPermissions {
   readonly canUpdateName: boolean
 }
 
-/** What a caller is shown of a team. */
+/** Team as callers get it. */
 export interface TeamView extends Omit<Team, "organizationId" | "createdAt"> {
   readonly organizationName: string
   readonly permissions: TeamPermissions
   readonly userIds: readonly UserId[]
 }
 
-/** A secret team exists only for its members, for owners, and for callers with access to secret teams. */
+/** Returns whether the caller can see the team. Only members, owners and callers with access to secret teams can see a secret team. */
 export function seesTeam(membership: Membership, team: Pick<Team, "id" | "visibility">): boolean {
   return team.visibility === "organization" || seesEveryTeam(membership) || membership.teams.includes(team.id)
 }
 
 export const seesEveryTeam = ({ owner, access }: Membership): boolean => owner || access.accessSecretTeams
 
-/** Managing teams and members takes their e-mail addresses. */
+/** Returns whether the caller manages teams or members, which needs their email addresses. */
 export const managesPeople = ({ owner, access }: Membership): boolean =>
   owner || access.manageTeams || access.manageMembership || access.manageOrganizationAccess
 
 /**
- * Nobody hands out more than they hold: what a caller does with a team that holds organization rights needs those rights
- * of the caller, and what is done with `owners` needs an owner.
+ * Returns the permissions on a team. Callers cannot grant more than they have: changing a team with organization rights needs those rights,
+ * and changing `owners` needs an owner.
  */
 export function teamPermissions(membership: Membership, team: Team): TeamPermissions {
   const { owner, access } = membership
@@ -88,7 +88,10 @@ export function teamPermissions(membership: Membership, team: Team): TeamPermiss
   }
 }
 
-/** A member holds all rights of the team already. The token itself makes no successor of its own. */
+/**
+ * Returns whether the caller may manage the token as a member of the team, which already has all rights of the team. The team's token
+ * itself cannot create a successor.
+ */
 const managesOwnToken = ({ teams, isTeamToken }: Membership, team: Team): boolean =>
   team.allowMemberTokenManagement && isTeamToken !== true && teams.includes(team.id)
 
@@ -134,7 +137,7 @@ export function changeTeam(before: Team, patch: TeamPatch, membership: Membershi
   const ssoTeamId = patch.ssoTeamId === undefined ? before.ssoTeamId : patch.ssoTeamId || null
   const allowMemberTokenManagement = patch.allowMemberTokenManagement ?? before.allowMemberTokenManagement
   const changesToken = allowMemberTokenManagement !== before.allowMemberTokenManagement
-  // Users that the identity provider puts into the team get its rights: both are for those who manage the team.
+  // Users that the identity provider adds to the team get its rights. So both members need the permission to manage the team.
   if ((ssoTeamId !== before.ssoTeamId || changesToken) && !permissions.canUpdateVisibility) throw notFound(before.id)
   const access = isOwners(before) ? before.access : { ...before.access, ...patch.access }
   requireGrantable(membership, before.access, access, before.id)
@@ -148,7 +151,10 @@ export function changeTeam(before: Team, patch: TeamPatch, membership: Membershi
   }
 }
 
-/** Changing rights needs the right to manage them; giving one also needs the one given. */
+/**
+ * Throws `not-found` unless the caller may make the change: it needs the permission to manage organization access, and each right that it
+ * grants.
+ */
 function requireGrantable(
   { owner, access }: Membership,
   before: OrganizationAccess,
@@ -165,7 +171,7 @@ export function rejectDeletingOwners(team: Team): void {
   if (isOwners(team)) throw unprocessable("The owners team cannot be deleted")
 }
 
-/** `owners` as they are, `leaving` those about to go. */
+/** Throws `unprocessable` if no owner would remain. `owners` are the present ones, `leaving` those to be removed. */
 export function rejectLosingLastOwner(owners: readonly UserId[], leaving: readonly UserId[]): void {
   if (owners.length > 0 && owners.every((id) => leaving.includes(id)))
     throw unprocessable("The last member of the owners team cannot be removed")
@@ -214,28 +220,28 @@ export const ownersTeam = (made: {
 export interface TeamQuery {
   readonly organizationId: OrganizationId
   readonly names?: readonly string[]
-  /** Part of the name. */
+  /** Substring of the name. */
   readonly search?: string
-  /** Only teams that show themselves to the organization, and these; absent means all. */
+  /** Limits to teams that are visible to the organization, and these. Absent means all. */
   readonly visibleAnd?: readonly TeamId[]
 }
 
 export interface TeamRepository {
   find(id: string): Promise<Team | undefined>
   findMany(ids: readonly TeamId[]): Promise<readonly Team[]>
-  /** Names compare case-insensitively. */
+  /** Compares names case-insensitively. */
   findByName(organizationId: OrganizationId, name: string): Promise<Team | undefined>
   list(query: TeamQuery, page: PageRequest): Promise<Page<Team>>
   membersOf(ids: readonly TeamId[]): Promise<ReadonlyMap<TeamId, readonly UserId[]>>
-  /** The teams of one organization that each of these users is in. */
+  /** Returns the teams of one organization that each of these users belongs to. */
   teamsOf(organizationId: OrganizationId, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, readonly TeamId[]>>
-  /** Organizations whose team `owners` has this user and no other. */
+  /** Returns organizations whose team `owners` has this user as its only member. */
   organizationsOwnedOnlyBy(userId: UserId): Promise<readonly string[]>
-  /** Throws `EngineError("invalid")` on `name` when the organization has a team of that name. */
+  /** `insert` and `save` throw `EngineError("invalid")` on `name` if the organization has a team of that name. */
   insert(team: Team): Promise<void>
   save(team: Team): Promise<void>
   remove(id: TeamId): Promise<void>
-  /** Those already in it are passed over. */
+  /** Adds members. Ignores users who already are. */
   addMembers(id: TeamId, userIds: readonly UserId[]): Promise<void>
   removeMembers(id: TeamId, userIds: readonly UserId[]): Promise<void>
   leaveOrganization(organizationId: OrganizationId, userId: UserId): Promise<void>
@@ -243,11 +249,11 @@ export interface TeamRepository {
 
 export interface TeamFilter {
   readonly names?: readonly string[]
-  /** Part of the name. */
+  /** Substring of the name. */
   readonly search?: string
 }
 
-/** Who is meant when members come or go. */
+/** Users to add or remove. */
 export type TeamMembers =
   | { readonly usernames: readonly string[] }
   | { readonly organizationMembershipIds: readonly string[] }
@@ -257,21 +263,21 @@ export interface TeamMember {
   readonly user: UserView
 }
 
-/** The team family of the engine. */
+/** Operations on teams. */
 export interface Teams {
-  /** Nobody gives a team more than they hold themselves. */
+  /** Creates a team. Callers cannot grant more than they have. */
   create(organization: string, input: TeamInput): Promise<TeamView>
-  /** Those the caller may see. */
+  /** Lists the teams that the caller can see. */
   list(organization: string, filter: TeamFilter, page: PageRequest): Promise<Page<TeamView>>
   get(id: string): Promise<TeamView>
-  /** Who is in it, by username. */
+  /** Lists the members by username. */
   members(id: string): Promise<readonly TeamMember[]>
-  /** Members left out keep their values; the team `owners` keeps its name and its rights. */
+  /** Updates a team. Omitted members keep their values. Name and access of the team `owners` cannot change. */
   update(id: string, patch: TeamPatch): Promise<TeamView>
-  /** Refused with `unprocessable` for the team `owners`. */
+  /** Throws `unprocessable` for the team `owners`. */
   delete(id: string): Promise<void>
-  /** Those already in it are passed over. */
+  /** Adds members. Ignores users who already are. */
   addMembers(id: string, members: TeamMembers): Promise<void>
-  /** Those not in it are passed over. Refused with `unprocessable` when `owners` would lose its last member. */
+  /** Removes members. Ignores users who are not. Throws `unprocessable` if `owners` would lose its last member. */
   removeMembers(id: string, members: TeamMembers): Promise<void>
 }

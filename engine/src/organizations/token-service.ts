@@ -121,7 +121,10 @@ export class TokenService implements Tokens {
     return this.#storage.transact(async (stores) => revoke(stores, await this.#authorized(stores, id)))
   }
 
-  /** `instead` replaces the owner's token without a description; `distinct` wants a description nobody has yet. */
+  /**
+   * Creates a token. `instead` replaces the owner's token without a description. `distinct` needs a description that no other token of the
+   * owner has.
+   */
   async #create(
     input: TokenInput,
     manner: "beside-others" | "instead" | "distinct",
@@ -153,7 +156,7 @@ export class TokenService implements Tokens {
     })
   }
 
-  /** A user's tokens are the user's own business; administrators hand out the first one. */
+  /** Throws `not-found` unless the caller is the user or a site administrator, who creates the first token. */
   async #user({ users }: UsedRepositories, userId: string): Promise<TokenOwner> {
     const caller = this.#caller
     if (caller.kind !== "user" || !(caller.siteAdmin || caller.userId === userId)) throw notFound(userId)
@@ -162,7 +165,7 @@ export class TokenService implements Tokens {
     return { kind: "user", userId: user.id }
   }
 
-  /** A user who has a token has taken the invitation. */
+  /** Checks the caller as `#user` does. An invited user becomes active with the first token. */
   async #invitee(stores: UsedRepositories, userId: string): Promise<TokenOwner> {
     const owner = await this.#user(stores, userId)
     const user = await stores.users.find(userId as UserId)
@@ -217,7 +220,7 @@ export class TokenService implements Tokens {
   }
 }
 
-/** A team has one token without a description, and others that are made at another address. */
+/** Throws `invalid` if there is a description. A team has one token without one; tokens with one are created by another endpoint. */
 function rejectDescription(description: string): void {
   if (description !== "")
     throw invalid([

@@ -1,5 +1,5 @@
-// API tokens. The secret is 256 bits of random text, so its SHA-256 needs no salt and can be looked up by equality; it is
-// shown in the answer that made it and nowhere else.
+// API tokens. The secret has 256 random bits, so its SHA-256 needs no salt and can be looked up by equality. The secret is only in the
+// response to its creation.
 import { type Fault, rejectFaults } from "../core/errors.ts"
 import { logFailure } from "../core/failure-log.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
@@ -10,7 +10,10 @@ import type { Storage } from "../core/storage.ts"
 import { hourMs, type Instant } from "../core/time.ts"
 import { untraced } from "../core/tracing.ts"
 
-/** A token for audit trails reads those of HCP Terraform; here it may be made and revoked, and opens nothing. */
+/**
+ * Kinds of organization tokens. An audit trails token reads the audit trails of HCP Terraform. Here it can be created and revoked, and
+ * grants no access.
+ */
 export const organizationTokenKinds = ["organization", "audit-trails"] as const
 export type OrganizationTokenKind = (typeof organizationTokenKinds)[number]
 
@@ -35,7 +38,7 @@ export interface TokenInput {
   readonly expiresAt?: Instant | null
 }
 
-/** Lets secret scanners and people recognise a token of this product. */
+/** Prefix by which secret scanners and people recognize a token of this product. */
 export const tokenPrefix = "chy_"
 const secretBytes = 32
 const descriptionMaximum = 255
@@ -66,11 +69,11 @@ export function createToken(
   return { id, owner, description, createdBy, createdAt: now, lastUsedAt: null, expiresAt }
 }
 
-/** Expired from that very instant on. */
+/** Returns whether the token has expired. It is expired at the instant `expiresAt` itself. */
 export const isExpired = (token: { readonly expiresAt: Instant | null }, now: Instant): boolean =>
   token.expiresAt !== null && token.expiresAt <= now
 
-/** Writing down each use would make every read a write; an hour is exact enough to find forgotten tokens. */
+/** Recording each use would turn every read into a write. One hour is exact enough to find unused tokens. */
 export const lastUseGranularityMs = hourMs
 
 export const isUseWorthRecording = (lastUsedAt: Instant | null, now: Instant): boolean =>
@@ -80,29 +83,32 @@ export const teamTokenSortKeys = ["team-name", "created-by", "expired-at", "last
 export type TeamTokenSortKey = (typeof teamTokenSortKeys)[number]
 
 export interface TeamTokenQuery {
-  /** Part of the team's name. */
+  /** Substring of the team's name. */
   readonly search?: string
-  /** By the team's name when absent; tokens without a value come last. */
+  /** Default: by the team's name. Tokens without a value are last. */
   readonly sort?: { readonly key: TeamTokenSortKey; readonly descending: boolean }
 }
 
 export interface TokenRepository {
   find(id: string): Promise<Token | undefined>
   list(owner: TokenOwner, page: PageRequest): Promise<Page<Token>>
-  /** Of the organization's teams; without the one of owners unless `withOwners`. */
+  /** Lists tokens of the organization's teams. Omits those of the owners team unless `withOwners`. */
   listOfTeams(
     query: TeamTokenQuery & { readonly organizationId: OrganizationId; readonly withOwners: boolean },
     page: PageRequest,
   ): Promise<Page<Token>>
-  /** The owner's tokens of exactly this description. */
+  /** Returns the owner's tokens with exactly this description. */
   described(owner: TokenOwner, description: string): Promise<readonly Token[]>
   insert(token: Token, hash: string): Promise<void>
   remove(id: string): Promise<void>
-  /** A condition in the statement keeps the newest use; the identity version stays, because no caller depends on it. */
+  /**
+   * Records a use. A condition in the statement keeps the newest one. The identity version stays the same, because callers do not depend on
+   * it.
+   */
   recordUse(id: string, at: Instant): Promise<void>
 }
 
-/** What a caller is shown of a token: never its secret. */
+/** Token as callers get it, without its secret. */
 export interface TokenView extends Omit<Token, "owner"> {
   readonly owner:
     | { readonly kind: "user"; readonly userId: UserId }
@@ -111,50 +117,50 @@ export interface TokenView extends Omit<Token, "owner"> {
     | { readonly kind: "agent-pool"; readonly agentPoolId: string }
 }
 
-/** The one answer that carries the secret. */
+/** Response to the creation, which is the only one with the secret. */
 export interface CreatedToken extends TokenView {
   readonly secret: string
 }
 
 /**
- * The API tokens of users, teams, organizations and agent pools. The secret is in the answer that makes a token and nowhere else; a token
- * that expires does so at the instant `expiresAt`.
+ * Operations on API tokens of users, teams, organizations and agent pools. The secret is only in the response to the creation. A token
+ * expires at the instant `expiresAt`.
  */
 export interface Tokens {
   createForUser(userId: string, input: TokenInput): Promise<CreatedToken>
   listForUser(userId: string, page: PageRequest): Promise<Page<TokenView>>
-  /** The one token of its kind that an organization has; making it anew revokes the one before. */
+  /** Creates the organization's only token of this kind, and revokes the previous one. */
   createForOrganization(organization: string, input: TokenInput, kind?: OrganizationTokenKind): Promise<CreatedToken>
-  /** Not found while there is none. */
+  /** Throws `not-found` if there is none. */
   getForOrganization(organization: string, kind?: OrganizationTokenKind): Promise<TokenView>
   deleteForOrganization(organization: string, kind?: OrganizationTokenKind): Promise<void>
-  /** The team's token without a description; making it anew revokes the one before. */
+  /** Creates the team's token without a description, and revokes the previous one. */
   createForTeam(teamId: string, input: TokenInput): Promise<CreatedToken>
-  /** Not found while there is none. */
+  /** Throws `not-found` if there is none. */
   getForTeam(teamId: string): Promise<TokenView>
   deleteForTeam(teamId: string): Promise<void>
-  /** One more token of a team, told apart by its description. */
+  /** Creates an additional token of a team, which is identified by its description. */
   addForTeam(teamId: string, input: TokenInput): Promise<CreatedToken>
   listForTeam(teamId: string, page: PageRequest): Promise<Page<TokenView>>
-  /** The tokens of the organization's teams, for callers who manage teams; those of `owners` for owners alone. */
+  /** Lists tokens of the organization's teams, for callers that manage teams. Only owners get those of `owners`. */
   listForTeams(organization: string, query: TeamTokenQuery, page: PageRequest): Promise<Page<TokenView>>
-  /** For an agent of the pool, told apart by its description; good for claiming the pool's runs, and for nothing else. */
+  /** Creates a token for an agent of the pool, which is identified by its description. It can only claim and execute the pool's runs. */
   createForAgentPool(agentPoolId: string, input: TokenInput): Promise<CreatedToken>
   listForAgentPool(agentPoolId: string, page: PageRequest): Promise<Page<TokenView>>
   get(id: string): Promise<TokenView>
-  /** Revoked tokens are refused from the next request on, on every replica. */
+  /** Revokes a token. It is rejected from the next request on, on every replica. */
   delete(id: string): Promise<void>
 }
 
-// When a token was last used is written behind the request that used it, never before its answer.
+// The last use of a token is recorded asynchronously, so that it does not delay the response.
 
-/** More than this at once means that the store cannot keep up; a use that is not written down then harms nobody. */
+/** Limit of pending writes. More mean that the database cannot keep up. Further uses are then not recorded, which is harmless. */
 const pendingMaximum = 1_000
 
 export interface TokenUses {
-  /** Returns at once. */
+  /** Records a use. Does not wait for the write. */
   record(tokenId: string, at: Instant): void
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no writes are pending. */
   settled(): Promise<void>
 }
 

@@ -68,13 +68,13 @@ export class UserService implements Users {
 
   updateAccount(patch: AccountPatch): Promise<UserView> {
     const caller = this.#caller
-    // One row is written, whose username and address are unique by constraint.
+    // Repeatable read suffices: one row is written, whose username and email are unique by constraint.
     return this.#storage.transact(async (stores) => {
       if (caller.kind !== "user") throw notFound()
       const before = await existing(stores, caller.userId)
       const after = changeAccount(before, patch)
       await stores.users.save(after)
-      // Callers carry the username for events and the audit log.
+      // Callers contain the username, for events and the audit log.
       if (after.username !== before.username) await stores.identity.bumpCacheVersion()
       return shown(after)
     }, repeatableRead)
@@ -83,7 +83,7 @@ export class UserService implements Users {
   async create(input: UserInput): Promise<UserView> {
     requireSiteAdmin(this.#caller)
     const user = createUser(input, { id: newId("user", this.#runtime.random), now: this.#runtime.clock.now() })
-    // Username, address and name in templates of roles are unique by constraint.
+    // Repeatable read suffices: username, email and the name in templates of roles are unique by constraint.
     await this.#storage.transact(({ users }) => users.insert(user), repeatableRead)
     return shown(user)
   }
@@ -146,10 +146,10 @@ const shown = ({ id, serviceAccount, email, siteAdmin, ...user }: User): UserVie
   siteAdmin,
 })
 
-/** The email is the user's own and the administrators'. */
+/** Hides the email, which only the user and site administrators can read. */
 export const shownToOthers = (user: User): UserView => ({ ...shown(user), email: null, siteAdmin: null })
 
-/** Within an organization, also those see it who manage who belongs to it. */
+/** Returns whether the caller can read the email: the user itself can, and callers that manage members of the organization. */
 export const seesEmail = (caller: Caller, membership: Membership, user: User): boolean =>
   managesPeople(membership) || (caller.kind === "user" && caller.userId === user.id)
 

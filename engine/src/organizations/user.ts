@@ -6,7 +6,7 @@ import { rootUsername } from "./bootstrap.ts"
 
 const emailMaximum = 254
 
-/** Only what no address lacks; whether it works, a letter would have to show. */
+/** Checks only the form. Only a mail could show that the address works. */
 export function emailFaults(email: string): Fault[] {
   const field = ["email"]
   if (email === "") return [{ field, detail: "Email can't be blank" }]
@@ -17,11 +17,11 @@ export function emailFaults(email: string): Fault[] {
 export interface User {
   readonly id: UserId
   readonly username: string
-  /** Empty for a user who was made by name alone. */
+  /** Empty for a user who was created by name only. */
   readonly email: string
   readonly siteAdmin: boolean
   readonly serviceAccount: boolean
-  /** Known by e-mail alone until the invitation is taken, with a token or a name: the username is not shown yet. */
+  /** True for a user invited by email, until a token is created for it or it gets a name. The username is not visible until then. */
   readonly invited: boolean
   readonly createdAt: Instant
 }
@@ -49,7 +49,7 @@ export function createUser(input: UserInput, made: { readonly id: UserId; readon
   return { id: made.id, username, email, siteAdmin, serviceAccount, invited: false, createdAt: made.now }
 }
 
-/** The name that others see. */
+/** Returns the username that other users see. */
 export const shownUsername = ({ username, invited }: Pick<User, "username" | "invited">): string =>
   invited ? "" : username
 
@@ -79,7 +79,7 @@ export function usernameFaults(username: string): Fault[] {
   return []
 }
 
-/** What stands before the @, without what a username cannot hold. */
+/** Returns the part of the email before the @, without characters that a username cannot contain. */
 export function usernameOf(email: string): string {
   const local = (email.split("@")[0] ?? "").replaceAll(/[^a-zA-Z0-9._-]/g, "-").replace(/^[._-]+/, "")
   return local.slice(0, usernameMaximum - 8) || "user"
@@ -89,47 +89,47 @@ export const isRoot = (user: Pick<User, "username">): boolean => user.username =
 
 export interface UserRepository {
   find(id: UserId): Promise<User | undefined>
-  /** Usernames compare case-insensitively. */
+  /** Compares usernames case-insensitively. */
   findByUsername(username: string): Promise<User | undefined>
   findByEmail(email: string): Promise<User | undefined>
   findMany(ids: readonly UserId[]): Promise<readonly User[]>
-  /** Part of the username or email. */
+  /** Lists users. `search` is a substring of the username or email. */
   list(search: string | undefined, page: PageRequest): Promise<Page<User>>
   shareOrganization(id: UserId, organizationIds: readonly OrganizationId[]): Promise<boolean>
-  /** Throws `EngineError("invalid")` on `username` or `email` when it is taken. */
+  /** `insert` and `save` throw `EngineError("invalid")` on `username` or `email` if it is taken. */
   insert(user: User): Promise<void>
   save(user: User): Promise<void>
   remove(id: UserId): Promise<void>
 }
 
-/** What a caller is shown of a user. */
+/** User as callers get it. */
 export interface UserView {
   readonly id: UserId
   readonly username: string
   readonly serviceAccount: boolean
-  /** Null where it is not for the caller to see. */
+  /** Null if the caller may not read it. */
   readonly email: string | null
-  /** Null where it is not for the caller to see. */
+  /** Null if the caller may not read it. */
   readonly siteAdmin: boolean | null
 }
 
-/** The user family of the engine. */
+/** Operations on users. */
 export interface Users {
-  /** Anybody who shares an organization with the caller; email and administration only where they are the caller's to see. */
+  /** Returns a user who shares an organization with the caller. `email` and `siteAdmin` are null unless the caller may read them. */
   get(id: string): Promise<UserView>
-  /** Whoever the token belongs to; a service account stands for a team or an organization. */
+  /** Returns the user of the token, or a service account that represents a team or an organization. */
   account(): Promise<UserView>
-  /** Refuses with `invalid` a username or an email that is taken. */
+  /** Throws `invalid` if the username or email is taken. */
   updateAccount(patch: AccountPatch): Promise<UserView>
-  /** The rest is for site administrators. */
+  /** Creates a user. Only site administrators may call this and the following methods. */
   create(input: UserInput): Promise<UserView>
   getAsAdministrator(id: string): Promise<UserView>
-  /** `search` is part of the username or email. */
+  /** Lists users. `search` is a substring of the username or email. */
   list(search: string | undefined, page: PageRequest): Promise<Page<UserView>>
-  /** By the whole name, in any case of its letters; undefined when there is none. */
+  /** Finds a user by the whole name, case-insensitively. Returns undefined if there is none. */
   findByUsername(username: string): Promise<UserView | undefined>
-  /** Refused with `unprocessable` for taking it from `root`. */
+  /** Throws `unprocessable` if the user is `root` and `siteAdmin` is false. */
   setSiteAdmin(id: string, siteAdmin: boolean): Promise<UserView>
-  /** Refused with `unprocessable` for `root` and for the last owner of an organization. */
+  /** Throws `unprocessable` for `root`, and for the last owner of an organization. */
   delete(id: string): Promise<void>
 }

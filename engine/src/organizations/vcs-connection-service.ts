@@ -43,8 +43,8 @@ export class VcsConnectionService implements VcsConnections {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
-    // Each transaction writes one connection and decides by nothing else. A workspace that takes a connection while it is removed
-    // holds it by a foreign key.
+    // Repeatable read suffices: each transaction writes one connection and decides by nothing else. A foreign key protects a connection
+    // that a workspace starts to use during its deletion.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller
@@ -123,7 +123,7 @@ export class VcsConnectionService implements VcsConnections {
       const tokenIds = (await stores.vcsConnections.tokenIdsOf([id])).get(id) ?? []
       const present = (await stores.vcsConnections.projectIdsOf([id])).get(id) ?? []
       const visible = await this.#visibleProjects(stores, organization.id, [...present, ...(projectIds ?? [])])
-      // The secret that stays was looked at when it was given.
+      // A token that stays was validated when it was written.
       rejectFaults([
         ...oauthClientFaults({ ...client, ...(secret !== undefined && { secret }), token: tokenSecret ?? "kept" }),
         ...keptKeyPairFaults(before as OauthClient, client, tokenIds.length > 0),
@@ -136,7 +136,7 @@ export class VcsConnectionService implements VcsConnections {
         for (const tokenId of tokenIds) await stores.vcsConnections.saveSecret(tokenId, tokenSecret)
       if (projectIds !== undefined) {
         const chosen = new Set<string>(projectIds)
-        // What the caller does not see stays.
+        // Projects that the caller cannot see stay.
         await stores.vcsConnections.removeProjects(
           id,
           present.filter((projectId) => visible.has(projectId) && !chosen.has(projectId)),
@@ -265,7 +265,7 @@ export class VcsConnectionService implements VcsConnections {
     })
   }
 
-  /** Those of the ids that are projects of the organization and that the caller sees. */
+  /** Returns those of the ids that are projects of the organization and that the caller can see. */
   async #visibleProjects(
     stores: UsedRepositories,
     organizationId: OrganizationId,
@@ -303,7 +303,7 @@ export class VcsConnectionService implements VcsConnections {
     return (await authorizeOrganization(stores, this.#caller, name, "canUpdateOauth")).organization
   }
 
-  /** The organization of a record, if the caller may manage its VCS settings. */
+  /** Returns the organization of a record. Throws `not-found` unless the caller may manage its VCS settings. */
   async #owner(
     stores: UsedRepositories,
     record: { readonly organizationId: OrganizationId } | undefined,

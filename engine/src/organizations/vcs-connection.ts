@@ -1,5 +1,5 @@
-// How workspaces reach their repositories: an OAuth client with its tokens, or an installed app. Records only: nothing here
-// talks to a VCS provider.
+// Connections of workspaces to repositories: an OAuth client with its tokens, or an installed GitHub App. They are records only: this
+// server sends no requests to VCS providers.
 import type { Fault } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
@@ -27,13 +27,13 @@ export interface OauthClient {
   readonly serviceProvider: ServiceProvider
   readonly httpUrl: string
   readonly apiUrl: string
-  /** The consumer key of the provider's application link; empty without one. */
+  /** Consumer key of the provider's application link. Empty if there is none. */
   readonly key: string
-  /** The public part of the key pair of that link; empty without one. */
+  /** Public key of that link. Empty if there is none. */
   readonly rsaPublicKey: string
-  /** Whether workspaces of every project may use its tokens; otherwise those of its projects. */
+  /** True if workspaces of every project may use the client's tokens. Otherwise only workspaces of its projects may. */
   readonly organizationScoped: boolean
-  /** The pool whose agents reach the provider; null where the server itself does. */
+  /** Pool whose agents connect to the provider. Null if the server connects. */
   readonly agentPoolId: string | null
   readonly createdAt: Instant
 }
@@ -43,21 +43,24 @@ export interface OauthClientInput {
   readonly serviceProvider: ServiceProvider
   readonly httpUrl: string
   readonly apiUrl: string
-  /** The secret of the client's first token; written once, never shown. A client with a key pair needs none. */
+  /** Secret of the client's first token, write-only. Optional for a client with a key pair. */
   readonly token?: string
   readonly key?: string
   readonly rsaPublicKey?: string
-  /** The private part of the key pair, or the provider's own secret; never shown. */
+  /** Private key of the key pair, or the provider's own secret. Write-only. */
   readonly secret?: string
-  /** The SSH key of the first token; never shown. */
+  /** SSH key of the first token. Write-only. */
   readonly privateKey?: string
-  /** True by default; false where projects are named. */
+  /** Default: true, or false if projects are given. */
   readonly organizationScoped?: boolean
   readonly projectIds?: readonly string[]
   readonly agentPoolId?: string | null
 }
 
-/** `token` takes the place of the secret of every token of the client, `projectIds` of the projects that the caller sees. */
+/**
+ * Changes of a client. `token` replaces the secret of every token of the client. `projectIds` replaces those projects that the caller can
+ * see.
+ */
 export type OauthClientPatch = Partial<
   Pick<
     OauthClientInput,
@@ -68,7 +71,7 @@ export type OauthClientPatch = Partial<
 export interface OauthClientView extends Omit<OauthClient, "organizationId"> {
   readonly organizationName: string
   readonly tokenIds: readonly string[]
-  /** Those that the caller sees. */
+  /** Projects that the caller can see. */
   readonly projectIds: readonly ProjectId[]
 }
 
@@ -77,13 +80,13 @@ export interface OauthToken {
   readonly oauthClientId: string
   readonly organizationId: OrganizationId
   readonly serviceProviderUser: string | null
-  /** For repositories that are cloned with a key; written and never read back. */
+  /** True if the token has an SSH key for cloning repositories. The key is write-only. */
   readonly hasSshKey: boolean
   readonly createdAt: Instant
 }
 
 export interface OauthTokenPatch {
-  /** Null takes away the one there is. */
+  /** Null removes the key. */
   readonly sshKey?: string | null
 }
 
@@ -93,7 +96,7 @@ export interface AppInstallation {
   readonly id: string
   readonly organizationId: OrganizationId
   readonly name: string
-  /** The provider's own number for it. */
+  /** Id of the installation at the provider. */
   readonly installationId: number
   readonly createdAt: Instant
 }
@@ -103,11 +106,11 @@ export interface AppInstallationView extends Omit<AppInstallation, "organization
   readonly organizationName: string
 }
 
-/** All combine with AND. */
+/** Filters of installations. All combine with AND. */
 export interface AppInstallationQuery {
-  /** All of it, in whatever case. */
+  /** Exact name, case-insensitive. */
   readonly name?: string
-  /** The provider's own number. */
+  /** Id of the installation at the provider. */
   readonly installationId?: number
 }
 
@@ -117,18 +120,21 @@ const tokenMaximum = 16 * 1024
 const hasKeyPair = ({ key, rsaPublicKey }: Pick<OauthClientInput, "key" | "rsaPublicKey">): boolean =>
   Boolean(key) && Boolean(rsaPublicKey)
 
-/** Their application links are set up at the provider, before or after the client is made. */
+/** Providers whose application links are configured at the provider, before or after the client is created. */
 export const providersWithoutToken: ReadonlySet<ServiceProvider> = new Set([
   "bitbucket_server",
   "bitbucket_data_center",
 ])
 
-/** A half key pair is a mistake; without any a client of these providers waits for its application link. */
+/**
+ * Returns whether the client needs a token. One half of a key pair is a mistake. Without a key pair, a client of these providers waits for
+ * its application link.
+ */
 const needsToken = (input: Pick<OauthClientInput, "key" | "rsaPublicKey" | "serviceProvider">): boolean =>
   !hasKeyPair(input) &&
   (Boolean(input.key) || Boolean(input.rsaPublicKey) || !providersWithoutToken.has(input.serviceProvider))
 
-/** Projects that the organization does not have, as far as the caller sees, each at its place in the document. */
+/** Returns faults for projects that the organization does not have, or that the caller cannot see, with their index in the document. */
 export const unknownProjectFaults = (ids: readonly string[], known: ReadonlySet<string>): Fault[] =>
   ids.flatMap((id, index) =>
     known.has(id)
@@ -141,7 +147,7 @@ export const unknownAgentPoolFault: Fault = {
   detail: "the provided agent pool does not exist or you are not authorized to use it",
 }
 
-/** Of a VCS connection of a workspace, and of a move of one that has it. */
+/** Error text for a VCS connection of a workspace, and for a move of a workspace with one. */
 export const tokenNotAdmitted = "OAuth token is not available to workspaces of this project"
 
 export function oauthClientFaults(input: OauthClientInput): Fault[] {
@@ -172,7 +178,7 @@ export function oauthClientFaults(input: OauthClientInput): Fault[] {
 
 type PublicKeys = Pick<OauthClient, "key" | "rsaPublicKey">
 
-/** Without a token a client lives by its key pair, no part of which can go. */
+/** Returns faults for removed keys. A client without a token needs both keys of its key pair. */
 export function keptKeyPairFaults(before: PublicKeys, after: PublicKeys, hasToken: boolean): Fault[] {
   const goes = (field: keyof PublicKeys): boolean => !hasToken && before[field] !== "" && after[field] === ""
   return [
@@ -181,7 +187,7 @@ export function keptKeyPairFaults(before: PublicKeys, after: PublicKeys, hasToke
   ]
 }
 
-/** As of the keys of an organization, in the words of this document. */
+/** Applies the rules of an organization's SSH keys, with the names of this document. */
 export const oauthTokenFaults = ({ sshKey }: OauthTokenPatch): Fault[] =>
   typeof sshKey !== "string"
     ? []
@@ -212,22 +218,22 @@ export interface VcsConnectionRepository {
   projectIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly ProjectId[]>>
   addProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void>
   removeProjects(clientId: string, projectIds: readonly ProjectId[]): Promise<void>
-  /** Whether workspaces of the project may use the token. */
+  /** Returns whether workspaces of the project may use the token. */
   admits(tokenId: string, projectId: ProjectId): Promise<boolean>
   insertClient(client: OauthClient): Promise<void>
   saveClient(client: OauthClient): Promise<void>
-  /** Null for none. */
+  /** Saves the secret. Null removes it. */
   saveClientSecret(id: string, secret: string | null): Promise<void>
-  /** With its tokens; workspaces that used one lose their VCS binding. */
+  /** Deletes the client and its tokens. Workspaces that used one lose their VCS connection. */
   removeClient(id: string): Promise<void>
 
   findToken(id: string): Promise<OauthToken | undefined>
   listTokens(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthToken>>
   insertToken(token: OauthToken, secret: string): Promise<void>
-  /** Null for none. */
+  /** Saves the SSH key. Null removes it. */
   saveTokenSshKey(tokenId: string, sshKey: string | null): Promise<void>
   saveSecret(tokenId: string, secret: string): Promise<void>
-  /** Workspaces that used it lose their VCS binding. */
+  /** Deletes the token. Workspaces that used it lose their VCS connection. */
   removeToken(id: string): Promise<void>
 
   findInstallation(id: string): Promise<AppInstallation | undefined>
@@ -238,11 +244,11 @@ export interface VcsConnectionRepository {
     page: PageRequest,
   ): Promise<Page<AppInstallation & { readonly organizationName: string }>>
   insertInstallation(installation: AppInstallation): Promise<void>
-  /** Workspaces that used it lose their VCS binding. */
+  /** Deletes the installation. Workspaces that used it lose their VCS connection. */
   removeInstallation(id: string): Promise<void>
 }
 
-/** OAuth clients, their tokens and app installations; deleting one takes the VCS binding from the workspaces that used it. */
+/** Operations on OAuth clients, their tokens and app installations. Deletion removes the VCS connection of the workspaces that used one. */
 export interface VcsConnections {
   createClient(organization: string, input: OauthClientInput): Promise<OauthClientView>
   getClient(id: string): Promise<OauthClientView>
@@ -250,11 +256,11 @@ export interface VcsConnections {
   updateClient(id: string, patch: OauthClientPatch): Promise<OauthClientView>
   deleteClient(id: string): Promise<void>
   /**
-   * Lets workspaces of these projects use the client's tokens, where it is not for the whole organization. Projects that it has
-   * already stay.
+   * Permits workspaces of these projects to use the client's tokens, if the client is not for the whole organization. Existing projects
+   * stay.
    */
   addProjects(id: string, projectIds: readonly string[]): Promise<void>
-  /** Workspaces that use a token keep their VCS connection. */
+  /** Removes projects. Workspaces that use a token keep their VCS connection. */
   removeProjects(id: string, projectIds: readonly string[]): Promise<void>
   getToken(id: string): Promise<OauthTokenView>
   listTokens(organization: string, page: PageRequest): Promise<Page<OauthTokenView>>
@@ -263,7 +269,7 @@ export interface VcsConnections {
   createInstallation(organization: string, input: AppInstallationInput): Promise<AppInstallationView>
   getInstallation(id: string): Promise<AppInstallationView>
   listInstallations(organization: string, page: PageRequest): Promise<Page<AppInstallationView>>
-  /** Of every organization whose VCS settings the caller manages. */
+  /** Lists installations of every organization whose VCS settings the caller manages. */
   listAvailableInstallations(query: AppInstallationQuery, page: PageRequest): Promise<Page<AppInstallationView>>
   deleteInstallation(id: string): Promise<void>
 }
