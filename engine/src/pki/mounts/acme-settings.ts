@@ -8,22 +8,22 @@ import { defaultReference } from "../names/reference-name.ts"
 import type { Role } from "../roles/role.ts"
 
 export const eabPolicies = ["not-required", "new-account-required", "always-required"] as const
-/** Whether an account has to be bound to somebody whom a token has let in (RFC 8555, section 7.3.4). */
+/** Rule for external account binding (RFC 8555, section 7.3.4): for which ACME accounts it is required. */
 export type EabPolicy = (typeof eabPolicies)[number]
 
 export interface AcmeSettings {
   readonly enabled: boolean
-  /** Ids or names that explicit paths may choose, or the one entry `*`. */
+  /** Ids or names that explicit paths may select, or the single entry `*`. */
   readonly allowedIssuers: readonly string[]
-  /** Names that explicit paths, profiles and the default policy may choose, or the one entry `*`. */
+  /** Names that explicit paths, profiles and the default policy may select, or the single entry `*`. */
   readonly allowedRoles: readonly string[]
   readonly allowRoleExtKeyUsage: boolean
-  /** As it was written; `parseDirectoryPolicy` reads it. */
+  /** Policy text as the operator wrote it; `parseDirectoryPolicy` parses it. */
   readonly defaultDirectoryPolicy: string
-  /** `host:port` or an address; empty: the system's resolver. */
+  /** `host:port` or an address. Empty: the resolver of the system. */
   readonly dnsResolver: string
   readonly eabPolicy: EabPolicy
-  /** 0: 90 days. */
+  /** Maximum lifetime of ACME certificates in milliseconds. 0: 90 days. */
   readonly maxTtlMs: number
   /** Non-public address ranges that challenge validation may reach. */
   readonly challengePermittedIpRanges: readonly string[]
@@ -34,17 +34,17 @@ export interface AcmeSettings {
   /** URL in the directory's `meta` (RFC 8555, section 7.1.1). Not in Vault. */
   readonly termsOfService: string
   readonly website: string
-  /** Rate limits, 0 for none; not in Vault. Orders of one account within 3 hours. */
+  /** Maximum number of orders of one account within 3 hours. 0 in any of the rate limits: no limit. The rate limits are not in Vault. */
   readonly ordersPerAccount: number
-  /** Certificates issued for a name, to all accounts, within 7 days. */
+  /** Maximum number of certificates issued for a name, to all accounts together, within 7 days. */
   readonly ordersPerName: number
-  /** New ones, within 3 hours. */
+  /** Maximum number of accounts created from one address within 3 hours. */
   readonly accountsPerAddress: number
-  /** By one account, for one name, within an hour. */
+  /** Maximum number of failed validations of one account for one name within an hour. */
   readonly failedValidations: number
   /**
-   * Other numbers for some directories, as they were written: `roles/web/acme orders_per_account=100 orders_per_name=5`, where
-   * `*` stands for any one part of the path. `rateLimitsFor` reads them.
+   * Rate limits of single directories, as the operator wrote them: `roles/web/acme orders_per_account=100 orders_per_name=5`. A `*`
+   * matches any one segment of the path. `rateLimitsFor` parses them.
    */
   readonly directoryLimits: readonly string[]
 }
@@ -63,7 +63,7 @@ export const defaultAcmeSettings: AcmeSettings = {
   caaIdentities: [],
   termsOfService: "",
   website: "",
-  // Above what a cluster of a few thousand hosts asks for, and far below what would hold up everybody else.
+  // More than a cluster of a few thousand hosts needs, and few enough that one client does not delay the others.
   ordersPerAccount: 3_000,
   ordersPerName: 100,
   accountsPerAddress: 500,
@@ -71,11 +71,11 @@ export const defaultAcmeSettings: AcmeSettings = {
   directoryLimits: [],
 }
 
-/** Whether owners of names who let this authority issue until now may have meant others, or were not asked at all. */
+/** Returns true if earlier CAA checks do not cover the new identities: CAA was not checked before, or an identity was removed. */
 export const asksOwnersAnew = (before: readonly string[], after: readonly string[]): boolean =>
   after.length > 0 && (before.length === 0 || before.some((identity) => !after.includes(identity)))
 
-/** Members in the answer to a write. */
+/** Settings that a write returns. */
 export type WrittenAcmeSettings = Pick<
   AcmeSettings,
   "allowedIssuers" | "allowedRoles" | "defaultDirectoryPolicy" | "dnsResolver" | "eabPolicy" | "enabled"
@@ -92,7 +92,7 @@ export type DirectoryPolicy =
   | { readonly kind: "role"; readonly role: string }
   | { readonly kind: "external-policy"; readonly policy: string | undefined }
 
-/** Undefined for what is none. */
+/** Returns undefined if the text is not a directory policy. */
 export function parseDirectoryPolicy(text: string): DirectoryPolicy | undefined {
   if (text === "forbid" || text === "sign-verbatim") return { kind: text }
   if (text === "external-policy") return { kind: "external-policy", policy: undefined }
@@ -101,10 +101,10 @@ export function parseDirectoryPolicy(text: string): DirectoryPolicy | undefined 
   return kind === "external-policy" ? { kind, policy: name } : undefined
 }
 
-/** Whether a list of names, or its `*`, has one. */
+/** Returns true if the list contains the name or `*`. */
 export const allows = (names: readonly string[], name: string): boolean => names.includes("*") || names.includes(name)
 
-/** Headers of ACME answers. The mount must allow them. */
+/** Headers that ACME responses need. The mount must allow them. */
 const neededHeaders = ["Location", "Replay-Nonce", "Link"] as const
 
 export interface AcmeGround {
@@ -112,7 +112,7 @@ export interface AcmeGround {
   readonly clusterPath: string
 }
 
-/** Returns the reason why a mount cannot serve ACME whatever its ACME settings are; undefined if it can. */
+/** Returns the reason why a mount cannot serve ACME under any ACME settings; undefined if it can. */
 export function acmeObstacle({ mount, clusterPath }: AcmeGround): string | undefined {
   if (clusterPath === "") return "ACME needs the mount's own address: set path in config/cluster first"
   const allowed = mount.config.allowedResponseHeaders.map((name) => name.toLowerCase())
@@ -127,7 +127,7 @@ export interface AcmeSurroundings extends AcmeGround {
   readonly hasIssuer: (reference: string) => boolean
 }
 
-/** Of settings as they would become. */
+/** Returns the faults of the settings that a change would result in. */
 export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundings): Fault[] {
   const faults: Fault[] = []
   const refuse = (field: keyof AcmeSettings, detail: string) => faults.push({ field: [field], detail })
@@ -162,7 +162,7 @@ export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundi
   return faults
 }
 
-/** Returns warnings of settings that are enabled and serve nothing: the directories of the default policy lack an issuer. */
+/** Returns a warning if ACME is enabled but the directories of the default policy have no issuer. */
 export function acmeIssuerWarnings(
   settings: Pick<AcmeSettings, "enabled" | "defaultDirectoryPolicy">,
   { roles, hasIssuer }: Pick<AcmeSurroundings, "roles" | "hasIssuer">,
@@ -187,14 +187,17 @@ type RateField = keyof typeof rateNames
 export type RateLimits = Pick<AcmeSettings, RateField>
 
 interface DirectoryLimits {
-  /** Of the path, `*` for any. */
+  /** Segments of the directory's path; `*` matches any segment. */
   readonly parts: readonly string[]
   readonly limits: Partial<RateLimits>
 }
 
 const directoryLimitsMaximum = 100
 
-/** The mount's, but for what is said of the directory itself: by the entry with the fewest `*`, of several such by the first. */
+/**
+ * Returns the rate limits of a directory. The limits of the matching entry with the fewest `*` override the mount's; of several such
+ * entries, the first counts.
+ */
 export function rateLimitsFor(settings: RateLimits & Pick<AcmeSettings, "directoryLimits">, path: string): RateLimits {
   if (settings.directoryLimits.length === 0) return settings
   const parts = path.split("/")
@@ -271,7 +274,7 @@ export interface Resolver {
 
 const dnsPort = 53
 
-/** `10.0.0.53`, `10.0.0.53:5353`, `[fd00::53]:53`; undefined for anything else. */
+/** Parses `10.0.0.53`, `10.0.0.53:5353` or `[fd00::53]:53`. Returns undefined for anything else. */
 export function parseResolver(text: string): Resolver | undefined {
   const [, bracketed, plain, port] =
     /^(?:\[([^\]]+)\]|([^\s:]+|[^\s[\]]*:[^\s[\]]*:[^\s[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? []

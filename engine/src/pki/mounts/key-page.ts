@@ -2,19 +2,19 @@
 // (docs/compatibility.md, "Requests to the certificate API").
 
 export interface KeyPage {
-  /** What comes after it in the order of the keys; all where it is left out or empty. */
+  /** Key that the page starts after. Empty or absent: the page starts at the first key. */
   readonly after?: string
-  /** As many as there may be at once where it is left out or below 1. */
+  /** Maximum number of keys. Absent or below 1: the maximum of the list. */
   readonly limit?: number
 }
 
-/** Keys in one answer, which they make 6 MB long. */
+/** Maximum number of keys in one response: 100,000 keys make 6 MB. */
 export const keysMaximum = 100_000
 
 export const limitOf = ({ limit = 0 }: KeyPage, maximum: number): number =>
   limit < 1 ? maximum : Math.min(limit, maximum)
 
-/** Of a list that is whole in memory, in the order of its keys; a list that is asked for whole keeps its own order. */
+/** Returns a page of a list that is in memory, ordered by key. Without `after` and `limit`, it returns the list in its own order. */
 export function pageOfKeys<T>(items: readonly T[], keyOf: (item: T) => string, page: KeyPage = {}): readonly T[] {
   const { after = "", limit = 0 } = page
   if (after === "" && limit < 1) return items

@@ -9,10 +9,10 @@ interface UsedRepositories {
   readonly mounts: MountRepository
 }
 
-/** One version of mounts. */
+/** All mounts at one version. */
 export class MountTable {
   readonly version: number
-  /** By path. */
+  /** Ordered by path. */
   readonly mounts: readonly Mount[]
   readonly #byPath: ReadonlyMap<string, Mount>
 
@@ -26,21 +26,21 @@ export class MountTable {
     return this.#byPath.get(mountPathOf(path))
   }
 
-  /** Throws `not-found`. */
+  /** Throws `not-found` if the path has no mount. */
   at(path: string): Mount {
     const mount = this.find(path)
     if (mount === undefined) throw noMount(path)
     return mount
   }
 
-  /** The mount that an address lies in, and how many of its segments lead there. */
+  /** Returns the mount that the address is in, and the number of segments of the mount's path. */
   resolve(segments: readonly string[]): { readonly mount: Mount; readonly depth: number } | undefined {
     const found = resolvePath(this.#byPath, segments)
     return found && { mount: found.value, depth: found.depth }
   }
 }
 
-/** What stands at the beginning of an address, and how many of its segments lead there. */
+/** Returns the value whose path the address begins with, and the number of segments of that path. */
 export function resolvePath<T>(
   byPath: ReadonlyMap<string, T>,
   segments: readonly string[],
@@ -54,7 +54,7 @@ export function resolvePath<T>(
   return undefined
 }
 
-/** The text is Vault's (docs/compatibility.md, "Matched texts"). */
+/** Returns the error of an address without a mount. The text is Vault's (docs/compatibility.md, "Matched texts"). */
 export const noMount = (path: string): EngineError =>
   new EngineError("not-found", `no handler for route "${path}". route entry not found.`)
 
@@ -68,7 +68,7 @@ export class MountDirectory {
     this.#cacheVersions = cacheVersions
   }
 
-  /** With a snapshot: as they stood when that request came, or later. */
+  /** Returns the mounts as of the request that the snapshot belongs to, or later. */
   async current(requestSnapshot = this.#cacheVersions): Promise<MountTable> {
     const known = await this.#tables.current("mounts", () => requestSnapshot.mounts())
     if (known !== undefined) return known
@@ -77,17 +77,20 @@ export class MountDirectory {
     return table
   }
 
-  /** As they were when somebody looked last, for whoever finds out otherwise whether they still are. */
+  /** Cached mounts, which may be outdated: the caller checks their version itself. */
   get held(): MountTable | undefined {
     return this.#tables.peek("mounts")
   }
 
-  /** To be called with what a snapshot showed, once its read is over (`VersionedCache`). */
+  /** Caches mounts. Call it when the read that returned them has ended (see `VersionedCache`). */
   keep(table: MountTable): void {
     this.#tables.keep("mounts", table)
   }
 
-  /** In the same unit of work as what is done with the mount; of a transaction the version may never come about. */
+  /**
+   * Reads the mounts in the unit of work that uses one of them. They are not cached, because a transaction may roll back their
+   * version.
+   */
   async within({ mounts }: UsedRepositories): Promise<MountTable> {
     const version = await mounts.cacheVersion()
     return this.#tables.at("mounts", version) ?? new MountTable(version, await mounts.list())

@@ -28,7 +28,7 @@ interface UsedRepositories {
 }
 
 const writing = ["create", "update"] as const
-/** All are kept in memory, and listed at once. */
+/** All mounts are cached in memory and returned by one list request. */
 const mountsMaximum = 10_000
 
 export class MountService implements Mounts {
@@ -76,7 +76,7 @@ export class MountService implements Mounts {
 
   async get(path: string): Promise<MountView> {
     const whole = `sys/mounts/${mountPathOf(path)}`
-    // Whoever may see what it is tuned to sees all there is of it.
+    // The right to read the tuned settings includes the rest of the mount's view.
     if (!allowsPath(this.#caller, { path: `${whole}/tune`, capability: "read" }))
       authorizePath(this.#caller, { path: whole, capability: "read" })
     return mountViewOf((await this.#directory.current()).at(path))

@@ -22,7 +22,7 @@ import { findIssuer, issuerOf, keyOf, type MountSnapshot } from "./mount-snapsho
 import { changeMount, currentSnapshot } from "./with-mount-snapshot.ts"
 
 const writing = ["create", "update"] as const
-/** What `root/rotate` names a root that has no other name. */
+/** Name that `root/rotate` gives to a root without another name. */
 const nextRoot = "next"
 
 export class SettingsService implements Settings {
@@ -118,7 +118,7 @@ export class SettingsService implements Settings {
   #change<Name extends keyof MountSettings>(
     name: Name,
     rule: (snapshot: MountSnapshot) => Saved<MountSettings[Name]>,
-    /** What is recorded beside it. */
+    /** Saves related settings in the same transaction. */
     alongside?: (snapshot: MountSnapshot, value: MountSettings[Name], store: MountSettingsRepository) => Promise<void>,
   ): Promise<Saved<MountSettings[Name]>> {
     return changeMount(this.#access, async (snapshot, { mountSettings }) => {
@@ -152,7 +152,7 @@ function withIssuers(
   }
 }
 
-/** The default stands for what is to be said here. */
+/** Rejects an empty reference and `default`, which would refer to the setting itself. */
 function rejectNoChoice(reference: string): void {
   const isChoice = reference !== "" && reference !== defaultReference
   rejectFaults(
@@ -160,35 +160,38 @@ function rejectNoChoice(reference: string): void {
   )
 }
 
-/** Returns a warning for each allowed role with `no_store`. The setting keeps them; no directory serves them. */
+/** Returns a warning for each allowed role with `no_store`. The setting may name such roles, but no directory serves them. */
 const noStoreWarnings = ({ allowedRoles }: AcmeSettings, roles: MountSnapshot["roles"]): readonly string[] =>
   allowedRoles
     .filter((name) => roles.get(name)?.noStore === true)
     .map((name) => `the role ${name} in allowed_roles cannot be used with ACME, because its no_store is true`)
 
-/** Told when templates are set, or what fills them in is taken away, and not only when the next certificate lacks a URL. */
+/**
+ * Returns warnings about templates without values. Operators see them when they set templates or remove values, and not only at the
+ * next issuance.
+ */
 const templateWarnings = (settings: Pick<MountSettings, "urls" | "cluster">): readonly string[] =>
   filledUrls({ id: anyIssuer, settings: defaultIssuerSettings }, settings).warnings
 const anyIssuer = "iss-any" as Parameters<typeof filledUrls>[0]["id"]
 
-/** What came of a change, and what whoever made it should know. */
+/** Result of a change, with warnings for the client. */
 export interface Saved<T> {
   readonly value: T
   readonly warnings: readonly string[]
 }
 
 export interface IssuersSettingsPatch {
-  /** An issuer's id or name. */
+  /** Id or name of an issuer. */
   readonly default?: string
   readonly defaultFollowsLatestIssuer?: boolean
 }
 
 export interface KeysSettingsPatch {
-  /** A key's id or name. */
+  /** Id or name of a key. */
   readonly default?: string
 }
 
-/** Settings of a mount: default issuer and key, URLs, cluster paths, ACME. A change keeps members that it leaves out. */
+/** Settings of a mount: default issuer and key, URLs, cluster paths, ACME. Absent members of a change stay unchanged. */
 export interface Settings {
   issuers(): Promise<IssuersSettings>
   changeIssuers(patch: IssuersSettingsPatch): Promise<Saved<IssuersSettings>>

@@ -1,4 +1,4 @@
-// Configuration of a whole mount. Each part is stored by name as it was last written, and read with defaults for absent members.
+// Configuration of a whole mount. Each part is stored by name as last written, and read with defaults for absent members.
 import type { IssuerId, KeyId } from "../../core/ids.ts"
 import { type CrlSettings, defaultCrlSettings } from "../crl/crl-settings.ts"
 import {
@@ -21,33 +21,39 @@ export interface KeysSettings {
   readonly default: KeyId | null
 }
 
-/** Where this mount is reached; ACME and templated URLs need it. */
+/** Public URLs of the mount. ACME and templated URLs need them. */
 export interface ClusterSettings {
-  /** An https URL, without the slash at its end. */
+  /** URL with scheme https and without a trailing slash. */
   readonly path: string
-  /** The same for certificates and revocation lists; plain http is usual there. */
+  /** URL for certificates and revocation lists, without a trailing slash. Plain http is usual for them. */
   readonly aiaPath: string
 }
 
-/** What conditional requests are answered by. */
+/** Time of the last change, for conditional requests. */
 export interface MountHistory {
-  /** Of everything that is told of issuers to anybody: their certificates, names and chains, and which is the default. */
+  /**
+   * Time of the last change of any issuer data that clients read without a token: certificates, names, chains, and the default
+   * issuer.
+   */
   readonly issuersChangedAt: Instant
 }
 
-/** Since when the owners of names are asked whether they let this authority issue (RFC 8659) as they are now. */
+/** Time from which CAA checks (RFC 8659) cover the current `caa_identities`. */
 export interface CaaHistory {
-  /** What was proved before has been asked for other identities, or for none. */
+  /** Authorizations before this time were checked for other identities, or not checked. */
   readonly identitiesChangedAt: Instant
 }
 
-/** Of revocation lists that other authorities published before their keys came here. */
+/** Numbers of CRLs that other authorities published before their keys were imported. */
 export interface CrlHistory {
-  /** By list: the highest CRL number that was imported. */
+  /** Highest imported CRL number of each list. */
   readonly numberFloors: Readonly<Record<string, number>>
 }
 
-/** Every part by its name. A new part is added here with its default, and has a store and a place in `Authority` at once. */
+/**
+ * All parts of the settings by name. A part that is added here with its default is stored, and loaded into `MountSnapshot`, without
+ * further code.
+ */
 export interface MountSettings {
   readonly issuers: IssuersSettings
   readonly keys: KeysSettings
@@ -81,7 +87,10 @@ export const defaultMountSettings: MountSettings = {
 export interface MountSettingsRepository {
   all(mountId: MountId): Promise<MountSettings>
   save<Name extends keyof MountSettings>(mountId: MountId, name: Name, value: MountSettings[Name]): Promise<void>
-  /** Secrets beside settings, such as the key of a client certificate: sealed, and never part of `all`. */
+  /**
+   * Returns a secret that belongs to settings, such as the key of a client certificate. Secrets are sealed, and `all` does not
+   * return them.
+   */
   secret(mountId: MountId, name: string): Promise<Uint8Array | undefined>
   saveSecret(mountId: MountId, name: string, value: Uint8Array | undefined): Promise<void>
 }

@@ -1,5 +1,5 @@
 // Snapshot of the mount configuration that an issuance reads, loaded in one query and cached under its version
-// (docs/decisions/cache-versions.md). The snapshot is immutable: its holder sees the mount as of that version.
+// (docs/decisions/cache-versions.md). The snapshot is immutable: it shows the mount as of that version.
 import { EngineError, unprocessable } from "../../core/errors.ts"
 import type { KeyId } from "../../core/ids.ts"
 import type { CaKey, CaKeyStore } from "../keys/key.ts"
@@ -12,9 +12,9 @@ import { shown } from "../policy/violation.ts"
 import type { MountSettings, MountSettingsRepository } from "./mount-settings.ts"
 
 export interface MountVersionRepository {
-  /** Changes when any row changes that a snapshot is loaded from, the mount included. */
+  /** Returns a number that changes with every row that a snapshot is loaded from, the mount included. */
   cacheVersion(mountId: MountId): Promise<number>
-  /** Returns the version of the table of mounts as well, in one query. */
+  /** Returns the versions of the mount and of the table of mounts in one query. */
   cacheVersions(mountId: MountId): Promise<{ readonly mounts: number; readonly authority: number }>
 }
 
@@ -29,7 +29,7 @@ export interface MountSnapshotRepositories {
 export interface MountSnapshot {
   readonly version: number
   readonly mount: Mount
-  /** In the order they came. */
+  /** Ordered by creation time. */
   readonly issuers: readonly ParsedIssuer[]
   readonly keys: ReadonlyMap<KeyId, CaKey>
   readonly roles: ReadonlyMap<string, Role>
@@ -44,7 +44,7 @@ export function findIssuer(snapshot: MountSnapshot, reference: string): ParsedIs
   return issuers.find((issuer) => issuer.id === id) ?? issuers.find((issuer) => issuer.name === id)
 }
 
-/** Throws `EngineError("not-found")` naming the reference; issuers of a mount are no secret. */
+/** Throws `EngineError("not-found")` naming the reference, because the issuers of a mount are not secret. */
 export function issuerOf(snapshot: MountSnapshot, reference: string): ParsedIssuer {
   const issuer = findIssuer(snapshot, reference)
   if (issuer !== undefined) return issuer
@@ -60,7 +60,7 @@ export function findKey({ keys, settings }: MountSnapshot, reference: string): C
   return all.find((key) => key.id === id) ?? all.find((key) => key.name === id)
 }
 
-/** By id, by name, or the literal `default`. Throws `EngineError("not-found")` naming the reference. */
+/** Finds a key by id, by name, or by the literal `default`. Throws `EngineError("not-found")` naming the reference. */
 export function keyOf(snapshot: MountSnapshot, reference: string): CaKey {
   const key = findKey(snapshot, reference)
   if (key !== undefined) return key

@@ -12,31 +12,31 @@ const maxCachedSnapshots = 1_000
 export class MountSnapshots {
   readonly #held = new VersionedCache<MountId, MountSnapshot>(maxCachedSnapshots)
 
-  /** The newest, if it is known and the mount has not changed since. */
+  /** Returns the cached snapshot if the mount has not changed since. */
   async newest(cacheVersions: Pick<CacheVersions, "authority">, mount: Mount): Promise<MountSnapshot | undefined> {
     const held = await this.#held.current(mount.id, () => cacheVersions.authority(mount.id))
     return held?.mount === mount ? held : undefined
   }
 
-  /** The cached value, which may be outdated: the caller compares its version otherwise. */
+  /** Returns the cached snapshot, which may be outdated: the caller checks its version itself. */
   held(mount: Mount): MountSnapshot | undefined {
     const held = this.#held.peek(mount.id)
     return held?.mount === mount ? held : undefined
   }
 
-  /** As it stands in a snapshot; kept. */
+  /** Reads the snapshot of the mount in a read transaction, and caches it. */
   async read(storage: Storage<MountSnapshotRepositories>, mount: Mount): Promise<MountSnapshot> {
     const snapshot = await storage.read((stores) => this.within(stores, mount))
     this.keep(snapshot)
     return snapshot
   }
 
-  /** To be called with what a snapshot showed, once its read is over (`VersionedCache`). */
+  /** Caches a snapshot. Call it when the read that returned it has ended (see `VersionedCache`). */
   keep(snapshot: MountSnapshot): void {
     this.#held.keep(snapshot.mount.id, snapshot)
   }
 
-  /** In a unit of work. Within a transaction the version may be one that never comes about: it is used, and not kept. */
+  /** Reads the snapshot in a unit of work. It is not cached, because a transaction may roll back its version. */
   async within(stores: MountSnapshotRepositories, mount: Mount): Promise<MountSnapshot> {
     const version = await stores.authorities.cacheVersion(mount.id)
     const held = this.#held.at(mount.id, version)

@@ -1,53 +1,58 @@
-// A mount is one authority at a path of its own: its issuers, keys, roles and certificates, and how they may be used. Paths never
-// nest, so that the first mount found on the way down an address is the only one.
+// A mount is a certificate authority service at its own path, with issuers, keys, roles, certificates and settings. Paths never nest,
+// so that the first mount that an address begins with is the only one.
 import type { Fault } from "../../core/errors.ts"
 import type { Id } from "../../core/ids.ts"
 import { dayMs, hourMs, type Instant, secondMs } from "../../core/time.ts"
 
 export type MountId = Id<"mnt">
 
+/** Settings of a mount that can be tuned. */
 export interface MountConfig {
-  /** Lifetime of what asks for none; null is the system's. Milliseconds, whole seconds. */
+  /** Lifetime of certificates for which neither request nor role sets one. In milliseconds, whole seconds. Null: the system's default. */
   readonly defaultLeaseTtlMs: number | null
-  /** No lifetime is longer unless a role says so; null is the system's. */
+  /** Maximum lifetime, unless a role sets another one. In milliseconds, whole seconds. Null: the system's maximum. */
   readonly maxLeaseTtlMs: number | null
   readonly forceNoCache: boolean
-  /** Whether the mount is told to those who show no token. Empty where nobody has said it, which is hidden. */
+  /** `unauth` lists the mount to clients without a token. Empty: not set, which hides the mount as `hidden` does. */
   readonly listingVisibility: "" | "hidden" | "unauth"
   /** Response headers that this mount may set. ACME needs `Location`, `Replay-Nonce` and `Link`. */
   readonly allowedResponseHeaders: readonly string[]
-  /** Request headers that this mount may see. */
+  /** Request headers that this mount may read. */
   readonly passthroughRequestHeaders: readonly string[]
-  /** Members of requests and of answers that the audit log has in plain text. */
+  /** Members of requests and responses that the audit log records in plain text. */
   readonly auditNonHmacRequestKeys: readonly string[]
   readonly auditNonHmacResponseKeys: readonly string[]
 }
 
-/** Said when a mount is made and told again, because what declares mounts makes one anew that differs. Nothing depends on it. */
+/**
+ * Properties that are set at creation and returned on reads. Nothing depends on them, but declarative tools recreate a mount whose
+ * traits differ.
+ */
 export interface MountTraits {
   readonly local: boolean
   readonly sealWrap: boolean
   readonly externalEntropyAccess: boolean
 }
 
-/** Of engines of other kinds; kept and told again, because what declares mounts compares them. Nothing depends on them. */
+/** Options of secrets engines of other types. Nothing depends on them; they are returned because declarative tools compare them. */
 export type MountOptions = Readonly<Record<string, string>>
 
 export interface Mount {
   readonly id: MountId
-  /** Without a "/" at either end. */
+  /** Path without a "/" at either end. */
   readonly path: string
   readonly type: "pki"
   readonly description: string
   readonly config: MountConfig
   readonly traits: MountTraits
   readonly options: MountOptions
-  /** Names the mount where policies and logs must not follow its path. */
+  /** Identifies the mount in policies and logs independently of its path. */
   readonly accessor: string
   readonly uuid: string
   readonly createdAt: Instant
 }
 
+/** Mount to create. Absent members have their default. */
 export interface MountInput {
   readonly path: string
   readonly description?: string
@@ -56,11 +61,11 @@ export interface MountInput {
   readonly options?: MountOptions
 }
 
-/** What is left out stays as it is. */
+/** Changes of a mount. Absent members stay unchanged. */
 export interface MountPatch {
   readonly description?: string
   readonly config?: Partial<MountConfig>
-  /** Beside those there are; one that is empty text is taken away. */
+  /** Options to add or replace. An option with an empty value is removed. */
   readonly options?: MountOptions
 }
 
@@ -80,20 +85,20 @@ export const initialMountTraits: MountTraits = { local: false, sealWrap: false, 
 /** Default and maximum lease TTL of a mount without its own: 32 days, as in Vault. */
 export const systemLeaseTtlMs = 768 * hourMs
 
-/** What holds for a mount. A maximum below the system's default bounds the default as well. */
+/** Returns the effective TTLs of a mount. A maximum below the default of the system bounds the default as well. */
 export function leaseTtls({ defaultLeaseTtlMs, maxLeaseTtlMs }: MountConfig): { defaultMs: number; maximumMs: number } {
   const maximumMs = maxLeaseTtlMs ?? systemLeaseTtlMs
   return { defaultMs: defaultLeaseTtlMs ?? Math.min(systemLeaseTtlMs, maximumMs), maximumMs }
 }
 
-/** The server's own paths, and those at which clients expect other engines. */
+/** Paths of the server, and paths where Vault clients expect other secrets engines. */
 const reservedRoots = ["sys", "auth", "cubbyhole", "identity"]
 const pathMaximum = 255
 export const mountSegmentsMaximum = 16
-// What an address carries as it is, without what policies read as wildcards.
+// Characters that a URL carries unescaped, without the wildcards of policies.
 const segment = /^[A-Za-z0-9_~][A-Za-z0-9._~@:=-]*$/
 
-/** As clients write it, with or without a "/" at either end. */
+/** Removes the "/" that clients may write at either end. */
 export const mountPathOf = (text: string): string => text.replace(/^\//, "").replace(/\/$/, "")
 
 export function mountPathFaults(path: string): Fault[] {
@@ -104,7 +109,7 @@ export function mountPathFaults(path: string): Fault[] {
     : [{ field: ["path"], detail: `path must not begin with "${root}/", which is reserved` }]
 }
 
-/** Of whatever stands at a path of its own. */
+/** Returns the faults of the path of a mount or of an auth method. */
 export function pathFaults(path: string): Fault[] {
   const fault = (detail: string): Fault[] => [{ field: ["path"], detail }]
   if (path === "") return fault("path can't be blank")
@@ -114,25 +119,25 @@ export function pathFaults(path: string): Fault[] {
     return fault(`path is too deep (maximum is ${mountSegmentsMaximum} segments)`)
   if (!segments.every((part) => segment.test(part)))
     return fault("path must be made of letters, digits and the characters . _ ~ @ : = - between single slashes")
-  // `sys/mounts/…/tune` is another address.
+  // `sys/mounts/…/tune` is the endpoint that tunes a mount.
   if (segments.length > 1 && segments.at(-1) === "tune")
     return fault('path must not end with "/tune", which is reserved')
   return []
 }
 
-/** From one path to another; it is done once it is answered. */
+/** Move of a mount to another path. It is complete when the request is answered. */
 export interface MountMove {
-  /** Of the mount. */
+  /** UUID of the mount. */
   readonly uuid: string
   readonly from: string
   readonly to: string
 }
 
-/** Everything there is to know of a move is in its id, so that nothing is kept of it. */
+/** Encodes the whole move in its id, so that moves are not stored. */
 export const mountMoveId = ({ uuid, from, to }: MountMove): string =>
   Buffer.from([uuid, mountPathOf(from), mountPathOf(to)].join(" ")).toString("base64url")
 
-/** Undefined for what is no id. */
+/** Returns undefined if the text is not the id of a move. */
 export function parseMountMoveId(id: string): MountMove | undefined {
   const [uuid = "", from = "", to = "", ...rest] = Buffer.from(id, "base64url").toString().split(" ")
   const move = { uuid, from, to }
@@ -140,19 +145,19 @@ export function parseMountMoveId(id: string): MountMove | undefined {
   return isOne && mountMoveId(move) === id ? move : undefined
 }
 
-/** The one among these that `path` cannot stand beside: at the same path, above it or below it. */
+/** Returns the mount that prevents a mount at `path`: one at the same path, above it or below it. */
 export const mountInTheWay = <T extends { readonly path: string }>(path: string, mounts: readonly T[]): T | undefined =>
   mounts.find((other) => other.path === path || path.startsWith(`${other.path}/`) || other.path.startsWith(`${path}/`))
 
 const descriptionMaximum = 1_024
 const entriesMaximum = 100
 const entryMaximum = 256
-/** Beyond any certificate that is meant to end, and far inside what a date can hold. */
+/** Longer than any certificate's intended lifetime, and well within the range of dates. */
 const longestLeaseMs = 100 * 366 * dayMs
-/** RFC 9110, section 5.6.2: token. */
+/** Header names are tokens (RFC 9110, section 5.6.2). */
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** Settings as their writers know them. */
+/** Names of the settings on the wire. */
 const settingNames = {
   defaultLeaseTtlMs: "default_lease_ttl",
   maxLeaseTtlMs: "max_lease_ttl",
@@ -162,11 +167,11 @@ const settingNames = {
   auditNonHmacResponseKeys: "audit_non_hmac_response_keys",
 } as const
 
-/** What there is after a change. */
+/** Returns the options that a change results in. */
 export const mountOptionsAfter = (before: MountOptions, changed: MountOptions): MountOptions =>
   Object.fromEntries(Object.entries({ ...before, ...changed }).filter(([, value]) => value !== ""))
 
-/** Of a mount as it would become. */
+/** Returns the faults of the mount that a change would result in. */
 export function mountFaults({
   description,
   config,
@@ -230,40 +235,46 @@ function headersProblem(names: readonly string[]): string | undefined {
   return wrong === undefined ? undefined : `has "${wrong}", which is not a header name`
 }
 
-/** What a caller is shown of a mount. */
+/** Mount as clients see it. */
 export type MountView = Omit<Mount, "id" | "createdAt">
 
 /**
- * Where certificate authorities are mounted. A path is taken with or without a "/" at its end; one that is not mounted is
- * `not-found`, one that is taken, or lies above or below a mount, is a `conflict`.
+ * Mounts of certificate authorities. Paths may end with a "/". Methods throw `not-found` if the path has no mount. They throw
+ * `conflict` if a new path is taken, or is above or below a mount.
  */
 export interface Mounts {
   create(input: MountInput): Promise<MountView>
-  /** All of them, by path. */
+  /** Returns all mounts, ordered by path. */
   list(): Promise<readonly MountView[]>
   get(path: string): Promise<MountView>
   tune(path: string, patch: MountPatch): Promise<MountView>
-  /** With everything in it: issuers, keys, roles and the records of what was issued. */
+  /** Deletes the mount with its issuers, keys, roles and certificate records. */
   delete(path: string): Promise<void>
-  /** With everything in it. */
+  /** Moves the mount with its contents. */
   move(from: string, to: string): Promise<MountView>
-  /** What a move was, by its id; `not-found` for what is no id, or once the mount is deleted. */
+  /** Returns the move of an id. Throws `not-found` if the text is not such an id, or if the mount was deleted. */
   moved(moveId: string): Promise<MountMove>
 }
 
 export interface MountRepository {
   /** Returns a number that increases with every change of a mount (docs/decisions/cache-versions.md). */
   cacheVersion(): Promise<number>
-  /** By path. */
+  /** Returns all mounts, ordered by path. */
   list(): Promise<readonly Mount[]>
-  /** Both throw `EngineError("conflict")` when the path is taken; they and `remove` make a new version. */
+  /**
+   * Inserts a mount. This method and `save` throw `EngineError("conflict")` if the path is taken. Both, and `remove`, increase the
+   * version.
+   */
   insert(mount: Mount): Promise<void>
   save(mount: Mount): Promise<void>
-  /** With everything that hangs on it. */
+  /** Removes the mount and all rows that belong to it. */
   remove(id: MountId): Promise<void>
 }
 
-/** When something came that comes now: later than all the others, if by a millisecond, so that their order is that of coming. */
+/**
+ * Returns a creation time for a new item: `now`, or a millisecond after the latest of the others. Creation times thus have the order
+ * of creation.
+ */
 export function createdAfter(others: Iterable<{ readonly createdAt: Instant }>, now: Instant): Instant {
   let createdAt = now
   for (const other of others) createdAt = Math.max(createdAt, other.createdAt + 1)

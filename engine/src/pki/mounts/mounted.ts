@@ -11,7 +11,7 @@ import { RoleService } from "../roles/role-service.ts"
 import { TidyService } from "../tidy/tidy-service.ts"
 import { SettingsService } from "./mount-settings-service.ts"
 
-/** The services of one mount for one caller; each is made when it is first asked for. Whether the mount is there, they find out. */
+/** Creates the services of one mount for one caller on access. The services check that the mount exists. */
 export class MountedPki implements ServedPki {
   readonly #access: MountAccess
 

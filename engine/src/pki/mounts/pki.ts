@@ -1,4 +1,4 @@
-// One mount as callers see it: a family of verbs for each kind of thing in it. Embedded and remote engines implement it alike.
+// One mount as clients see it, with one API for each kind of resource. The embedded and the remote engine implement it.
 import type { Certificates, ServedCertificates } from "../issuance/certificate-api.ts"
 import type { Crls } from "../crl/crl-api.ts"
 import type { Revocations } from "../revocation/revocation.ts"
@@ -10,7 +10,7 @@ import type { Roles } from "../roles/role.ts"
 import type { Settings } from "./mount-settings-service.ts"
 import type { Tidy } from "../tidy/tidy-api.ts"
 
-/** Refusals are `EngineError`s; beside the codes that `Engine` lists, `forbidden`: no policy of the caller allows it. */
+/** Methods throw `EngineError`. They add `forbidden` to the codes that `Engine` lists: no policy of the caller allows the operation. */
 export interface Pki {
   readonly issuers: Issuers
   readonly keys: Keys
@@ -24,7 +24,7 @@ export interface Pki {
   readonly tidy: Tidy
 }
 
-/** On the server's side. */
+/** API of a mount inside the server. */
 export interface ServedPki extends Pki {
   readonly issuers: ServedIssuers
   readonly certificates: ServedCertificates

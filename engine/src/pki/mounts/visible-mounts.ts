@@ -10,17 +10,17 @@ import { mountViewOf } from "./mount-service.ts"
 import type { MountConfig, MountView } from "./mount.ts"
 
 export interface VisibleMounts {
-  /** Those where a rule of the caller's grants anything, and those that are told to everybody. */
+  /** Returns the mounts and auth methods on which the caller has any right, and those with the visibility `unauth`. */
   list(): Promise<{ readonly mounts: readonly MountView[]; readonly authMethods: readonly AuthMethodView[] }>
   /**
-   * The one that a path lies in, an auth method with `auth/` before its own. Throws `forbidden` whether there is none or no rule
-   * leads there.
+   * Returns the mount or auth method that contains a path; paths of auth methods begin with `auth/`. Throws `forbidden` if there is
+   * none, and likewise if no rule of the caller applies below it.
    */
   around(path: string): Promise<MountView | AuthMethodView>
 }
 
 interface Placed {
-  /** From `/v1`. */
+  /** Path below `/v1`. */
   readonly place: string
   readonly config: MountConfig
 }

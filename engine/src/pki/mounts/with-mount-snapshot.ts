@@ -28,7 +28,7 @@ export function readMount<T, Stores extends PkiRepositories>(
   return readAndCache(access, (whole) => access.context.storage.read(whole), work)
 }
 
-/** Reads from a replica where there is one. For lists, which may be long. */
+/** Reads from a read replica if one is configured. Use it for lists, which may be long. */
 export function readMountReplica<T, Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   work: MountWork<T, Stores>,
@@ -57,8 +57,9 @@ async function readAndCache<T, Stores extends PkiRepositories>(
 }
 
 /**
- * Changes a key, an issuer, a role or a setting. Repeatable read: all of them write the version of their mount (`bumpAuthority`), so
- * that of two concurrent changes of one mount one is run again, whatever they have read of it.
+ * Changes a key, an issuer, a role or a setting. Uses repeatable read: every such change writes the version of its mount
+ * (`bumpAuthority`). Of two concurrent changes of one mount, the database therefore runs one again, even if they read different
+ * rows.
  */
 export function changeMount<T, Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
@@ -83,7 +84,7 @@ interface MountInTable {
   readonly snapshot: MountSnapshot
 }
 
-/** In a unit of work. The cached snapshot is seldom outdated, and one query shows that it is not. */
+/** Returns the snapshot in a unit of work. The cached snapshot is seldom outdated, and one query shows whether it is current. */
 async function snapshotWithin<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   stores: Stores,
@@ -122,11 +123,11 @@ export interface Issued<T, Stores extends PkiRepositories = PkiRepositories> {
   readonly value: T
   /** Runs in the transaction that records the certificate. */
   readonly settle?: ((stores: Stores) => Promise<void>) | undefined
-  /** The key that is certified, unless the server generated it for this request. */
+  /** Key that the certificate is for, unless the server generated it for this request. */
   readonly presented?: PresentedKey | undefined
 }
 
-/** Issues a certificate on the cached snapshot and records it with its metadata and its lease; `withMountSnapshot` says how. */
+/** Issues a certificate on the cached snapshot as `withMountSnapshot` describes. Records it with its metadata and its lease. */
 export function recordIssued<T, Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   issue: (snapshot: MountSnapshot) => Promise<Issued<T, Stores>>,
@@ -155,14 +156,14 @@ export interface MountChange<T, Stores extends PkiRepositories = PkiRepositories
   readonly certificate?: CertificateRecord | undefined
   /** Checked in the transaction, after the certificate is inserted. */
   readonly presented?: PresentedKey | undefined
-  /** Undefined if nothing is stored. Runs in the transaction, on the snapshot that `work` was given. */
+  /** Writes the change in the transaction, on the snapshot that `work` received. Undefined if there is nothing to write. */
   readonly store: MountWork<void, Stores> | undefined
   readonly value: T
 }
 
 /**
- * Optimistic: works on the cached snapshot. The insert fails if the mount changed since; the result is then discarded, never
- * returned, and made again on the current snapshot.
+ * Runs `work` optimistically on the cached snapshot. The insert fails if the mount changed since. The result is then discarded,
+ * never returned, and made again on the current snapshot. Throws `busy` if the mount keeps changing.
  */
 export async function withMountSnapshot<T, Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
@@ -194,7 +195,7 @@ async function tryOnCached<T, Stores extends PkiRepositories>(
   try {
     change = await work(cached)
   } catch (error) {
-    // The rule that refused may have been changed.
+    // The rule that rejected the request may have changed since.
     if (await isCurrent()) throw error
     return undefined
   }
@@ -204,7 +205,7 @@ async function tryOnCached<T, Stores extends PkiRepositories>(
   return { value: change.value }
 }
 
-/** For what is not stored: the certificate is signed by now and returned only if its key is allowed. */
+/** Checks the key of a certificate that is not stored. The certificate is signed already, but returned only if its key is allowed. */
 async function assertPresented<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   { presented }: Pick<MountChange<unknown>, "presented">,
@@ -226,7 +227,8 @@ function storeOn<T, Stores extends PkiRepositories>(
   { certificate, presented, store }: MountChange<T, Stores>,
 ): Promise<boolean> {
   const { version, mount } = snapshot
-  // As `changeMount`; a change that only adds a certificate compares the version of the mount in the statement that inserts it.
+  // Repeatable read as in `changeMount`. A change that only adds a certificate does not need it, because its insert compares the
+  // version of the mount.
   const options = store === undefined ? {} : repeatableRead
   return context.storage.transact(async (stores) => {
     const isCurrent =
