@@ -1,4 +1,4 @@
-// URLs of the issuer's certificate, revocation lists and OCSP responders that certificates name. An issuer with any URL of its own
+// URLs in certificates: of the issuer's certificate, its revocation lists and its OCSP responders. An issuer with any URL of its own
 // overrides the mount's whole set. Templates are filled in at issuance
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki#set-urls).
 import type { Fault } from "../../core/errors.ts"
@@ -6,14 +6,14 @@ import type { IssuerId } from "../../core/ids.ts"
 import type { ClusterSettings } from "../mounts/mount-settings.ts"
 import type { AuthorityUrls } from "./issuer.ts"
 
-/** What goes into certificates: no templates left. */
+/** URLs as they are written into certificates, with templates filled in. */
 export type FilledUrls = Omit<AuthorityUrls, "enableTemplating">
 
 const lists = ["issuingCertificates", "crlDistributionPoints", "deltaCrlDistributionPoints", "ocspServers"] as const
 
 export const namesNothing = (urls: FilledUrls): boolean => lists.every((list) => urls[list].length === 0)
 
-/** Throws nothing: a template whose value is not configured is left out, and reported. */
+/** Returns the URLs for certificates of an issuer. A template whose value is not configured is left out, with a warning. */
 export function filledUrls(
   issuer: { readonly id: IssuerId; readonly settings: { readonly urls: AuthorityUrls } },
   mount: { readonly urls: AuthorityUrls; readonly cluster: ClusterSettings },
@@ -41,7 +41,7 @@ const placeholders = new Set(["issuer_id", "cluster_path", "cluster_aia_path"])
 const urlsMaximum = 32
 const urlMaximum = 2_048
 
-/** One fault per list that holds something else than absolute URLs, or, where templating is on, templates of such. */
+/** Returns one fault for each list that contains anything other than absolute URLs, or templates of them if templating is enabled. */
 export function urlFaults(urls: AuthorityUrls): Fault[] {
   return lists.flatMap((list) => {
     if (urls[list].length > urlsMaximum)
@@ -57,11 +57,11 @@ function isAllowed(text: string, templating: boolean): boolean {
   if (text.length > urlMaximum) return false
   const names = [...text.matchAll(placeholder)].map(([, name = ""]) => name)
   if (names.length > 0 && (!templating || !names.every((name) => placeholders.has(name)))) return false
-  // The path of a cluster is an address by itself; anything stands for the rest.
+  // A cluster path is a URL by itself. Any text can replace the other placeholders.
   const sample = text.replace(/^\{\{\s*cluster_(aia_)?path\s*\}\}/, "https://cluster.example").replace(placeholder, "x")
   return isAbsoluteUrl(sample)
 }
 
-/** In the characters that a certificate can hold (IA5String, RFC 5280 section 4.2.1.6). */
+/** Returns true for an absolute URL in the characters that a certificate can hold (IA5String, RFC 5280 section 4.2.1.6). */
 export const isAbsoluteUrl = (text: string): boolean =>
   /^[a-z][a-z0-9+.-]*:\/\/[!-~]+$/i.test(text) && URL.canParse(text)

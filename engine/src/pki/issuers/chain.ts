@@ -3,10 +3,10 @@ import { sameName } from "../../x509/name.ts"
 import type { IssuerSettings } from "./issuer.ts"
 import type { ParsedIssuer } from "./parsed-issuer.ts"
 
-/** Longer ones are a mistake, or cross-signatures in a circle. */
+/** Maximum length of a chain. A longer one is a mistake, or a circle of cross-signatures. */
 export const chainMaximum = 32
 
-/** The issuer itself first, then whoever issued it, as far as this mount knows; one certificate never twice. */
+/** Returns the issuer, followed by the certificates above it as far as this mount has them. No certificate appears twice. */
 export function chainOf(issuer: ParsedIssuer, issuers: readonly ParsedIssuer[]): readonly ParsedIssuer[] {
   if (issuer.settings.manualChain.length > 0)
     return issuer.settings.manualChain.flatMap((id) => issuers.filter((other) => other.id === id))
@@ -20,7 +20,10 @@ export function chainOf(issuer: ParsedIssuer, issuers: readonly ParsedIssuer[]):
   return chain
 }
 
-/** Self-signed ones first, so that a chain ends at a root where two ways are open; then the one that holds longest. */
+/**
+ * Returns the certificates that issued `child`. Self-signed ones come first, so that a chain prefers to end at a root; then those
+ * with the latest expiry.
+ */
 export const parentsOf = (child: ParsedIssuer, issuers: readonly ParsedIssuer[]): readonly ParsedIssuer[] =>
   issuers
     .filter((candidate) => candidate.id !== child.id && child.isIssuedBy(candidate))
@@ -29,20 +32,20 @@ export const parentsOf = (child: ParsedIssuer, issuers: readonly ParsedIssuer[])
         Number(other.isSelfSigned) - Number(one.isSelfSigned) || other.parsed.notAfter - one.parsed.notAfter,
     )
 
-// The ways from an issuer up to the last certificate that its mount holds, as a verifier may go them (RFC 5280, section 6.1).
+// Certification paths from an issuer up to the last certificate in its mount, as a verifier may build them (RFC 5280, section 6.1).
 
 export interface CertificationPaths {
-  /** Each begins with the issuer; the first is preferred. At least one. */
+  /** At least one path. Each begins with the issuer; the first is preferred. */
   readonly paths: readonly (readonly ParsedIssuer[])[]
-  /** Members of a manual chain that have signed one before them, which names another issuer. */
+  /** Members of a manual chain that signed an earlier member although that member names another issuer. */
   readonly unnamed: readonly ParsedIssuer[]
   readonly settings: IssuerSettings
 }
 
-/** Cross-signatures multiply paths; a verifier needs one. */
+/** Maximum number of paths. Cross-signatures multiply paths, and a verifier needs only one. */
 const pathsMaximum = 16
 
-/** Within a manual chain where there is one. */
+/** Returns the paths within the manual chain if the issuer has one, otherwise among all issuers of the mount. */
 export function certificationPaths(issuer: ParsedIssuer, issuers: readonly ParsedIssuer[]): CertificationPaths {
   const known = held.get(issuer)
   if (known !== undefined) return known
@@ -59,7 +62,7 @@ export function certificationPaths(issuer: ParsedIssuer, issuers: readonly Parse
   return found
 }
 
-/** An issuer is held anew with every version of its mount, so its paths end with it. */
+/** Paths by issuer. Each version of a mount has its own `ParsedIssuer` objects, so cached paths are dropped with it. */
 const held = new WeakMap<ParsedIssuer, CertificationPaths>()
 
 function unnamedIn(chain: readonly ParsedIssuer[]): readonly ParsedIssuer[] {

@@ -5,13 +5,13 @@ import type { IssuersSettings, KeysSettings, MountSettings, MountSettingsReposit
 import type { Issuer } from "./issuer.ts"
 
 export interface DefaultsAfter {
-  /** Undefined where they stay as they are. */
+  /** Undefined if the setting does not change. */
   readonly issuers: IssuersSettings | undefined
   readonly keys: KeysSettings | undefined
   readonly warnings: readonly string[]
 }
 
-/** What becomes of the defaults with issuers that have just got a certificate or a key here, and with new keys. */
+/** Returns the defaults after issuers received a certificate or a key, and after keys were added. */
 export function defaultsAfter(
   { issuers, keys }: Pick<MountSettings, "issuers" | "keys">,
   added: readonly Pick<Issuer, "id" | "keyId">[],

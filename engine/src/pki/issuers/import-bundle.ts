@@ -31,7 +31,7 @@ import { certifiableUsages, defaultIssuerSettings, type Issuer } from "./issuer.
 import { holdIssuer, issuerValues, type ParsedIssuer } from "./parsed-issuer.ts"
 
 export interface Bundle {
-  /** Each once, in the order of the text. */
+  /** Certificates without duplicates, in the order of the text. */
   readonly certificates: readonly BundledCertificate[]
   readonly keys: readonly PrivateKey[]
 }
@@ -45,13 +45,13 @@ export interface BundledCertificate {
 }
 
 const lengthMaximum = 1_024 * 1_024
-/** No certificate in PEM is shorter; a path on somebody's disk is. */
+/** Minimum length of the text. A certificate in PEM is never shorter, but a file path passed by mistake usually is. */
 const lengthMinimum = 75
-/** A chain has a handful; a certificate or a key on P-521 takes two milliseconds to judge. */
+/** Maximum number of certificates. A chain has a few; checking a certificate or a key on P-521 takes two milliseconds. */
 const certificatesMaximum = 32
 const keysMaximum = 16
 
-/** Throws `invalid` with one fault for each block that is not acceptable. */
+/** Parses a bundle. Throws `invalid` with one fault for each block that is not acceptable. */
 export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed: boolean }): Bundle {
   if (pem.trim() === "") throw refused("'pem_bundle' and 'certificate' parameters were empty")
   if (pem.length < lengthMinimum)
@@ -83,7 +83,7 @@ export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed:
   return { certificates: [...certificates.values()], keys: [...keys.values()] }
 }
 
-/** The one private key that stands there alone. Throws `invalid`. */
+/** Reads a text that contains exactly one private key and nothing else. Throws `invalid` otherwise. */
 export function readKeyAlone(pem: string): PrivateKey {
   if (pem.trim() === "") throw refused("'pem_bundle' parameter was empty")
   const [block, ...others] = blocksOf(pem)
@@ -124,13 +124,13 @@ function blocksOf(pem: string): readonly PemBlock[] {
     if (!(error instanceof UnacceptableInput)) throw error
     throw refused(error.message)
   }
-  // OpenSSL writes them before keys, which name their curve themselves.
+  // OpenSSL writes EC parameters before keys. They are redundant, because the keys name their curve.
   const meant = blocks.filter(({ label }) => label !== "EC PARAMETERS")
   if (meant.length === 0) throw refused("no PEM block was found in the data for import")
   return meant
 }
 
-/** One, or those of a PKCS #7 bundle, as other authorities hand them out. */
+/** Returns the certificate of a block, or the certificates of a PKCS #7 bundle, which other CAs deliver. */
 function certificatesIn({ label, bytes }: PemBlock): readonly Uint8Array[] {
   if (certificateLabels.includes(label)) return [bytes]
   if (!bundleLabels.includes(label)) throw new UnacceptableInput("only certificates and private keys can be imported")
@@ -147,7 +147,7 @@ function readAuthority(bytes: Uint8Array): BundledCertificate {
     throw new UnacceptableInput(`${named} is not that of a CA`)
   if (certificate.subjectName.length === 0) throw new UnacceptableInput("the certificate of a CA must have a subject")
   const publicKey = assertStrongKey(readPublicKey(certificate.subjectPublicKeyInfo))
-  // A certificate that is signed with a broken algorithm may be forged, whoever the issuer is.
+  // A certificate with a broken signature algorithm may be forged, even if its issuer is trusted.
   const { signatureAlgorithm: algorithm, tbsCertificate: data, signature } = certificate
   readSignatureAlgorithm(algorithm)
   const claimsItself =
@@ -159,7 +159,10 @@ function readAuthority(bytes: Uint8Array): BundledCertificate {
   return { der: bytes, parsed: certificate, publicKey, values }
 }
 
-/** Without identifiers a certificate that names itself as its issuer may be signed by an older key of that name. */
+/**
+ * Returns true if the two key identifiers are equal. A certificate without them that names itself as issuer may be signed by an
+ * older key of that name.
+ */
 function hasOwnIdentifier({ subjectKeyIdentifier: own, authorityKeyIdentifier }: ExtensionValues): boolean {
   const issuers = authorityKeyIdentifier?.keyIdentifier
   return own !== undefined && issuers !== undefined && Buffer.compare(own, issuers) === 0
@@ -168,14 +171,14 @@ function hasOwnIdentifier({ subjectKeyIdentifier: own, authorityKeyIdentifier }:
 const isOwnAlgorithm = ({ algorithm }: PublicKey, identifier: Uint8Array): boolean =>
   readSignatureAlgorithm(identifier).scheme.keyType === algorithm.type
 
-// What becomes of a mount with what is imported into it: a function of both, so that the transaction that stores it may run again.
+// Plan of an import. It is a pure function of mount and bundle, so that the transaction that stores it can run again.
 
 export interface ImportPlan {
   readonly newKeys: readonly NewKey[]
   readonly newIssuers: readonly Issuer[]
-  /** Issuers of the mount whose key has come. */
+  /** Issuers of the mount whose key was imported. */
   readonly completedIssuers: readonly Issuer[]
-  /** The new issuers' certificates, as those that the mount issues are kept. */
+  /** Certificates of the new issuers, recorded like those that the mount issues. */
   readonly records: readonly CertificateRecord[]
   readonly defaults: DefaultsAfter
   readonly result: ImportedBundle
@@ -190,7 +193,7 @@ export interface ImportTerms {
   readonly now: Instant
   readonly newIssuerId: () => IssuerId
   readonly newKeyId: () => KeyId
-  /** Of the one key; null: none. */
+  /** Name of the imported key if it is a single one. Null: no name. */
   readonly keyName?: string | null
 }
 
@@ -270,7 +273,10 @@ const issuerOf = ({ der, publicKey, values }: BundledCertificate, { keyFor, ...i
   revokedAt: null,
 })
 
-/** None for a serial number that no CA may give, zero among them, which cannot be asked for either. */
+/**
+ * Returns the record of the certificate. Returns none for a serial number that a CA must not use, such as zero: clients could not
+ * query it either.
+ */
 function recordOf(issuer: ParsedIssuer, held: readonly ParsedIssuer[]): readonly CertificateRecord[] {
   const { mountId, certificate, parsed, values } = issuer
   const serialNumber = serialNumberOf(parsed.serialNumber)
@@ -306,7 +312,7 @@ function warningsAbout(
 
 type UsedRepositories = Pick<PkiRepositories, "caKeys" | "issuers" | "certificates" | "revocations" | "mountSettings">
 
-/** Carries out what was planned, in the transaction that it was planned in. The answer is what to warn of besides. */
+/** Stores a plan, in the transaction that made it. Returns additional warnings. */
 export async function storeImport(
   snapshot: MountSnapshot,
   plan: ImportPlan,
@@ -324,12 +330,13 @@ export async function storeImport(
     added.push(issuer)
   }
   for (const record of plan.records) {
-    // An intermediate that the mount has signed is recorded; and strangers may share a serial number.
+    // The record exists already if this mount signed the intermediate. CAs outside this mount may also have used the same serial
+    // number.
     const recorded = await certificates.find(mount.id, record.serialNumber)
     if (recorded === undefined) await certificates.insert(record)
   }
   for (const issuer of plan.completedIssuers) await issuers.save(issuer)
-  // The issuer of one that was revoked may have come only now.
+  // The issuer of an issuer that is revoked already may be among the imported ones.
   const all = [...known, ...added]
   for (const issuer of all)
     if (issuer.revokedAt !== null) await listRevokedIssuer({ mount, issuers: all }, stores, issuer, issuer.revokedAt)

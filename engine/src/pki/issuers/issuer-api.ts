@@ -7,19 +7,19 @@ import type { AuthorityUrls, Issuer } from "./issuer.ts"
 import type { KeyPage } from "../mounts/key-page.ts"
 import type { KeyFields } from "../keys/key-request.ts"
 
-/** What is left out has its default. */
+/** Fields of a new CA. Absent ones have their default. */
 type AuthorityFields = Partial<Omit<AuthorityRequest, "useCsrValues">> & {
-  /** Of RSA keys: PSS instead of PKCS#1 v1.5. */
+  /** Sign with PSS instead of PKCS#1 v1.5; for RSA keys. */
   readonly usePss?: boolean
 }
 
-/** Contents and key of a new root. */
+/** Content and key of a new root. */
 export interface RootInput extends AuthorityFields, KeyFields {
-  /** Unique in the mount. Empty: none, or `next` where a root is rotated. */
+  /** Unique in the mount. Empty: no name, or `next` for `root/rotate`. */
   readonly issuerName?: string
 }
 
-/** Each form of the address is allowed by itself; rotating names the new issuer `next` where it is given no name. */
+/** Endpoints that generate a root. Policies grant each of them separately. `root/rotate` names an issuer without a name `next`. */
 export type RootEndpoint = "root/generate" | "issuers/generate/root" | "root/rotate"
 
 export interface GeneratedRoot {
@@ -31,18 +31,18 @@ export interface GeneratedRoot {
   readonly certificate: Uint8Array
   readonly serialNumber: SerialNumber
   readonly notAfter: Instant
-  /** Only where it was to be exported, and only this once. */
+  /** Present only if the key is exported. It is returned only once. */
   readonly privateKey: PrivateKey | undefined
   readonly warnings: readonly string[]
 }
 
-/** Contents and key of the CSR of a new intermediate. */
+/** Content and key of the CSR of a new intermediate. */
 export interface IntermediateInput extends AuthorityFields, KeyFields {
-  /** Whether the request says that it is for a CA; some signers look for it. */
+  /** Add basicConstraints with CA:TRUE to the CSR. Some CAs require it there. */
   readonly addBasicConstraints?: boolean
 }
 
-/** A cross-signing is with an existing key. */
+/** Endpoints that generate a CSR for an intermediate. `intermediate/cross-sign` uses an existing key. */
 export type IntermediateEndpoint = "intermediate/generate" | "issuers/generate/intermediate" | "intermediate/cross-sign"
 
 export interface GeneratedIntermediate {
@@ -50,53 +50,53 @@ export interface GeneratedIntermediate {
   readonly csr: Uint8Array
   readonly keyId: KeyId
   readonly keyName: string | null
-  /** Only where it was to be exported, and only this once. */
+  /** Present only if the key is exported. It is returned only once. */
   readonly privateKey: PrivateKey | undefined
   readonly warnings: readonly string[]
 }
 
-/** The last two take certificates alone. */
+/** Endpoints that import. The last two accept only certificates. */
 export type ImportEndpoint = "issuers/import/bundle" | "config/ca" | "issuers/import/cert" | "intermediate/set-signed"
 
-/** What came of importing, in the order of the bundle. */
+/** Result of an import, in the order of the bundle. */
 export interface ImportedBundle {
   readonly importedIssuers: readonly IssuerId[]
   readonly importedKeys: readonly KeyId[]
-  /** What was in the mount already. */
+  /** Issuers and keys of the bundle that the mount had before. */
   readonly existingIssuers: readonly IssuerId[]
   readonly existingKeys: readonly KeyId[]
-  /** Of every issuer in the bundle, its key; null where that is not in the mount. */
+  /** Key of every issuer in the bundle. Null if the mount does not have the key. */
   readonly mapping: ReadonlyMap<IssuerId, KeyId | null>
   readonly warnings: readonly string[]
 }
 
 export interface IssuerSummary extends Pick<Issuer, "id" | "name" | "keyId"> {
   readonly isDefault: boolean
-  /** Hex joined by ":". Some authorities elsewhere give numbers that `SerialNumber` has no room for. */
+  /** Hex octets joined by ":". Other CAs may use numbers that `SerialNumber` cannot represent. */
   readonly serialNumber: string
 }
 
-/** What anybody may know of an issuer. */
+/** Public data of an issuer, which clients read without a token. */
 export interface IssuerCertificate extends Pick<Issuer, "id" | "name"> {
   /** DER. */
   readonly certificate: Uint8Array
-  /** DER; the issuer itself first. */
+  /** DER; the issuer's certificate first. */
   readonly caChain: readonly Uint8Array[]
 }
 
 export interface IssuerView extends IssuerCertificate, Pick<Issuer, "keyId" | "settings" | "revokedAt"> {}
 
-/** Any part of what can be set, as it is said: words may be none, and the chain is named by references. */
+/** Settings of an issuer as clients send them. Enumerated values are not validated yet, and the chain consists of references. */
 export interface IssuerInput extends Partial<AuthorityUrls> {
-  /** Unique in the mount; null or empty: none. */
+  /** Unique in the mount. Null or empty: no name. */
   readonly issuerName?: string | null
   readonly leafNotAfterBehavior?: string
   readonly usage?: readonly string[]
-  /** Ids, names or `default`; begins with the issuer itself. Empty: the chain is built. */
+  /** Ids, names or `default`, beginning with the issuer itself. Empty: the chain is built automatically. */
   readonly manualChain?: readonly string[]
-  /** Empty: what suits the key. */
+  /** Empty: an algorithm that suits the key. */
   readonly revocationSignatureAlgorithm?: string
-  /** True lets the issuer sign what verifiers refuse; each names the check that is left out. */
+  /** Each of these members disables the check that it names. The issuer can then sign certificates that verifiers reject. */
   readonly disableNameConstraintChecks?: boolean
   readonly disableNameChecks?: boolean
   readonly disablePathLengthChecks?: boolean
@@ -111,38 +111,41 @@ export interface SavedIssuer {
 /** Issuers of a mount: generate, import, read, change, revoke, delete. */
 export interface Issuers {
   generateRoot(input: RootInput, endpoint?: RootEndpoint): Promise<GeneratedRoot>
-  /** Makes a key, or takes one of the mount, and a request for a certificate to it; the answer comes by `import`. */
+  /** Generates a key, or uses one of the mount, and returns a CSR for it. The signed certificate is added with `import`. */
   generateIntermediate(input: IntermediateInput, endpoint?: IntermediateEndpoint): Promise<GeneratedIntermediate>
   /**
-   * Certificates of authorities, and private keys where the endpoint takes them, in PEM, in any order. Keys and certificates that
-   * belong together are put together, whichever came first. What is in the mount already stays as it is.
+   * Imports CA certificates in PEM, in any order, and private keys if the endpoint accepts them. A certificate and its key are
+   * linked, whichever was imported first. Items that the mount has already stay unchanged.
    */
   import(bundle: string, endpoint?: ImportEndpoint): Promise<ImportedBundle>
 
-  // A reference is an id, a name, or `default`. The first two verbs are anybody's.
+  // A reference is an id, a name, or `default`. `list` and `certificate` need no permission.
 
-  /** In the order they came; in parts in the order of their ids. */
+  /** Returns all issuers ordered by creation time, or a page of them ordered by id. */
   list(page?: KeyPage): Promise<readonly IssuerSummary[]>
   certificate(reference: string): Promise<IssuerCertificate>
   get(reference: string): Promise<IssuerView>
-  /** What is left out gets its default. */
+  /** Replaces the settings. Absent ones get their default. */
   replace(reference: string, input: IssuerInput): Promise<SavedIssuer>
-  /** What is left out stays as it is. */
+  /** Changes the settings. Absent ones stay unchanged. */
   update(reference: string, patch: IssuerInput): Promise<SavedIssuer>
-  /** For ever: it issues nothing more, and still signs what tells of revocations. The first time stands. */
+  /**
+   * Revokes an issuer permanently. It issues no more certificates, and still signs CRLs and OCSP responses. Repeated calls do not
+   * change the time.
+   */
   revoke(reference: string): Promise<SavedIssuer>
-  /** Its key stays. One that is not there is deleted already. The answer is what to warn of. */
+  /** Deletes an issuer, but not its key. Succeeds if there is no such issuer. Returns warnings. */
   delete(reference: string): Promise<readonly string[]>
-  /** All of them, and all keys. The answer is what to warn of. */
+  /** Deletes all issuers and all keys. Returns warnings. */
   deleteAll(): Promise<readonly string[]>
 }
 
 export interface ServedIssuerCertificate extends IssuerCertificate, Pick<Issuer, "revokedAt"> {
-  /** Since when all that anybody may know of the mount's issuers is as it is. */
+  /** Time of the last change of any public data of the mount's issuers. */
   readonly changedAt: Instant
 }
 
-/** Issuers as the server's routes read them. */
+/** API of issuers inside the server. */
 export interface ServedIssuers extends Issuers {
   certificate(reference: string): Promise<ServedIssuerCertificate>
 }

@@ -245,7 +245,7 @@ export class IssuerService implements ServedIssuers {
     })
   }
 
-  /** What everybody may read of issuers is another from now on. */
+  /** Records that the public data of issuers changed. */
   #touch({ mount }: MountSnapshot, mountSettings: MountSettingsRepository): Promise<void> {
     return mountSettings.save(mount.id, "history", { issuersChangedAt: this.#now() })
   }

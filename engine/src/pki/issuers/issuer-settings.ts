@@ -25,7 +25,7 @@ import {
 } from "./issuer.ts"
 import type { ParsedIssuer } from "./parsed-issuer.ts"
 
-/** What the issuer is with nothing set but its defaults: what a replacement begins with. */
+/** Returns an issuer's name and settings before a replacement: no name and the defaults. */
 export const withoutSettings = (issuer: ParsedIssuer): Pick<Issuer, "name" | "settings"> => ({
   name: null,
   settings: {
@@ -34,7 +34,7 @@ export const withoutSettings = (issuer: ParsedIssuer): Pick<Issuer, "name" | "se
   },
 })
 
-/** Throws `EngineError("invalid")` with every fault. */
+/** Returns the changed fields of an issuer. Throws `EngineError("invalid")` with all faults. */
 export function changedIssuer(
   snapshot: MountSnapshot,
   issuer: ParsedIssuer,
@@ -84,11 +84,11 @@ function nameFaults(snapshot: MountSnapshot, { id }: Issuer, name: string | null
 
 const issuerNameTaken: Fault = { field: ["issuerName"], detail: "issuer name already in use" }
 
-/** Ids count as names, so that a reference never has two meanings. */
+/** Returns true if another issuer has this name or id. Ids count as names, so that references are unambiguous. */
 const isTakenIssuerName = ({ issuers }: MountSnapshot, name: string, own: IssuerId | undefined): boolean =>
   issuers.some((issuer) => issuer.id !== own && (issuer.name === name || issuer.id === name))
 
-/** Of an issuer that is about to be made. */
+/** Throws a fault if the name of a new issuer is taken. */
 export function rejectTakenIssuerName(snapshot: MountSnapshot, name: string): void {
   rejectFaults(isTakenIssuerName(snapshot, name, undefined) ? [issuerNameTaken] : [])
 }
@@ -99,7 +99,7 @@ function wordFault(field: keyof IssuerInput, word: string, words: readonly strin
     : [{ field: [field], detail: `"${shown(word)}" must be ${words.map((known) => `"${known}"`).join(", ")}` }]
 }
 
-/** In a fixed order, each once; whatever else, the certificate can be read. */
+/** Returns the usages in a fixed order without duplicates. `read-only` is always included. */
 function usageOf(words: readonly string[]): readonly string[] {
   const asked = new Set(words.filter((word) => word !== ""))
   asked.add("read-only")
@@ -185,7 +185,7 @@ interface UsedRepositories {
   readonly certificates: CertificateRepository
 }
 
-/** Since when the certificate of an issuer that comes to a mount has been revoked there. */
+/** Returns the revocation time of an imported issuer's certificate if the mount has revoked that certificate. */
 export async function knownRevocation(
   { mountId, certificate, parsed }: ParsedIssuer,
   { revocations, certificates }: UsedRepositories,
@@ -193,7 +193,7 @@ export async function knownRevocation(
   const serialNumber: SerialNumber | undefined = serialNumberOf(parsed.serialNumber)
   const revocation = serialNumber && (await revocations.find(mountId, serialNumber))
   if (serialNumber === undefined || revocation === undefined) return undefined
-  // Strangers may share a serial number.
+  // Another CA may have used the same serial number.
   const recorded = await certificates.find(mountId, serialNumber)
   const isThatOne = recorded !== undefined && Buffer.compare(recorded.certificate, certificate) === 0
   return isThatOne ? revocation.revokedAt : undefined

@@ -1,4 +1,4 @@
-// What an issuer gives to everything it signs. Worked out once for as long as nothing of its mount changes.
+// Everything that an issuer contributes to the objects it signs, computed once for each version of the mount.
 import { authorityInfoAccess, crlDistributionPoints, freshestCrl } from "../../x509/distribution-points.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { authorityKeyIdentifier } from "../../x509/extensions.ts"
@@ -22,18 +22,18 @@ export interface IssuerSigner {
   /** Name, DER: the subject of the issuer's certificate. */
   readonly name: Uint8Array
   readonly key: SigningKey
-  /** Of every certificate it signs: who the issuer is, and where more is to be found. */
+  /** Extensions of every certificate that it signs: authority key identifier, and URLs of the issuer. */
   readonly extensions: readonly Extension[]
-  /** The same where revocation lists are divided: a certificate names the part that it would be in. */
+  /** Returns the extensions for a serial number. If CRLs are sharded, their URLs are those of the shard of that number. */
   readonly extensionsFor: (serialNumber: SerialNumber) => readonly Extension[]
-  /** DER; the issuer itself first. */
+  /** DER; the issuer's certificate first. */
   readonly chain: readonly Uint8Array[]
-  /** The same without what is signed by itself. */
+  /** Chain without self-signed certificates. */
   readonly chainWithoutRoots: readonly Uint8Array[]
   readonly warnings: readonly string[]
 }
 
-/** Throws `EngineError` where the issuer may not do this, or has no key here. */
+/** Returns the signer of an issuer. Throws `EngineError` if the issuer does not have this usage, or has no key in the mount. */
 export async function signerOf(
   signingKeys: SigningKeys,
   snapshot: MountSnapshot,
@@ -60,7 +60,7 @@ export async function signerOf(
   return signer
 }
 
-/** An issuer is held anew with every version of its mount, so what hangs on it ends with it. */
+/** Signers by issuer. Each version of a mount has its own `ParsedIssuer` objects, so cached signers are dropped with it. */
 const signers = new WeakMap<ParsedIssuer, IssuerSigner>()
 
 function extensionsOf(issuer: ParsedIssuer, urls: FilledUrls, shardCount: number) {
@@ -83,19 +83,19 @@ const urlsOfShard = (urls: FilledUrls, shard: Shard): FilledUrls => ({
   deltaCrlDistributionPoints: urls.deltaCrlDistributionPoints.map((url) => shardUrl(url, shard)),
 })
 
-/** Empty lists say nothing and are left out. */
+/** Returns the extensions that identify an issuer and locate its data. Empty lists are left out. */
 export function issuerExtensions(keyIdentifier: Uint8Array, urls: FilledUrls): readonly Extension[] {
   const { issuingCertificates, ocspServers, crlDistributionPoints: crls, deltaCrlDistributionPoints: deltas } = urls
   const extensions: Extension[] = [authorityKeyIdentifier(keyIdentifier)]
   if (ocspServers.length + issuingCertificates.length > 0)
     extensions.push(authorityInfoAccess({ ocspServers, issuingCertificates }))
-  // One point with several URLs: the same list in several places (RFC 5280, section 4.2.1.13).
+  // One point with several URLs means one list in several places (RFC 5280, section 4.2.1.13).
   if (crls.length > 0) extensions.push(crlDistributionPoints([crls]))
   if (deltas.length > 0) extensions.push(freshestCrl([deltas]))
   return extensions
 }
 
-/** What an issuer signs revocation lists and OCSP answers with. */
+/** Returns the algorithm with which an issuer signs CRLs and OCSP responses. */
 export const revocationSignatureAlgorithm = ({ settings, publicKey }: ParsedIssuer): SignatureAlgorithm =>
   parseSignatureAlgorithm(settings.revocationSignatureAlgorithm) ??
   chooseSignatureAlgorithm(publicKey.algorithm, { signatureBits: 0, usePss: false })

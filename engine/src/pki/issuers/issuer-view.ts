@@ -1,4 +1,4 @@
-// What callers are shown of issuers.
+// Views of issuers for clients.
 import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { chainOf } from "./chain.ts"
 import { type ParsedIssuer, holdIssuer } from "./parsed-issuer.ts"

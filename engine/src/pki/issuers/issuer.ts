@@ -4,7 +4,7 @@ import type { Instant } from "../../core/time.ts"
 import type { ExtensionValues } from "../../x509/extensions.ts"
 import type { MountId } from "../mounts/mount.ts"
 
-/** `read-only` always holds: a certificate that is in the mount can be read. */
+/** Usages of an issuer. `read-only` is always set: a certificate in the mount can always be read. */
 export const issuerUsages = ["read-only", "issuing-certificates", "crl-signing", "ocsp-signing"] as const
 export type IssuerUsage = (typeof issuerUsages)[number]
 
@@ -12,33 +12,33 @@ export type IssuerUsage = (typeof issuerUsages)[number]
 export const leafNotAfterBehaviors = ["err", "truncate", "permit", "always_enforce_err"] as const
 export type LeafNotAfterBehavior = (typeof leafNotAfterBehaviors)[number]
 
-/** Where clients find the issuer's certificate, its revocation lists and its OCSP responders (RFC 5280, 4.2.2.1 and 4.2.1.13). */
+/** URLs of an issuer's certificate, its revocation lists and its OCSP responders (RFC 5280, 4.2.2.1 and 4.2.1.13). */
 export interface AuthorityUrls {
   readonly issuingCertificates: readonly string[]
   readonly crlDistributionPoints: readonly string[]
   readonly deltaCrlDistributionPoints: readonly string[]
   readonly ocspServers: readonly string[]
-  /** `{{issuer_id}}`, `{{cluster_path}}` and `{{cluster_aia_path}}` in them are filled in at issuance. */
+  /** Fill in `{{issuer_id}}`, `{{cluster_path}}` and `{{cluster_aia_path}}` in the URLs at issuance. */
   readonly enableTemplating: boolean
 }
 
-/** What an operator sets. */
+/** Settings that operators set. */
 export interface IssuerSettings {
   readonly leafNotAfterBehavior: LeafNotAfterBehavior
   readonly usage: readonly IssuerUsage[]
-  /** The chain to serve instead of the one that is built; begins with the issuer itself. Empty: build it. */
+  /** Chain to serve instead of the one that is built. It begins with the issuer itself. Empty: the chain is built. */
   readonly manualChain: readonly IssuerId[]
-  /** A name such as `SHA256WithRSAPSS`; empty: what suits the key. */
+  /** Name such as `SHA256WithRSAPSS`. Empty: an algorithm that suits the key. */
   readonly revocationSignatureAlgorithm: string
-  /** Issue names that the name constraints of the issuer or of its chain forbid. */
+  /** Issue for names that the name constraints of the issuer or of its chain forbid. */
   readonly disableNameConstraintChecks: boolean
-  /** Issue although a certificate of the manual chain is not named as the issuer of one before it. */
+  /** Issue although a member of the manual chain does not match the issuer name of an earlier member. */
   readonly disableNameChecks: boolean
-  /** Issue below certificates that allow no longer path. */
+  /** Issue although the path length of a certificate above is exhausted. */
   readonly disablePathLengthChecks: boolean
-  /** Issue although a critical extension of the certificate or of its chain is one that verifiers do not process. */
+  /** Issue although verifiers do not process a critical extension of the certificate or of its chain. */
   readonly disableCriticalExtensionChecks: boolean
-  /** Takes the place of the mount's whole set where any URL is given. */
+  /** URLs of this issuer. If there is any, they replace the mount's whole set. */
   readonly urls: AuthorityUrls
 }
 
@@ -47,7 +47,7 @@ export interface Issuer {
   readonly mountId: MountId
   /** Unique in its mount. */
   readonly name: string | null
-  /** Null: the key is not here, and nothing can be signed. */
+  /** Null if the mount does not have the key; such an issuer cannot sign. */
   readonly keyId: KeyId | null
   /** DER. */
   readonly certificate: Uint8Array
@@ -59,7 +59,7 @@ export interface Issuer {
 export interface IssuerRepository {
   list(mountId: MountId): Promise<readonly Issuer[]>
   insert(issuer: Issuer): Promise<void>
-  /** Everything but the certificate. */
+  /** Saves everything except the certificate. */
   save(issuer: Issuer): Promise<void>
   remove(issuer: Pick<Issuer, "id" | "mountId">): Promise<void>
 }
@@ -72,7 +72,7 @@ export const noUrls: AuthorityUrls = {
   enableTemplating: false,
 }
 
-/** Each check that verifiers make is made, and the issuer refuses what fails it. */
+/** No check is disabled: the issuer rejects certificates that verifiers would reject. */
 export const noDisabledChecks = {
   disableNameConstraintChecks: false,
   disableNameChecks: false,
@@ -96,9 +96,9 @@ export const defaultIssuerSettings: IssuerSettings = {
   urls: noUrls,
 }
 
-// What an issuer may do, by its own certificate (RFC 5280, section 4.2.1.3).
+// Usages that an issuer's certificate allows (RFC 5280, section 4.2.1.3).
 
-/** Why the certificate rules a usage out, as the end of a sentence. Without a key usage everything is allowed. */
+/** Returns why the certificate does not allow a usage, as the end of a sentence. A certificate without key usage allows all. */
 export function usageProblem(usage: IssuerUsage, { keyUsage }: ExtensionValues): string | undefined {
   if (keyUsage === undefined) return undefined
   if (usage === "issuing-certificates" && !keyUsage.includes("keyCertSign"))

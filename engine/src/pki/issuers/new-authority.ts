@@ -1,4 +1,4 @@
-// A certificate that signs itself, and the request for one that somebody else signs: what they say, and their bytes.
+// Content and encoding of self-signed roots, and of CSRs that another CA signs.
 import { oids } from "../../x509/asn1/oids.ts"
 import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
@@ -24,7 +24,7 @@ import { issuerExtensions } from "./issuer-signer.ts"
 import type { IntermediateInput, RootEndpoint, RootInput } from "./issuer-api.ts"
 
 export interface NewAuthority {
-  /** Of the issuer; none where a certificate is only asked for. */
+  /** Name of the issuer; null for a CSR. */
   readonly name: string | null
   readonly content: ApprovedAuthority
   readonly key: KeyRequest
@@ -36,7 +36,7 @@ export interface NewAuthorityTerms {
   readonly now: Instant
 }
 
-/** Throws `EngineError("invalid")` with all that is wrong, before any key is made. */
+/** Returns the content of a new root. Throws `EngineError("invalid")` with all faults before a key is generated. */
 export function newRoot(
   snapshot: MountSnapshot,
   input: RootInput,
@@ -46,7 +46,7 @@ export function newRoot(
   return newAuthority(snapshot, input, { ...terms, name, mayBeNameless: false })
 }
 
-/** The same; `key` says which, whatever the input does. */
+/** Returns the content of a CSR, with errors as `newRoot`. `key` overrides the key fields of the input. */
 export function newIntermediate(
   snapshot: MountSnapshot,
   input: IntermediateInput,
@@ -70,7 +70,7 @@ function newAuthority(
     issuer: undefined,
     paths: undefined,
     enforceLeafNotAfterBehavior: false,
-    // Which it is makes no difference where there is none.
+    // The key type is irrelevant if the key request is invalid, because the call then throws.
     keyType: request === undefined ? "rsa" : algorithmOf(snapshot, request).type,
     mayBeNameless,
     violations: [...violations, ...nameViolations(name)],
@@ -87,7 +87,7 @@ function newAuthority(
   }
 }
 
-/** What the key will be, or is. */
+/** Returns the algorithm of the existing key, or of the key to generate. */
 const algorithmOf = (snapshot: MountSnapshot, request: KeyRequest): KeyAlgorithm =>
   request.kind === "new" ? request.algorithm : readPublicKey(keyOf(snapshot, request.reference).publicKey).algorithm
 
@@ -98,7 +98,7 @@ function nameViolations(name: string | null): readonly Violation[] {
     : [violation("nameIsAReference", "issuerName", shown(name ?? ""), `"issuer_name" ${problem}`)]
 }
 
-/** DER. */
+/** Returns the certificate in DER. */
 export function selfSignedCertificate(
   { content, signature }: NewAuthority,
   key: SigningKey,
@@ -108,7 +108,7 @@ export function selfSignedCertificate(
   return certify(wholeContent(content, key), serialNumber, { name: content.subjectDer, key, extensions }, signature)
 }
 
-/** PKCS #10, DER. */
+/** Returns the CSR (PKCS #10) in DER. */
 export async function authorityCsr(
   { content, signature }: NewAuthority,
   key: SigningKey,
@@ -123,7 +123,10 @@ export async function authorityCsr(
   return assembleCertificationRequest(info, signatureAlgorithmIdentifier(algorithm), await key.sign(info, algorithm))
 }
 
-/** Whoever signs a request decides about most of what a CA's certificate says, so little is asked for that was not said. */
+/**
+ * Returns false for basicConstraints and keyUsage that the client did not request. The CA that signs the CSR decides most of the
+ * certificate.
+ */
 function isAskedFor(oid: string, { addBasicConstraints = false, keyUsage }: IntermediateInput): boolean {
   switch (oid) {
     case oids.basicConstraints:

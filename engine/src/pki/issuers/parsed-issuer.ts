@@ -1,4 +1,4 @@
-// An issuer with its certificate read. What takes a while to find out is found out once.
+// Issuer with its parsed certificate. Expensive values are computed once.
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { type ExtensionValues, parseExtensionValues } from "../../x509/extensions.ts"
 import { sameName } from "../../x509/name.ts"
@@ -10,18 +10,18 @@ export interface ParsedIssuer extends Issuer {
   readonly parsed: Certificate
   readonly values: ExtensionValues
   readonly publicKey: PublicKey
-  /** That of its certificate, or computed from the key (RFC 5280, section 4.2.1.1); what it signs names it. */
+  /** Key identifier of its certificate, or computed from the key (RFC 5280, section 4.2.1.1). Certificates that it signs refer to it. */
   readonly keyIdentifier: Uint8Array
   readonly isSelfSigned: boolean
-  /** Whether the name, the key identifier where there is one, and the signature say so. */
+  /** Returns true if the name, the key identifiers if both exist, and the signature match. */
   isIssuedBy(other: ParsedIssuer): boolean
-  /** Whether the signature alone says so. */
+  /** Returns true if the signature matches; names are ignored. */
   isSignedBy(other: ParsedIssuer): boolean
 }
 
 export const holdIssuer = (issuer: Issuer): ParsedIssuer => new Held(issuer)
 
-/** What is stored of it, without what is worked out. */
+/** Returns the stored fields, without the parsed ones. */
 export const issuerValues = ({
   id,
   mountId,
@@ -103,7 +103,7 @@ class Held implements ParsedIssuer {
     try {
       return isSignedBy(other.publicKey, { data, algorithm, signature })
     } catch {
-      // Another kind of key, or an algorithm that proves nothing.
+      // The key is of another type, or the algorithm is not accepted.
       return false
     }
   }
