@@ -2,7 +2,7 @@ import type { KeyUse, RecordKeyUse } from "../../core/audit.ts"
 import { sha256, sha256InTurns } from "../../x509/digest.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 
-/** A key that signs nothing which is not on record. */
+/** Returns a key that records each use before it signs. */
 export const auditedSigningKey = (key: SigningKey, use: Omit<KeyUse, "digest">, record: RecordKeyUse): SigningKey => ({
   ...key,
   async sign(data, algorithm) {
@@ -11,5 +11,8 @@ export const auditedSigningKey = (key: SigningKey, use: Omit<KeyUse, "digest">, 
   },
 })
 
-/** Hashing more would hold up everybody: a CRL has a million entries. */
+/**
+ * Maximum number of octets to hash at once. Longer data, such as a CRL with a million entries, is hashed in turns, so that other
+ * requests do not wait.
+ */
 const quickOctets = 1_024 * 1_024

@@ -18,8 +18,8 @@ import {
 const listPath = "sys/blocked-keys"
 const writing = ["create", "update"] as const
 
-// Changes are repeatable read: each writes the one row of its digest, which is unique, whatever was there, and reads nothing else.
-// Of two about one digest one is run again. Who certifies a key reads its row, and no change here reads certificates.
+// Changes run at repeatable read. Each writes the single row of its digest and reads nothing else, so the database runs one of two
+// concurrent changes of a digest again. Issuance reads that row, and no change here reads certificates.
 
 export class BlockedKeyService implements BlockedKeys {
   readonly #storage: Storage<{ readonly blockedKeys: BlockedKeyRepository }>

@@ -1,4 +1,4 @@
-// Keys that are never certified again: their private halves are known to others.
+// Keys that are never certified again, because others know their private keys.
 import { type Fault, invalid } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
@@ -18,32 +18,33 @@ export type KeyDigest = string & { readonly brand: "key-digest" }
 export const blockedKeySources = ["revocation", "entry"] as const
 export type BlockedKeySource = (typeof blockedKeySources)[number]
 
+/** Entry of the list of blocked keys. */
 export interface BlockedKey {
   readonly spkiSha256: KeyDigest
   readonly source: BlockedKeySource
   /** Path of the mount that revoked a certificate for the key; empty for `entry`. */
   readonly mount: string
-  /** Of that certificate; null for `entry`. */
+  /** Serial number of that certificate; null for `entry`. */
   readonly serialNumber: SerialNumber | null
   readonly comment: string
   readonly createdAt: Instant
 }
 
 export interface BlockedKeyRepository {
-  /** In the order of the digests. */
+  /** Returns digests in ascending order. */
   list(page: { readonly after: string; readonly limit: number }): Promise<readonly KeyDigest[]>
   find(digest: KeyDigest): Promise<BlockedKey | undefined>
   isBlocked(digest: KeyDigest): Promise<boolean>
-  /** Keeps the first entry of a key that is blocked already. */
+  /** Adds a key. If it is blocked already, the existing entry stays. */
   add(key: BlockedKey): Promise<void>
-  /** Replaces the comment of a key that is blocked already. */
+  /** Adds a key, or replaces its comment if it is blocked already. */
   save(key: BlockedKey): Promise<void>
   remove(digest: KeyDigest): Promise<void>
 }
 
 export const keyDigestOf = (spki: Uint8Array): KeyDigest => sha256(spki) as KeyDigest
 
-/** Hexadecimal, in either case, with or without colons. Throws `invalid`. */
+/** Parses a digest in hexadecimal, in either case, with or without colons. Throws `invalid`. */
 export function parseKeyDigest(text: string): KeyDigest {
   const digits = text.replaceAll(":", "").toLowerCase()
   if (/^[0-9a-f]{64}$/.test(digits)) return digits as KeyDigest
@@ -54,8 +55,8 @@ const pemLengthMaximum = 64 * 1_024
 const commentMaximum = 1_024
 
 /**
- * Returns the digest of the key in a PEM block: a public key, a certificate or a certificate request. Private keys are refused:
- * they must not be sent anywhere. Throws `invalid`.
+ * Returns the digest of the key in a PEM block: a public key, a certificate or a certificate request. Private keys are rejected,
+ * because clients must not send them. Throws `invalid`.
  */
 export function readKeyDigest(pem: string): KeyDigest {
   if (pem.trim() === "") throw invalid([keyFault("is required")])
@@ -94,7 +95,7 @@ export function commentFaults(comment: string): readonly Fault[] {
   return /\p{Cc}/u.test(comment) ? [{ field, detail: "comment must not contain control characters" }] : []
 }
 
-/** Exactly one of the first two. */
+/** Key to block. Exactly one of `key` and `spkiSha256` must be present. */
 export interface BlockedKeyInput {
   /** PEM of a public key, a certificate or a certificate request. */
   readonly key?: string
@@ -108,11 +109,11 @@ export interface BlockedKeyInput {
  * keyCompromise adds the key of its certificate.
  */
 export interface BlockedKeys {
-  /** In the order of the digests; at most `keysMaximum` at once. */
+  /** Returns digests in ascending order, at most `keysMaximum` at once. */
   list(page?: KeyPage): Promise<readonly KeyDigest[]>
   get(digest: string): Promise<BlockedKey>
-  /** Replaces only the comment if the key is blocked already. */
+  /** Blocks a key. If it is blocked already, only the comment changes. */
   add(input: BlockedKeyInput): Promise<BlockedKey>
-  /** Succeeds if the key is not blocked. */
+  /** Unblocks a key. Succeeds if it is not blocked. */
   delete(digest: string): Promise<void>
 }

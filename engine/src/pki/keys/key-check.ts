@@ -1,5 +1,5 @@
-// Every key that a mount certifies, imports or accepts for an ACME account passes here. Keys that the server generates do not:
-// they are fresh.
+// Checks of every key that a mount certifies, imports or accepts for an ACME account. Keys that the server generates are fresh and
+// need no checks.
 import { invalid } from "../../core/errors.ts"
 import { type PublicKey, readPublicKey, rsaExponentOf } from "../../x509/public-key.ts"
 import { weakKeyProblem } from "../../x509/weak-rsa.ts"
@@ -8,20 +8,20 @@ import { roleDefaults } from "../roles/role.ts"
 import type { WeakKeyList } from "../../x509/weak-key-list.ts"
 import { type BlockedKeyRepository, keyDigestOf } from "./blocked-key.ts"
 
-/** A key from a client or from the store, before it is certified, stored or registered. */
+/** Key from a client or from the database, before it is certified, stored or registered. */
 export interface PresentedKey {
   readonly key: Pick<PublicKey, "spki">
-  /** Builds the refusal in the words of the caller's API. */
+  /** Builds the error in the form of the API that the client uses. */
   readonly refuse: (problem: string) => Error
 }
 
-/** The refusal of the certificate API names the parameter that holds the key. */
+/** Errors of the certificate API name the parameter that contains the key. */
 export const presentedKey = (key: Pick<PublicKey, "spki">, parameter: string): PresentedKey => ({
   key,
   refuse: (problem) => invalid([{ field: [parameter], detail: problem }]),
 })
 
-/** For endpoints without a role, which have the default of roles. */
+/** Throws if the exponent of an RSA key is not allowed. Endpoints without a role use the default of roles. */
 export function assertRsaExponent(
   { key, refuse }: PresentedKey,
   allowed: readonly number[] = roleDefaults.allowedRsaExponents,
@@ -30,7 +30,7 @@ export function assertRsaExponent(
   if (problem !== undefined) throw refuse(problem)
 }
 
-/** For keys that were stored before weak ones were refused. */
+/** Rejects weak keys that were stored before weak keys were rejected. */
 export function assertStored({ key, refuse }: PresentedKey): void {
   const problem = weakKeyProblem(readPublicKey(key.spki))
   if (problem !== undefined) throw refuse(problem)
@@ -41,7 +41,10 @@ export const blockedKeyProblem =
 
 export const knownWeakKeyProblem = "the key is one of the known weak keys that --weak-keys names (CVE-2008-0166)"
 
-/** Call it within the transaction that records the certificate: a revocation that committed before it is seen. */
+/**
+ * Throws if the key is blocked or known as weak. Call it within the transaction that records the certificate: it then sees every
+ * revocation that committed before.
+ */
 export async function assertKeyAllowed(
   { weakKeys }: { readonly weakKeys: WeakKeyList },
   { blockedKeys }: { readonly blockedKeys: Pick<BlockedKeyRepository, "isBlocked"> },

@@ -4,20 +4,23 @@ import { defaultReference, referenceNameProblem } from "../names/reference-name.
 import { isKeyType, keyBitsProblem } from "../policy/key-strength.ts"
 import { shown, type Violation, violation } from "../policy/violation.ts"
 
-/** Made and kept; made, kept and given out this once; one that the mount has; one outside of the process. */
+/**
+ * `internal`: generated and stored. `exported`: also returned once. `existing`: a key of the mount. `kms`: a key outside of the
+ * process, which is not supported.
+ */
 export const keySources = ["internal", "exported", "existing", "kms"] as const
 export type KeySource = (typeof keySources)[number]
 
 export interface KeyFields {
-  /** `internal` unless it is said. */
+  /** Default: `internal`. */
   readonly keySource?: KeySource
-  /** `rsa`, `ec` or `ed25519`; `rsa` unless it is said. */
+  /** `rsa`, `ec` or `ed25519`. Default: `rsa`. */
   readonly keyType?: string
-  /** 0: what is usual for the type. */
+  /** 0: the default of the type. */
   readonly keyBits?: number
-  /** Of the key that is made; unique in the mount. Empty: none. */
+  /** Name of the generated key; unique in the mount. Empty: no name. */
   readonly keyName?: string
-  /** Of an existing one: its id, its name, or `default`, which it is unless it is said. */
+  /** Id or name of an existing key, or `default`. Default: `default`. */
   readonly keyRef?: string
 }
 
@@ -31,7 +34,7 @@ export type KeyRequest =
   | { readonly kind: "existing"; readonly reference: string }
 
 export interface ReadKeyRequest {
-  /** Undefined where there are violations. */
+  /** Undefined if there are violations. */
   readonly request: KeyRequest | undefined
   readonly violations: readonly Violation[]
   readonly warnings: readonly string[]

@@ -1,5 +1,5 @@
-// Keys of certificate authorities. The store holds the public key and the sealed private key, which no endpoint returns. Keys of leaf
-// certificates are not stored.
+// Keys of certificate authorities. The database holds the public key and the sealed private key, which no endpoint returns. Keys of
+// leaf certificates are not stored.
 import type { KeyId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
@@ -20,9 +20,9 @@ export interface CaKey {
 
 export interface CaKeyStore {
   list(mountId: MountId): Promise<readonly CaKey[]>
-  /** `privateKey` is PKCS#8, DER; it is sealed before it is written. */
+  /** Inserts a key. `privateKey` is PKCS#8, DER; it is sealed before it is written. */
   insert(key: CaKey, privateKey: Uint8Array): Promise<void>
-  /** PKCS#8, DER; undefined where there is no such key. */
+  /** Returns the private key as PKCS#8, DER; undefined if there is no such key. */
   privateKey(id: KeyId): Promise<Uint8Array | undefined>
   rename(key: Pick<CaKey, "id" | "mountId">, name: string | null): Promise<void>
   remove(key: Pick<CaKey, "id" | "mountId">): Promise<void>
@@ -32,7 +32,7 @@ export interface KeyView {
   readonly id: KeyId
   readonly name: string | null
   readonly type: KeyType
-  /** Octets; what certificates for the key say of it (RFC 5280, section 4.2.1.2, method 1). */
+  /** Octets of the subject key identifier in certificates for this key (RFC 5280, section 4.2.1.2, method 1). */
   readonly subjectKeyIdentifier: Uint8Array
 }
 
@@ -40,13 +40,13 @@ export interface KeySummary extends Pick<KeyView, "id" | "name"> {
   readonly isDefault: boolean
 }
 
-/** A source that has keys of its own does not make one. */
+/** Key to generate. The source `existing` is excluded, because it generates nothing. */
 export interface NewKeyInput extends Pick<KeyFields, "keyName" | "keyType" | "keyBits"> {
   readonly keySource?: Exclude<KeyFields["keySource"], "existing">
 }
 
 export interface GeneratedKey extends KeyView {
-  /** Only where it was to be exported, and only this once. */
+  /** Present only if the key is exported. It is returned only once. */
   readonly privateKey: PrivateKey | undefined
   readonly warnings: readonly string[]
 }
@@ -57,14 +57,14 @@ export interface SavedKey extends KeyView {
 
 /** Keys of a mount's issuers. A reference is an id, a name, or `default`. Stored private keys are never returned. */
 export interface Keys {
-  /** In the order they came; in parts in the order of their ids. */
+  /** Returns all keys ordered by creation time, or a page of them ordered by id. */
   list(page?: KeyPage): Promise<readonly KeySummary[]>
   get(reference: string): Promise<KeyView>
   generate(input: NewKeyInput): Promise<GeneratedKey>
-  /** One private key in PEM. One that is in the mount already stays as it is. */
+  /** Imports one private key in PEM. A key that the mount has already stays unchanged. */
   import(privateKey: string, name?: string): Promise<SavedKey>
-  /** Null or empty: it has no name any more. */
+  /** Renames a key. Null or empty removes its name. */
   rename(reference: string, name: string | null): Promise<SavedKey>
-  /** Refused while an issuer has the key. One that is not there is deleted already. The answer is what to warn of. */
+  /** Deletes a key. Throws while an issuer uses it. Succeeds if there is no such key. Returns warnings. */
   delete(reference: string): Promise<readonly string[]>
 }

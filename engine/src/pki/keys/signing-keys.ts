@@ -1,5 +1,5 @@
-// Opens CA keys for use. An opened key is kept, because opening costs more than most signatures; the octets it was opened
-// from are not.
+// Opens CA keys for use. Opened keys are cached, because opening a key costs more than most signatures. The octets of the private key
+// are not cached.
 import { LRUCache } from "lru-cache"
 import { unavailable } from "../../core/errors.ts"
 import type { KeyId } from "../../core/ids.ts"
@@ -9,9 +9,9 @@ import { signingKey, type SigningKey } from "../../x509/signing-key.ts"
 import type { CaKeyStore } from "./key.ts"
 
 export interface SigningKeys {
-  /** Throws `EngineError("unavailable")` where the key is gone or cannot be opened. */
+  /** Opens a stored key. Throws `EngineError("unavailable")` if the key was deleted or cannot be opened. */
   open(id: KeyId): Promise<SigningKey>
-  /** Of a key that somebody has at hand: it was just made, or is kept elsewhere. */
+  /** Opens a private key that the caller has, such as one that was just generated. */
   held(privateKey: PrivateKey): SigningKey
 }
 
@@ -33,7 +33,7 @@ export function storedSigningKeys(storage: Storage<{ readonly caKeys: CaKeyStore
       if (known !== undefined) return known
       const opening = open(id)
       opened.set(id, opening)
-      // What failed once may be mended by the next request.
+      // The next request tries again, because the failure may be temporary.
       opening.catch(() => opened.delete(id))
       return opening
     },

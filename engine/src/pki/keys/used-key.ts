@@ -1,4 +1,4 @@
-// The key that a new certificate, or a request for one, is made with.
+// Key for a new CA certificate or CSR.
 import { invalid } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
@@ -14,17 +14,17 @@ import type { KeyRequest } from "./key-request.ts"
 export interface UsedKey {
   readonly key: CaKey
   readonly signing: SigningKey
-  /** Of a key that is not in the mount yet. */
+  /** Private key of a generated key that is not stored yet. Undefined for an existing key. */
   readonly made: PrivateKey | undefined
-  /** What its maker is given: a key that was asked for to be exported, and that only once. */
+  /** Private key to return to the client, for `exported`. It is returned only once. */
   readonly exported: PrivateKey | undefined
-  /** Of a key that the mount had before. */
+  /** Present for a key that the mount had before. */
   readonly presented?: PresentedKey
 }
 
 /**
- * Makes the key that is asked for, or finds it in the mount. A key that was made outlasts an attempt that could not be stored:
- * the function gives it again.
+ * Returns a function that finds the requested key in the mount, or generates it. The function returns the same generated key if an
+ * attempt to store it failed.
  */
 export function keyProvider(
   { keyGenerator, signingKeys, runtime }: PkiContext,
@@ -61,7 +61,7 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
   return () => (result ??= work())
 }
 
-/** Ids count as names, so that a reference never has two meanings. */
+/** Throws if another key has this name or id. Ids count as names, so that references are unambiguous. */
 export function rejectTakenKeyName({ keys }: MountSnapshot, name: string, own?: CaKey): void {
   const isTaken = [...keys.values()].some((key) => key.id !== own?.id && (key.name === name || key.id === name))
   if (isTaken) throw invalid([{ field: ["keyName"], detail: "key name already in use" }])
