@@ -62,7 +62,7 @@ export class RoleService implements Roles {
   }
 }
 
-/** A reference is resolved when the role is used, so one that leads nowhere yet is only worth a warning. */
+/** Returns the saved role with its warnings. `issuer_ref` is resolved when the role is used, so an unknown issuer is only a warning. */
 function saved(snapshot: MountSnapshot, role: Role, asked: RoleInput): SavedRole {
   const { issuerRef } = role
   const unresolved = issuerRef !== "default" && findIssuer(snapshot, issuerRef) === undefined
@@ -70,7 +70,7 @@ function saved(snapshot: MountSnapshot, role: Role, asked: RoleInput): SavedRole
   return { role, warnings: [...roleWarnings(role, asked), ...(unresolved ? [warning] : [])] }
 }
 
-/** Settings of OCSP follow the first role whose certificates are not recorded. */
+/** Changes the OCSP settings for the first role with `no_store`, and returns warnings. */
 const noStoreWarnings = async (
   snapshot: MountSnapshot,
   { noStore }: Role,

@@ -1,5 +1,4 @@
-// A role: the policy, under a name, by which a mount issues certificates. Writing one replaces it whole, a patch merges;
-// either finds every fault at once.
+// Role: a named policy by which a mount issues certificates. Writing replaces a role, patching merges. Both report all faults at once.
 import { type Fault, rejectFaults } from "../../core/errors.ts"
 import { dayMs, type Instant, secondMs } from "../../core/time.ts"
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
@@ -20,36 +19,49 @@ import {
 } from "../policy/key-strength.ts"
 import { parseExtendedKeyUsages, parseKeyUsages } from "../policy/key-usage.ts"
 
-/** What may be said of the common name: that it is an e-mail address or a host name; `disabled` stands alone and says nothing. */
+/**
+ * Forms that the common name may have: an email address or a host name. `disabled`, as the only entry, skips the check of the common
+ * name.
+ */
 export type CommonNameValidation = "email" | "hostname" | "disabled"
 
 /** A certificate policy with its qualifiers (RFC 5280, section 4.2.1.4). */
 export interface PolicyIdentifier {
   readonly oid: string
-  /** Shown to those who rely on the certificate. */
+  /** Text for relying parties. */
   readonly notice?: string
-  /** Where the certification practice statement is. */
+  /** URL of the certification practice statement. */
   readonly cps?: string
 }
 
-/** Whether a request may say `not_before`: freely, not before now less `notBeforeDurationMs`, never, or not before an instant. */
+/**
+ * Bound of `not_before` in requests. `permit`: any value. `duration`: not before now less `notBeforeDurationMs`. `forbid`: none. An
+ * instant: not before it.
+ */
 export type NotBeforeBound = "permit" | "duration" | "forbid" | Instant
-/** Whether a request may give `not_after`: freely, cut to the maximum ttl, never, or up to an instant that bounds a ttl as well. */
+/**
+ * Bound of `not_after` in requests. `permit`: any value. `ttl-limited`: cut to the maximum ttl. `forbid`: none. An instant: no
+ * later, and it bounds a ttl as well.
+ */
 export type NotAfterBound = "permit" | "ttl-limited" | "forbid" | Instant
 
-/** Where the serial number in the subject may come from: a request's field alone, or the CSR where the field is empty. */
+/**
+ * Source of the serial number in the subject: `json` is the field of the request only; `json-csr` uses the CSR if that field is
+ * empty.
+ */
 export type SerialNumberSource = "json" | "json-csr"
 
+/** Rules of a role, mostly the parameters of Vault in camel case. Durations are in milliseconds. */
 export interface Role {
   /** 0: the mount's default. */
   readonly ttlMs: number
   /** 0: the mount's maximum. */
   readonly maxTtlMs: number
   readonly notBeforeDurationMs: number
-  /** Beats the request's own. */
+  /** Overrides `not_before` of the request. */
   readonly notBefore: Instant | null
   readonly notBeforeBound: NotBeforeBound
-  /** Beats the request's own and every ttl. */
+  /** Overrides `not_after` of the request and every ttl. */
   readonly notAfter: Instant | null
   readonly notAfterBound: NotAfterBound
 
@@ -60,7 +72,7 @@ export interface Role {
   readonly allowSubdomains: boolean
   readonly allowGlobDomains: boolean
   readonly allowWildcardCertificates: boolean
-  /** Allow `f*o.example.com`, which RFC 9525, section 6.3, has clients refuse. */
+  /** Allow `f*o.example.com`, which clients reject (RFC 9525, section 6.3). */
   readonly allowPartialWildcards: boolean
   readonly allowAnyName: boolean
   readonly enforceHostnames: boolean
@@ -69,9 +81,9 @@ export interface Role {
   readonly allowedIpSansCidr: readonly string[]
   readonly allowedUriSans: readonly string[]
   readonly allowedUriSansTemplate: boolean
-  /** Whether a `*` in an identity's own words counts as one when a template is filled in with them. */
+  /** Treat a `*` in a value of the identity as a wildcard when the value fills in a template. */
   readonly allowGlobsInIdentityTemplates: boolean
-  /** `<oid>;UTF8:<glob>`, or the one entry `*`. */
+  /** `<oid>;UTF8:<glob>`, or the single entry `*`. */
   readonly allowedOtherSans: readonly string[]
   readonly allowedSerialNumbers: readonly string[]
   readonly allowedUserIds: readonly string[]
@@ -80,17 +92,17 @@ export interface Role {
   readonly clientFlag: boolean
   readonly codeSigningFlag: boolean
   readonly emailProtectionFlag: boolean
-  /** Names as they were written; what no one knows is kept, and ignored (`keyUsagesOf`). */
+  /** Names as clients wrote them. Unknown names are stored and ignored (`parseKeyUsages`). */
   readonly keyUsage: readonly string[]
   readonly extKeyUsage: readonly string[]
   readonly extKeyUsageOids: readonly string[]
 
   readonly keyType: RoleKeyType
-  /** Resolved: 0 only where the type has no size. */
+  /** Resolved size. 0 only if the type has no size. */
   readonly keyBits: number
-  /** Resolved: 0 leaves it to the issuer's key. */
+  /** Resolved size. 0: the issuer's key decides. */
   readonly signatureBits: number
-  /** Of RSA keys in requests. */
+  /** Public exponents that RSA keys in requests may have. */
   readonly allowedRsaExponents: readonly number[]
   readonly usePss: boolean
 
@@ -110,14 +122,14 @@ export interface Role {
   readonly policyIdentifiers: readonly PolicyIdentifier[]
   readonly basicConstraintsValidForNonCa: boolean
 
-  /** An issuer's identifier or name, or `default`; resolved whenever the role is used. */
+  /** Id or name of an issuer, or `default`. It is resolved at each use of the role. */
   readonly issuerRef: string
   readonly generateLease: boolean
   readonly noStore: boolean
   readonly noStoreMetadata: boolean
 }
 
-/** As a caller says it: any part of it, closed vocabularies still open. `faults` are those of the document itself. */
+/** Fields of a role as clients send them. Enumerated values are not validated yet. `faults` are those of the document itself. */
 export type RoleInput = Partial<Omit<Role, keyof Spoken>> & Partial<Spoken> & { readonly faults?: readonly Fault[] }
 
 interface Spoken {
@@ -128,10 +140,10 @@ interface Spoken {
   readonly notAfterBound: string | Instant
 }
 
-/** What roles were before they had bounds of their own: rows that say nothing else keep it. */
+/** Values for rows that were stored before roles had these bounds. They keep the behavior of such roles. */
 export const storedRoleDefaults = { notBeforeBound: "permit", notAfterBound: "permit" } as const
 
-/** What a role is where nothing is said. */
+/** Defaults of new roles. */
 export const roleDefaults: Role = {
   ttlMs: 0,
   maxTtlMs: 0,
@@ -190,12 +202,12 @@ export const roleDefaults: Role = {
   noStoreMetadata: false,
 }
 
-/** Throws `EngineError("invalid")` with every fault. */
+/** Returns a new role. Throws `EngineError("invalid")` with all faults. */
 export const createRole = (input: RoleInput): Role => settle(roleDefaults, input)
 
-/** What the patch leaves out stays; throws like `createRole`. */
+/** Returns the role with the fields of the patch. Throws like `createRole`. */
 export function changeRole(before: Role, patch: RoleInput): Role {
-  // Sizes that were resolved for one type of key say nothing about another.
+  // Sizes that were resolved for one key type do not apply to another.
   const isOtherType = patch.keyType !== undefined && patch.keyType !== before.keyType
   return settle(isOtherType ? { ...before, keyBits: 0, signatureBits: 0 } : before, patch)
 }
@@ -210,7 +222,7 @@ export function roleNameFaults(name: string): Fault[] {
   return [{ field, detail }]
 }
 
-/** What the writer of a role should know. `asked` is what was said, where it is more than what came of it. */
+/** Returns warnings about a role. `asked` contains the fields that the client sent, if they differ from the result. */
 export function roleWarnings(role: Role, asked: RoleInput = role): string[] {
   const warnings: string[] = []
   if (role.noStore && asked.generateLease === true)
@@ -234,13 +246,13 @@ const allowsDomains = (role: Role): boolean => role.allowBareDomains || role.all
 function settle(before: Role, input: RoleInput): Role {
   const asked = merge(before, input)
   rejectFaults([...(input.faults ?? []), ...settingFaults(asked)])
-  // Without faults, every word is one of its vocabulary.
+  // All enumerated values are valid now, because there are no faults.
   const role = asked as Role
   return {
     ...role,
     keyBits: resolveKeyBits(role.keyType, role.keyBits),
     signatureBits: resolveSignatureBits(role.keyType, role.signatureBits),
-    // The end of a lease revokes by the certificate's record.
+    // The expiry of a lease revokes a certificate through its record.
     generateLease: role.generateLease && !role.noStore,
   }
 }
@@ -252,7 +264,7 @@ function merge(before: Role, { faults: _, ...input }: RoleInput): AskedRole {
   const cnValidations = asked.cnValidations.filter((word) => word !== "")
   return {
     ...asked,
-    // A comma at the end of a list asks for nothing.
+    // An empty entry, such as one after a trailing comma, is ignored.
     ...Object.fromEntries(listFields.map((field) => [field, asked[field].filter((entry) => entry !== "")])),
     cnValidations: cnValidations.length === 0 ? roleDefaults.cnValidations : cnValidations,
     allowedRsaExponents:
@@ -279,7 +291,7 @@ function settingFaults(role: AskedRole): Fault[] {
   return problems.flatMap(([field, detail]) => (detail === undefined ? [] : [{ field: [field], detail }]))
 }
 
-/** A hundred centuries: past it no instant can be written. */
+/** 10,000 years: later instants cannot be encoded. */
 const durationMaximumMs = 10_000 * 366 * dayMs
 
 const durationProblem = (field: string, durationMs: number): string | undefined =>
@@ -331,7 +343,7 @@ function cnValidationsProblem(words: readonly string[]): string | undefined {
     : undefined
 }
 
-/** RFC 5280, section 4.2.1.4. */
+/** Maximum length of a notice in characters (RFC 5280, section 4.2.1.4). */
 const noticeMaximum = 200
 
 function policyIdentifiersProblem(policies: readonly PolicyIdentifier[]): string | undefined {
@@ -346,7 +358,7 @@ function policyIdentifiersProblem(policies: readonly PolicyIdentifier[]): string
 }
 
 interface ListRule {
-  /** As its writers know it. */
+  /** Name of the field on the wire. */
   readonly field: string
   readonly valueMaximum: number
   readonly problem?: (entry: string, all: readonly string[]) => string | undefined
@@ -361,7 +373,7 @@ type ListField = {
 }[keyof Role]
 
 const entriesMaximum = 10_000
-/** Every one is tried on every name that is asked for. */
+/** Maximum number of entries with a `*`. Each of them is matched against each requested name. */
 const globsMaximum = 1_000
 const entryMaximum = 1_024
 
@@ -433,7 +445,7 @@ function firstProblem<T>(values: readonly T[], problemOf: (value: T) => string |
   return undefined
 }
 
-/** What came of writing a role, and what its writer should know. */
+/** Saved role, with warnings for the client. */
 export interface SavedRole {
   readonly role: Role
   readonly warnings: readonly string[]
@@ -441,14 +453,14 @@ export interface SavedRole {
 
 /** Roles: named policies of issuance. */
 export interface Roles {
-  /** Names, ordered. */
+  /** Returns the names in ascending order. */
   list(page?: KeyPage): Promise<readonly string[]>
   get(name: string): Promise<Role>
-  /** Creates the role or replaces it whole: what is not given has its default. */
+  /** Creates or replaces a role. Absent fields get their default. */
   save(name: string, input: RoleInput): Promise<SavedRole>
-  /** Changes what is given of a role that is there. */
+  /** Changes the given fields of an existing role. */
   update(name: string, patch: RoleInput): Promise<SavedRole>
-  /** A role that is not there is deleted already. */
+  /** Deletes a role. Succeeds if there is no such role. */
   delete(name: string): Promise<void>
 }
 
@@ -460,7 +472,7 @@ export interface NamedRole {
 export interface RoleRepository {
   /** Ordered by name. */
   list(mountId: MountId): Promise<readonly NamedRole[]>
-  /** Creates it or takes the place of the one of that name. */
+  /** Creates the role, or replaces the one of that name. */
   save(mountId: MountId, named: NamedRole): Promise<void>
   remove(mountId: MountId, name: string): Promise<void>
 }
