@@ -1,4 +1,4 @@
-// Subject alternative names as a certificate holds them, out of the texts that they are asked for by.
+// Parses subject alternative names from the text of requests.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import { isPartialWildcard, toDnsName } from "../names/host-names.ts"
@@ -6,10 +6,13 @@ import { toMailbox } from "../names/email.ts"
 import { parseIpAddress } from "../names/ip-address.ts"
 import { type Violation, violation } from "./violation.ts"
 
-/** Returns whether an alternative name holds another serial number of the subject. */
+/** Returns true for an alternative name of the type serialNumber (2.5.4.5), a further serial number of the subject. */
 export const isSerialNumberName = (altName: string): boolean => altName.startsWith(`${oids.serialNumber};`)
 
-/** Returns the alternative name that a common name becomes, unless `exclude_cn_from_sans` is set; undefined if it is no DNS name or email. */
+/**
+ * Returns the alternative name that a common name becomes unless `exclude_cn_from_sans` is set. Returns undefined if it is no DNS
+ * name, email or IP address.
+ */
 export function nameOfCommonName(
   commonName: string,
   rules: NameRules,
@@ -31,15 +34,15 @@ export interface NameRules {
   readonly allowPartialWildcards: boolean
 }
 
-/** The dot of the root goes from a common name that is a host name, an e-mail address or an IP address, as from the others. */
+/** Removes the dot of the DNS root from a host name, email address or IP address in the common name, as from alternative names. */
 export function withoutRootDot(commonName: string, rules: NameRules): string {
   if (!commonName.endsWith(".")) return commonName
   const name = commonName.slice(0, -1)
-  // Two dots are no name.
+  // A name that ends with two dots is invalid.
   return !name.endsWith(".") && nameOfCommonName(name, rules) !== undefined ? name : commonName
 }
 
-/** Of one certificate; past them, the others are not looked at. */
+/** Maximum number of names in one certificate. If there are more, individual names are not checked. */
 const namesMaximum = 1_000
 
 export function tooManyNames(kinds: readonly (readonly unknown[])[]): readonly Violation[] {
@@ -48,7 +51,7 @@ export function tooManyNames(kinds: readonly (readonly unknown[])[]): readonly V
   return count > namesMaximum ? [violation("namesAreFew", "altNames", `${count}`, message)] : []
 }
 
-/** What is asked for twice, in whatever spelling, is said once. */
+/** Removes names that repeat an earlier one, also in another spelling. */
 export function distinctNames(names: readonly GeneralName[]): readonly GeneralName[] {
   const named = new Set<string>()
   return names.filter((name) => {
@@ -59,7 +62,7 @@ export function distinctNames(names: readonly GeneralName[]): readonly GeneralNa
   })
 }
 
-/** DNS names have no case; neither have, in practice, mailboxes. */
+/** Returns a key for comparison. DNS names ignore case; mailboxes do so in practice. */
 function spellingOf(name: GeneralName): string {
   switch (name.kind) {
     case "dns":

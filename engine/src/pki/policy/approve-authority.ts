@@ -1,4 +1,4 @@
-// The one place that lets the certificate of an authority be signed: by itself, or by an issuer that is above it.
+// Approves CA certificates for signing, by their own key or by an issuer above. Nothing else approves them.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { Extension } from "../../x509/extension.ts"
 import {
@@ -27,10 +27,10 @@ import { rejectViolations, type Violation, violation } from "./violation.ts"
 
 export interface ApprovedAuthority extends Approved {
   readonly subject: DistinguishedName
-  /** The same, as a CSR that it comes from has it. */
+  /** Name, DER: the subject, encoded as in the CSR if it comes from one. */
   readonly subjectDer: Uint8Array
   readonly subjectAltName: readonly GeneralName[]
-  /** All but those about the key and about the issuer. */
+  /** All extensions except those about the key and the issuer. */
   readonly extensions: readonly Extension[]
   /** Undefined: computed from the key. */
   readonly subjectKeyIdentifier: Uint8Array | undefined
@@ -39,21 +39,24 @@ export interface ApprovedAuthority extends Approved {
 }
 
 export interface AuthorityTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
-  /** Undefined for a certificate that signs itself, and where no issuer is known yet. */
+  /** Undefined for a self-signed certificate, and if no issuer is known yet. */
   readonly paths: CertificationPaths | undefined
-  /** Of the key that is certified: usages named for it that it cannot have are left out. */
+  /** Type of the certified key. Key usages that do not fit it are left out. */
   readonly keyType: KeyType
-  /** Whether the issuer decides what becomes of an authority that would outlive it; otherwise that ends with the issuer. */
+  /** Apply the issuer's `leaf_not_after_behavior` to a CA that would outlive it. False: cut it unless that is `always_enforce_err`. */
   readonly enforceLeafNotAfterBehavior: boolean
-  /** Whether a request without `common_name` has that of its CSR, and needs none if other values make up the subject, as in Vault. */
+  /**
+   * Use the common name of the CSR if the request has none. It may be absent altogether if other values make up the subject, as in
+   * Vault.
+   */
   readonly isCommonNameOptional?: boolean
-  /** Where a certificate is only asked for, whoever signs it may give it its subject. */
+  /** Allow an empty subject. For CSRs: the CA that signs them may set the subject. */
   readonly mayBeNameless?: boolean
-  /** What else is wrong with what is asked for, to be told with the rest. */
+  /** Violations found before, which are reported with the others. */
   readonly violations?: readonly Violation[]
 }
 
-/** Throws `EngineError("invalid")` with everything that no such certificate can say. */
+/** Approves a CA certificate. Throws `EngineError("invalid")` with all violations. */
 export function approveAuthority(
   input: Partial<AuthorityRequest>,
   csr: CsrContent | undefined,
@@ -125,7 +128,7 @@ interface Read<T> {
 
 const read = <T>(value: T, warnings: readonly string[] = []): Read<T> => ({ value, violations: [], warnings })
 
-/** Two common names in a CSR are refused, as where a role signs. */
+/** Uses the common name of the CSR if the request needs none. Throws if the CSR has two, as a role does when it signs. */
 function withCsrCommonName(
   request: AuthorityRequest,
   csr: CsrContent | undefined,
@@ -179,7 +182,7 @@ function pathLengthFor({ maxPathLength }: AuthorityRequest, { paths }: Authority
 
 const keyIdentifierOctetsMaximum = 64
 
-/** Tools print it with colons, hyphens or spaces. */
+/** Parses the key identifier. Tools print it with colons, hyphens or spaces. */
 function keyIdentifierOf({ skid }: AuthorityRequest): Read<Uint8Array | undefined> {
   if (skid === "") return read(undefined)
   const digits = skid.replaceAll(/[:\- ]/g, "")
@@ -206,7 +209,10 @@ function settingViolations({ signatureBits, notBeforeDurationMs }: AuthorityRequ
   ]
 }
 
-/** What every authority here does: certificates, CRLs, and OCSP answers, which are signed like anything else (RFC 6960, section 4.2.2.2). */
+/**
+ * Usages of every CA certificate: it signs certificates, CRLs, and OCSP responses, which need digitalSignature (RFC 6960, section
+ * 4.2.2.2).
+ */
 const authorityUsages: readonly KeyUsage[] = ["digitalSignature", "keyCertSign", "cRLSign"]
 
 function usagesFor(
@@ -215,7 +221,7 @@ function usagesFor(
   { keyType }: AuthorityTerms,
 ): readonly KeyUsage[] {
   const named = parseKeyUsages(request.keyUsage).usages
-  // Usages that a CSR asks for stay (docs/decisions/default-key-usages.md).
+  // Usages that the CSR requests stay (docs/decisions/default-key-usages.md).
   const asked = new Set([
     ...authorityUsages,
     ...fittingKeyUsages(named, keyType),
@@ -233,7 +239,7 @@ const usageWarnings = (
   ...unfittingWarnings(keyUsage, given, keyType),
 ]
 
-/** What the request says itself, or the key. */
+/** Extensions that the request or the key determines, not the CSR. */
 const decidedHere: readonly string[] = [
   oids.basicConstraints,
   oids.keyUsage,

@@ -1,5 +1,5 @@
-// The one place that lets the certificate of a delegated OCSP responder be signed (RFC 6960, section 4.2.2.2): nobody asks for
-// it, it follows from the settings of the mount.
+// Approves certificates of delegated OCSP responders for signing (RFC 6960, section 4.2.2.2). Clients do not request them; they follow
+// from the settings of the mount. Nothing else approves them.
 import { type Instant, minuteMs } from "../../core/time.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import type { Certificate } from "../../x509/certificate.ts"
@@ -15,7 +15,7 @@ import type { ApprovedContent } from "../issuance/certify.ts"
 import { approved } from "./approved.ts"
 
 export interface ResponderTerms {
-  /** The certificate of whom it answers for. */
+  /** Certificate of the issuer that the responder answers for. */
   readonly issuer: Certificate
   readonly key: PublicKey
   readonly commonName: string
@@ -23,10 +23,10 @@ export interface ResponderTerms {
   readonly now: Instant
 }
 
-/** Clocks of those who ask may be slow. */
+/** Backdating of `notBefore`, because the clocks of OCSP clients may be slow. */
 const backdatedMs = 5 * minuteMs
 
-/** Named after its issuer, and never valid beyond it. */
+/** Approves a responder certificate. Its name derives from the issuer's, and its validity stays within the issuer's. */
 export function approveResponder({ issuer, key, commonName, ttlMs, now }: ResponderTerms): ApprovedContent {
   const own = parseName(issuer.subject).filter((parts) => parts.every(({ type }) => type !== oids.commonName))
   return approved({

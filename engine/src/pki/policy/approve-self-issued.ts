@@ -12,14 +12,14 @@ import { pathViolations } from "./path-validation.ts"
 import { rejectViolations } from "./violation.ts"
 
 export interface SelfIssuedTerms {
-  /** Of the issuer. */
+  /** Algorithm of the issuer's key. */
   readonly key: KeyAlgorithm
   readonly requireMatchingCertificateAlgorithms: boolean
   readonly paths: CertificationPaths
   readonly now: Instant
 }
 
-/** Throws `invalid` with a fault on `certificate`. */
+/** Approves the certificate. Throws `invalid` with a fault on `certificate`. */
 export function approveSelfIssued(
   { certificate, key, values }: ReadCertificate,
   terms: SelfIssuedTerms,

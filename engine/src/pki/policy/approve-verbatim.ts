@@ -1,4 +1,4 @@
-// Approves a CSR for sign-verbatim. Names and extensions are the CSR's own; the policy checks that the CSR asks for no CA certificate,
+// Approves a CSR for sign-verbatim. Names and extensions are the CSR's own; the policy checks that the CSR requests no CA certificate,
 // and bounds the validity. Nothing else approves a CSR verbatim.
 import { oids } from "../../x509/asn1/oids.ts"
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
@@ -32,15 +32,15 @@ import { pathViolations } from "./path-validation.ts"
 import { rejectViolations, shown, type Violation, violation } from "./violation.ts"
 
 export interface VerbatimRequest extends ValidityRequest {
-  /** Names of key usages for a CSR that asks for none, and likewise of extended key usages. */
+  /** Names of key usages, used if the CSR requests none. Likewise for extended key usages. */
   readonly keyUsage: readonly string[]
   readonly extKeyUsage: readonly string[]
   readonly extKeyUsageOids: readonly string[]
-  /** Added to the subject. */
+  /** User ids to add to the subject. */
   readonly userIds: readonly string[]
   readonly certMetadata: string
   readonly signatureBits: number
-  /** Say that the certificate is none of a CA; a role may say so as well. */
+  /** Add basicConstraints with CA:FALSE. A role may also require it. */
   readonly basicConstraintsValidForNonCa: boolean
 }
 
@@ -59,26 +59,29 @@ const requestDefaults: VerbatimRequest = {
 
 export interface ApprovedVerbatim extends Approved {
   readonly subject: DistinguishedName
-  /** As the CSR has it, where nothing is added. */
+  /** Name, DER. It is the CSR's own encoding if no user ids are added. */
   readonly subjectDer: Uint8Array
   readonly subjectAltName: readonly GeneralName[]
-  /** All but those about the issuer; and about the key, unless the CSR has a subject key identifier. */
+  /** All extensions except those about the issuer, and the subject key identifier if the CSR has none. */
   readonly extensions: readonly Extension[]
   readonly validity: Validity
   readonly warnings: readonly string[]
 }
 
 export interface VerbatimTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
-  /** Undefined where no issuer is known yet. */
+  /** Undefined if no issuer is known yet. */
   readonly paths: CertificationPaths | undefined
-  /** Of a role only durations and what is stored count here. */
+  /** Role whose validity rules, basicConstraints and storage settings apply. Its rules for names and usages do not. */
   readonly role: Role | undefined
   readonly keyType: KeyType
-  /** Whether the issuer decides what becomes of a certificate that would outlive it; otherwise that ends with the issuer. */
+  /**
+   * Apply the issuer's `leaf_not_after_behavior` to a certificate that would outlive it. False: cut it unless that is
+   * `always_enforce_err`.
+   */
   readonly enforceLeafNotAfterBehavior: boolean
 }
 
-/** Throws `EngineError("invalid")` with everything that speaks against it. */
+/** Approves a CSR. Throws `EngineError("invalid")` with all violations. */
 export function approveVerbatim(
   input: Partial<VerbatimRequest>,
   csr: CsrContent,
@@ -120,7 +123,10 @@ export function approveVerbatim(
   })
 }
 
-/** The role's own ends are for names that it judges. */
+/**
+ * Returns the validity rules of the role, without its fixed `not_before` and `not_after`: these are for certificates whose names it
+ * checks.
+ */
 const rulesOf = (role: Role | undefined): ValidityRules =>
   role === undefined ? { ...rolelessRules, notBeforeBound: "duration" } : { ...role, notBefore: null, notAfter: null }
 
@@ -156,7 +162,7 @@ function noAuthorityIsAskedFor({ csr }: VerbatimApplication): readonly Violation
   return [violation("noAuthorityIsAskedFor", "csr", asking, message)]
 }
 
-/** An empty subject stands only beside an alternative name (RFC 5280, section 4.1.2.6). */
+/** A certificate with an empty subject needs an alternative name (RFC 5280, section 4.1.2.6). */
 function subjectOrNameIsGiven({ request, csr }: VerbatimApplication): readonly Violation[] {
   const isGiven =
     csr.subjectName.length > 0 || request.userIds.length > 0 || csr.extensionValues.subjectAltName !== undefined
@@ -164,7 +170,7 @@ function subjectOrNameIsGiven({ request, csr }: VerbatimApplication): readonly V
   return isGiven ? [] : [violation("subjectOrNameIsGiven", "csr", "", message)]
 }
 
-/** Nothing else is asked of them here. */
+/** Checks only the text of user ids, not whether a role allows them. */
 function userIdsAreText({ request }: VerbatimApplication): readonly Violation[] {
   return request.userIds.flatMap((userId) => {
     const problem = userId === "" ? "must not be empty" : subjectTextProblem(userId, subjectMaxima.userId)
@@ -226,6 +232,6 @@ function defaultUsages(
   }
 }
 
-/** RFC 5280, section 4.2.1.6. */
+/** Marks the alternative names as critical if the subject is empty (RFC 5280, section 4.2.1.6). */
 const criticalIfNeeded = (extension: Extension, subject: DistinguishedName): Extension =>
   extension.oid === oids.subjectAltName && subject.length === 0 ? { ...extension, critical: true } : extension

@@ -1,4 +1,4 @@
-// The one place that lets a certificate be issued under a role: what it hands out is the pass without which nothing is signed.
+// Approves requests and CSRs under a role. Only what this module approves is signed under a role.
 import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
 import type { CertificatePolicy } from "../../x509/certificate-policies.ts"
 import type { KeyUsage } from "../../x509/extensions.ts"
@@ -29,35 +29,35 @@ import { approved, type Approved } from "./approved.ts"
 import { pathViolations } from "./path-validation.ts"
 import { rejectViolations } from "./violation.ts"
 
-/** What a certificate is to say, by the policy of a role. Only `approve` makes one. */
+/** Content of a certificate that the policy of a role approved. Only `approve` creates it. */
 export interface ApprovedRequest extends Approved {
   readonly subject: DistinguishedName
-  /** Each once; critical where the subject is empty (RFC 5280, section 4.2.1.6). Empty: no such extension. */
+  /** Names without duplicates; critical if the subject is empty (RFC 5280, section 4.2.1.6). Empty: no such extension. */
   readonly subjectAltName: readonly GeneralName[]
-  /** Of the CSR, or to be made. */
+  /** Algorithm of the key of the CSR, or of the key to generate. */
   readonly key: KeyAlgorithm
   /** Empty: no such extension. */
   readonly keyUsage: readonly KeyUsage[]
   /** Object identifiers; empty: no such extension. */
   readonly extendedKeyUsage: readonly string[]
   readonly policies: readonly CertificatePolicy[]
-  /** Whether to say that this is no CA, which every certificate without the extension says as well. */
+  /** Add basicConstraints with CA:FALSE. A certificate without the extension is no CA either. */
   readonly hasBasicConstraints: boolean
   readonly validity: Validity
   readonly warnings: readonly string[]
 }
 
 export interface IssuanceTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
-  /** Undefined where no issuer is known yet. */
+  /** Undefined if no issuer is known yet. */
   readonly paths: CertificationPaths | undefined
   readonly role: Role
-  /** In the place of what the role says about it. */
+  /** Validity rules to use instead of the role's. */
   readonly rules?: ValidityRules
-  /** Of whoever asks, where anything is known of them. */
+  /** Identity of the caller, if known. */
   readonly identity: Identity | undefined
 }
 
-/** To issue, or with the facts of a CSR to sign. Throws `EngineError("invalid")` with everything that the role does not allow. */
+/** Approves a request to issue, or a request to sign a CSR if `csr` is present. Throws `EngineError("invalid")` with all violations. */
 export function approve(
   input: IssueRequestInput,
   csr: CsrFacts | undefined,
@@ -80,7 +80,7 @@ export function approve(
     extendedKeyUsage,
     basicConstraints: undefined,
     extensions: [],
-    // Encoded for constraints on directory names alone, which are rare.
+    // Encoded on demand, because only constraints on directory names need it, which are rare.
     get subjectDer() {
       return encodeName(subject)
     },
@@ -113,7 +113,7 @@ function alternativeNames(application: Application): readonly GeneralName[] {
   ])
 }
 
-/** Returns the member of the request that a name came in. */
+/** Returns the member of the request that contained a name. */
 const fieldOfName =
   ({ request, requested }: Application) =>
   ({ name, source }: ConstrainedName): string => {
@@ -134,7 +134,7 @@ const fieldsOfKinds: Readonly<Record<GeneralName["kind"], keyof IssueRequestInpu
   unsupported: "otherSans",
 }
 
-/** To leave out what no certificate can hold would be to drop it in silence; the checks let nothing like it pass. */
+/** Throws instead of leaving a value out silently. The checks rejected everything that no certificate can hold. */
 function approvable<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError("something was approved that no certificate can hold")
   return value
@@ -161,7 +161,7 @@ const extendedKeyUsageOf = memoizeByIdentity((role: Role): readonly string[] => 
   return [...new Set([...parseExtendedKeyUsages(names).usages, ...role.extKeyUsageOids])]
 })
 
-/** Returns the usages that a role puts into certificates for such a key: names, and object identifiers of extended ones. */
+/** Returns the usages that a role puts into certificates for such a key. Key usages are names, extended ones are object identifiers. */
 export const usagesOfRole = (
   role: Role,
   keyType: KeyType,

@@ -1,9 +1,12 @@
-/** Nobody can make one. What carries it has a member that no object literal has, and that no copy by spreading keeps. */
+/** Has no instances. An approved value has a protected member that no object literal has and no spread copies. */
 declare class PolicyApproval {
   protected readonly passed: true
 }
 
-/** What a policy has approved. Nothing is signed as a certificate without one, and only the policies make it (`only-policies-pass`). */
+/**
+ * Value that a policy approved. Only approved values are signed as certificates, and only policies create them
+ * (`only-policies-pass`).
+ */
 export type Approved = PolicyApproval
 
 export const approved = <T extends object>(content: T): T & Approved => content as T & Approved

@@ -1,5 +1,4 @@
-// The subject and the names of an authority. Whoever may ask for one may name it as they like, so nothing is judged but whether
-// a certificate can say it.
+// Subject and names of a CA. Callers that may create a CA may name it freely, so the checks only cover what a certificate can hold.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import { type DistinguishedName, nameViolations } from "../../x509/name.ts"
@@ -22,7 +21,7 @@ import type { CsrContent } from "./csr-extensions.ts"
 import type { ConstrainedName } from "./name-constraints.ts"
 import { shown, type Violation, violation } from "./violation.ts"
 
-/** What could be read, and what is wrong with the rest. */
+/** Names that were parsed, and the violations of the others. */
 export interface AuthorityNames {
   readonly subject: DistinguishedName
   readonly subjectAltName: readonly GeneralName[]
@@ -57,7 +56,7 @@ export function authorityNames(asked: AuthorityRequest): AuthorityNames {
 
 const enforced = { enforceHostnames: true, allowPartialWildcards: false }
 
-/** As the CSR has them. */
+/** Returns the names as the CSR has them. */
 export function namesOfCsr({ subjectName, extensionValues }: CsrContent): AuthorityNames {
   const { subjectAltName = [] } = extensionValues
   return {
@@ -80,7 +79,7 @@ function nameProblem(name: GeneralName): string | undefined {
   return read.kind === name.kind ? undefined : `subject alternate name ${shown(name.value)} is of another type`
 }
 
-/** What the values of a subject must be (RFC 5280, section 4.1.2.6 and appendix A.1). */
+/** Checks the values of a subject (RFC 5280, section 4.1.2.6 and appendix A.1). */
 const subjectViolations = (subject: DistinguishedName): readonly Violation[] =>
   subject.flat().flatMap((attribute) => {
     const { type, value } = attribute
@@ -104,7 +103,7 @@ const subjectFields: ReadonlyMap<string, keyof AuthorityRequest> = new Map([
   [oids.userId, "userIds"],
 ])
 
-/** Returns the member of a request that a name of an authority comes from. */
+/** Returns the member of the request that contained a name of a CA. */
 export function fieldOfName(name: GeneralName, source: ConstrainedName["source"]): keyof AuthorityRequest {
   if (source !== "subject-alternative-name") return "commonName"
   switch (name.kind) {
@@ -182,7 +181,7 @@ export function nameConstraintsOf(request: NameConstraintLists): ReadConstraints
 
 interface ConstraintList {
   readonly field: keyof NameConstraintLists
-  /** As its writers know it. */
+  /** Name of the field on the wire. */
   readonly wire: string
   readonly isPermitted: boolean
   readonly subtreeOf: (text: string) => Subtree | undefined
@@ -207,7 +206,7 @@ function domainTree(kind: "dns" | "email" | "uri"): ConstraintList["subtreeOf"] 
   }
 }
 
-/** One mailbox, all of a host, or all of a domain's hosts. */
+/** Parses a constraint on one mailbox, on all mailboxes of a host, or on all hosts of a domain. */
 function emailTree(text: string): Subtree | undefined {
   const mailbox = toMailbox(text)
   return mailbox === undefined ? domainTree("email")(text) : { kind: "email", value: mailbox }

@@ -1,5 +1,5 @@
-// Rules of a role, one named check each. `issueChecks` and `signChecks` are the policy, in order. Each check returns all its violations,
-// so that the caller gets them at once. One violation denies the request: no name is dropped silently.
+// Rules of a role, one named check each. `issueChecks` and `signChecks` are the policy, in order. Each check returns all its
+// violations, so that the client gets them at once. One violation denies the request: no name is dropped silently.
 import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
 import { textProblem } from "../../core/text.ts"
 import { isPrintableText } from "../../x509/asn1/printable.ts"
@@ -19,14 +19,14 @@ import { isKeyType, keyBitsProblem, rsaBitsMinimum, rsaExponentProblem, weakRsaM
 import type { NamePolicy, NameRefusal } from "./name-policy.ts"
 import { shown, type Violation, violation } from "./violation.ts"
 
-/** What is decided upon. */
+/** Request that the checks decide on. */
 export interface Application {
   readonly role: Role
-  /** Of whoever asks; what templates in the role are filled in with. */
+  /** Identity of the caller, which fills in templates of the role. */
   readonly identity: Identity | undefined
   readonly namePolicy: NamePolicy
   readonly request: IssueRequest
-  /** What came of request and CSR together. */
+  /** Values that result from request and CSR together. */
   readonly requested: Requested
   readonly csr: CsrFacts | undefined
 }
@@ -50,7 +50,7 @@ const nameChecks: readonly Check[] = [
 const issueChecks: readonly Check[] = [...nameChecks, keyCanBeMade]
 const signChecks: readonly Check[] = [...nameChecks, keySuitsRole]
 
-/** All that is wrong, in the order of the checks. */
+/** Returns all violations in the order of the checks. */
 export function violationsOf(application: Application): readonly Violation[] {
   const { dnsNames, emails, ips, uris, otherNames, userIds } = application.requested
   const tooMany = tooManyNames([dnsNames, emails, ips, uris, otherNames, userIds])
@@ -85,7 +85,10 @@ function commonNameIsAllowed(application: Application): readonly Violation[] {
   return [violation(refusal.rule, field, commonName, message)]
 }
 
-/** A common name that is an address is one more of them, unless nobody judges it and it stays out of the others. */
+/**
+ * Returns the IP addresses to check. A common name that is an address is one of them, unless it is neither checked nor an
+ * alternative name.
+ */
 function addressesOf(application: Application): readonly { readonly ip: string; readonly field: string }[] {
   const { role, request, requested } = application
   const { commonName, ips } = requested
@@ -148,7 +151,10 @@ function emailAddressesAreAllowed(application: Application): readonly Violation[
   })
 }
 
-/** A common name that the policy was not asked about is no way around it. */
+/**
+ * Returns the names of a kind to check. If the role does not check common names, a common name that becomes an alternative name is
+ * checked here.
+ */
 function namesOf(application: Application, kind: "dns" | "email", names: readonly string[]): readonly string[] {
   const ofCommonName = isFree(application.role) ? commonNameAsName(application) : undefined
   const isOfKind = ofCommonName?.kind === kind && "value" in ofCommonName
@@ -167,7 +173,7 @@ function otherNamesAreAllowed({ role, requested }: Application): readonly Violat
   })
 }
 
-/** Which values may be, by object identifier. */
+/** Checks of values by object identifier. */
 type AllowedOtherNames = "any" | ReadonlyMap<string, (value: string) => boolean>
 
 const allowedOtherNames = memoizeByIdentity(({ allowedOtherSans }: Role): AllowedOtherNames => {
@@ -231,7 +237,7 @@ function urisAreAllowed({ role, identity, requested }: Application): readonly Vi
   })
 }
 
-/** Entries that no identity fills in allow nothing. */
+/** Returns the check of URIs. Templates that the identity cannot fill in allow nothing. */
 function allowedUris(role: Role, identity: Identity | undefined): (uri: string) => boolean {
   const fixed = fixedUris(role)
   if (!role.allowedUriSansTemplate || identity === undefined) return fixed
@@ -260,7 +266,7 @@ function userIdsAreAllowed({ role, request, requested }: Application): readonly 
 
 const allowedUserIds = memoizeByIdentity(({ allowedUserIds }: Role) => anyUserId(allowedUserIds))
 
-/** An empty subject stands only beside an alternative name (RFC 5280, section 4.1.2.6). */
+/** A certificate with an empty subject needs an alternative name (RFC 5280, section 4.1.2.6). */
 function subjectOrNameIsGiven({ role, requested }: Application): readonly Violation[] {
   const { dnsNames, emails, ips, uris, otherNames } = requested
   const isGiven =
@@ -278,7 +284,7 @@ function metadataIsKept({ role, request }: Application): readonly Violation[] {
   return [violation("metadataIsKept", "certMetadata", shown(certMetadata), `"cert_metadata" ${problem}`)]
 }
 
-/** As the sentence about it goes on. */
+/** Returns the problem as the end of a sentence. */
 export function metadataProblem(certMetadata: string, role: Role): string | undefined {
   if (role.noStoreMetadata) return 'must not be given, because the role is set with "no_store_metadata" set to true'
   return isBase64(certMetadata) ? undefined : "must be base64"
@@ -286,7 +292,7 @@ export function metadataProblem(certMetadata: string, role: Role): string | unde
 
 const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 
-/** Only a role that leaves the key open lets the request say which to make. */
+/** Returns the algorithm of the key to generate. The request selects it only if the key type of the role is `any`. */
 export function keyToMake({ keyType, keyBits }: Role, request: IssueRequest): KeyAlgorithm | undefined {
   if (keyType !== "any") return keyAlgorithm(keyType, keyBits)
   return isKeyType(request.keyType) ? keyAlgorithm(request.keyType, request.keyBits) : undefined
@@ -308,7 +314,7 @@ function keyCanBeMade({ role, request }: Application): readonly Violation[] {
     : refuse("keyType", `unknown key type ${shown(keyType)}`)
 }
 
-/** A larger key than the role asks for is as good. */
+/** Keys larger than the role requires are accepted. */
 function keySuitsRole({ role, csr }: Application): readonly Violation[] {
   if (csr === undefined) return []
   const { key } = csr

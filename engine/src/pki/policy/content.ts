@@ -1,4 +1,4 @@
-// What is signed of what a policy has approved: nothing comes to it but the key that it was approved for.
+// Content to sign: a policy's approved request, together with the key that it was approved for.
 import { oids } from "../../x509/asn1/oids.ts"
 import { findExtension } from "../../x509/extension.ts"
 import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
@@ -19,7 +19,7 @@ export const leafContent = (request: ApprovedRequest, key: PublicKey): ApprovedC
     extensions: leafExtensions(request, key),
   })
 
-/** What has approved extensions of its own needs the identifier of the key beside them, unless it brings one. */
+/** Adds the subject key identifier to approved extensions that have none. */
 export function wholeContent(request: ApprovedVerbatim | ApprovedAuthority, key: PublicKey): ApprovedContent {
   const { extensions } = request
   const hasIdentifier = findExtension(extensions, oids.subjectKeyIdentifier) !== undefined

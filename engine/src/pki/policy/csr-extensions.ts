@@ -1,9 +1,9 @@
-// The extensions of a CSR that go into a certificate as they are.
+// Extensions of a CSR that are copied into the certificate.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { CertificationRequest } from "../../x509/certification-request.ts"
 import type { Extension } from "../../x509/extension.ts"
 
-/** What a CSR, once its signature is verified, has a certificate say. */
+/** Content of a CSR with a verified signature. */
 export type CsrContent = Pick<CertificationRequest, "subject" | "subjectName" | "extensions" | "extensionValues">
 
 export interface CopiedExtensions {
@@ -11,7 +11,7 @@ export interface CopiedExtensions {
   readonly warnings: readonly string[]
 }
 
-/** But for those that say something about the issuer, which are the issuer's to say, and those that are `decided` otherwise. */
+/** Returns the extensions of the CSR, except those that the issuer determines and those in `decided`. */
 export function copiedExtensions(asked: readonly Extension[], decided: ReadonlySet<string>): CopiedExtensions {
   return {
     extensions: asked.filter(({ oid }) => !decided.has(oid) && !issuersOwn.has(oid)),

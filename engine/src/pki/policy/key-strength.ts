@@ -1,7 +1,7 @@
 // Minimum strength of keys that are generated or certified.
 import { keyAlgorithm, type KeyType } from "../../x509/key-algorithm.ts"
 
-/** What a role may ask for; `any` is for requests that bring their key, or say which to make. */
+/** Key type of a role. `any` is for requests that contain a key, or select the type. */
 export type RoleKeyType = KeyType | "any"
 
 export const rsaBitsMinimum = 2048
@@ -14,8 +14,8 @@ export const isKeyType = (text: string): text is KeyType => keyTypes.has(text)
 export const isRoleKeyType = (text: string): text is RoleKeyType => text === "any" || isKeyType(text)
 
 /**
- * 0 is the default of the type. A size says nothing of Ed25519 and `any`, but is kept: existing clients that declare roles say
- * 2048 where their user says nothing, and look for it.
+ * Resolves 0 to the default of the type. For Ed25519 and `any` a size is meaningless but stored, because declarative clients send
+ * 2048 by default and expect it in the response.
  */
 export function resolveKeyBits(keyType: RoleKeyType, keyBits: number): number {
   if (keyType === "any" || keyType === "ed25519") return isKeySize(keyBits) ? keyBits : 0
@@ -26,7 +26,7 @@ export function resolveKeyBits(keyType: RoleKeyType, keyBits: number): number {
 const isKeySize = (bits: number): boolean =>
   bits !== 0 && (["rsa", "ec"] as const).some((type) => keyAlgorithm(type, bits) !== undefined)
 
-/** Of a role: RSA issuers sign with SHA-256 unless told otherwise, the others choose by their own key. */
+/** Resolves the hash size of a role. RSA issuers sign with SHA-256 by default; others choose by their own key. */
 export function resolveSignatureBits(keyType: RoleKeyType, signatureBits: number): number {
   return keyType === "rsa" && signatureBits === 0 ? 256 : signatureBits
 }
@@ -40,17 +40,17 @@ export function keyBitsProblem(keyType: RoleKeyType, keyBits: number): string | 
 export const weakRsaMessage = (keyBits: number): string =>
   `RSA keys < ${rsaBitsMinimum} bits are unsafe and not supported: got ${keyBits}`
 
-/** 0 lets the issuer's key decide. */
+/** Returns the problem of a hash size. 0 lets the issuer's key decide. */
 export const signatureBitsProblem = (signatureBits: number): string | undefined =>
   signatureBits === 0 || signatureSizes.includes(signatureBits)
     ? undefined
     : `unsupported hash signature algorithm: ${signatureBits}`
 
-/** Larger exponents slow every verifier down, and some libraries refuse them (Go's, above 2^31 - 1). */
+/** Larger exponents slow every verifier down, and some libraries reject them (Go's, above 2^31 - 1). */
 const rsaExponentMaximum = 0x7fff_ffff
 const rsaExponentsMaximum = 100
 
-/** Of the list in a role. */
+/** Returns the problem of the list in a role. */
 export function allowedRsaExponentsProblem(exponents: readonly number[]): string | undefined {
   if (exponents.length > rsaExponentsMaximum)
     return `"allowed_rsa_exponents" must not have more than ${rsaExponentsMaximum} entries`
@@ -62,7 +62,7 @@ export function allowedRsaExponentsProblem(exponents: readonly number[]): string
     : `"allowed_rsa_exponents" must contain odd numbers from 3 to ${rsaExponentMaximum}; got ${wrong}`
 }
 
-/** `exponent` is undefined for a key that is not RSA. */
+/** Returns the problem of an exponent. `exponent` is undefined for a key that is not RSA. */
 export function rsaExponentProblem(exponent: bigint | undefined, allowed: readonly number[]): string | undefined {
   if (exponent === undefined || allowed.some((one) => BigInt(one) === exponent)) return undefined
   return `RSA public exponent ${exponent} not allowed; allowed: ${allowed.join(", ")}`

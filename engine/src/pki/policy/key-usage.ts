@@ -1,31 +1,31 @@
-// The names by which roles and requests ask for key usages and extended key usages, and what they become in a certificate.
+// Names of key usages and extended key usages in roles and requests, and their meaning in certificates.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { KeyUsage } from "../../x509/extensions.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
 
-/** What a list of names means, each once, in a fixed order, and the names that mean nothing. */
+/** Usages that a list names, without duplicates and in a fixed order, and the unknown names. */
 export interface ParsedUsages<T> {
   readonly usages: readonly T[]
   readonly unknown: readonly string[]
 }
 
-/** Names without the prefix `KeyUsage`, in any case. */
+/** Parses names without the prefix `KeyUsage`, in any case. */
 export const parseKeyUsages = (names: readonly string[]): ParsedUsages<KeyUsage> => parseUsages(keyUsages, names)
 
-/** Names without the prefix `ExtKeyUsage`, in any case; the usages are object identifiers. */
+/** Parses names without the prefix `ExtKeyUsage`, in any case. The usages are object identifiers. */
 export const parseExtendedKeyUsages = (names: readonly string[]): ParsedUsages<string> =>
   parseUsages(extendedKeyUsages, names)
 
 /**
- * Those that a certificate of an end entity may have for such a key: a signature key enciphers nothing, RSA agrees on
- * nothing (RFC 3279, section 2.3.1; RFC 8813, section 3; RFC 8410, section 5), and keyCertSign is for CAs alone
- * (RFC 5280, section 4.2.1.9).
+ * Returns the usages that an end entity's certificate may have for such a key. Signature keys do not encipher, and RSA keys do not
+ * agree on keys (RFC 3279, section 2.3.1; RFC 8813, section 3; RFC 8410, section 5). keyCertSign is for CAs only (RFC 5280, section
+ * 4.2.1.9).
  */
 export function fittingKeyUsages(usages: readonly KeyUsage[], keyType: KeyType): readonly KeyUsage[] {
   return usages.filter((usage) => fitting[keyType].has(usage)).filter(isMeaningful)
 }
 
-/** Returns a sentence for each name that was given and whose usage is not among those that the certificate gets. */
+/** Returns a warning for each given name whose usage the certificate does not get. */
 export const unfittingWarnings = (
   names: readonly string[],
   given: readonly KeyUsage[],
@@ -39,7 +39,7 @@ export const unfittingWarnings = (
       : [`"key_usage" ${name} is nothing that a key of type ${keyType} can be used for here, and is left out`]
   })
 
-/** The last two say more about keyAgreement and mean nothing without it (RFC 5280, section 4.2.1.3). */
+/** encipherOnly and decipherOnly qualify keyAgreement and mean nothing without it (RFC 5280, section 4.2.1.3). */
 const isMeaningful = (usage: KeyUsage, _: number, all: readonly KeyUsage[]): boolean =>
   (usage !== "encipherOnly" && usage !== "decipherOnly") || all.includes("keyAgreement")
 

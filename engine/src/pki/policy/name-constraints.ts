@@ -1,5 +1,5 @@
-// Matches names against name constraints (RFC 5280, section 4.2.1.10), as strictly as the strictest common verifier: OpenSSL
-// judges common names without a dNSName, Go judges wildcards under excluded domains and URIs without a host name.
+// Matches names against name constraints (RFC 5280, section 4.2.1.10), as strictly as the strictest common verifier. OpenSSL checks
+// common names if there is no dNSName. Go checks wildcards against excluded domains, and rejects URIs without a host name.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import { type DistinguishedName, formatName, type NameAttribute, parseName } from "../../x509/name.ts"
@@ -21,7 +21,7 @@ export interface ConstrainedName {
 }
 
 export interface ConstraintProblem extends ConstrainedName {
-  /** Continues a sentence that begins with the name. */
+  /** Problem as the end of a sentence that begins with the name. */
   readonly problem: string
 }
 
@@ -39,13 +39,13 @@ export function constrainedNames(names: ConstrainedNames): readonly ConstrainedN
   return found
 }
 
-/** What OpenSSL takes for a host name in a common name: labels with a dot between them, and no wildcard. */
+/** Returns true for a common name that OpenSSL treats as a host name: labels with a dot between them, without wildcard. */
 const isDnsLike = (text: string): boolean => text.includes(".") && text.split(".").every(isDnsLikeLabel)
 
 const isDnsLikeLabel = (label: string): boolean =>
   /^[\w-]+$/.test(label) && !label.startsWith("-") && !label.endsWith("-")
 
-/** Returns the names that the constraints do not let pass, each with the reason. */
+/** Returns the names that violate the constraints, each with the reason. */
 export function constraintProblems(
   names: readonly ConstrainedName[],
   { permitted, excluded }: NameConstraints,
@@ -71,7 +71,7 @@ function isSameForm(subtree: Subtree, name: GeneralName): boolean {
   return subtree.kind === name.kind
 }
 
-/** A URI is compared by its host, which must be a host name (section 4.2.1.10). */
+/** Returns true if constraints can apply to the name. A URI is compared by its host, which must be a host name (section 4.2.1.10). */
 function isComparable(name: GeneralName): boolean {
   switch (name.kind) {
     case "uri": {
@@ -89,7 +89,7 @@ function isComparable(name: GeneralName): boolean {
   }
 }
 
-/** Of subtree and name of the same form. */
+/** Returns true if the subtree contains the name. Both have the same form. */
 function contains(subtree: Subtree, name: GeneralName): boolean {
   if (subtree.kind === "ip") return name.kind === "ip" && isInRange(name.octets, subtree)
   if (subtree.kind === "directory") return name.kind === "directory" && isBelow(name.name, subtree.name)
@@ -109,7 +109,7 @@ function contains(subtree: Subtree, name: GeneralName): boolean {
 
 const lower = (text: string): string => text.toLowerCase()
 
-/** The domain and what is below it; with a dot in front, only what is below it. An empty one holds everything. */
+/** Returns true for the domain and names below it; with a leading dot, only for names below it. An empty base contains every name. */
 function isInDomain(base: string, name: string): boolean {
   if (base === "") return true
   const [domain, whole] = [lower(base), lower(name)]
@@ -118,14 +118,14 @@ function isInDomain(base: string, name: string): boolean {
     : whole === domain || whole.endsWith(`.${domain}`)
 }
 
-/** The host alone; with a dot in front, only the hosts below it. */
+/** Returns true for the host itself; with a leading dot, only for hosts below it. An empty base contains every host. */
 function isOfHost(base: string, host: string): boolean {
   if (base === "") return true
   const [domain, whole] = [lower(base), lower(host)]
   return domain.startsWith(".") ? whole.endsWith(domain) && whole !== domain : whole === domain
 }
 
-/** Local parts have a case, hosts have none (section 7.5). */
+/** Compares local parts with case and hosts without (section 7.5). */
 function isMailboxOf(base: string, mailbox: string): boolean {
   const at = mailbox.lastIndexOf("@")
   const [localPart, host] = [mailbox.slice(0, at), mailbox.slice(at + 1)]
@@ -135,7 +135,7 @@ function isMailboxOf(base: string, mailbox: string): boolean {
   return (baseLocalPart === "" || baseLocalPart === localPart) && lower(base.slice(baseAt + 1)) === lower(host)
 }
 
-/** `*.example.com` stands for `www.example.com`, so it is excluded with it (CVE-2025-61727 in Go). */
+/** `*.example.com` covers `www.example.com`, so it is excluded if that is (CVE-2025-61727 in Go). */
 function isCoveredByWildcard(subtree: Subtree, name: GeneralName): boolean {
   if (subtree.kind !== "dns" || name.kind !== "dns") return false
   const [label = "", ...rest] = name.value.split(".")
@@ -144,7 +144,7 @@ function isCoveredByWildcard(subtree: Subtree, name: GeneralName): boolean {
   return base.length > 0 && lower(base.join(".")) === lower(rest.join("."))
 }
 
-/** Returns the host of an authority, without user, port and the dot at the end; empty where the URI has none. */
+/** Returns the host of a URI without user and port; empty if it has none. */
 function hostOf(uri: string): string {
   const [, authority = ""] = /^[^:]+:\/\/([^/?#]*)/.exec(uri) ?? []
   const host = authority.slice(authority.lastIndexOf("@") + 1)
@@ -158,7 +158,7 @@ function isBelow(name: Uint8Array, base: Uint8Array): boolean {
   return above.every((attributes, at) => foldedAttributes(attributes) === foldedAttributes(below[at] ?? []))
 }
 
-/** Case and runs of spaces do not count (section 7.1). */
+/** Case and runs of spaces are ignored (section 7.1). */
 const foldedAttributes = (attributes: readonly NameAttribute[]): string =>
   JSON.stringify(
     attributes.map(({ type, value }) => `${type}=${lower(value.trim().replaceAll(/\s+/g, " "))}`).toSorted(),
@@ -186,7 +186,7 @@ const formatSubtree = (subtree: Subtree): string =>
     ? `${formatIpAddress(subtree.octets)}/${subtree.prefixBits}`
     : formatGeneralName(subtree) || "any name of that kind"
 
-/** An error has room for a few. */
+/** Maximum number of subtrees in an error message. */
 const shownMaximum = 3
 
 function formatSubtrees(subtrees: readonly Subtree[]): string {

@@ -1,5 +1,5 @@
-// Which host names and e-mail addresses a role allows. The rules apply in order, and the first that a name breaks refuses it;
-// names are compared in A-labels and lower case, so that no spelling of a name gets what another does not.
+// Host names and email addresses that a role allows. The rules apply in order, and the first broken rule is the reason of rejection.
+// Names are compared as A-labels in lower case, so that every spelling of a name gets the same result.
 import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
 import { anyGlob, isWildcardLabel, splitWildcard, toAsciiHostName } from "../names/host-names.ts"
 import { toMailbox } from "../names/email.ts"
@@ -9,7 +9,7 @@ import type { Role } from "../roles/role.ts"
 
 export interface NameRefusal {
   readonly rule: string
-  /** Goes on from "… not allowed by this role:". */
+  /** Reason as the end of a sentence after "… not allowed by this role:". */
   readonly reason: string
 }
 
@@ -29,15 +29,15 @@ export function namePolicy(role: Role, identity: Identity | undefined): NamePoli
 
 interface ParsedName {
   readonly text: string
-  /** How often "@" is in it; once makes it an e-mail address, whose domain is judged. */
+  /** Number of "@" in the text. A name with one is an email address, and its domain is checked. */
   readonly atSigns: number
   readonly wildcard: { readonly label: string; readonly base: string } | undefined
-  /** What follows "@" or the wildcard label, or all of it: as written, and as it compares. */
+  /** Part after "@" or after the wildcard label; otherwise the whole text. `domain` is as written, `folded` is for comparison. */
   readonly domain: string
-  /** Undefined for what is no host name. */
+  /** Undefined if the domain is no host name. */
   readonly hostName: string | undefined
   readonly folded: string
-  /** All of it as it compares. */
+  /** Whole name in the form for comparison. */
   readonly whole: string
 }
 
@@ -51,7 +51,7 @@ const nameChecks: readonly NameCheck[] = [
   domainIsAllowed,
 ]
 
-/** Longer than any name that could be issued, in every encoding of it. */
+/** Maximum length: every name that can be issued is shorter, in any encoding. */
 const nameMaximum = 1_024
 
 function nameIsNotTooLong({ text }: ParsedName): string | undefined {
@@ -76,7 +76,7 @@ function hostNameIsWellFormed(
   { text, atSigns, wildcard, domain, hostName }: ParsedName,
   role: Role,
 ): string | undefined {
-  // An address in a common name becomes an iPAddress, for which there are rules of their own.
+  // An IP address in a common name becomes an iPAddress, which has its own rules.
   if (!role.enforceHostnames || isIpAddress(text)) return undefined
   if (atSigns > 0) return toMailbox(text) === undefined ? "it is no e-mail address" : undefined
   if (wildcard !== undefined && !isWildcardLabel(wildcard.label)) return "its wildcard label is not well-formed"
@@ -92,7 +92,7 @@ function domainIsAllowed(name: ParsedName, role: Role, allowed: AllowedDomains):
 
 const localNames: ReadonlySet<string> = new Set(["localhost", "localdomain"])
 
-/** Under subdomains goes a wildcard as well. */
+/** `allow_subdomains` also allows wildcards of local names. */
 const isLocal = ({ wildcard, folded }: ParsedName, role: Role): boolean =>
   (wildcard === undefined && localNames.has(folded)) ||
   (role.allowSubdomains && hasSuffix(folded, wildcard !== undefined, localNames))
@@ -103,7 +103,10 @@ function isUnder({ atSigns, wildcard, folded, whole }: ParsedName, role: Role, a
   return role.allowGlobDomains && allowed.isGlobbed(whole)
 }
 
-/** Whether the domain ends with "." and one of those; where it stands for its subdomains, it may be one of them itself. */
+/**
+ * Returns true if the domain ends with "." and one of the suffixes. The base of a wildcard may also equal a suffix, because the
+ * wildcard matches its subdomains.
+ */
 function hasSuffix(domain: string, isBaseOfWildcard: boolean, suffixes: ReadonlySet<string>): boolean {
   if (isBaseOfWildcard && suffixes.has(domain)) return true
   for (let dot = domain.indexOf("."); dot >= 0; dot = domain.indexOf(".", dot + 1))
@@ -112,7 +115,7 @@ function hasSuffix(domain: string, isBaseOfWildcard: boolean, suffixes: Readonly
 }
 
 function parseName(text: string): ParsedName {
-  // Nothing past the first check looks at the rest of a longer one.
+  // The first check rejects longer names, so the other checks do not need the rest.
   const [localPart = "", ...domains] = text.slice(0, nameMaximum).split("@")
   const last = domains.at(-1) ?? localPart
   const wildcard = splitWildcard(last)
@@ -125,13 +128,13 @@ function parseName(text: string): ParsedName {
 }
 
 interface AllowedDomains {
-  /** Every entry, as names compare. */
+  /** All entries in the form for comparison. */
   readonly domains: ReadonlySet<string>
-  /** Whether a name matches one of those that hold a "*". */
+  /** Returns true if the name matches an entry with a "*". */
   readonly isGlobbed: (whole: string) => boolean
 }
 
-/** Entries that no identity fills in allow nothing. */
+/** Returns the domains that the role allows to the identity. Templates that the identity cannot fill in allow nothing. */
 function allowedDomains(role: Role, identity: Identity | undefined): AllowedDomains {
   const fixed = fixedDomains(role)
   if (!role.allowedDomainsTemplate || identity === undefined) return fixed
@@ -156,17 +159,20 @@ function compile(entries: readonly string[]): AllowedDomains {
 }
 
 function foldEntry(entry: string): string {
-  // Labels around a "*" compare like the rest of a name.
+  // Labels around a "*" are compared like those of other names.
   if (entry.includes("*")) return entry.split(".").map(foldDomain).join(".")
   const [localPart = "", domain] = entry.split("@", 2)
   return domain === undefined ? foldDomain(entry) : `${foldAscii(localPart)}@${foldDomain(domain)}`
 }
 
-/** What is no host name, which only a role that enforces none lets pass, compares as it is written. */
+/**
+ * Returns the form for comparison. A domain that is no host name is compared as written; only roles without `enforce_hostnames`
+ * allow it.
+ */
 const fold = (domain: string, hostName: string | undefined): string => foldAscii(hostName ?? domain.replace(/\.$/, ""))
 
 const foldDomain = (domain: string): string => fold(domain, toAsciiHostName(domain))
 
-/** The case of ASCII alone: folding more would take letters of other scripts for those. */
+/** Folds only ASCII letters. Full case folding would map letters of other scripts to ASCII letters. */
 const foldAscii = (text: string): string =>
   /[A-Z]/.test(text) ? text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text

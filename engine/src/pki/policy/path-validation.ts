@@ -1,5 +1,5 @@
-// Refuses what verifiers would refuse because of the issuer or of a certificate above it (RFC 5280, section 6.1). One path on
-// which the certificate holds is enough. When the issuer ends is judged with the validity (`decideValidity`).
+// Rejects certificates that verifiers would reject because of the issuer or a certificate above it (RFC 5280, section 6.1). One path
+// that verifies is enough. The expiry of the issuer is checked with the validity (`decideValidity`).
 import { formatInstant, type Instant } from "../../core/time.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import type { Extension } from "../../x509/extension.ts"
@@ -16,24 +16,27 @@ import {
 } from "./name-constraints.ts"
 import { shown, type Violation } from "./violation.ts"
 
-/** What a verifier looks at in the certificate that is about to be signed. */
+/** Parts of the new certificate that verifiers check. */
 export interface CertificateToVerify extends Omit<ConstrainedNames, "isCa"> {
   readonly basicConstraints: BasicConstraints | undefined
-  /** Object identifiers; empty: any purpose. */
+  /** Object identifiers. Empty: any purpose. */
   readonly extendedKeyUsage: readonly string[]
   readonly extensions: readonly Pick<Extension, "oid" | "critical">[]
 }
 
 export interface VerificationTerms {
   readonly now: Instant
-  /** The member of the request that a name came in. */
+  /** Returns the member of the request that contained a name. */
   readonly fieldOf: (name: ConstrainedName) => string
 }
 
-/** The member that faults of the issuer and its chain are reported under. */
+/** Member that faults of the issuer and its chain are reported for. */
 export const issuerField = "issuerRef"
 
-/** Returns every reason for which no path verifies, of the preferred path. Undefined paths: the certificate signs itself. */
+/**
+ * Returns the violations of the certificate itself and, if no path verifies, of the preferred path. Undefined paths: the certificate
+ * is self-signed.
+ */
 export function pathViolations(
   certificate: CertificateToVerify,
   paths: CertificationPaths | undefined,
@@ -62,7 +65,7 @@ const ofIssuer = (rule: string, issuer: ParsedIssuer, message: string): Violatio
   message,
 })
 
-/** Names a certificate by subject and serial number. */
+/** Describes a certificate by subject and serial number. */
 export function describeIssuer({ parsed }: Pick<ParsedIssuer, "parsed">): string {
   const serial = Array.from(parsed.serialNumber, (octet) => octet.toString(16).padStart(2, "0")).join(":")
   return `the certificate of "${shown(formatName(parsed.subjectName))}" (serial number ${serial})`
@@ -113,7 +116,7 @@ function criticalViolations(
   }))
 }
 
-/** Of the certificates that the mount holds already. */
+/** Returns violations of the certificates that the mount has already. */
 function pathViolationsOf(
   path: readonly ParsedIssuer[],
   { settings }: CertificationPaths,
@@ -202,7 +205,7 @@ function nameViolations(
   )
 }
 
-/** Verifiers do not ask the issuer of an OCSP responder for its purpose (RFC 6960, section 4.2.2.2). */
+/** Verifiers do not require this purpose in the issuer of an OCSP responder (RFC 6960, section 4.2.2.2). */
 const unchainedPurposes: ReadonlySet<string> = new Set([oids.ocspSigning, oids.anyExtendedKeyUsage])
 const serverGated: readonly string[] = [oids.microsoftServerGatedCrypto, oids.netscapeServerGatedCrypto]
 
@@ -218,7 +221,7 @@ function purposeViolations(
       allowed.includes(purpose) ||
       (purpose === oids.serverAuth && serverGated.some((oid) => allowed.includes(oid)))
     const refused = extendedKeyUsage.filter((purpose) => !isAllowed(purpose))
-    // The purposes of an authority are a bound, of which one in common is of use.
+    // The purposes of a CA are an upper bound. One that its issuer allows makes the CA usable.
     const isUsable = basicConstraints?.isCa === true && refused.length < extendedKeyUsage.length
     if (refused.length === 0 || isUsable) return []
     const message = `the extended key usage of ${describeIssuer(issuer)} (${allowed.map(describePurpose).join(", ")}) does not allow ${refused.map(describePurpose).join(", ")}`
@@ -240,13 +243,13 @@ const purposeNames: ReadonlyMap<string, string> = new Map([
 const describePurpose = (oid: string): string => purposeNames.get(oid) ?? oid
 
 export interface RemainingPathLength {
-  /** How many authorities may follow the issuer; negative: not even the issuer may be there. */
+  /** Maximum number of CAs below the issuer. Negative: the path is too long already for the issuer. */
   readonly value: number
-  /** The certificate that says so. */
+  /** Certificate with this limit. */
   readonly issuer: ParsedIssuer
 }
 
-/** Returns undefined where nothing limits the path. */
+/** Returns the remaining path length; undefined if nothing limits it. */
 export function remainingPathLength(path: readonly ParsedIssuer[]): RemainingPathLength | undefined {
   let least: RemainingPathLength | undefined
   let below = 0
@@ -259,7 +262,7 @@ export function remainingPathLength(path: readonly ParsedIssuer[]): RemainingPat
   return least
 }
 
-/** Returns that of the path with the most room. */
+/** Returns the remaining length of the path with the most room; undefined if nothing limits it. */
 export function longestRemainingPath({ paths, settings }: CertificationPaths): RemainingPathLength | undefined {
   if (settings.disablePathLengthChecks) return undefined
   const lengths = paths.map(remainingPathLength)

@@ -1,14 +1,14 @@
 import { type FieldPath, rejectFaults } from "../../core/errors.ts"
 
-/** One broken rule of those by which certificates are issued. */
+/** One broken rule of an issuance policy. */
 export interface Violation {
-  /** The rule, as the name of its check says it. */
+  /** Name of the check. */
   readonly rule: string
-  /** What broke it: a name, or the value of a field. */
+  /** Rejected name or value. */
   readonly name: string
-  /** The field that it came in, or that would mend it. */
+  /** Field that contained the value, or that can correct the problem. */
   readonly field: FieldPath
-  /** The sentence for whoever asked. */
+  /** Sentence for the client. */
   readonly message: string
 }
 
@@ -19,10 +19,10 @@ export const violation = (rule: string, field: string, name: string, message: st
   message,
 })
 
-/** What an answer has room for. */
+/** Maximum number of faults in a response. */
 const reportedMaximum = 100
 
-/** Throws `EngineError("invalid")` with a fault for each. */
+/** Throws `EngineError("invalid")` with a fault for each violation. */
 export function rejectViolations(violations: readonly Violation[]): void {
   const faults = violations.slice(0, reportedMaximum).map(({ field, message }) => ({ field, detail: message }))
   const unreported = violations.length - faults.length
@@ -31,5 +31,5 @@ export function rejectViolations(violations: readonly Violation[]): void {
 
 const shownMaximum = 256
 
-/** Names come from outside and may have any length; a sentence has room for the beginning of one. */
+/** Shortens a name for error messages. Names come from clients and may have any length. */
 export const shown = (name: string): string => (name.length > shownMaximum ? `${name.slice(0, shownMaximum)}…` : name)
