@@ -1,17 +1,17 @@
-// Requested contents of a CA certificate: a root, or an intermediate that is signed here or by another authority
+// Requested contents of a CA certificate: a root, or an intermediate that is signed here or by another CA
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki#generate-root).
 import { secondMs } from "../../core/time.ts"
 import type { SubjectValues } from "../names/subject.ts"
 import type { ValidityRequest } from "./validity.ts"
 
-/** Of the names in every certificate further down (RFC 5280, section 4.2.1.10). Each list empty: no constraint. */
+/** Name constraints for all certificates below the CA (RFC 5280, section 4.2.1.10). Empty list: no constraint. */
 export interface NameConstraintLists {
-  /** A "." at the beginning stands for the subdomains alone. */
+  /** A leading "." limits the entry to subdomains. */
   readonly permittedDnsDomains: readonly string[]
   readonly excludedDnsDomains: readonly string[]
   readonly permittedEmailAddresses: readonly string[]
   readonly excludedEmailAddresses: readonly string[]
-  /** In CIDR form. */
+  /** IP ranges in CIDR form. */
   readonly permittedIpRanges: readonly string[]
   readonly excludedIpRanges: readonly string[]
   readonly permittedUriDomains: readonly string[]
@@ -26,15 +26,15 @@ export interface AuthorityRequest extends ValidityRequest, SubjectValues, NameCo
   readonly otherSans: readonly string[]
   readonly excludeCnFromSans: boolean
   readonly notBeforeDurationMs: number
-  /** -1: as many intermediates as the issuer leaves room for. */
+  /** -1: as many intermediates as the issuer allows. */
   readonly maxPathLength: number
-  /** Names of key usages beside those that every authority has. */
+  /** Names of key usages in addition to those of every CA. */
   readonly keyUsage: readonly string[]
-  /** 0: what suits the issuer's key. */
+  /** 0: an algorithm that suits the issuer's key. */
   readonly signatureBits: number
-  /** The subject key identifier in hexadecimal; empty: computed from the key. */
+  /** Subject key identifier in hexadecimal. Empty: computed from the key. */
   readonly skid: string
-  /** Whether the subject, the alternative names and the extensions are the CSR's. */
+  /** Take the subject, the alternative names and the extensions from the CSR. */
   readonly useCsrValues: boolean
 }
 

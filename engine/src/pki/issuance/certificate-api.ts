@@ -20,45 +20,47 @@ export interface IssuedCertificate {
   readonly certificate: Uint8Array
   /** DER. */
   readonly issuingCa: Uint8Array
-  /** DER; from the issuing certificate up. */
+  /** DER; begins with the issuer's certificate. */
   readonly caChain: readonly Uint8Array[]
   readonly serialNumber: SerialNumber
   readonly notBefore: Instant
   readonly notAfter: Instant
-  /** Where the key was made here. It is not stored. */
+  /** Present if the server generated the key. It is not stored. */
   readonly privateKey: PrivateKey | undefined
   readonly lease: CertificateLease | undefined
   readonly warnings: readonly string[]
 }
 
-/** Lease of a certificate until its end, with the id `<mount>/issue/<role>/<uuid>` (docs/authorities.md, "Leases"). */
+/** Lease until the expiry of a certificate, with the id `<mount>/issue/<role>/<uuid>` (docs/authorities.md, "Leases"). */
 export interface CertificateLease {
   readonly id: string
   readonly durationMs: number
 }
 
-/** On the server's side. */
+/** Issued certificate inside the server. */
 export interface ServedCertificate extends IssuedCertificate {
-  /** Only one that is kept can be looked up, and ended together with the certificate. */
+  /** A lease can be looked up, and revoked together with its certificate, only if it is stored (`isKept`). */
   readonly lease: (CertificateLease & { readonly isKept: boolean }) | undefined
 }
 
-/** How what comes of a request is handed out. */
+/** Options for the form of the result. */
 export interface IssuanceOptions {
-  /** Self-signed certificates are left out of the chain. */
+  /** Leave self-signed certificates out of the chain. */
   readonly removeRootsFromChain?: boolean
 }
 
 /** Rules of the native dialect that the vault dialect lifts (docs/dialects.md). */
 export interface IssueOptions {
-  /** Whether the CSR and the other members may name what is signed. */
+  /** Accept requests without a common name, which take names from the CSR and the other members. */
   readonly isCommonNameOptional: boolean
 }
 
 export const noAllowances: IssueOptions = { isCommonNameOptional: false }
 
+/** Input of `issue`. */
 export interface IssueInput extends IssueRequestInput, IssuanceOptions {}
 
+/** Input of `sign`. The certificate is for the key of the CSR. */
 export interface SignInput extends IssueInput {
   /** PEM. */
   readonly csr: string
@@ -69,7 +71,10 @@ export interface SignVerbatimInput extends Partial<VerbatimRequest>, IssuanceOpt
   /** PEM. */
   readonly csr: string
   readonly usePss?: boolean
-  /** The issuer's own rule decides on what outlives it; otherwise that is cut. */
+  /**
+   * Apply the issuer's `leaf_not_after_behavior` to a certificate that would outlive it. False: cut the validity, unless that is
+   * `always_enforce_err`.
+   */
   readonly enforceLeafNotAfterBehavior?: boolean
 }
 
@@ -78,12 +83,15 @@ export interface SignIntermediateInput extends Partial<AuthorityRequest>, Issuan
   /** PEM. */
   readonly csr: string
   readonly usePss?: boolean
-  /** The issuer's own rule decides on what outlives it; otherwise that is cut. */
+  /**
+   * Apply the issuer's `leaf_not_after_behavior` to a CA that would outlive it. False: cut the validity, unless that is
+   * `always_enforce_err`.
+   */
   readonly enforceLeafNotAfterBehavior?: boolean
 }
 
 export interface SignSelfIssuedInput {
-  /** One, PEM. */
+  /** PEM of a single certificate. */
   readonly certificate: string
   readonly requireMatchingCertificateAlgorithms?: boolean
 }
@@ -96,7 +104,7 @@ export interface SignedSelfIssued {
 }
 
 export interface IssuerChoice {
-  /** Instead of the role's own. */
+  /** Overrides the issuer of the role. */
   readonly issuerRef?: string
 }
 
@@ -126,7 +134,7 @@ export interface InventoryEntry {
 
 export interface InventoryPage {
   readonly items: readonly InventoryEntry[]
-  /** For the page after this one; undefined on the last. */
+  /** Cursor of the next page; undefined on the last page. */
   readonly next: string | undefined
 }
 
@@ -136,53 +144,56 @@ export interface InventoryQuery extends Omit<
 > {
   readonly expiresAfter?: InstantOrOffset
   readonly expiresBefore?: InstantOrOffset
-  /** Any of them. */
+  /** The certificate has any of these statuses. */
   readonly status?: readonly InventoryStatus[]
-  /** An issuer's identifier or name, or `default`. */
+  /** Id or name of an issuer, or `default`. */
   readonly issuerRef?: string
 }
 
-/** What came of importing certificates. */
+/** Result of an import of certificates. */
 export interface ImportedCertificates {
   readonly imported: readonly SerialNumber[]
-  /** Those that the mount had on record already. */
+  /** Serial numbers of certificates that the mount had before. */
   readonly existing: readonly SerialNumber[]
 }
 
-/** Certificates of a mount: how they come about, and what became of them. */
+/** Certificates of a mount: issue, sign, import, read and search. */
 export interface Certificates {
-  /** Whoever asks: certificates are public. Throws `not-found`, and `invalid` for what is no serial number. */
+  /**
+   * Returns a certificate. Needs no permission, because certificates are public. Throws `not-found`, and `invalid` for a malformed
+   * serial number.
+   */
   get(serialNumber: string): Promise<CertificateView>
-  /** The default issuer's chain, DER, itself first; empty where there is none. Public as well. */
+  /** Returns the chain of the default issuer, DER, beginning with the issuer; empty if there is none. Needs no permission. */
   caChain(): Promise<readonly Uint8Array[]>
-  /** Serial numbers in their order, after the one that is given; at most `keysMaximum` at once. */
+  /** Returns serial numbers in ascending order, at most `keysMaximum` at once. */
   list(page?: KeyPage): Promise<readonly SerialNumber[]>
-  /** The same with what the certificates say; at most `detailsMaximum` at once. */
+  /** Returns details of certificates in the order of `list`, at most `detailsMaximum` at once. */
   listDetails(page?: KeyPage): Promise<readonly CertificateDetails[]>
-  /** Serial numbers of certificates with which something was kept; at most `keysMaximum` at once. */
+  /** Returns serial numbers of certificates with metadata, at most `keysMaximum` at once. */
   listMetadata(page?: KeyPage): Promise<readonly SerialNumber[]>
-  /** The inventory, by any of its conditions, in pages of at most 1,000. */
+  /** Searches the inventory in pages of at most 1,000 certificates. */
   search(query: InventoryQuery, page?: Partial<CertificatePageRequest>): Promise<InventoryPage>
   /** Reads the metadata that was stored with a certificate. */
   metadata(serialNumber: string): Promise<CertificateMetadata>
   /**
-   * Records certificates that issuers of the mount signed elsewhere: PEM of one block or more, or base64 of DER, at most
-   * `importedCertificatesMaximum`. What is on record already stays as it is.
+   * Records certificates that issuers of the mount signed elsewhere. Each text is PEM of one block or more, or base64 of DER; at
+   * most `importedCertificatesMaximum` certificates. Certificates that are recorded already stay unchanged.
    */
   import(certificates: readonly string[]): Promise<ImportedCertificates>
   /** Generates a key and issues a certificate for it. */
   issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<IssuedCertificate>
   /** Issues a certificate for the key of a CSR. The common name is required. */
   sign(role: string, input: SignInput, choice?: IssuerChoice): Promise<IssuedCertificate>
-  /** Issues a certificate with the names and extensions of a CSR. A role gives defaults only. */
+  /** Issues a certificate with the names and extensions of a CSR. A role supplies defaults only. */
   signVerbatim(role: string | undefined, input: SignVerbatimInput, choice?: IssuerChoice): Promise<IssuedCertificate>
   /** Issues the certificate of an intermediate. */
   signIntermediate(input: SignIntermediateInput, choice?: IssuerChoice): Promise<IssuedCertificate>
-  /** Issues a self-issued certificate again, under another issuer. */
+  /** Signs a self-issued certificate again, by another issuer. */
   signSelfIssued(input: SignSelfIssuedInput, choice?: IssuerChoice): Promise<SignedSelfIssued>
 }
 
-/** Certificates as the server's routes issue them. */
+/** API of certificates inside the server. */
 export interface ServedCertificates extends Certificates {
   issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<ServedCertificate>
   sign(role: string, input: SignInput, choice?: IssuerChoice, allowances?: IssueOptions): Promise<ServedCertificate>

@@ -13,17 +13,17 @@ import { valuesOf } from "../names/subject.ts"
 export interface CertificateDetails {
   readonly serialNumber: SerialNumber
   readonly commonName: string
-  /** The issuer's name, `CN=Example Root,O=Example`. */
+  /** Name of the issuer, such as `CN=Example Root,O=Example`. */
   readonly issuer: string
   readonly key: KeyAlgorithm
   readonly notBefore: Instant
   readonly notAfter: Instant
-  /** The first of them. */
+  /** At most the first five. */
   readonly dnsNames: readonly string[]
 }
 
 const dnsNamesMaximum = 5
-/** At once: each of them has to be read, and makes 300 octets of an answer. */
+/** Maximum number of certificates at once. Each must be parsed, and adds 300 octets to the response. */
 export const detailsMaximum = 10_000
 
 export function detailsOf(serialNumber: SerialNumber, der: Uint8Array): CertificateDetails {

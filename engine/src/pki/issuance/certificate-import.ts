@@ -1,4 +1,4 @@
-// Certificates that an authority issued before it was brought to this mount.
+// Import of certificates that a CA issued before this mount had its key.
 import { type Fault, invalid, isEngineError, unprocessable } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
@@ -43,10 +43,10 @@ function alternativeNames({ extensions }: Certificate) {
   }
 }
 
-/** One transaction writes them all. */
+/** Maximum number of certificates in an import, which one transaction writes. */
 export const importedCertificatesMaximum = 500
 const lengthMaximum = 1_024 * 1_024
-/** Verifying a signature on P-521 takes 2 ms. */
+/** Number of certificates parsed per turn of the event loop. Verifying a signature on P-521 takes 2 ms. */
 const readPerTurn = 10
 const labels: readonly string[] = ["CERTIFICATE", "X509 CERTIFICATE"]
 
@@ -121,7 +121,7 @@ function dersIn(text: string): readonly Encoded[] {
   }
 }
 
-/** Within a transaction. Throws `unprocessable` if another certificate has one of the serial numbers. */
+/** Records certificates within a transaction. Throws `unprocessable` if another certificate has one of the serial numbers. */
 export async function importCertificates(
   mount: Mount,
   { certificates, revocations, blockedKeys }: PkiRepositories,

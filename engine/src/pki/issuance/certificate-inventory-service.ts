@@ -16,7 +16,7 @@ import {
   searchLimitOf,
 } from "./certificate-inventory.ts"
 
-/** Each mount takes a query of its own. */
+/** Maximum number of mounts searched for a page. Each mount needs its own query. */
 const mountsPerPage = 100
 
 export class CertificateInventoryService implements CertificateInventory {
@@ -59,7 +59,7 @@ export class CertificateInventoryService implements CertificateInventory {
     return { items, next: undefined }
   }
 
-  /** Returns paths, sorted, without duplicates. */
+  /** Returns the paths of the mounts to search, sorted and without duplicates. */
   async #searchable(named: readonly string[] | undefined): Promise<readonly string[]> {
     const table = await this.#mounts.current()
     const maySearch = (mount: string) => allowsPath(this.#caller, { path: `${mount}/certs/search`, capability: "list" })
@@ -74,7 +74,7 @@ export class CertificateInventoryService implements CertificateInventory {
     return paths.toSorted(byCodeUnits)
   }
 
-  /** Returns an empty page if the mount was deleted, or has no such issuer. */
+  /** Searches one mount. Returns an empty page if the mount was deleted, or has no such issuer. */
   async #search(mount: string, query: InventoryQuery, page: CertificatePageRequest): Promise<InventoryPage> {
     try {
       return await this.#certificates(mount).search(query, page)
@@ -85,5 +85,5 @@ export class CertificateInventoryService implements CertificateInventory {
   }
 }
 
-/** The order of `>=`, on which cursors rely. */
+/** Compares by code units, as `>=` does, because cursors are compared with it. */
 const byCodeUnits = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

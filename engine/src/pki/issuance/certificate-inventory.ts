@@ -1,4 +1,4 @@
-// The inventory of certificates over every mount that a caller may search.
+// Inventory of certificates over all mounts that a caller may search.
 import { invalid } from "../../core/errors.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
 import { type KeyPage, limitOf } from "../mounts/key-page.ts"
@@ -17,21 +17,21 @@ export interface MountInventoryEntry extends InventoryEntry {
 
 export interface MountInventoryPage {
   readonly items: readonly MountInventoryEntry[]
-  /** For the page after this one; undefined on the last. */
+  /** Cursor of the next page; undefined on the last page. */
   readonly next: string | undefined
 }
 
 export interface CertificateInventory {
   /**
-   * Searches mounts one after another, by their paths. Leaves out mounts without the issuer of the query. A page may hold fewer
-   * certificates than its limit, or none, and have a `next`. Throws `forbidden` if the caller may search none of the
-   * mounts, or may not search one that the query names.
+   * Searches mounts one after another, ordered by path. Leaves out mounts without the issuer of the query. A page may have fewer
+   * certificates than its limit, or none, and still have a `next`. Throws `forbidden` if the caller may search none of the mounts,
+   * or may not search one that the query names.
    */
   search(query: MountInventoryQuery, page?: Partial<CertificatePageRequest>): Promise<MountInventoryPage>
 }
 
 const searchDefault = 100
-/** Maximum of certificates in a page. */
+/** Maximum number of certificates in a page. */
 export const searchMaximum = 1_000
 
 /** Returns the limit of a page. Throws `invalid`. */
@@ -41,7 +41,7 @@ export function searchLimitOf({ limit = searchDefault }: Partial<CertificatePage
   return limit
 }
 
-/** Start of a page of several mounts: this mount, or the next one if it was deleted, after the cursor of its own page. */
+/** Start of a page over several mounts: after this position in the mount, or at the next mount if this one was deleted. */
 export interface MountCursor {
   readonly mount: string
   readonly after: string | undefined
@@ -79,13 +79,13 @@ export async function* inventoryPages<T>(
   } while (after !== undefined)
 }
 
-/** Of a list of serial numbers. Throws `invalid` for an `after` that is none. */
+/** Returns a page request for serial numbers. Throws `invalid` if `after` is not a serial number. */
 export const serialNumberPageOf = (page: KeyPage, maximum: number): SerialNumberPage => ({
   limit: limitOf(page, maximum),
   after: page.after === undefined || page.after === "" ? undefined : serialNumberIn(page.after, "after"),
 })
 
-/** Throws `invalid` naming the field. */
+/** Parses a serial number. Throws `invalid` naming the field. */
 export function serialNumberIn(text: string, field: string): SerialNumber {
   const serialNumber = parseSerialNumber(text)
   if (serialNumber !== undefined) return serialNumber

@@ -1,24 +1,24 @@
-// Where certificates are filed by a store that keeps them in partitions (PostgreSQL): by the week in which they end, so that a
-// week that is over goes at once, and all that is issued with the same lifetime is written side by side. Whoever looks for a
-// serial number looks into every partition, so these are few: what lives for long, and is not issued in masses, is filed at 0.
+// Ranges of certificates in databases with partitions (PostgreSQL). Certificates are filed by the week of their expiry. An expired
+// week is thus dropped at once, and certificates with equal lifetimes are written together. A search for a serial number reads every
+// partition, so there must be few. Long-lived certificates, which are not issued in masses, are filed at 0.
 import { dayMs, type Instant } from "../../core/time.ts"
 import type { MountId } from "../mounts/mount.ts"
 
-/** Ends from this instant on, and before that one; a week from Monday to Monday, UTC. */
+/** Range of expiry: from this instant on, before that one. A range is a week from Monday to Monday, UTC. */
 export interface FilingRange {
   readonly from: Instant
   readonly to: Instant
 }
 
 const weekMs = 7 * dayMs
-/** The first Monday. */
+/** First Monday after the epoch. */
 const firstFrom = 4 * dayMs
-/** Of a certificate that is filed by its end: 90 days and what its validity begins before its issuance. */
+/** Maximum validity of a certificate that is filed by expiry: 90 days, and the backdating of `notBefore`. */
 const longestFiledMs = 13 * weekMs
-/** The job that makes partitions may miss so long. */
+/** Time for which the job that makes partitions may fail. */
 const spareMs = weekMs
 
-/** 0, or the end of the certificate. */
+/** Returns the expiry of the certificate, or 0 if it is not filed by expiry. */
 export function filedAt({ notBefore, notAfter }: { readonly notBefore: Instant; readonly notAfter: Instant }): Instant {
   return notAfter > 0 && notAfter - notBefore <= longestFiledMs ? notAfter : 0
 }
@@ -28,7 +28,7 @@ export function filingRangeAt(instant: Instant): FilingRange {
   return { from, to: from + weekMs }
 }
 
-/** Those of certificates that are issued from now on, as far as no other is in their place. */
+/** Returns the ranges that certificates issued from now on need, except those that overlap existing ranges. */
 export function missingRanges(now: Instant, known: readonly FilingRange[]): readonly FilingRange[] {
   const ranges: FilingRange[] = []
   const last = now + longestFiledMs + spareMs
@@ -37,38 +37,41 @@ export function missingRanges(now: Instant, known: readonly FilingRange[]): read
   return ranges
 }
 
-/** Behind which certificate to go on, in the order of their ends. */
+/** Position in a range, which is ordered by expiry: after this certificate. */
 export interface FilingCursor {
   readonly notAfter: Instant
   readonly number: number
 }
 
-/** The partitions of a store. */
+/** Partitions of a database. */
 export interface FilingRanges {
-  /** Soonest first; undefined where certificates are not filed but all in one place. */
+  /** Returns the ranges, earliest first. Undefined if the database does not partition certificates. */
   list(): Promise<readonly FilingRange[] | undefined>
   /**
-   * Nothing where the range is there already. What was filed there meanwhile and stands elsewhere moves in; of more than servers
-   * can wait for, the rest is filed at 0 before.
+   * Creates a partition unless it exists. Certificates of the range that were written before it existed move into it. If there are
+   * too many to move while other servers wait, they are filed at 0 first.
    */
   make(range: FilingRange, signal?: AbortSignal): Promise<void>
-  /** What ends before an instant and stands in no range, and for which none will be made, is filed at 0. */
+  /** Files certificates without a partition at 0 if they expire before an instant. No partition will be made for them. */
   clearBefore(instant: Instant, signal: AbortSignal): Promise<void>
-  /** Those that have certificates in it. */
+  /** Returns the mounts that have certificates in the range. */
   mountsIn(range: FilingRange): Promise<readonly MountId[]>
-  /** At most `limit`, and the place behind which to go on: undefined at the end. */
+  /** Counts at most `limit` certificates. `next` is the position to continue at; undefined at the end. */
   count(
     range: FilingRange,
     mountId: MountId,
     limit: number,
     after?: FilingCursor,
   ): Promise<{ readonly count: number; readonly next: FilingCursor | undefined }>
-  /** Of what was kept with certificates of the range, some of the soonest to end from an instant on. */
+  /**
+   * Removes metadata of certificates in the range, earliest expiry first, beginning at an instant. `last` is the last expiry that
+   * was removed.
+   */
   removeMetadata(
     range: FilingRange,
     mountId: MountId,
     page: { readonly from: Instant; readonly limit: number },
   ): Promise<{ readonly count: number; readonly last: Instant | undefined }>
-  /** Takes the range and all in it away, unless another mount than these has something there: false. */
+  /** Drops the partition with its contents. Returns false if a mount outside `mountIds` has certificates in it. */
   drop(range: FilingRange, mountIds: readonly MountId[]): Promise<boolean>
 }

@@ -241,7 +241,7 @@ export class CertificateService implements ServedCertificates {
     const { limit, after: from } = serialNumberPageOf(asked, detailsMaximum)
     const details: CertificateDetails[] = []
     let after = from
-    // In parts, between which everybody else has a turn.
+    // Reads in parts, with a turn of the event loop between them for other requests.
     while (details.length < limit) {
       const part = { after, limit: Math.min(detailsPerTurn, limit - details.length) }
       const found = await readMountReplica(this.#access, ({ mount }, { certificates }) =>
@@ -301,7 +301,7 @@ export class CertificateService implements ServedCertificates {
     })
   }
 
-  /** A key outlasts an attempt that could not be recorded. */
+  /** Returns a key generator that reuses its key when an attempt could not be recorded. */
   #keysToIssueFor() {
     let made: Promise<PrivateKey> | undefined
     let madeFor: string | undefined

@@ -1,4 +1,4 @@
-// What is kept of a certificate that was issued: the certificate itself, and what it can be found by.
+// Records of issued certificates: the certificate, and the values to search by.
 import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
@@ -12,19 +12,19 @@ export interface CertificateRecord {
   readonly serialNumber: SerialNumber
   /** DER. */
   readonly certificate: Uint8Array
-  /** Null where the issuer is not in the mount, as for an imported root. */
+  /** Null if the issuer is not in the mount, as for an imported root. */
   readonly issuerId: IssuerId | null
-  /** The role it was issued by; null for what no role decides. */
+  /** Role that issued it; null if none did. */
   readonly role: string | null
   readonly commonName: string
-  /** Common name and subject alternative names as text, lower case, each once. */
+  /** Common name and subject alternative names as text, in lower case, without duplicates. */
   readonly names: readonly string[]
   readonly notBefore: Instant
   readonly notAfter: Instant
 }
 
 /**
- * Metadata that the requester of a certificate stored with it, as `cert_metadata` of
+ * Metadata that a client stored with its certificate, as `cert_metadata` of
  * https://developer.hashicorp.com/vault/api-docs/secret/pki#read-certificate-metadata.
  */
 export interface CertificateMetadataRecord {
@@ -38,7 +38,7 @@ export interface CertificateMetadataRecord {
 }
 
 export const inventoryStatuses = ["valid", "expired", "revoked"] as const
-/** What is revoked is that for ever, expired or not. */
+/** Status of a certificate. A revoked certificate stays `revoked` after its expiry. */
 export type InventoryStatus = (typeof inventoryStatuses)[number]
 
 export function inventoryStatusOf(
@@ -46,27 +46,27 @@ export function inventoryStatusOf(
   now: Instant,
 ): InventoryStatus {
   if (revokedAt !== null) return "revoked"
-  // Validity includes its last moment (RFC 5280, section 4.1.2.5).
+  // The validity includes its last second (RFC 5280, section 4.1.2.5).
   return notAfter < now ? "expired" : "valid"
 }
 
-/** By what certificates of a mount are looked for; every condition narrows. */
+/** Conditions of a search in a mount. A certificate must match all of them. */
 export interface CertificateQuery {
-  /** A common name or a subject alternative name, in any case; `*` at its beginning stands for any beginning. */
+  /** Common name or subject alternative name, in any case. A leading `*` matches any prefix. */
   readonly name?: string
   readonly role?: string
   readonly issuerId?: IssuerId
   readonly expiresAfter?: Instant
   readonly expiresBefore?: Instant
-  /** Any of them; each once, and not all of them. */
+  /** The certificate has any of these statuses. Without duplicates, and not all statuses. */
   readonly status?: { readonly of: readonly InventoryStatus[]; readonly now: Instant }
-  /** Base64, whole. */
+  /** Base64; compared as a whole. */
   readonly metadata?: string
 }
 
 export interface CertificatePageRequest {
   readonly limit: number
-  /** What the page before gave as `next`. */
+  /** `next` of the previous page. */
   readonly after?: string
 }
 
@@ -87,14 +87,14 @@ export interface SerialNumberPage {
 
 export type StoredCertificate = Pick<CertificateRecord, "serialNumber" | "certificate">
 
-/** All that one issuance leaves behind. */
+/** Everything that one issuance stores. */
 export interface Issuance {
   readonly certificate: CertificateRecord | undefined
   readonly metadata: CertificateMetadataRecord | undefined
   readonly lease: StoredLease | undefined
 }
 
-/** Certificates by their end; those that share one, in the order of issuance. */
+/** Position in the order of expiry. Certificates with equal expiry are in the order of issuance. */
 export interface CertificateCursor {
   readonly notAfter: Instant
   readonly number: number
@@ -104,32 +104,32 @@ export interface EndedCertificate extends CertificateCursor {
   readonly isRevoked: boolean
 }
 
-/** What is handed out of it, without what it is found by. */
+/** Parts of a record that clients get, without the values to search by. */
 export type CertificateToStore = Pick<CertificateRecord, "certificate" | "issuerId">
 
 export interface CertificateRepository {
-  /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
+  /** Inserts a certificate. Throws `EngineError("conflict")` if the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
-  /** The same, if its mount still has this version; returns false, and inserts nothing, if not. */
+  /** Inserts a certificate like `insert` if the mount still has this version. Otherwise returns false and inserts nothing. */
   insertUnder(version: number, certificate: CertificateRecord): Promise<boolean>
   insertMetadata(metadata: CertificateMetadataRecord): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
   issued(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateToStore | undefined>
-  /** Undefined where nothing is on record, null where no issuer of the mount is. */
+  /** Returns the issuer of a certificate; null if the issuer is not in the mount, undefined if there is no record. */
   issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined>
-  /** In the order of the serial numbers' octets, after the one that is given; the two below as well. */
+  /** Returns a page ordered by the octets of the serial numbers, as the two methods below do. */
   serialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]>
   list(mountId: MountId, page: SerialNumberPage): Promise<readonly StoredCertificate[]>
-  /** Of certificates with metadata, stored or not. */
+  /** Returns serial numbers of certificates with metadata, even if the certificates themselves are not stored. */
   metadataSerialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]>
   /**
-   * The soonest to expire first where expiry or status are asked for, the newest first where it is a name or an issuer, by name
-   * where the beginning of one is left open, and the last to expire first otherwise. Throws `EngineError("invalid")` for an
-   * `after` that no page gave.
+   * Returns a page of certificates. A search by expiry or status is ordered by expiry, earliest first. A search by name or issuer
+   * returns the newest first; one with a leading `*` is ordered by name. Any other search returns the latest expiry first. Throws
+   * `EngineError("invalid")` if `after` is not the `next` of a page.
    */
   search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage>
   findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadataRecord | undefined>
-  /** Those that ended before an instant, soonest first; without what is filed in some ranges. */
+  /** Returns certificates that expired before an instant, earliest first, except those in some ranges. */
   ended(
     mountId: MountId,
     page: {
@@ -139,20 +139,23 @@ export interface CertificateRepository {
       readonly except?: readonly FilingRange[]
     },
   ): Promise<readonly EndedCertificate[]>
-  /** In the order of the serial numbers' octets. What is kept is not looked into: it may be no certificate. */
+  /** Returns a page ordered by the octets of the serial numbers. Does not parse the stored octets, which may be no certificate. */
   page(
     mountId: MountId,
     page: { readonly after: Uint8Array; readonly limit: number },
   ): Promise<
     readonly { readonly number: number; readonly serialNumber: Uint8Array; readonly certificate: Uint8Array }[]
   >
-  /** With what was kept with them. The answer is how many there were of each. */
+  /** Removes certificates with their metadata. Returns how many of each were removed. */
   remove(
     mountId: MountId,
     numbers: readonly number[],
   ): Promise<{ readonly certificates: number; readonly metadata: number }>
-  /** The same, whether they are there or not. */
+  /** Removes certificates with their metadata. Succeeds if some do not exist. */
   removeBySerialNumber(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<void>
-  /** Of certificates that ended before an instant, whether these are kept or not; the answer is how many, at most `limit`. */
+  /**
+   * Removes metadata of certificates that expired before an instant, even if the certificates are not stored. Returns the number, at
+   * most `limit`.
+   */
   removeMetadata(mountId: MountId, before: Instant, limit: number): Promise<number>
 }

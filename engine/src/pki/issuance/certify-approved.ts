@@ -1,4 +1,4 @@
-// Signs what a policy has approved. Every way to request a certificate ends here.
+// Signs certificates that a policy approved. Every way to request a certificate ends here.
 import { newUuid } from "../../core/ids.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
@@ -12,7 +12,10 @@ import { leaseTtls } from "../mounts/mount.ts"
 import type { MountAccess, PkiRepositories } from "../pki-context.ts"
 import { auditedSigner } from "../mounts/with-mount-snapshot.ts"
 
-/** Throws `EngineError("not-found")` for an issuer that does not exist, `EngineError("unprocessable")` for one that must not issue. */
+/**
+ * Returns the signer of an issuer. Throws `EngineError("not-found")` if there is no such issuer, `EngineError("unprocessable")` if
+ * it must not issue.
+ */
 export function issuerSigner<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   snapshot: MountSnapshot,
@@ -21,7 +24,7 @@ export function issuerSigner<Stores extends PkiRepositories>(
   return signerOf(access.context.signingKeys, snapshot, issuerOf(snapshot, reference), "issuing-certificates")
 }
 
-/** Returns what the issuer, its chain and the mount require of every certificate. */
+/** Returns the requirements of the issuer, its chain and the mount for every certificate. */
 export function issuerTerms<Stores extends PkiRepositories>(
   { context }: MountAccess<Stores>,
   { mount, issuers }: MountSnapshot,

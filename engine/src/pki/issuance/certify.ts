@@ -1,5 +1,4 @@
-// From approved content to a signed certificate. Everything that a CA key puts its name to as a certificate passes here, and
-// nothing does that no policy has passed.
+// Encodes and signs approved content. Every certificate that a CA key signs is signed here, after a policy approved it.
 import type { Instant } from "../../core/time.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import {
@@ -19,7 +18,7 @@ import type { SigningKey } from "../../x509/signing-key.ts"
 import type { IssuerSigner } from "../issuers/issuer-signer.ts"
 import type { Approved } from "../policy/approved.ts"
 
-/** What the subject brings; what follows from the issuer is added. */
+/** Content for the subject. Extensions of the issuer are added when it is signed. */
 export interface ApprovedContent extends Approved {
   /** Name, DER. */
   readonly subject: Uint8Array
@@ -30,7 +29,7 @@ export interface ApprovedContent extends Approved {
   readonly extensions: readonly Extension[]
 }
 
-/** DER. */
+/** Returns the signed certificate in DER. */
 export async function certify(
   { subject, publicKey, notBefore, notAfter, extensions }: ApprovedContent,
   serialNumber: SerialNumber,
@@ -52,13 +51,13 @@ export async function certify(
   )
 }
 
-/** A certificate that an issuer signs again as it is. */
+/** Existing certificate that an issuer signs again. */
 export interface ApprovedReissue extends Approved {
   readonly certificate: Certificate
   readonly serialNumber: SerialNumber
 }
 
-/** DER. */
+/** Returns the newly signed certificate in DER. */
 export async function reissue(
   { certificate, serialNumber }: ApprovedReissue,
   signer: Pick<IssuerSigner, "name" | "key" | "extensionsFor">,

@@ -4,7 +4,7 @@ import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import { formatIpAddress } from "../names/ip-address.ts"
 import type { CsrFacts } from "./issue-request.ts"
 
-/** Of a request whose signature is verified, and the key in it. */
+/** Returns the facts of a CSR that roles have rules for. Its signature must be verified. */
 export function csrFacts(
   { subjectName, extensionValues }: Pick<CertificationRequest, "subjectName" | "extensionValues">,
   key: KeyAlgorithm,
@@ -25,7 +25,7 @@ export function csrFacts(
   }
 }
 
-/** For which no role has a rule. */
+/** Kinds of alternative names for which roles have no rule. */
 const unruledKinds: Readonly<Partial<Record<GeneralName["kind"], string>>> = {
   directory: "directoryName",
   "registered-id": "registeredID",

@@ -1,4 +1,4 @@
-// What one issuance hands out, and what it leaves behind.
+// Response and records of one issuance.
 import { type Instant, secondMs } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { Issuance } from "./certificate.ts"
@@ -8,7 +8,7 @@ import type { Mount } from "../mounts/mount.ts"
 import type { Role } from "../roles/role.ts"
 import type { Validity } from "./validity.ts"
 
-/** Everything that is known once the certificate is signed. */
+/** Values that are known after signing. */
 export interface Outcome {
   readonly mount: Mount
   readonly signer: IssuerSigner
@@ -16,20 +16,20 @@ export interface Outcome {
   /** DER. */
   readonly certificate: Uint8Array
   readonly validity: Validity
-  /** By which it is found again. */
+  /** Names to search by. */
   readonly commonName: string
   readonly names: readonly string[]
   readonly role: NamedTerms | undefined
-  /** Base64; empty: none. */
+  /** Base64. Empty: no metadata. */
   readonly metadata: string
   readonly leaseId: string
-  /** Of whoever asked; null where the engine acts for itself. */
+  /** Token of the caller; null if the caller has none, as the engine itself. */
   readonly tokenId: string | null
   readonly now: Instant
   readonly warnings: readonly string[]
 }
 
-/** What of a role outlasts the moment of issuance. */
+/** Settings of a role that matter after issuance. */
 export interface NamedTerms extends Pick<Role, "generateLease" | "noStore"> {
   readonly name: string
 }
@@ -51,7 +51,7 @@ export function issuedCertificate(
   }
 }
 
-/** From now on, to the second after which the certificate is no longer valid. */
+/** Returns the lease. It ends one second after `notAfter`, because that second is still valid. */
 const leaseOf = ({ leaseId, role, validity, now }: Outcome) => ({
   id: leaseId,
   durationMs: Math.max(0, validity.notAfter + secondMs - (now - (now % secondMs))),

@@ -1,5 +1,5 @@
-// What a caller asks a certificate to say, from the fields of the request and, where one is signed, from its CSR. Nothing is
-// judged here; what of either counts is the role's to say.
+// Requested contents of a certificate, from the fields of the request and from its CSR. Nothing is checked here; the role determines
+// which of them count.
 import { invalid } from "../../core/errors.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import { type CertificationRequest, parseCertificationRequest } from "../../x509/certification-request.ts"
@@ -17,28 +17,28 @@ import type { Violation } from "../policy/violation.ts"
 import type { Role } from "../roles/role.ts"
 import type { ValidityRequest } from "./validity.ts"
 
-/** Fields of both issue and sign. */
+/** Fields of requests to issue and to sign. */
 export interface IssueRequest extends ValidityRequest {
-  /** Empty: none. */
+  /** Empty: no common name. */
   readonly commonName: string
-  /** Host names and e-mail addresses, and `2.5.4.5;UTF8:<value>`. */
+  /** Host names, email addresses, and `2.5.4.5;UTF8:<value>`. */
   readonly altNames: readonly string[]
   readonly ipSans: readonly string[]
   readonly uriSans: readonly string[]
   /** `<oid>;UTF8:<value>`. */
   readonly otherSans: readonly string[]
   readonly userIds: readonly string[]
-  /** Of the subject; has nothing to do with the certificate's own. */
+  /** Serial number in the subject, which is unrelated to that of the certificate. */
   readonly serialNumber: string
   readonly excludeCnFromSans: boolean
-  /** Base64; empty: none. */
+  /** Base64. Empty: no metadata. */
   readonly certMetadata: string
-  /** Of the key to make, where the role leaves it open. */
+  /** Type of the key to generate, if the role leaves it open. */
   readonly keyType: string
   readonly keyBits: number
 }
 
-/** What is left out has its default. */
+/** Fields as clients send them. Absent ones have their default. */
 export type IssueRequestInput = Partial<IssueRequest>
 
 const requestDefaults: IssueRequest = {
@@ -60,39 +60,39 @@ const requestDefaults: IssueRequest = {
 
 export const issueRequest = (input: IssueRequestInput): IssueRequest => ({ ...requestDefaults, ...input })
 
-/** What a certificate signing request says that a role has a rule for. Its signature is verified before it comes to this. */
+/** Values of a CSR that roles have rules for. Its signature was verified. */
 export interface CsrFacts {
-  /** In the order of the request. */
+  /** Subject in the order of the CSR. */
   readonly subject: DistinguishedName
   readonly dnsNames: readonly string[]
   readonly emails: readonly string[]
-  /** As `formatIpAddress` writes them. */
+  /** Addresses as `formatIpAddress` formats them. */
   readonly ips: readonly string[]
   readonly uris: readonly string[]
   readonly otherNames: readonly OtherName[]
-  /** Kinds of alternative names that are none of these, as RFC 5280 calls them. */
+  /** Other kinds of alternative names, as RFC 5280 calls them. */
   readonly otherKinds: readonly string[]
   readonly hasBasicConstraints: boolean
   readonly key: KeyAlgorithm
-  /** Of an RSA key. */
+  /** Present for an RSA key. */
   readonly rsaExponent?: bigint | undefined
 }
 
 export type NameSource = "the API" | "CSR"
 
-/** What the certificate is to say. */
+/** Names for the certificate, before the checks. */
 export interface Requested {
   readonly commonName: string
   readonly serialNumber: string
   readonly userIds: readonly string[]
-  /** Without the common name, which is one of these as well unless it is to stay out. */
+  /** Alternative names without the common name, which is added to them unless the request excludes it. */
   readonly dnsNames: readonly string[]
   readonly emails: readonly string[]
   readonly ips: readonly string[]
   readonly uris: readonly string[]
-  /** Where all of these names come from. */
+  /** Source of the alternative names, except `otherNames`. */
   readonly source: NameSource
-  /** From both, each with the field that it came in. */
+  /** Names from both request and CSR, each with the field that contained it. */
   readonly otherNames: readonly RequestedOtherName[]
 }
 
@@ -102,12 +102,15 @@ export interface RequestedOtherName extends OtherName {
 
 export interface MergedRequest {
   readonly requested: Requested
-  /** What could not be read. */
+  /** Violations of values that could not be parsed. */
   readonly violations: readonly Violation[]
   readonly warnings: readonly string[]
 }
 
-/** Of a CSR's subject alternative names a role takes all or none; its subject fills in what the request leaves open. */
+/**
+ * Merges a request with its CSR. A role uses either all or none of the CSR's subject alternative names. Values of the CSR's subject
+ * are used as the role allows.
+ */
 export function mergeRequest(request: IssueRequest, csr: CsrFacts | undefined, role: Role): MergedRequest {
   const { commonName, serialNumber, userIds } = request
   const own = namesOfRequest(request)
@@ -127,7 +130,7 @@ export function mergeRequest(request: IssueRequest, csr: CsrFacts | undefined, r
     }
   const { names, violations } = namesOfCsr(csr)
   return {
-    // Other names are the one kind that the CSR adds to and does not replace.
+    // Other names of the CSR are added to those of the request. All other kinds replace them.
     requested: {
       ...subject.values,
       ...names,
@@ -188,7 +191,7 @@ function subjectOfCsr(csr: CsrFacts, request: IssueRequest, role: Role) {
       ? valuesOf(csr.subject, oids.serialNumber)
       : []
   const values: SubjectOwn = {
-    // An empty attribute is as good as none.
+    // An empty attribute counts as absent.
     commonName: withoutRootDot(commonNames[0] || request.commonName, role),
     serialNumber: request.serialNumber || (serialNumbers[0] ?? ""),
     userIds: request.userIds.length > 0 ? request.userIds : valuesOf(csr.subject, oids.userId),
@@ -232,18 +235,18 @@ const unique = (names: readonly RequestedOtherName[]): readonly RequestedOtherNa
   ...new Map(names.map((name) => [formatOtherName(name), name])).values(),
 ]
 
-/** Whoever sent it has the private key, and the key is strong enough to be certified. */
+/** CSR with a verified signature, which proves possession of the private key, and with a sufficiently strong key. */
 export interface SigningRequest {
   readonly request: CertificationRequest
   readonly key: PublicKey
 }
 
-/** Longer CSRs are not read. A CSR with an RSA key of 16,384 bits takes 6 KiB. */
+/** Maximum length of a CSR in characters. A CSR with an RSA key of 16,384 bits takes 6 KiB. */
 const csrLengthMaximum = 64 * 1024
-/** Of both, the first is what tools write. */
+/** Tools write the first one. */
 const labels: readonly string[] = ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]
 
-/** From PEM. Throws `invalid` with a fault on `csr`, in the words that existing clients know. */
+/** Parses a CSR in PEM. Throws `invalid` with a fault on `csr`; the texts are those that Vault clients know. */
 export function readSigningRequest(csr: string): SigningRequest {
   if (csr.trim() === "") throw refused('"csr" is empty')
   const { request, key } = read(csr)

@@ -1,4 +1,4 @@
-// What the certificate of a leaf says of itself, as RFC 5280 wants it said.
+// Extensions of a leaf certificate (RFC 5280), except those of the issuer.
 import { oids } from "../../x509/asn1/oids.ts"
 import { certificatePolicies } from "../../x509/certificate-policies.ts"
 import type { Extension } from "../../x509/extension.ts"
@@ -33,10 +33,10 @@ interface Named {
   readonly subjectAltName: readonly GeneralName[]
 }
 
-/** By which a certificate is found again. */
+/** Names to search a certificate by. */
 export interface FindableNames {
   readonly commonName: string
-  /** Lower case, each once. */
+  /** Names in lower case, without duplicates. */
   readonly names: readonly string[]
 }
 

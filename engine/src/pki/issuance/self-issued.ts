@@ -1,4 +1,4 @@
-// Reads the self-issued certificate that another issuer signs again, to move from one root to another
+// Parses the self-issued certificate that another issuer signs again, to move from one root to another
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki#sign-self-issued).
 import { invalid } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
@@ -15,11 +15,11 @@ export interface ReadCertificate {
   readonly values: ExtensionValues
 }
 
-/** Throws `invalid` with a fault on `certificate`. */
+/** Parses the certificate. Throws `invalid` with a fault on `certificate`. */
 export function readSelfIssued(pem: string): ReadCertificate {
   try {
     const certificate = parseCertificate(readCertificatePem(pem))
-    // A certificate that is signed with a broken algorithm may be forged.
+    // A certificate with a broken signature algorithm may be forged.
     readSignatureAlgorithm(certificate.signatureAlgorithm)
     return {
       certificate,

@@ -1,4 +1,4 @@
-// From when until when a certificate is valid. Both ends are whole seconds and inside (RFC 5280, section 4.1.2.5).
+// Decides the validity of certificates. Both ends are whole seconds and inclusive (RFC 5280, section 4.1.2.5).
 import { formatDuration, formatInstant, type Instant, secondMs } from "../../core/time.ts"
 import type { LeafNotAfterBehavior } from "../issuers/issuer.ts"
 import type { Violation } from "../policy/violation.ts"
@@ -10,19 +10,19 @@ export interface Validity {
 }
 
 export interface ValidityRequest {
-  /** 0: not said. */
+  /** 0: not set. */
   readonly ttlMs: number
   readonly notBefore: Instant | null
   readonly notAfter: Instant | null
 }
 
-/** What a role says about it; a certificate that is asked for without one has `rolelessRules`. */
+/** Validity rules of a role. Requests without a role use `rolelessRules`. */
 export type ValidityRules = Pick<
   Role,
   "ttlMs" | "maxTtlMs" | "notBeforeDurationMs" | "notBefore" | "notBeforeBound" | "notAfter" | "notAfterBound"
 >
 
-/** The rules of endpoints without a role, whose callers are trusted: any end is accepted, with a warning above the maximum. */
+/** Rules of endpoints without a role. Their callers are trusted: any expiry is accepted, with a warning above the maximum. */
 export const rolelessRules: ValidityRules = {
   ttlMs: 0,
   maxTtlMs: 0,
@@ -35,9 +35,9 @@ export const rolelessRules: ValidityRules = {
 
 export interface ValidityTerms {
   readonly rules: ValidityRules
-  /** What holds where the rules say nothing. */
+  /** TTLs of the mount, used if the rules have none. */
   readonly mountTtls: { readonly defaultMs: number; readonly maximumMs: number }
-  /** Undefined for a certificate that signs itself. */
+  /** Undefined for a self-signed certificate. */
   readonly issuer:
     | {
         readonly notBefore: Instant
@@ -45,21 +45,21 @@ export interface ValidityTerms {
         readonly leafNotAfterBehavior: LeafNotAfterBehavior
       }
     | undefined
-  /** Certificates of CAs, and those signed verbatim, end with their issuer unless they are told to do as it says. */
+  /** Treatment of a certificate that would outlive its issuer. CA certificates and sign-verbatim use `truncate` by default. */
   readonly beyondIssuer: "as-issuer-says" | "truncate"
   readonly now: Instant
 }
 
-/** The validity counts only when there is no violation. */
+/** Result of the decision. The validity is meaningful only without violations. */
 export interface DecidedValidity {
   readonly validity: Validity
   readonly violations: readonly Violation[]
   readonly warnings: readonly string[]
 }
 
-/** 9999-12-31T23:59:59Z: the last there is, and "no expiry" where a certificate needs one (IEEE 802.1AR; RFC 5280, section 4.1.2.5). */
+/** 9999-12-31T23:59:59Z: the last instant, which also means "no expiry" (IEEE 802.1AR; RFC 5280, section 4.1.2.5). */
 export const lastInstant: Instant = 253_402_300_799_000
-/** 1950-01-01T00:00:00Z: UTCTime says nothing earlier (RFC 5280, section 4.1.2.5.1). */
+/** 1950-01-01T00:00:00Z: the first instant of UTCTime (RFC 5280, section 4.1.2.5.1). */
 const firstInstant: Instant = -631_152_000_000
 
 export function decideValidity(request: ValidityRequest, terms: ValidityTerms): DecidedValidity {
@@ -71,13 +71,13 @@ export function decideValidity(request: ValidityRequest, terms: ValidityTerms): 
   const violations = [...requestViolations(request), ...decisions.flatMap(({ violations }) => violations)]
   return {
     validity,
-    // Where an end is refused already, how it lies to the other is nobody's question.
+    // If one end was rejected, the order of the ends is not checked.
     violations: violations.length > 0 ? violations : orderViolations(validity, terms.now),
     warnings: decisions.flatMap(({ warnings }) => warnings),
   }
 }
 
-/** An instant or a duration, and what is to be said of it. */
+/** Decided instant or duration, with its violations and warnings. */
 interface Decided {
   readonly value: number
   readonly violations: readonly Violation[]
@@ -103,12 +103,12 @@ function requestViolations({ ttlMs, notAfter }: ValidityRequest): readonly Viola
   return refused("oneEndIsGiven", "notAfter", formatTimestamp(notAfter), message).violations
 }
 
-/** What is asked for is never before the issuer's; how far a default reaches back is `notBeforeDurationMs` to say. */
+/** Decides `notBefore`. A requested value is raised to the issuer's. A default is not: it only depends on `notBeforeDurationMs`. */
 function decideBegin(request: ValidityRequest, terms: ValidityTerms): Decided {
   const { issuer, rules } = terms
   const asked = askedBegin(request, terms)
   if (request.notBefore === null && rules.notBefore === null) return asked
-  // One that has not begun signs nothing (`pathViolations`).
+  // An issuer that is not valid yet cannot sign (`pathViolations`).
   const hasBegun = issuer !== undefined && issuer.notBefore <= terms.now
   if (!hasBegun || asked.violations.length > 0 || asked.value >= issuer.notBefore) return asked
   const [early, earliest] = [formatTimestamp(asked.value), formatTimestamp(issuer.notBefore)]
@@ -170,13 +170,16 @@ function decideEnd(request: ValidityRequest, terms: ValidityTerms): Decided {
     : decided(notAfter, [`${beyond}, which "not_after" may exceed here`])
 }
 
-/** The last second of a certificate that lives so long from now on. */
+/** Returns the last second of a certificate with this lifetime from now on. */
 const lastWithin = (durationMs: number, now: Instant): Instant => wholeSecond(now + durationMs) - secondMs
 
 const maximumOf = ({ rules, mountTtls }: Pick<ValidityTerms, "rules" | "mountTtls">): number =>
   rules.maxTtlMs || mountTtls.maximumMs
 
-/** Returns the lifetime in milliseconds of a certificate without `not_after`. A ttl above the maximum is cut with a warning, as in Vault. */
+/**
+ * Returns the lifetime in milliseconds of a certificate without `not_after`. A ttl above the maximum is cut with a warning, as in
+ * Vault.
+ */
 function decideTtl(request: ValidityRequest, terms: ValidityTerms): Decided {
   const { rules, mountTtls } = terms
   const ttlMs = request.ttlMs || rules.ttlMs || mountTtls.defaultMs
@@ -249,6 +252,6 @@ const pastMessage = (notAfter: string): string => `cannot satisfy request, as No
 
 const wholeSecond = (instant: Instant): Instant => Math.floor(instant / secondMs) * secondMs
 
-/** What no year of four digits holds is shown as the last that one does. */
+/** Formats an instant. Instants after the year 9999 are shown as its last second. */
 const formatTimestamp = (instant: Instant): string =>
   formatInstant(Math.min(wholeSecond(instant), lastInstant)).replace(".000Z", "Z")
