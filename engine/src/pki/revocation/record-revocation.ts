@@ -1,4 +1,4 @@
-// Writing a revocation down, whatever is the cause of it.
+// Records the revocation of a certificate, or of an issuer.
 import { unprocessable } from "../../core/errors.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
 import type { RevocationReason } from "../../x509/certificate-list.ts"
@@ -19,11 +19,11 @@ export interface ToRevoke {
   readonly certificate: Certificate
   readonly reason: RevocationReason
   readonly now: Instant
-  /** The mount has no record of it yet. */
+  /** True if the mount has no record of the certificate yet. */
   readonly isNew: boolean
 }
 
-/** Inside a transaction. Repeating it changes nothing, and tells the first time. */
+/** Revokes a certificate inside a transaction. If it is revoked already, nothing changes and the first time is returned. */
 export async function recordRevocation(
   snapshot: MountSnapshot,
   { revocations, certificates, blockedKeys }: PkiRepositories,
@@ -33,7 +33,7 @@ export async function recordRevocation(
   const isOfIssuer = (issuer: ParsedIssuer) => Buffer.compare(issuer.certificate, record.certificate) === 0
   const own = snapshot.issuers.find(isOfIssuer)
   if (own !== undefined) throw unprocessable(`adding issuer (id: ${own.id}) to its own CRL is not allowed`)
-  // Also if the certificate was revoked before for another reason: its key is known to be compromised only now.
+  // Applies even if the certificate was revoked before for another reason: only now is its key known to be compromised.
   if (reason === "keyCompromise")
     await blockedKeys.add({
       spkiSha256: keyDigestOf(certificate.subjectPublicKeyInfo),
@@ -68,7 +68,7 @@ export async function recordRevocation(
   return { serialNumber, revokedAt: now, warnings: [] }
 }
 
-/** The one on record, or whichever has its name and key: issuers come and go, and certificates stay. */
+/** Returns the recorded issuer, or one with the same name and key. The recorded one may have been deleted. */
 function issuerIn(
   { issuers }: MountSnapshot,
   record: CertificateRecord,
@@ -83,9 +83,12 @@ function issuerIn(
   }
 }
 
-// Revocation of an issuer: its certificate also goes on the list of the issuer that signed it, if that one is in the mount.
+// Revocation of an issuer. Its certificate is also added to the list of the issuer that signed it, if that one is in the mount.
 
-/** Inside the transaction that revokes it. A list of another mount, or a root's own, cannot have it. */
+/**
+ * Adds a revoked issuer to its parent's list, inside the transaction that revokes it. A root, or an issuer whose parent is not in
+ * the mount, has no such list.
+ */
 export async function listRevokedIssuer(
   { mount, issuers }: Pick<MountSnapshot, "mount" | "issuers">,
   { revocations }: { readonly revocations: RevocationRepository },

@@ -1,4 +1,4 @@
-// The certificate that a revocation request names: by serial number, or as a whole certificate.
+// Certificate that a revocation request names: by serial number, or as a whole certificate.
 import { invalid, unprocessable } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { sameName } from "../../x509/name.ts"
@@ -19,7 +19,7 @@ export type Meant =
 const certificateLengthMaximum = 64 * 1_024
 const keyLengthMaximum = 64 * 1_024
 
-/** Throws `unprocessable` or `invalid`. */
+/** Returns the certificate that the input names. Throws `unprocessable` or `invalid`. */
 export function meantBy({ serialNumber = "", certificate = "" }: RevokeInput): Meant {
   if (serialNumber === "" && certificate === "")
     throw unprocessable("The serial number or certificate to revoke must be provided.")
@@ -55,7 +55,7 @@ function given(pem: string): Meant {
   }
 }
 
-/** Throws `unprocessable` where none of the issuers made it. */
+/** Returns the issuer of a certificate. Throws `unprocessable` if no issuer of the mount signed it. */
 export function issuerOfGiven(certificate: Certificate, issuers: readonly ParsedIssuer[]): ParsedIssuer {
   const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = certificate
   const found = issuers.find((issuer) => {
@@ -63,7 +63,7 @@ export function issuerOfGiven(certificate: Certificate, issuers: readonly Parsed
     try {
       return isSignedBy(issuer.publicKey, { data, algorithm, signature })
     } catch (error) {
-      // Another kind of key, or an algorithm that proves nothing.
+      // The key is of another type, or the algorithm is not accepted.
       if (!(error instanceof UnacceptableInput)) throw error
       return false
     }
@@ -75,7 +75,7 @@ export function issuerOfGiven(certificate: Certificate, issuers: readonly Parsed
   return found
 }
 
-/** Throws `invalid` unless the key is the certificate's. Keys are compared by their public half, which is no secret. */
+/** Throws `invalid` or `unprocessable` unless the private key belongs to the certificate. Only public keys are compared. */
 export function rejectOtherKey(privateKey: string | undefined, subjectPublicKeyInfo: Uint8Array): void {
   if (privateKey === undefined || privateKey === "")
     throw unprocessable("Must have private key to revoke via the /revoke-with-key path.")

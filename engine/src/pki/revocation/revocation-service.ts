@@ -1,4 +1,4 @@
-// Revoking a certificate writes one row, whatever the number of revoked certificates: lists are built when they are read
+// Revoking a certificate writes one row, regardless of the number of revoked certificates: lists are built when they are read
 // (docs/decisions/crl-on-read.md).
 import { repeatableRead } from "../../core/storage.ts"
 import { unprocessable } from "../../core/errors.ts"
@@ -58,8 +58,9 @@ export class RevokeService implements Revocations {
       presentedRecord(issuerOfGiven(meant.certificate, snapshot.issuers), meant.certificate, meant.serialNumber)
     if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
     const now = this.#access.context.runtime.clock.now()
-    // A revocation writes the version of its mount's revocations before its own row, so that of two concurrent ones of a mount one is
-    // run again and finds the other: repeatable read is enough. One of a certificate that is not stored inserts that first.
+    // A revocation writes the version of its mount's revocations before its own row. Of two concurrent ones in a mount, the database
+    // runs one again, which then finds the other: repeatable read is enough. A revocation that must insert its certificate first is
+    // serializable.
     const options = presented === undefined ? repeatableRead : {}
     const revoked = await transactOnMount(
       this.#access,
