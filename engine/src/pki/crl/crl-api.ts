@@ -3,21 +3,21 @@ import type { Instant } from "../../core/time.ts"
 import type { Shard } from "./shard.ts"
 import type { CrlSettings, CrlSettingsPatch } from "./crl-settings.ts"
 
-/** Which numbers of shards there once were is the mount's own affair. */
+/** Settings without the former shard counts, which are internal. */
 export type CrlSettingsView = Omit<CrlSettings, "shardCounts">
 
 export interface CrlChoice {
-  /** The default issuer's list when left out. */
+  /** Default: the default issuer. */
   readonly issuerRef?: string
-  /** What came since the complete list. */
+  /** Read the delta list: the entries since the complete list. */
   readonly delta?: boolean
-  /** Of the list's parts; the whole list when left out. */
+  /** Shard of the list. Default: the whole list. */
   readonly shard?: Shard
 }
 
 export interface Crl {
   readonly der: Uint8Array
-  /** CRLNumber. */
+  /** CRLNumber of the list. */
   readonly number: number
   readonly thisUpdate: Instant
   readonly nextUpdate: Instant
@@ -27,12 +27,12 @@ export interface ListNumbers {
   readonly crlNumber: number
   /** -1: the list is complete. */
   readonly deltaCrlBaseNumber: number
-  /** How long after now there will be another. */
+  /** Milliseconds from now until `nextUpdate`. */
   readonly nextUpdateMs: number
 }
 
 export interface ResignInput extends ListNumbers {
-  /** PEM; all signed by the issuer. */
+  /** PEM. The issuer must have signed all of them. */
   readonly crls: readonly string[]
 }
 
@@ -51,36 +51,40 @@ export interface SignedList {
   readonly warnings: readonly string[]
 }
 
-/** What came of importing a list. */
+/** Result of importing a list. */
 export interface ImportedCrl {
-  /** Of certificates that were not revoked here before. */
+  /** Number of certificates that were not revoked before. */
   readonly importedCount: number
-  /** Of certificates that were; their time and reason stay. */
+  /** Number of certificates that were revoked before. Their time and reason stay. */
   readonly existingCount: number
-  /** CRLNumber of the list; null without one. */
+  /** CRLNumber of the list; null if it has none. */
   readonly crlNumber: number | null
   readonly warnings: readonly string[]
 }
 
 /** Revocation lists of a mount, readable without a token, and their settings. */
 export interface Crls {
-  /** Knows every revocation that was acknowledged before, unless `autoRebuild` is on. Undefined where there is none. */
+  /**
+   * Returns a list with every revocation that was acknowledged before, unless `autoRebuild` is on. Returns undefined if there is no
+   * such list.
+   */
   get(choice?: CrlChoice): Promise<Crl | undefined>
-  /** Builds the lists of all issuers. */
+  /** Rebuilds the lists of all issuers. */
   rotate(): Promise<void>
   rotateDelta(): Promise<void>
   settings(): Promise<CrlSettingsView>
   configure(patch: CrlSettingsPatch): Promise<CrlSettingsView>
   /**
-   * Records the revocations of a list that the issuer signed elsewhere, with their times and reasons. The mount's next list has a
-   * higher CRL number. PEM or base64 of DER; the same list again changes nothing.
+   * Records the revocations of a list that the issuer signed elsewhere, with their times and reasons. The mount's next list gets a
+   * higher CRL number. The list is PEM or base64 of DER. Importing it again changes nothing.
    */
   import(issuerRef: string, crl: string): Promise<ImportedCrl>
   /**
    * Signs several lists of one issuer as one list, as
-   * https://developer.hashicorp.com/vault/api-docs/secret/pki#combine-crls-from-the-same-issuer. The mount's own lists do not change.
+   * https://developer.hashicorp.com/vault/api-docs/secret/pki#combine-crls-from-the-same-issuer. The mount's own lists do not
+   * change.
    */
   resign(issuerRef: string, input: ResignInput): Promise<SignedList>
-  /** Signs whatever list it is given. */
+  /** Signs a list with the given entries. The server does not compare them with its revocations. */
   signRevocationList(issuerRef: string, input: RevocationListInput): Promise<SignedList>
 }

@@ -1,6 +1,6 @@
-// Makes a list. Entries stand encoded in segments, so that a list that has grown is read from them and only what came since is
-// encoded and written; every stretch of work ends before anybody else has to wait for it. Nothing that is published changes
-// until the new list takes its place in one short transaction.
+// Builds a list. Encoded entries are stored in segments, so that a grown list reuses them, and only new entries are encoded and
+// written. Work is split into short steps, so that other requests do not wait. The published list does not change until the new one
+// replaces it in one short transaction.
 import { busy, unprocessable } from "../../core/errors.ts"
 import type { Storage } from "../../core/storage.ts"
 import type { Clock } from "../../core/time.ts"
@@ -23,7 +23,7 @@ export interface CrlBuild {
   readonly storage: Storage<CrlRepositories>
   readonly clock: Clock
   readonly plan: CrlPlan
-  /** With its uses on record. */
+  /** Key that records its uses. */
   readonly key: SigningKey
   readonly fence: number
   readonly signal: AbortSignal
@@ -34,16 +34,19 @@ export interface BuiltCrl<Crl extends PublishedCrl> {
   readonly der: Uint8Array
 }
 
-/** Rows in one read: about 2 ms. */
+/** Number of rows in one read, which takes about 2 ms. */
 const rowsPerRead = 2_048
-/** The last segment of a list is written again until it is this long. */
+/** Minimum length of a full segment. The last segment of a list is rewritten until it reaches this length. */
 const segmentOctets = 512 * 1_024
-/** In one transaction: what SQLite writes in about 5 ms. */
+/** Number of segments in one transaction. SQLite writes them in about 5 ms. */
 const segmentsPerWrite = 4
-/** What stands around the TBSCertList: identifier and length before it, algorithm and signature after it. */
+/** Octets around the TBSCertList: identifier and length before it, algorithm and signature after it. */
 const outerOctets = { before: 8, after: 4_096 }
 
-/** Throws `unprocessable` where the list would be longer than is allowed, and `busy` where another builder has taken over. */
+/**
+ * Builds and publishes the complete list. Throws `unprocessable` if it exceeds `max_crl_entries`, and `busy` if another builder took
+ * over.
+ */
 export async function buildComplete(build: CrlBuild): Promise<BuiltCrl<CompleteCrl>> {
   const { storage, clock, plan, fence, signal } = build
   const { key, settings } = plan
@@ -90,7 +93,7 @@ export async function buildComplete(build: CrlBuild): Promise<BuiltCrl<CompleteC
   return { crl, der: list.der }
 }
 
-/** Adds to the complete list that is published. */
+/** Builds and publishes a delta for the published complete list, with the same errors. */
 export async function buildDelta(build: CrlBuild): Promise<BuiltCrl<DeltaCrl>> {
   const { storage, clock, plan, fence } = build
   const { key, settings } = plan
@@ -145,7 +148,7 @@ interface Kept {
 
 const noSegments = { segmentCount: 0, entryCount: 0, covered: 0, length: 0 }
 
-/** Entries are only ever taken off a list by writing all of it again. */
+/** Returns the segments that can be reused. After a removal there are none: the whole list is written again. */
 function keptOf({ complete, removals }: CrlState): Kept {
   if (complete === undefined) return { removals, epoch: 1, inSegments: noSegments, length: 0 }
   return complete.removals === removals
@@ -156,12 +159,12 @@ function keptOf({ complete, removals }: CrlState): Kept {
 interface Gathered {
   readonly epoch: number
   readonly inSegments: CompleteCrl["inSegments"]
-  /** The first segments, which stay as they are. */
+  /** Number of leading segments that stay unchanged. */
   readonly reusedCount: number
   readonly reusedLength: number
-  /** What follows them. */
+  /** Segments that follow them. */
   readonly fresh: readonly Uint8Array[]
-  /** What of it is not written yet. */
+  /** Segments of `fresh` that are not written yet. */
   readonly pending: readonly Segment[]
 }
 
@@ -198,15 +201,15 @@ async function gather(build: CrlBuild, kept: Kept, latest: number): Promise<Gath
   }
 }
 
-/** Joins entries to segments, and writes those ahead that no published list has a part in. */
+/** Joins entries to segments. Writes those in advance that are not part of a published list. */
 class SegmentWriter {
   readonly #build: CrlBuild
   readonly #epoch: number
   readonly #publishedCount: number
-  /** The position of the first segment that is not as it was. */
+  /** Position of the first segment that changes. */
   #first: number
   readonly #fresh: Uint8Array[] = []
-  /** Of `#fresh`, how many are in the store. The first is not among them where it takes the place of a published one. */
+  /** Number of segments of `#fresh` in the database. A first segment that replaces a published one is not among them. */
   #writtenCount = 0
   #open: Uint8Array[] = []
   #openLength = 0
@@ -218,7 +221,7 @@ class SegmentWriter {
     this.#first = publishedCount
   }
 
-  /** Goes on with the last segment that is published, if it is short; the answer is its length. */
+  /** Continues the last published segment if it is short. Returns its length, or 0 if it is not continued. */
   async reopenLast(): Promise<number> {
     if (this.#publishedCount === 0 || this.#first < this.#publishedCount) return 0
     const { storage, plan } = this.#build
@@ -306,7 +309,7 @@ interface Fields {
   readonly entriesLength: number
 }
 
-/** One array for the whole list: the TBSCertList is signed where it stands. */
+/** Assembles the list in a single array, in which the TBSCertList is signed without copying it. */
 async function assemble(
   { plan, key }: CrlBuild,
   fields: Fields,
@@ -341,7 +344,7 @@ async function assemble(
 }
 
 const droppedPerWrite = 64
-/** 512 MiB of lists; what is left over goes with the next. */
+/** Maximum number of rounds: 512 MiB of lists. The next build removes the rest. */
 const dropsMaximum = 16
 
 async function dropOldSegments({ storage, plan, fence }: CrlBuild, epoch: number): Promise<void> {
@@ -359,7 +362,7 @@ function rejectTooMany({ settings: { maxCrlEntries } }: CrlPlan, count: number):
     )
 }
 
-/** As lists have it. */
+/** Truncates an instant to whole seconds, as times in lists are. */
 const wholeSeconds = (instant: number): number => instant - (instant % 1_000)
 
 const takenOver = () => busy("The revocation list is being built by another server.")
@@ -372,7 +375,6 @@ const nextNumber = (
 
 const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0)
 
-/** Entries are short: `set` for each would take longer than the copy. */
 function joined(entries: readonly Uint8Array[], length: number): Uint8Array {
   const octets = Buffer.allocUnsafeSlow(length)
   let at = 0

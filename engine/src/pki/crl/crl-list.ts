@@ -1,5 +1,5 @@
-// Whose list a revoked certificate is on. Issuers with one subject and one key are one CRL issuer, however many certificates
-// they have (RFC 5280, section 5), so that their list is named after both.
+// Identifies the list of a revoked certificate. Issuers with the same subject and key are one CRL issuer, even with several
+// certificates (RFC 5280, section 5). The id of a list is therefore derived from both.
 import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
 import { sha256 } from "../../x509/digest.ts"
 import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
@@ -7,7 +7,7 @@ import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 declare const brand: unique symbol
 export type CrlListId = string & { readonly [brand]: "CRL list" }
 
-/** Of certificates whose issuer is not known. They go to the list of the default issuer as soon as there is one. */
+/** List of certificates with an unknown issuer. Its entries move to the list of the default issuer once there is one. */
 export const listOfUnknownIssuers = "" as CrlListId
 
 export const crlListOf: (issuer: ParsedIssuer) => CrlListId = memoizeByIdentity(
@@ -15,7 +15,7 @@ export const crlListOf: (issuer: ParsedIssuer) => CrlListId = memoizeByIdentity(
     sha256(Buffer.concat([parsed.subject, parsed.subjectPublicKeyInfo])).slice(0, 32) as CrlListId,
 )
 
-/** The octets of a CRLNumber. */
+/** Returns the octets of a CRLNumber. */
 export function magnitude(number: number): Uint8Array {
   const octets = Buffer.alloc(8)
   octets.writeBigUInt64BE(BigInt(number))

@@ -1,4 +1,4 @@
-// What a list of an issuer is to be, worked out of the mount as it stands; and whether the one that was published still is it.
+// Plan of an issuer's list, derived from the mount, and the decision whether the published list is still current.
 import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
 import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
@@ -20,25 +20,25 @@ export interface CrlPlan {
   readonly signer: ParsedIssuer
   readonly algorithm: SignatureAlgorithm
   readonly settings: CrlSettings
-  /** Of the complete list and of the delta, but for their numbers. */
+  /** Extensions of the complete list and of the delta, without their numbers. */
   readonly extensions: { readonly complete: readonly Extension[]; readonly delta: readonly Extension[] }
-  /** Digest of all of this: a list of other content is replaced. */
+  /** Digest of all of this. A published list with another digest is replaced. */
   readonly content: string
-  /** The list also has what no issuer of the mount is known to have issued. */
+  /** The list also contains certificates whose issuer is not in the mount. */
   readonly adopts: boolean
-  /** CRL number of the list that another authority published last: numbers of the mount's lists are higher. */
+  /** Last CRL number of another CA with this key. The numbers of the mount's lists are higher. */
   readonly numberFloor: number
 }
 
-/** The issuers that share a list: one subject, one key. */
+/** Returns the issuers that share a list: those with the same subject and key. */
 const sharing = ({ issuers }: MountSnapshot, issuer: ParsedIssuer): readonly ParsedIssuer[] =>
   issuers.filter((other) => crlListOf(other) === crlListOf(issuer))
 
-/** A key identifier of our own makes no difference to who may sign; the key and the permission do. */
+/** Returns an issuer of the list that has the key and the usage `crl-signing`. Its key identifier may differ from that of the others. */
 export const crlSignerOf = (snapshot: MountSnapshot, issuer: ParsedIssuer): ParsedIssuer | undefined =>
   sharing(snapshot, issuer).find(({ keyId, settings }) => keyId !== null && settings.usage.includes("crl-signing"))
 
-/** Undefined where nobody can sign the list, or where a part of it has no name. */
+/** Returns undefined if no issuer can sign the list, or if a shard has no URL. */
 export function planOf(snapshot: MountSnapshot, issuer: ParsedIssuer, shard: Shard): CrlPlan | undefined {
   const signer = crlSignerOf(snapshot, issuer)
   if (signer === undefined) return undefined
@@ -48,7 +48,7 @@ export function planOf(snapshot: MountSnapshot, issuer: ParsedIssuer, shard: Sha
   const urls = group.map((one) => filledUrls(one, snapshot.settings).urls)
   const points = unique(urls.flatMap((each) => each.crlDistributionPoints))
   const deltaPoints = unique(urls.flatMap((each) => each.deltaCrlDistributionPoints))
-  // Without a name a part would pass for the whole (RFC 5280, section 5.2.5), and no certificate says where to look for it.
+  // Without its URL a shard would be taken for the whole list (RFC 5280, section 5.2.5), and no certificate refers to it.
   if (shard.count > 1 && points.length === 0) return undefined
   const own: Extension[] = [authorityKeyIdentifier(signer.keyIdentifier)]
   if (shard.count > 1) own.push(issuingDistributionPoint(points.map((url) => shardUrl(url, shard))))
@@ -81,22 +81,22 @@ const contentOf = (parts: readonly (string | number | boolean | Extension)[]): s
     ),
   ).slice(0, 16)
 
-/** What the world is like when somebody asks for a list. */
+/** State of a list at the time of a request. */
 export interface CrlFacts {
   readonly state: CrlState | undefined
-  /** The highest number of a revocation on the list. */
+  /** Highest number of a revocation on the list. */
   readonly latest: number
   readonly now: Instant
 }
 
-/** Verifiers refuse a list that a server published while its clock was ahead (RFC 5280, section 6.3.3). */
+/** Returns true for a list that a server published while its clock was ahead. Verifiers reject it (RFC 5280, section 6.3.3). */
 export const isNotYetValid = ({ thisUpdate }: Pick<PublishedCrl, "thisUpdate">, now: Instant): boolean =>
   isAhead(thisUpdate, now)
 
-/** Who asks: for readers what they may not be given, for the job what is to be made before they ask. */
+/** `reader`: decides whether a list may be served. `job`: decides whether to build it before clients request it. */
 export type AskedBy = "reader" | "job"
 
-/** The job leaves a list alone for this long after it was made; whoever reads it does not wait for that. */
+/** Minimum age of a list before the job replaces it. Readers do not wait for it. */
 export const jobPauseMs = 5_000
 
 export function isCompleteDue(plan: CrlPlan, { state, latest, now }: CrlFacts, by: AskedBy): boolean {

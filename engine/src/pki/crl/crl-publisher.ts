@@ -1,5 +1,5 @@
-// Serves revocation lists that are as new as required. The first reader of a stale list has it built, once for all readers of this
-// process and by one server at a time. A current list costs one read (docs/decisions/crl-on-read.md).
+// Serves revocation lists that are as current as required. The first reader of a stale list triggers a build, once for all readers of
+// this process and on one server at a time. A current list costs one read (docs/decisions/crl-on-read.md).
 import { LRUCache } from "lru-cache"
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { busy, isStoreFull } from "../../core/errors.ts"
@@ -39,7 +39,7 @@ export interface ServedCrl extends Pick<PublishedCrl, "number" | "thisUpdate" | 
   readonly der: Uint8Array
 }
 
-/** For whom, and on whose record the signature goes. */
+/** Mount of the list, and the audit function for its signature. */
 export interface CrlAsking {
   readonly mountPath: string
   readonly recordKeyUse: RecordKeyUse
@@ -48,12 +48,12 @@ export interface CrlAsking {
 export type CrlKind = "complete" | "delta"
 
 const buildTimeoutMs = 10 * minuteMs
-/** While another server builds: looked at so often, and so many times. */
+/** Interval and maximum number of checks while another server builds. */
 const lookAgainMs = 100
 const looksMaximum = 600
-/** A list can fall behind while it is built, by what was revoked meanwhile; whoever asked before needs no third. */
+/** Maximum number of builds for one request. A build that began before the request may miss revocations; a later one does not. */
 const buildsMaximum = 3
-/** Octets of lists kept in memory. */
+/** Maximum size of the lists cached in memory, in octets. */
 const heldOctetsMaximum = 64 * 1_024 * 1_024
 
 export class CrlPublisher {
@@ -69,7 +69,7 @@ export class CrlPublisher {
     this.#options = options
   }
 
-  /** Whether it is time again to have lists made before somebody asks; at most once in a while, however much is revoked. */
+  /** Returns true if the job should refresh lists now: at most once in `jobPauseMs`, however many certificates are revoked. */
   isRefreshDue(): boolean {
     const now = this.#options.clock.now()
     if (Math.abs(now - this.#refreshAskedAt) < jobPauseMs) return false
@@ -87,16 +87,16 @@ export class CrlPublisher {
       try {
         await this.#build(plan, due, asking, "reader")
       } catch (error) {
-        // Verifiers prefer an outdated list to none, and a full disk stores no revocation.
+        // Verifiers prefer an outdated list to none, and a full disk does not record revocations.
         if (!isStoreFull(error) || facts.state?.[kind] === undefined) throw error
         return this.#published(plan.key, kind)
       }
     }
   }
 
-  /** Builds it whatever there is; it has all that was revoked before this was asked for. */
+  /** Builds the list even if it is current. It contains all revocations before this call. */
   async rotate(plan: CrlPlan, kind: CrlKind, asking: CrlAsking): Promise<void> {
-    // What has begun before may have looked before. Whoever begins from now on looks from now on, and can be joined.
+    // A build that began earlier may have read the revocations earlier. A build that begins from now on can be joined.
     await this.#building.get(nameOf(plan.key))?.catch(() => {})
     const { state } = await this.#facts(plan)
     if (kind === "delta" && state?.complete === undefined) await this.#build(plan, "complete", asking, "reader")
@@ -108,7 +108,7 @@ export class CrlPublisher {
     throw busy("The revocation list is being built by another server.")
   }
 
-  /** What is to be done before anybody asks; whether there was anything. */
+  /** Builds the lists that should be ready before clients request them. */
   async refresh(plan: CrlPlan, asking: CrlAsking): Promise<void> {
     for (const kind of ["complete", "delta"] as const) {
       if (kind === "delta" && !plan.settings.enableDelta) continue
@@ -131,14 +131,14 @@ export class CrlPublisher {
     try {
       await adoptUnlisted(storage, key)
     } catch (error) {
-      // They are adopted once there is room again.
+      // They are adopted when the disk has space again.
       if (!isStoreFull(error)) throw error
       return found
     }
     return look()
   }
 
-  /** Joins whoever is at it in this process, and waits for whoever is at it elsewhere. */
+  /** Joins a build of the same list in this process, or waits for one on another server. */
   #build(plan: CrlPlan, kind: CrlKind, asking: CrlAsking, by: AskedBy | "rotation"): Promise<void> {
     const name = nameOf(plan.key)
     const going = this.#building.get(name)
@@ -158,7 +158,7 @@ export class CrlPublisher {
     const { exclusively, timers } = this.#options
     for (let look = 0; look < looksMaximum; look += 1) {
       const { held } = await exclusively({ name: `crl/${name}`, timeoutMs: buildTimeoutMs }, async (lease) => {
-        // Whoever had the lease before may have done it.
+        // The previous holder of the lease may have built the list.
         const facts = await this.#facts(plan)
         const due = by === "rotation" ? kind : dueOf(plan, kind, facts, by)
         if (due !== kind) return
@@ -205,7 +205,7 @@ export class CrlPublisher {
     const began = clock.now()
     try {
       const built = await build()
-      // A clock may step back.
+      // The clock may have stepped back.
       const seconds = Math.max(0, clock.now() - began) / secondMs
       metrics.builds.add(1, { kind, outcome: "done" })
       metrics.lastBuildSeconds.record(seconds, { kind })
@@ -217,7 +217,7 @@ export class CrlPublisher {
     }
   }
 
-  /** What is published, of one snapshot. */
+  /** Returns the published list, read in one transaction. */
   async #published(key: CrlKey, kind: CrlKind): Promise<ServedCrl> {
     const { storage } = this.#options
     return storage.read(async ({ crls }) => {
@@ -258,7 +258,7 @@ export class CrlPublisher {
 }
 
 const adoptedPerWrite = 256
-/** There are few of them: certificates of issuers that left the mount. What is left over waits for the next build. */
+/** Maximum number for one build. There are few: certificates of issuers that left the mount. The next build adopts the rest. */
 const adoptionsMaximum = 4_096
 
 async function adoptUnlisted(storage: Storage<CrlRepositories>, { mountId, list }: CrlKey): Promise<void> {
@@ -268,7 +268,7 @@ async function adoptUnlisted(storage: Storage<CrlRepositories>, { mountId, list 
   }
 }
 
-/** A delta needs a complete list to add to. */
+/** Returns the kind of list to build first. A delta needs a current complete list. */
 function dueOf(plan: CrlPlan, kind: CrlKind, facts: CrlFacts, by: AskedBy): CrlKind | undefined {
   if (kind === "complete") return isCompleteDue(plan, facts, by) ? kind : undefined
   const complete = facts.state?.complete

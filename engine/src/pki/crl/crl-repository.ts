@@ -9,28 +9,28 @@ export interface CrlKey {
   readonly shard: Shard
 }
 
-/** What complete lists and deltas have in common. */
+/** Common part of complete lists and deltas. */
 export interface PublishedCrl {
-  /** CRLNumber: the time in milliseconds, or more, so that it grows whoever signs. */
+  /** CRLNumber: the time in milliseconds, or a higher number, so that it increases even if another server signs. */
   readonly number: number
   readonly thisUpdate: Instant
   readonly nextUpdate: Instant
-  /** The last revocation of the list that it knows. */
+  /** Number of the last revocation that the list contains. */
   readonly covered: number
-  /** Digest of everything else that it follows from: settings, signer, URLs. */
+  /** Digest of everything else that determines the list: settings, signer, URLs. */
   readonly content: string
   readonly entryCount: number
   readonly length: number
 }
 
-/** The octets are the head, the segments of the epoch in order, and the tail. */
+/** Complete list. Its octets are the head, the segments of the epoch in order, and the tail. */
 export interface CompleteCrl extends PublishedCrl {
-  /** Of the row, when it was built. */
+  /** `removals` of the state when the list was built. */
   readonly removals: number
   readonly epoch: number
-  /** Which of the segments belong to it: those before this position. */
+  /** Number of segments in the list: those before this position. */
   readonly segmentCount: number
-  /** What of the list stands in segments, whether they are served or not: a list that is disabled has none. */
+  /** Entries stored in segments. A disabled list does not serve them. */
   readonly inSegments: {
     readonly segmentCount: number
     readonly entryCount: number
@@ -40,7 +40,7 @@ export interface CompleteCrl extends PublishedCrl {
 }
 
 export interface DeltaCrl extends PublishedCrl {
-  /** Of the complete list that it adds to. */
+  /** CRLNumber of the complete list that the delta extends. */
   readonly baseNumber: number
 }
 
@@ -61,14 +61,14 @@ export interface Segment {
   readonly entries: Uint8Array
 }
 
-/** Writes are refused (false) once somebody else has begun to build the same list. */
+/** Writes return false once another builder has begun with the same list. */
 export interface CrlRepository {
   find(key: CrlKey): Promise<CrlState | undefined>
-  /** Every list of the mount that was ever built. */
+  /** Returns all lists of the mount that were ever built. */
   keys(mountId: MountId): Promise<readonly CrlKey[]>
-  /** The same with what is known of them. */
+  /** Returns the lists with their state. */
   states(mountId: MountId): Promise<readonly KeyedCrlState[]>
-  /** Undefined when a later builder has begun already. */
+  /** Begins a build. Returns undefined if a later builder has begun already. */
   begin(key: CrlKey, fence: number): Promise<CrlState | undefined>
   writeSegments(key: CrlKey, fence: number, epoch: number, segments: readonly Segment[]): Promise<boolean>
   publish(
@@ -81,6 +81,6 @@ export interface CrlRepository {
   frame(key: CrlKey): Promise<{ readonly head: Uint8Array; readonly tail: Uint8Array } | undefined>
   delta(key: CrlKey): Promise<Uint8Array | undefined>
   segment(key: CrlKey, epoch: number, position: number): Promise<Uint8Array | undefined>
-  /** Segments of other epochs; the answer is how many are gone, at most `limit`. */
+  /** Removes segments of other epochs. Returns the number of removed segments, at most `limit`. */
   dropSegments(key: CrlKey, fence: number, epoch: number, limit: number): Promise<number>
 }

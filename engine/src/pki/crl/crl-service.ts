@@ -84,7 +84,7 @@ export class CrlService implements Crls {
     const now = this.#access.context.runtime.clock.now()
     const list = readImportedList(crl, issuer, now)
     const { number } = list
-    // First, so that no list with a lower number is published in between.
+    // The number is stored first, so that no list with a lower number is published in between.
     if (number !== undefined)
       await transactOnMount(this.#access, async ({ mount, settings: { crlHistory } }, { mountSettings }) => {
         const { numberFloors } = crlHistory
@@ -94,7 +94,7 @@ export class CrlService implements Crls {
         await mountSettings.save(mount.id, "crlHistory", after)
       })
     let [importedCount, existingCount, strangerCount] = [0, 0, 0]
-    // What is there already is skipped, so that an import that was interrupted is repeated.
+    // Existing revocations are skipped, so that an interrupted import can be repeated.
     for (let at = 0; at < list.entries.length; at += entriesPerWrite) {
       const counts = await transactOnMount(this.#access, (snapshot, stores) =>
         recordImported(snapshot, stores, issuer, list.entries.slice(at, at + entriesPerWrite), now),
@@ -145,18 +145,18 @@ export class CrlService implements Crls {
   }
 }
 
-/** In one transaction: what SQLite writes in about 50 ms. */
+/** Number of entries in one transaction. SQLite writes them in about 50 ms. */
 const entriesPerWrite = 500
 
 const viewOf = ({ shardCounts: _, ...view }: CrlSettings): CrlSettingsView => view
 
-/** Of each list that somebody can sign, whole. */
+/** Returns the plans of all lists that an issuer can sign, without shards. */
 function plansOf(snapshot: MountSnapshot): readonly CrlPlan[] {
   const byList = new Map(snapshot.issuers.map((issuer) => [crlListOf(issuer), issuer]))
   return [...byList.values()].flatMap((issuer) => planOf(snapshot, issuer, wholeList) ?? [])
 }
 
-/** Certificates only ever name parts of a division that the mount once had. */
+/** Throws `not-found` for a shard count that the mount never had; certificates do not refer to it. */
 function knownShard({ settings }: MountSnapshot, shard: Shard): Shard {
   if (!settings.crl.shardCounts.includes(shard.count)) throw notFound()
   return shard

@@ -6,33 +6,33 @@ import type { UnknownSerialsAnswer } from "../ocsp/ocsp-history.ts"
 import { isShardCount, shardCountMaximum } from "./shard.ts"
 
 export interface CrlSettings {
-  /** How long after it was made a list is to be replaced. */
+  /** Time until `nextUpdate` of a list. */
   readonly expiryMs: number
-  /** Lists are served without entries. */
+  /** Serve lists without entries. */
   readonly disable: boolean
   readonly ocspDisable: boolean
-  /** 0: answers do not say when there is news. */
+  /** 0: responses have no `nextUpdate`. */
   readonly ocspExpiryMs: number
-  /** The OCSP status of serial numbers that the mount has no record of. */
+  /** OCSP status of serial numbers without a record. */
   readonly ocspUnknownSerials: UnknownSerialsAnswer
-  /** Issuers have another key answer over OCSP; those that may not answer themselves do in any case. */
+  /** Use a delegated responder key for OCSP. Issuers that may not sign responses themselves always use one. */
   readonly ocspDelegatedResponder: boolean
-  /** Of that key; empty: as the issuer's own. */
+  /** Type of the responder key. Empty: as the issuer's key. */
   readonly ocspResponderKeyType: KeyType | ""
-  /** How long its certificate lasts; another is made after half of that. */
+  /** Lifetime of the responder certificate. It is replaced after half of that time. */
   readonly ocspResponderTtlMs: number
-  /** Only by the clock: whoever reads between two times gets what is there. */
+  /** Rebuild lists only on schedule. Readers get the published list in between. */
   readonly autoRebuild: boolean
-  /** How long before it expires a list is made anew. */
+  /** Time before its expiry at which a list is rebuilt. */
   readonly autoRebuildGracePeriodMs: number
   readonly enableDelta: boolean
   readonly deltaRebuildIntervalMs: number
   readonly allowExpiredCertRevocation: boolean
-  /** -1: any number. */
+  /** -1: no limit. */
   readonly maxCrlEntries: number
-  /** Into how many lists certificates from now on are divided; a power of two. */
+  /** Number of lists for new certificates; a power of two. */
   readonly shards: number
-  /** Every number of shards that certificates may name. */
+  /** All numbers of shards that certificates may refer to. */
   readonly shardCounts: readonly number[]
 }
 
@@ -55,7 +55,7 @@ export const defaultCrlSettings: CrlSettings = {
   shardCounts: [1],
 }
 
-/** What is not given stays as it is. The clusters' settings are there to be refused. */
+/** Changes of the settings. Absent members stay unchanged. The cluster settings are accepted only as false. */
 export interface CrlSettingsPatch extends Partial<Omit<CrlSettings, "shardCounts">> {
   readonly crossClusterRevocation?: boolean
   readonly unifiedCrl?: boolean
@@ -63,7 +63,7 @@ export interface CrlSettingsPatch extends Partial<Omit<CrlSettings, "shardCounts
 }
 
 const expiryMinimumMs = secondMs
-/** Lists of more entries would not fit into memory a few times over. */
+/** Several copies of a longer list would not fit into memory. */
 const entriesMaximum = 20_000_000
 
 export function changeCrlSettings(

@@ -1,4 +1,4 @@
-// A revocation list that an authority published before it was brought to this mount.
+// Parses a revocation list that a CA published before this mount had its key.
 import { invalid } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
 import { oids } from "../../x509/asn1/oids.ts"
@@ -25,7 +25,7 @@ import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import type { PkiRepositories } from "../pki-context.ts"
 import { crlListOf } from "./crl-list.ts"
 
-/** In PEM about 80,000 entries with a reason. */
+/** Maximum length of the text: about 80,000 entries with a reason in PEM. */
 export const importedListMaximumBytes = 4 * 1_024 * 1_024
 
 export interface ImportedEntry {
@@ -37,12 +37,12 @@ export interface ImportedEntry {
 
 export interface ImportedList {
   readonly entries: readonly ImportedEntry[]
-  /** CRLNumber; undefined for a list without one, and for a number above 2^53 - 1. */
+  /** CRLNumber. Undefined for a list without one, and for a number above 2^53 - 1. */
   readonly number: number | undefined
   readonly warnings: readonly string[]
 }
 
-/** Reads PEM or base64 of DER. Throws `invalid` unless it is a complete list that the issuer signed. */
+/** Parses PEM or base64 of DER. Throws `invalid` unless it is a complete list that the issuer signed. */
 export function readImportedList(text: string, issuer: ParsedIssuer, now: Instant): ImportedList {
   const refused = (detail: string) => invalid([{ field: ["crl"], detail: `crl ${detail}` }])
   if (text.trim() === "") throw refused("is required")
@@ -99,14 +99,14 @@ const reasonsByNumber = new Map<number, RevocationReason>(
   (Object.keys(revocationReasons) as RevocationReason[]).map((name) => [revocationReasons[name], name]),
 )
 
-/** `unspecified` for a reason that RFC 5280 does not define. */
+/** Returns `unspecified` for a reason that RFC 5280 does not define. */
 function reasonOf({ extensions }: ListedEntry): RevocationReason {
   const value = findExtension(extensions, oids.crlReason)?.value
   if (value?.length !== 3 || value[0] !== tag.enumerated || value[1] !== 1) return "unspecified"
   return reasonsByNumber.get(value[2] ?? 0) ?? "unspecified"
 }
 
-/** Undefined for one that is malformed: the revocation counts all the same. */
+/** Returns undefined for a malformed date; the revocation is still valid. */
 function invalidityDateOf({ extensions }: ListedEntry): Instant | undefined {
   const value = findExtension(extensions, oids.invalidityDate)?.value
   try {
@@ -117,7 +117,7 @@ function invalidityDateOf({ extensions }: ListedEntry): Instant | undefined {
   }
 }
 
-// Recording what a list says that another authority published.
+// Records the revocations of a list that another CA published.
 
 interface Counts {
   readonly imported: number
@@ -126,7 +126,7 @@ interface Counts {
   readonly strangers: number
 }
 
-/** Within a transaction. Entries of certificates that are revoked already change nothing. */
+/** Records entries within a transaction. Entries of certificates that are revoked already change nothing. */
 export async function recordImported(
   { mount, issuers }: MountSnapshot,
   { revocations, certificates, blockedKeys }: PkiRepositories,
@@ -147,7 +147,7 @@ export async function recordImported(
       strangers += 1
       continue
     }
-    // Without the certificate its entry stays until the issuer ends; registering the certificate later corrects it.
+    // If the certificate is unknown, the entry stays until the issuer expires. Registering the certificate later corrects this.
     const notAfter = record?.notAfter ?? issuer.parsed.notAfter
     await revocations.insert({
       mountId: mount.id,
@@ -173,7 +173,7 @@ export async function recordImported(
   return { imported, existing, strangers }
 }
 
-/** Within a transaction. Issuers of the mount whose certificates are on the list issue no more. */
+/** Revokes, within a transaction, issuers of the mount whose certificates are on the list. */
 export async function revokeHeld(
   { issuers: all }: MountSnapshot,
   { issuers }: PkiRepositories,

@@ -1,4 +1,4 @@
-// Lists that were asked for once are kept fresh before anybody asks again.
+// Job that rebuilds lists which were requested before, so that they are ready for the next request.
 import type { RecordKeyUse } from "../../core/audit.ts"
 import type { Held } from "../../core/leases.ts"
 import type { Log } from "../../core/runtime.ts"
@@ -11,10 +11,10 @@ import { crlListOf } from "./crl-list.ts"
 import { planOf } from "./crl-plan.ts"
 import type { CrlKey } from "./crl-repository.ts"
 
-/** The name of the job. */
+/** Name and schedule of the job. */
 export const refreshCrlsJob = { name: "crl", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const
 
-/** A list that cannot be made keeps no other from being made. */
+/** Refreshes the lists of all mounts. A list that fails does not stop the others. */
 export async function refreshCrls(
   context: Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots" | "crlPublisher">,
   log: Log,

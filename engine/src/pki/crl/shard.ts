@@ -1,8 +1,8 @@
-// Lists in parts (RFC 5280, section 5.2.5): a certificate names the part that its serial number puts it in, and that name holds
-// for good, whatever division comes later.
+// Shards of a list (RFC 5280, section 5.2.5). A certificate refers to the shard of its serial number. This reference stays valid if
+// the number of shards changes later.
 import { type SerialNumber, serialNumberOctets } from "../../x509/serial-number.ts"
 
-/** A part of a list: certificates whose serial number leaves this remainder. One of one is the whole. */
+/** Shard: certificates whose serial number modulo `count` is `index`. A count of one is the whole list. */
 export interface Shard {
   readonly count: number
   readonly index: number
@@ -10,7 +10,7 @@ export interface Shard {
 
 export const wholeList: Shard = { count: 1, index: 0 }
 
-/** Every remainder is found in the last 16 bits, because the number of shards is a power of two. */
+/** The last 16 bits of a serial number determine the shard, because the number of shards is a power of two. */
 export const shardCountMaximum = 1_024
 const shardKeyOctets = 2
 
@@ -29,7 +29,7 @@ export const shardOf = (serialNumber: SerialNumber, count: number): Shard => ({
   index: shardKeyOf(serialNumber) % count,
 })
 
-/** `8-3`: the third (from 0) of eight. */
+/** Formats a shard; `8-3` is the index 3 (from 0) of eight. */
 export const formatShard = ({ count, index }: Shard): string => `${count}-${index}`
 
 export function parseShard(text: string): Shard | undefined {
@@ -38,6 +38,6 @@ export function parseShard(text: string): Shard | undefined {
   return isShardCount(shard.count) && shard.index < shard.count && formatShard(shard) === text ? shard : undefined
 }
 
-/** Under which a certificate finds the part of the list that it is in. */
+/** Returns the URL of the shard in the certificates of that shard. */
 export const shardUrl = (url: string, shard: Shard): string =>
   shard.count === 1 ? url : `${url}/shard/${formatShard(shard)}`

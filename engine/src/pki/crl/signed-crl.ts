@@ -1,4 +1,4 @@
-// Revocation lists whose entries the caller provides; the issuer signs them
+// Revocation lists with entries from the client, signed by an issuer
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki#sign-revocation-list).
 import { type Fault, invalid, rejectFaults, unprocessable } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
@@ -38,7 +38,7 @@ const listsMaximum = 100
 const listLengthMaximum = 1_024 * 1_024
 const entriesMaximum = 100_000
 
-/** What the lists say together. Throws `invalid` for a list that the issuer has not signed. */
+/** Combines the entries of several lists. Throws `invalid` for a list that the issuer did not sign. */
 export function combined({ crls }: ResignInput, issuer: ParsedIssuer): MadeUpList {
   if (crls.length === 0) throw invalid([{ field: ["crls"], detail: "must name at least one list" }])
   if (crls.length > listsMaximum)
@@ -79,7 +79,7 @@ function readList(pem: string, index: number, issuer: ParsedIssuer): Certificate
   }
 }
 
-/** Throws `invalid` with every fault. */
+/** Builds a list from the input. Throws `invalid` with all faults. */
 export function madeUp({ revokedCertificates, extensions }: RevocationListInput): MadeUpList {
   if (revokedCertificates.length > entriesMaximum)
     throw unprocessable(`a list of more than ${entriesMaximum} entries is not signed`)
@@ -138,7 +138,7 @@ function extensionFaults(extensions: readonly Extension[], field: readonly (stri
   return faults
 }
 
-/** 2⁵³ − 1 is what a number on the wire can be. */
+/** Returns the faults of the numbers. Numbers on the wire are at most 2⁵³ − 1. */
 export function numberFaults({ crlNumber: number, deltaCrlBaseNumber: base, nextUpdateMs }: ListNumbers): Fault[] {
   const faults: Fault[] = []
   if (number < 0) faults.push({ field: ["crlNumber"], detail: "must not be negative" })
@@ -156,7 +156,7 @@ export interface ToSign {
   readonly now: Instant
 }
 
-/** DER. */
+/** Returns the list in DER. */
 export async function signList({ entries, extensions }: MadeUpList, to: ToSign): Promise<Uint8Array> {
   const { issuer, key, algorithm, numbers, now } = to
   const { crlNumber: number, deltaCrlBaseNumber: base } = numbers
