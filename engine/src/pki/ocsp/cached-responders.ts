@@ -14,7 +14,7 @@ export interface DelegatedResponder {
 
 const heldMaximum = 1_000
 
-/** Responders whose keys are open, and those that are being made in this process. */
+/** Responders with open keys, and those that this process is renewing. */
 export class CachedResponders {
   readonly #held = new LRUCache<string, DelegatedResponder>({ max: heldMaximum })
   readonly #coming = new Map<string, Promise<DelegatedResponder>>()
@@ -23,7 +23,7 @@ export class CachedResponders {
     return this.#held.get(key)
   }
 
-  /** However many ask at once, `provide` runs once. */
+  /** Renews a responder. Concurrent calls for one key run `provide` once. */
   renewed(key: string, provide: () => Promise<DelegatedResponder>): Promise<DelegatedResponder> {
     const known = this.#coming.get(key)
     if (known !== undefined) return known

@@ -1,5 +1,5 @@
-// What a mount knows about a serial number. Without a record of it the setting `ocsp_unknown_serials` decides between `good` and
-// `unknown`: a certificate of a role with `no_store` is not recorded before it is revoked.
+// Status of a serial number in a mount. If there is no record of it, the setting `ocsp_unknown_serials` decides between `good` and
+// `unknown`: certificates of a role with `no_store` are not recorded before they are revoked.
 import { memoizeByIdentity } from "../../core/memoize-by-identity.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import { type CertificateId, type CertificateIdDigest, type CertificateStatus, issuerHashes } from "../../x509/ocsp.ts"
@@ -11,10 +11,10 @@ import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import type { PkiRepositories } from "../pki-context.ts"
 import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 
-/** Issuers with one name and one key: to a client they are one. */
+/** Issuers with the same name and key, which are one issuer to OCSP clients. */
 export type IssuerGroup = readonly ParsedIssuer[]
 
-/** Whose certificate is asked about; undefined for an issuer that is not in the mount. */
+/** Returns the issuers of the certificate in a request; undefined if they are not in the mount. */
 export function issuersMeant(snapshot: MountSnapshot, id: CertificateId): IssuerGroup | undefined {
   if (id.digest === undefined) return undefined
   return groupsBy[id.digest](snapshot).get(hashesText(id.issuerNameHash, id.issuerKeyHash))
@@ -39,10 +39,10 @@ const hashesText = (nameHash: Uint8Array, keyHash: Uint8Array): string => `${tex
 const text = (octets: Uint8Array): string =>
   Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString("base64")
 
-/** Each digest has groups of its own, but none divides the issuers in another way. */
+/** Compares groups by their first member. Groups of different digests are different objects, but contain the same issuers. */
 export const isSameGroup = (one: IssuerGroup, other: IssuerGroup | undefined): boolean => one[0] === other?.[0]
 
-/** Of a certificate of these issuers, from a snapshot. */
+/** Returns the status of a certificate of these issuers, read in one transaction. */
 export async function statusOf(
   snapshot: MountSnapshot,
   stores: PkiRepositories,
@@ -59,7 +59,7 @@ export async function statusOf(
   const isUnrecorded = revocation === undefined && issuerId === undefined
   if (!isTheirs) return isUnrecorded && snapshot.settings.crl.ocspUnknownSerials === "good" ? good : unknown
   if (revocation !== undefined) return { kind: "revoked", at: revocation.revokedAt, reason: revocation.reason }
-  // An issuer that was revoked in the mount is revoked to whoever asks its own issuer.
+  // An issuer that was revoked in the mount is reported as revoked to clients that query its own issuer.
   if (held !== undefined && held.revokedAt !== null)
     return { kind: "revoked", at: held.revokedAt, reason: "unspecified" }
   return good
@@ -68,7 +68,7 @@ export async function statusOf(
 const unknown: CertificateStatus = { kind: "unknown" }
 const good: CertificateStatus = { kind: "good" }
 
-/** The issuer in the mount whose certificate it is. */
+/** Returns the issuer of the mount whose certificate has this serial number. */
 const heldAs = (snapshot: MountSnapshot, issuers: IssuerGroup, serialNumber: SerialNumber): ParsedIssuer | undefined =>
   issuersBySerialNumber(snapshot)
     .get(serialNumber)
@@ -80,7 +80,7 @@ const issuersBySerialNumber = memoizeByIdentity(({ issuers }: MountSnapshot) =>
 
 interface Asked {
   readonly serialNumber: SerialNumber
-  /** Undefined where nothing is on record, null where no issuer of the mount is. */
+  /** Undefined if there is no record, null if the recorded issuer is not in the mount. */
   readonly issuerId: IssuerId | null | undefined
 }
 
@@ -92,7 +92,7 @@ async function isIssuedBy(
 ): Promise<boolean> {
   if (issuers.some(({ id }) => id === issuerId)) return true
   if (issuerId === undefined || all.some(({ id }) => id === issuerId)) return false
-  // Issuers are deleted and imported again, and what they signed is theirs all the same.
+  // The recorded issuer may have been deleted and imported again. Its certificates still belong to it.
   const record = await certificates.find(mount.id, serialNumber)
   const [issuer] = issuers
   return record !== undefined && issuer !== undefined && isSignedByIssuer(record.certificate, issuer)
@@ -104,7 +104,7 @@ function isSignedByIssuer(der: Uint8Array, issuer: ParsedIssuer): boolean {
   try {
     return isSignedBy(issuer.publicKey, { data, algorithm, signature })
   } catch (error) {
-    // Another kind of key, or an algorithm that proves nothing.
+    // The key is of another type, or the algorithm is not accepted.
     if (!(error instanceof UnacceptableInput)) throw error
     return false
   }

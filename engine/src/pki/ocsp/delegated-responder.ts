@@ -1,6 +1,6 @@
-// A key that an issuer lets answer in its place (RFC 6960, section 4.2.2.2): its certificate is short-lived and says that nobody
-// need ask whether it was revoked, so that the key of the issuer itself signs once in a few days. All servers of a store share
-// it: it is sealed beside the mount's settings.
+// Delegated responder: a key that answers for an issuer (RFC 6960, section 4.2.2.2). Its certificate is short-lived and exempt from
+// revocation checks, so the key of the issuer signs only once in a few days. It is sealed in the settings of the mount, and shared by
+// all servers of a database.
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { type KeyId, newId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
@@ -21,18 +21,21 @@ import type { SigningKeys } from "../keys/signing-keys.ts"
 import { approveResponder } from "../policy/approve-responder.ts"
 import type { DelegatedResponder } from "./cached-responders.ts"
 
-/** Of a mount; the same for all issuers with one name and one key. */
+/** Returns the name of the secret in the mount. Issuers with the same name and key share it. */
 export const responderSecret = (issuer: ParsedIssuer): string => `ocsp-responder ${crlListOf(issuer)}`
 
-/** Half of its life is what answers may still promise; no other would outlast the last one of an issuer. */
+/**
+ * Returns true after half of the responder's validity, because responses may be valid for the other half. A responder that expires
+ * with its issuer is used until then, because a new one would not last longer.
+ */
 export const isDue = ({ notBefore, notAfter }: DelegatedResponder, { parsed }: ParsedIssuer, now: Instant): boolean =>
   now >= (notAfter < parsed.notAfter ? notBefore + (notAfter - notBefore) / 2 : notAfter)
 
-/** A new one would be valid earlier: this one was made while the clock of a server was ahead. */
+/** Returns true if the responder was made while the clock of a server was ahead: a new one would be valid earlier. */
 export const isNotYetValid = ({ notBefore }: DelegatedResponder, { parsed }: ParsedIssuer, now: Instant): boolean =>
   notBefore > Math.max(now, parsed.notBefore)
 
-/** Whether it has the kind of key that is asked for. */
+/** Returns true if the responder has the configured key type. */
 export const isAsSet = ({ key }: DelegatedResponder, issuer: ParsedIssuer, settings: CrlSettings): boolean =>
   key.algorithm.type === keyTypeOf(issuer, settings)
 
@@ -41,12 +44,12 @@ const keyTypeOf = ({ publicKey }: ParsedIssuer, { ocspResponderKeyType: type }: 
 
 export interface NewResponder {
   readonly record: CertificateRecord
-  /** What is to be kept under `responderSecret`. */
+  /** Value to store under `responderSecret`. */
   readonly secret: Uint8Array
   readonly responder: DelegatedResponder
 }
 
-/** Signs with the key of the issuer, which must be there. */
+/** Makes a responder. Signs with the key of the issuer, which must be in the mount. */
 export async function newResponder(
   { keyGenerator, signingKeys, runtime }: PkiContext,
   snapshot: MountSnapshot,
@@ -54,7 +57,7 @@ export async function newResponder(
   recordKeyUse: RecordKeyUse,
 ): Promise<NewResponder> {
   const { settings, mount } = snapshot
-  // 0 bits: what is usual for the type.
+  // 0 bits: the default of the type.
   const algorithm = keyAlgorithm(keyTypeOf(issuer, settings.crl), 0)
   if (algorithm === undefined || issuer.keyId === null) throw new TypeError("an issuer that cannot delegate was chosen")
   const made = await keyGenerator.generate(algorithm)
@@ -108,9 +111,9 @@ export async function newResponder(
 
 interface KeptResponder {
   readonly keyId: KeyId
-  /** DER, base64; like the next. */
+  /** DER, base64. */
   readonly certificate: string
-  /** PKCS#8. */
+  /** PKCS#8 DER, base64. */
   readonly privateKey: string
 }
 

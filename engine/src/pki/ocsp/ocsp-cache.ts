@@ -1,5 +1,5 @@
-// Answers that were signed already, by what was asked. They are kept for as long as they say what is true: whoever finds one
-// compares it with the state of the mount at that moment, so that a revocation ends it at once, on every replica.
+// Cache of signed responses by request. Each use compares a response with the current versions of the mount and its revocations. A
+// revocation therefore invalidates it at once, on every replica.
 import { LRUCache } from "lru-cache"
 import type { Instant } from "../../core/time.ts"
 import type { CertificateStatus } from "../../x509/ocsp.ts"
@@ -8,15 +8,15 @@ import type { ServedOcspAnswer } from "./ocsp.ts"
 export interface CachedAnswer {
   readonly answer: ServedOcspAnswer
   readonly status: CertificateStatus
-  /** A mount in which anything was set or added since may have another key, or other words, to answer with. */
+  /** Version of the mount. After any other change of the mount, the responder or the response may differ. */
   readonly version: number
-  /** Of the mount's revocations, when the status was last looked up. */
+  /** Version of the mount's revocations when the status was last read. */
   readonly revocations: number
   readonly thisUpdate: Instant
   readonly renewedAt: Instant
 }
 
-/** About 1.5 kB each. */
+/** Maximum number of responses, of about 1.5 kB each. */
 const answersMaximum = 20_000
 
 export class OcspCache {
@@ -26,7 +26,7 @@ export class OcspCache {
     return this.#kept.get(key)
   }
 
-  /** Removes answers that are not valid yet at `now`; returns how many. */
+  /** Removes responses that are not valid yet at `now`. Returns their number. */
   removeAfter(now: Instant): number {
     const early = [...this.#kept.entries()].filter(([, { thisUpdate }]) => thisUpdate > now)
     for (const [key] of early) this.#kept.delete(key)

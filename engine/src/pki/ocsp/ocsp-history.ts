@@ -1,11 +1,11 @@
-// What a mount remembers to decide about serial numbers without a record (`unknown-serials.ts`).
+// Facts that a mount stores to decide about serial numbers without a record (`unknown-serials.ts`).
 export const unknownSerialsAnswers = ["good", "unknown"] as const
 export type UnknownSerialsAnswer = (typeof unknownSerialsAnswers)[number]
 
 export interface OcspHistory {
-  /** `unrecorded`: of a mount that had keys before their origin was recorded. */
+  /** `unrecorded`: the mount had keys before their origin was recorded. */
   readonly keyOrigin: "unrecorded" | "generated" | "imported"
-  /** True once `ocspUnknownSerials` was set by a request; the server then no longer changes it. */
+  /** True if a request has set `ocspUnknownSerials`. The server then no longer changes it. */
   readonly isUnknownSerialsSet: boolean
 }
 

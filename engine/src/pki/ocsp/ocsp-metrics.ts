@@ -11,7 +11,7 @@ const ocspOutcomes = [
   "internal_error",
   "try_later",
 ] as const
-/** `several`: the answer is about more than one certificate. */
+/** `several`: the response is about more than one certificate. */
 export type OcspOutcome = (typeof ocspOutcomes)[number]
 
 export interface OcspMetrics {

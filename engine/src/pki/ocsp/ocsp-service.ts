@@ -1,5 +1,4 @@
-// Answers about single certificates, signed as they are asked for (RFC 6960). What is asked is looked up in one snapshot; the
-// signature is made outside of it.
+// OCSP responses, signed on request (RFC 6960). The status is read in one transaction; the signature is made after it.
 import { type EngineError, isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
 import { formatInstant, type Instant, isAhead } from "../../core/time.ts"
@@ -106,7 +105,7 @@ export class OcspService implements ServedOcsp {
       const service = new ResponderService(this.#access)
       return delegatedResponder(issuer, await service.renewed(mount.id, issuer, now))
     } catch (error) {
-      // Half of its life is there for another attempt.
+      // The old responder is still valid for up to half of its lifetime, in which renewal is tried again.
       if (!isUsable) throw error
       logFailure(this.#access.context.runtime.log, "error", "ocsp responder not renewed", {
         mount: this.#access.mountPath,
@@ -117,8 +116,8 @@ export class OcspService implements ServedOcsp {
   }
 
   /**
-   * Without a snapshot: versions only grow, so that at the moment when the first was read the mount was what the answer was
-   * kept for.
+   * Returns a cached response without a transaction. Versions only increase. When the first version was read, the mount was
+   * therefore in the state of the cached response.
    */
   async #keptFor(request: OcspRequest): Promise<Kept | undefined> {
     const snapshot = await currentSnapshot(this.#access)
@@ -134,7 +133,8 @@ export class OcspService implements ServedOcsp {
     if (snapshot.settings.crl.ocspDisable) return { kind: "refused" }
     const { certificates } = request
     const groups = certificates.map((id) => issuersMeant(snapshot, id))
-    // One responder signs, and it answers for one issuer; what else is asked, it does not know (RFC 6960, section 2.2).
+    // One responder signs, and it answers for one issuer. The status of other issuers' certificates is unknown (RFC 6960, section
+    // 2.2).
     const issuers = groups.find((group) => group !== undefined)
     if (issuers === undefined) return { kind: "refused" }
     const keepingKey = keepingKeyOf(snapshot, request)
@@ -155,7 +155,7 @@ export class OcspService implements ServedOcsp {
       this.#access.context.ocspCache.keep(keepingKey, { ...kept, revocations })
       return { kind: "kept", answer: kept.answer, statuses: [status] }
     }
-    // What is not known now may be issued in a moment; and there is no end of what is not known.
+    // `unknown` is not cached: the certificate may be issued soon, and the number of unknown serial numbers is unlimited.
     const keeping = status.kind === "unknown" ? undefined : { key: keepingKey, revocations }
     return { kind: "sign", snapshot, issuers, statuses: [status], keeping }
   }
@@ -166,7 +166,7 @@ export class OcspService implements ServedOcsp {
     const kept = ocspCache.find(key)
     if (kept === undefined || kept.version !== version || now >= kept.renewedAt) return undefined
     if (now >= kept.thisUpdate) return kept
-    // All answers of the time that the clock was ahead go at once, and one warning tells of them.
+    // All responses from the time when the clock was ahead are removed at once, with one warning.
     const removedCount = ocspCache.removeAfter(now)
     if (isAhead(kept.thisUpdate, now))
       runtime.log.warn("ocsp-answers-not-yet-valid", {
@@ -215,7 +215,7 @@ export class OcspService implements ServedOcsp {
   }
 }
 
-/** Of the life of an answer. Whoever is given it on its last day has that much time left to use it. */
+/** Fraction of a response's validity after which it is renewed. A client that gets it then can still use it for the rest. */
 const renewedAfter = 0.5
 
 interface Kept {
@@ -231,9 +231,9 @@ type LookedUp =
       readonly kind: "sign"
       readonly snapshot: MountSnapshot
       readonly issuers: IssuerGroup
-      /** As many as there are certificates. */
+      /** One status for each certificate of the request. */
       readonly statuses: readonly CertificateStatus[]
-      /** Undefined for an answer that nobody else is given. */
+      /** Undefined if the response must not be cached. */
       readonly keeping: { readonly key: string; readonly revocations: number } | undefined
     }
 
@@ -264,10 +264,13 @@ interface Answered {
 
 const notTheirs: Answered = { answer: refusals.unauthorized, outcome: "unauthorized" }
 
-/** What may be over at the next attempt. */
+/** Errors that may be temporary. */
 const passing: ReadonlySet<EngineError["code"]> = new Set(["busy", "unavailable", "out-of-service", "rate-limited"])
 
-/** The octets of the whole question: its digest counts too, because the answer repeats it. Undefined for what nobody else asks. */
+/**
+ * Returns the cache key of a request: the octets of its certificate id, including the digest algorithm, which the response repeats.
+ * Undefined for requests that other clients do not repeat.
+ */
 function keepingKeyOf({ mount }: MountSnapshot, { certificates, nonce }: OcspRequest): string | undefined {
   const [only] = certificates
   if (certificates.length !== 1 || only === undefined || nonce !== undefined) return undefined

@@ -1,33 +1,33 @@
 import type { Instant } from "../../core/time.ts"
 
 export interface OcspAnswer {
-  /** OCSPResponse, DER; one that says that there is no answer is as good as any other (RFC 6960, section 4.2.1). */
+  /** OCSPResponse, DER. An error status is a valid response as well (RFC 6960, section 4.2.1). */
   readonly der: Uint8Array
 }
 
-/** On the server's side. */
+/** Response inside the server. */
 export interface ServedOcspAnswer extends OcspAnswer {
-  /** Undefined for what is true for whoever asked, and for the moment: nobody may keep it. */
+  /** Undefined if caches must not store the response, because it is only for this client or this moment. */
   readonly keeping: OcspKeeping | undefined
 }
 
-/** What an HTTP cache may do with an answer (RFC 5019, section 6). */
+/** Permitted HTTP caching of a response (RFC 5019, section 6). */
 export interface OcspKeeping {
   readonly thisUpdate: Instant
   readonly nextUpdate: Instant
-  /** From then on there is a newer answer, which is before `nextUpdate`. */
+  /** Time from which a newer response exists, before `nextUpdate`. */
   readonly renewedAt: Instant
-  /** Names these octets and no others. */
+  /** Unique tag of these octets. */
   readonly tag: string
 }
 
-/** The OCSP responder of a mount. Everybody may ask. */
+/** OCSP responder of a mount. Needs no permission. */
 export interface Ocsp {
-  /** Of a request in DER. Every refusal is an answer; only `not-found`, where there is no such mount, is thrown. */
+  /** Answers a request in DER. Errors are returned as OCSP responses; only `not-found` is thrown, if there is no such mount. */
   answer(request: Uint8Array): Promise<OcspAnswer>
 }
 
-/** The same with what a server says of it besides. */
+/** OCSP responder inside the server, with caching of its responses. */
 export interface ServedOcsp extends Ocsp {
   answer(request: Uint8Array): Promise<ServedOcspAnswer>
 }

@@ -1,4 +1,4 @@
-// Keys that answer in the place of issuers are renewed before anybody asks.
+// Job that renews delegated responders before clients need them.
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { anonymous } from "../../core/caller.ts"
 import { isEngineError } from "../../core/errors.ts"
@@ -12,13 +12,13 @@ import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { chooseResponder } from "./responder.ts"
 import { ResponderService } from "./responder-service.ts"
 
-/** The name of the job. */
+/** Name and schedule of the job. */
 export const renewRespondersJob = { name: "ocsp-responder", everyMs: 5 * minuteMs, timeoutMs: 10 * minuteMs } as const
 
-/** So much before it is due: it is the job that comes first, and not a request. */
+/** Time before the scheduled renewal at which the job renews a responder, so that requests find a new one. */
 const aheadMs = 2 * renewRespondersJob.everyMs
 
-/** One that cannot be made keeps no other from being made. */
+/** Renews the responders of all mounts. A responder that fails does not stop the others. */
 export async function renewResponders(
   context: PkiContext,
   recordKeyUse: RecordKeyUse,
@@ -34,7 +34,7 @@ export async function renewResponders(
     for (const issuer of delegatingIn(snapshot)) {
       if (issuer.parsed.notAfter <= now) continue
       try {
-        // Whoever has set that there is one will be asked; any other only if it has been before.
+        // If delegation is configured, clients will need a responder. Otherwise it is renewed only if it was needed before.
         const isWanted = snapshot.settings.crl.ocspDelegatedResponder || (await responders.kept(issuer)) !== undefined
         if (isWanted) await responders.renewed(mount.id, issuer, now + aheadMs)
       } catch (error) {
@@ -45,7 +45,7 @@ export async function renewResponders(
   }
 }
 
-/** Issuers with one name and one key have one. */
+/** Returns the issuers that delegate, one for each name and key. */
 function delegatingIn({ issuers, settings }: MountSnapshot): readonly ParsedIssuer[] {
   if (settings.crl.ocspDisable) return []
   return [...Map.groupBy(issuers, crlListOf).values()].flatMap((group) => {

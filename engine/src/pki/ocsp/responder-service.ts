@@ -1,5 +1,4 @@
-// Makes and renews the keys that answer in the place of issuers, for whoever asks and for the job that sees to it that nobody has
-// to wait for one.
+// Makes and renews delegated responders, for requests and for the job that renews them in advance.
 import { formatInstant, type Instant } from "../../core/time.ts"
 import { issuerOf } from "../mounts/mount-snapshot.ts"
 import { readMount, withMountSnapshot } from "../mounts/with-mount-snapshot.ts"
@@ -15,7 +14,7 @@ export class ResponderService {
     this.#access = access
   }
 
-  /** The one that some server has made already, or a new one where that is due at this time. */
+  /** Returns the stored responder, which another server may have made, or a new one if `dueAt` is past its renewal time. */
   provided({ id }: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
     return withMountSnapshot(this.#access, async (snapshot) => {
       const issuer = issuerOf(snapshot, id)
@@ -55,7 +54,7 @@ export class ResponderService {
     return secret && openResponder(secret, this.#access.context.signingKeys)
   }
 
-  /** In the memory of this server, by which requests find it. */
+  /** Returns the responder as `provided`, and caches it in the memory of this server for requests. */
   renewed(mountId: string, issuer: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
     return this.#access.context.ocspResponders.renewed(heldKey(mountId, issuer), () => this.provided(issuer, dueAt))
   }

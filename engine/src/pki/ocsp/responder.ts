@@ -1,4 +1,4 @@
-// Who signs the answers about the certificates of an issuer (RFC 6960, section 4.2.2.2).
+// Selects the key that signs responses for an issuer (RFC 6960, section 4.2.2.2).
 import type { KeyUse } from "../../core/audit.ts"
 import type { Instant } from "../../core/time.ts"
 import { chooseSignatureAlgorithm, type SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
@@ -11,12 +11,12 @@ import type { DelegatedResponder } from "./cached-responders.ts"
 
 export interface Responder {
   readonly key: SigningKey
-  /** What is put on record of every use of the key. */
+  /** Fields of the audit record for each use of the key. */
   readonly use: Pick<KeyUse, "keyId" | "issuerId" | "purpose">
   readonly algorithm: SignatureAlgorithm
-  /** DER; what a client needs beside the issuer's own certificate. */
+  /** DER. Certificates that a client needs in addition to the issuer's. */
   readonly certificates: readonly Uint8Array[]
-  /** When its answers cease to count. */
+  /** End of validity of its responses. */
   readonly notAfter: Instant
 }
 
@@ -25,13 +25,13 @@ export type Choice =
   | { readonly kind: "delegated"; readonly issuer: ParsedIssuer }
 
 /**
- * Whose key answers; undefined where none may. An issuer whose key usage rules out signing anything but certificates and lists
- * (RFC 5280, section 4.2.1.3) delegates, whether that is set or not.
+ * Returns the issuer to answer, or to delegate; undefined if none can. An issuer whose key usage only allows to sign certificates
+ * and lists (RFC 5280, section 4.2.1.3) always delegates.
  */
 export function chooseResponder(issuers: IssuerGroup, { ocspDelegatedResponder }: CrlSettings): Choice | undefined {
   const able = issuers.filter(({ keyId, settings }) => keyId !== null && settings.usage.includes("ocsp-signing"))
   const direct = able.find(({ values }) => values.keyUsage?.includes("digitalSignature") ?? true)
-  // A certificate that one of them signs is that of all; the one that lasts longest lends it the most time.
+  // A responder certificate signed by one of them counts for all. The issuer with the latest expiry allows the longest validity.
   const [delegating] = able
     .filter(({ values }) => values.keyUsage?.includes("keyCertSign") ?? true)
     .toSorted((one, other) => other.parsed.notAfter - one.parsed.notAfter)

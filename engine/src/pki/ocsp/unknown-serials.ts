@@ -1,6 +1,6 @@
-// What OCSP answers about serial numbers that the mount has no record of (RFC 6960, section 2.2, allows either). `good` is right only
-// where every certificate that is not recorded was issued here, by a role with `no_store`: of an authority that was imported, others
-// may have revoked certificates that this mount has never heard of.
+// OCSP status of serial numbers without a record (RFC 6960, section 2.2, allows either). `good` is correct only if every certificate
+// without a record was issued here, by a role with `no_store`. If a CA was imported, others may have revoked certificates that this
+// mount does not know.
 import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import type { CrlSettings } from "../crl/crl-settings.ts"
 import type { MountSettingsRepository } from "../mounts/mount-settings.ts"
@@ -16,7 +16,7 @@ interface Changed {
 
 const unchanged: Changed = { history: undefined, crl: undefined, warnings: [] }
 
-/** Call it before the key is stored. */
+/** Returns the changes for a generated key. Call it before the key is stored. */
 export function afterKeyGenerated({ keys, issuers, settings: { ocspHistory } }: Known): Changed {
   const isFirst = keys.size === 0 && issuers.length === 0 && ocspHistory.keyOrigin === "unrecorded"
   return isFirst ? { ...unchanged, history: { ...ocspHistory, keyOrigin: "generated" } } : unchanged
@@ -39,7 +39,7 @@ export function afterKeyImported({ settings: { ocspHistory, crl } }: Known): Cha
   }
 }
 
-/** For a role with `no_store`. */
+/** Returns the changes for a role with `no_store`. */
 export function afterNoStoreRole({ keys, issuers, settings: { ocspHistory, crl } }: Known): Changed {
   if (crl.ocspUnknownSerials === "good")
     return {
@@ -65,7 +65,7 @@ export function afterNoStoreRole({ keys, issuers, settings: { ocspHistory, crl }
 
 const notRecorded = 'certificates of a role with "no_store" are not recorded'
 
-/** Within the transaction of what has changed. Returns the warnings. */
+/** Saves changes within the transaction that caused them. Returns the warnings. */
 export async function saveChanged(
   { mount }: Pick<MountSnapshot, "mount">,
   { history, crl, warnings }: Changed,
