@@ -13,23 +13,26 @@ import {
 
 interface AutoTidy {
   readonly enabled: boolean
-  /** From the end of one automatic run to the start of the next. */
+  /** Time from the end of one automatic run to the start of the next. */
   readonly intervalDurationMs: number
-  /** After its start a server begins none for a time between these, so that servers that start together share the work out. */
+  /**
+   * Bounds of a random time after the start of a server in which it begins no automatic run. Servers that start together thus share
+   * the work.
+   */
   readonly minStartupBackoffDurationMs: number
   readonly maxStartupBackoffDurationMs: number
-  /** `tidy-status` tells how many certificates the mount has, and how many of them are revoked. */
+  /** Show the number of certificates of the mount, and of revoked ones, in `tidy-status`. */
   readonly maintainStoredCertificateCounts: boolean
-  /** Kept, and without effect: these numbers are metrics of every mount. */
+  /** Stored without effect: these numbers are metrics of every mount. */
   readonly publishStoredCertificateCountMetrics: boolean
 }
 
 export interface AutoTidySettings extends TidyOptions, AutoTidy {}
 
-/** As they are shown. */
+/** Settings as clients see them. */
 export type AutoTidyView = ResolvedTidyOptions & AutoTidy
 
-/** What is not given stays as it is. */
+/** Changes of the settings. Absent members stay unchanged. */
 export type AutoTidyPatch = Partial<Omit<AutoTidySettings, "revokedSafetyBufferMs">> & {
   readonly revokedSafetyBufferMs?: number
 }
@@ -70,15 +73,15 @@ export function autoTidyFaults(settings: AutoTidySettings): Fault[] {
 
 export interface AutoTidyFacts {
   readonly now: Instant
-  /** When the last automatic run of the mount ended; undefined before the first. */
+  /** End of the last automatic run of the mount; undefined before the first. */
   readonly lastFinishedAt: Instant | undefined
-  /** Since when this server runs. */
+  /** Start of this server. */
   readonly serverStartedAt: Instant
-  /** From 0 to 1: where between its shortest and its longest this server's backoff lies. */
+  /** Position of this server's backoff between minimum and maximum, from 0 to 1. */
   readonly chance: number
 }
 
-/** Also of what began while the clock was ahead. */
+/** Returns true if the duration has passed, or if it began while the clock was ahead. */
 const isOver = (beganAt: Instant, durationMs: number, now: Instant): boolean =>
   now >= beganAt + durationMs || isAhead(beganAt, now, minuteMs)
 

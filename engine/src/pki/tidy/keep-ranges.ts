@@ -1,5 +1,5 @@
-// The job that makes the ranges certificates are going to be filed in before they are, and takes those away whose time is over.
-// It may be done by several servers at a time: the second finds nothing to do.
+// Job that creates partitions of certificates in advance, and drops those that have expired. Several servers may run it at once: the
+// second finds nothing to do.
 import type { Held } from "../../core/leases.ts"
 import { formatInstant, hourMs, minuteMs } from "../../core/time.ts"
 import type { PkiContext } from "../pki-context.ts"
@@ -15,7 +15,7 @@ import type { AutoTidySettings } from "./auto-tidy.ts"
 import type { TidyMetrics } from "./tidy-metrics.ts"
 import { isLeftToGo, removalOf } from "./whole-ranges.ts"
 
-/** The name of the job. */
+/** Name and schedule of the job. */
 export const keepRangesJob = { name: "partitions", everyMs: hourMs, timeoutMs: 30 * minuteMs } as const
 
 const rowsPerCount = 10_000
@@ -78,12 +78,12 @@ async function removeRange(
   runtime.log.info("partition-removed", { ...instants(range), mounts: mountIds.length, certificates, metadata })
 }
 
-/** Which ranges a mount's own run leaves to go as a whole. */
+/** Returns the ranges that a mount's own run skips, because they will be dropped as a whole. */
 export async function rangesLeftToGo(context: RangeContext, mountId: MountId): Promise<readonly FilingRange[]> {
   const { filingRanges, runtime } = context
   const now = runtime.clock.now()
   const known = (await filingRanges.list()) ?? []
-  // Nothing has ended in the others.
+  // Certificates in the other ranges have not expired.
   const begun = known.filter(({ from }) => from <= now)
   if (begun.length === 0) return []
   const settings = await autoTidySettings(context)

@@ -3,16 +3,16 @@ import type { AutoTidyPatch, AutoTidyView } from "./auto-tidy.ts"
 import type { TidyOptions } from "./tidy-options.ts"
 import type { TidyRun } from "./tidy-run.ts"
 
-/** What is left out has its default: of itself nothing is tidied. */
+/** Options of a run. Absent ones have their default, which enables no operation. */
 export type TidyInput = Partial<Omit<TidyOptions, "revokedSafetyBufferMs">> & {
   readonly revokedSafetyBufferMs?: number
 }
 
 export interface TidyStatus {
-  /** The one that is going on, or the last; undefined before the first. */
+  /** Active or last run; undefined before the first. */
   readonly run: TidyRunView | undefined
   readonly lastAutomaticFinishedAt: Instant | undefined
-  /** As last counted; undefined where the mount does not say that it wants to know. */
+  /** Last count; undefined unless `maintainStoredCertificateCounts` is set. */
   readonly stored: { readonly certificates: number; readonly revoked: number } | undefined
   readonly mountUuid: string
 }
@@ -21,9 +21,9 @@ export type TidyRunView = Omit<TidyRun, "mountId" | "number" | "step" | "progres
 
 /** Tidying: deletes expired records. A background job does the work. */
 export interface Tidy {
-  /** Begins a run, unless one is going on; the answer is what to know about that. */
+  /** Begins a run unless one is active. Returns warnings about that. */
   start(input: TidyInput): Promise<readonly string[]>
-  /** Ends the one that is going on before its next page. */
+  /** Ends the active run before its next page. */
   cancel(): Promise<{ readonly status: TidyStatus; readonly warnings: readonly string[] }>
   getStatus(): Promise<TidyStatus>
   getAutomatic(): Promise<AutoTidyView>

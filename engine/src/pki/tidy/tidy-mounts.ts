@@ -1,5 +1,5 @@
-// The job that tidies: it begins the runs that are due by the clock, and moves all that are going on along, a step of each at a
-// time, so that one that takes long keeps no other waiting. What it was at when its server died, another goes on with.
+// Job that tidies. It begins the scheduled automatic runs, and advances all active runs one step at a time, so that a long run does
+// not delay others. If a server dies, another continues its runs.
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
@@ -17,17 +17,17 @@ import { resolvedTidyOptions } from "./tidy-options.ts"
 import { nextPhase, noTidyCounts, type TidyCounts, type TidyEnd, type TidyRun } from "./tidy-run.ts"
 import { type AcmeTidySteps, nextStep, type StepOutcome, type StepWrite } from "./tidy-steps.ts"
 
-/** The name of the job. */
+/** Name and schedule of the job. */
 export const tidyJob = { name: "tidy", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const
 
-/** After this the job ends and is done again, by whichever server: what is due by the clock is looked for at its beginning. */
+/** Maximum duration before the job ends and is woken again, on any server. It begins scheduled runs only at its start. */
 const longestRunMs = 5 * minuteMs
-/** While every run has a pause: how often it is looked whether one was cancelled, or another begun. */
+/** Interval of checks for cancelled and new runs, while all runs pause. */
 const lookAgainMs = 100
-/** After a step that the store was too busy for. */
+/** Pause after a step that failed because the database was busy. */
 const busyPauseMs = secondMs
 
-/** For so long a look at what goes as a whole holds. */
+/** Time for which the ranges that will be dropped are cached. */
 const lookHoldsMs = minuteMs
 
 export type TidyContext<Stores extends PkiRepositories> = Pick<
@@ -43,9 +43,9 @@ export class TidyWorker<Stores extends PkiRepositories> {
   readonly #context: TidyContext<Stores>
   readonly #metrics: TidyMetrics
   readonly #serverStartedAt: Instant
-  /** From 0 to 1. */
+  /** Random number from 0 to 1 for the backoff. */
   readonly #chance: number
-  /** Runs that have a pause. */
+  /** Mounts whose runs pause. */
   readonly #resting = new Set<MountId>()
   readonly #leftToGo = new Map<MountId, { readonly seenAt: Instant; readonly ranges: readonly FilingRange[] }>()
 
@@ -78,7 +78,7 @@ export class TidyWorker<Stores extends PkiRepositories> {
     }
   }
 
-  /** What is due by the clock. */
+  /** Begins an automatic run of the mount if one is scheduled. */
   async #lookAt(mount: Mount): Promise<void> {
     const { settings } = await this.#snapshot(mount)
     if (!settings.autoTidy.enabled) return
@@ -94,7 +94,7 @@ export class TidyWorker<Stores extends PkiRepositories> {
     if (!isAutoTidyDue(settings.autoTidy, facts)) return
     const options = resolvedTidyOptions(settings.autoTidy)
     await storage.transact(async (stores) => {
-      // It may have been removed meanwhile.
+      // The mount may have been deleted since.
       const { mounts } = await mountDirectory.within(stores)
       if (!mounts.some(({ id }) => id === mount.id)) return
       const run = { mountId: mount.id, automatic: true, options, progress: nextPhase(options), startedAt: now }
@@ -105,7 +105,7 @@ export class TidyWorker<Stores extends PkiRepositories> {
   async #move(run: TidyRun): Promise<void> {
     const { mountDirectory, runtime } = this.#context
     const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === run.mountId)
-    // It has gone, and the run with it.
+    // The mount was deleted together with its run.
     if (mount === undefined) return
     if (run.state === "cancelling") return this.#finish(mount, run, "cancelled")
     try {
@@ -139,7 +139,7 @@ export class TidyWorker<Stores extends PkiRepositories> {
       const counts = sumOf(run.counts, outcome.counts)
       const message = messageOf(outcome)
       const isRecorded = await stores.tidyRuns.advance(run, { progress: outcome.progress, counts, message })
-      // Rolls back what was taken away.
+      // Rolls back the removals.
       if (!isRecorded) throw new Superseded()
       return outcome
     })
@@ -185,7 +185,7 @@ export class TidyWorker<Stores extends PkiRepositories> {
   }
 }
 
-/** Somebody else has made the step, or the run is to be cancelled. */
+/** Another server has made the step, or the run is being cancelled. */
 class Superseded extends Error {}
 
 function sumOf(counts: TidyCounts, more: Partial<TidyCounts>): TidyCounts {

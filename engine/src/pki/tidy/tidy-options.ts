@@ -1,9 +1,12 @@
-// Options of a tidy run: the record types to delete, and how long each stays after its end
+// Options of a tidy run: the record types to delete, and how long each stays after its expiry
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki#tidy).
 import type { Fault } from "../../core/errors.ts"
 import { dayMs, hourMs, secondMs } from "../../core/time.ts"
 
-/** The operations, each on its own. Those of clusters and protocols that are not here are taken, and find nothing. */
+/**
+ * Operations, which are enabled independently. Those of clusters and protocols that this server does not have are accepted, and find
+ * nothing.
+ */
 export const tidyOperations = [
   "tidyCertStore",
   "tidyRevokedCerts",
@@ -20,20 +23,20 @@ export const tidyOperations = [
 export type TidyOperation = (typeof tidyOperations)[number]
 
 export interface TidyOptions extends Readonly<Record<TidyOperation, boolean>> {
-  /** After the end of a certificate. */
+  /** Time that a certificate stays after its expiry. */
   readonly safetyBufferMs: number
-  /** The same for one that was revoked; null: no other than for the rest. */
+  /** Time that a revoked certificate stays after its expiry. Null: `safetyBufferMs`. */
   readonly revokedSafetyBufferMs: number | null
   readonly issuerSafetyBufferMs: number
   readonly acmeAccountSafetyBufferMs: number
   readonly revocationQueueSafetyBufferMs: number
-  /** Between one page and the next. */
+  /** Pause between pages. */
   readonly pauseDurationMs: number
-  /** Rows of one page. */
+  /** Number of rows in a page. */
   readonly pageSize: number
 }
 
-/** With what follows from the rest worked out. */
+/** Options with derived values filled in. */
 export type ResolvedTidyOptions = Omit<TidyOptions, "revokedSafetyBufferMs"> & {
   readonly revokedSafetyBufferMs: number
 }
@@ -66,7 +69,7 @@ export const resolvedTidyOptions = (options: TidyOptions): ResolvedTidyOptions =
 
 export const tidiesAnything = (options: TidyOptions): boolean => tidyOperations.some((name) => options[name])
 
-/** Beyond any certificate that is meant to end. */
+/** Longer than any certificate's intended lifetime. */
 const bufferMaximumMs = 100 * 366 * dayMs
 const pauseMaximumMs = hourMs
 const pageSizeMaximum = 10_000
@@ -92,6 +95,6 @@ export function tidyOptionFaults(options: TidyOptions): Fault[] {
   return faults
 }
 
-/** One at least. */
+/** Returns true for whole seconds, at least one. */
 export const areWholeSeconds = (durationMs: number, maximumMs: number): boolean =>
   durationMs >= secondMs && durationMs <= maximumMs && durationMs % secondMs === 0

@@ -1,6 +1,5 @@
-// One tidy run of a mount: what it was asked for, how far it is, and how it ended. It is a row that every step of it moves
-// along in the transaction that takes something away, so that whoever goes on with it, after a crash and on any server, begins
-// where it stopped, and its counts are what was done.
+// Tidy run of a mount: its options, progress and result. Each step updates the row of the run in the transaction that removes records.
+// After a crash, any server can therefore continue at the same place, and the counts are exact.
 import type { Instant } from "../../core/time.ts"
 import type { CompleteCrl, CrlKey } from "../crl/crl-repository.ts"
 import { shardOf } from "../crl/shard.ts"
@@ -12,24 +11,24 @@ import type { ResolvedTidyOptions } from "./tidy-options.ts"
 export const tidyStates = ["inactive", "running", "finished", "error", "cancelling", "cancelled"] as const
 export type TidyState = (typeof tidyStates)[number]
 
-/** What was taken away, or found. */
+/** Numbers of removed or found records. */
 export interface TidyCounts {
   readonly certificates: number
   readonly revocations: number
-  /** Revoked certificates whose issuer is not in the mount, or was not known. */
+  /** Revoked certificates whose issuer is unknown or not in the mount. */
   readonly missingIssuers: number
-  /** Those of them whose issuer was found. */
+  /** Number of these whose issuer was then found. */
   readonly associated: number
   readonly metadata: number
   readonly issuers: number
   readonly acmeOrders: number
-  /** How many there were. */
+  /** Accounts that existed when the phase began. */
   readonly acmeAccountsSeen: number
-  /** Accounts without orders, from which nothing was heard for long. */
+  /** Accounts that were revoked, because they had no orders and no recent activity. */
   readonly acmeAccountsRevoked: number
-  /** Those that had been revoked for as long. */
+  /** Accounts that were removed, because they had been revoked for as long. */
   readonly acmeAccounts: number
-  /** Revoked certificates whose time has come, and whose list has to name them once more before they go. */
+  /** Revoked certificates that have expired, but must appear on one more list before they are removed. */
   readonly waiting: number
 }
 
@@ -47,7 +46,7 @@ export const noTidyCounts: TidyCounts = {
   waiting: 0,
 }
 
-/** In the order in which they are gone through. */
+/** Phases in the order of execution. */
 export const tidyPhases = [
   "associations",
   "certificates",
@@ -61,17 +60,17 @@ export const tidyPhases = [
 export type TidyPhase = (typeof tidyPhases)[number]
 
 export interface TidyProgress {
-  /** Undefined when all is done. */
+  /** Undefined if all phases are done. */
   readonly phase: TidyPhase | undefined
-  /** Behind which the phase goes on; empty at its beginning. Only the phase reads it. */
+  /** Position in the phase; empty at its beginning. Only the phase interprets it. */
   readonly after: string
 }
 
 export interface TidyRun {
   readonly mountId: MountId
-  /** Of the mount's runs. */
+  /** Number among the runs of the mount. */
   readonly number: number
-  /** How many steps it has made: whoever makes the next says which it saw, and a second one is refused. */
+  /** Number of steps made. A server that makes a step passes the number that it read; if it has changed, the step is rejected. */
   readonly step: number
   readonly state: Exclude<TidyState, "inactive">
   readonly automatic: boolean
@@ -80,12 +79,12 @@ export interface TidyRun {
   readonly counts: TidyCounts
   readonly startedAt: Instant
   readonly finishedAt: Instant | null
-  /** What it is at, or what is to be known of how it ended. */
+  /** Current work, or a note about the end of the run. */
   readonly message: string | null
   readonly error: string | null
 }
 
-/** All that is known of a mount's tidying. */
+/** Tidy state of a mount. */
 export interface TidyRecord {
   readonly run: TidyRun | undefined
   readonly lastAutomaticFinishedAt: Instant | undefined
@@ -95,15 +94,15 @@ export type NewTidyRun = Pick<TidyRun, "mountId" | "automatic" | "options" | "pr
 
 export interface TidyRunRepository {
   find(mountId: MountId): Promise<TidyRecord>
-  /** Of all mounts, those that are running or to be cancelled. */
+  /** Returns the runs of all mounts that are running or being cancelled. */
   active(): Promise<readonly TidyRun[]>
-  /** False while another is active. */
+  /** Begins a run. Returns false while another one is active. */
   begin(run: NewTidyRun): Promise<boolean>
-  /** False unless one is running. */
+  /** Cancels the run. Returns false unless one is running. */
   cancel(mountId: MountId): Promise<boolean>
-  /** False where the run is not as it was seen, or is to be cancelled: then nothing else may be done either. */
+  /** Records a step. Returns false if the run changed since it was read, or is being cancelled; the caller must then roll back. */
   advance(seen: TidyRun, to: Pick<TidyRun, "progress" | "counts" | "message">): Promise<boolean>
-  /** False where the run is not as it was seen. */
+  /** Ends a run. Returns false if it changed since it was read. */
   finish(seen: TidyRun, end: TidyEnd): Promise<boolean>
 }
 
@@ -114,11 +113,11 @@ export interface TidyEnd {
   readonly now: Instant
 }
 
-// What may go, and what has to stay a while.
+// Rules for which records may be removed, and when.
 
 type Buffers = Pick<ResolvedTidyOptions, "safetyBufferMs" | "revokedSafetyBufferMs" | "issuerSafetyBufferMs">
 
-/** The end is the last moment of validity (RFC 5280, section 4.1.2.5), so that it has passed only afterwards. */
+/** `notAfter` is the last second of validity (RFC 5280, section 4.1.2.5), so it must be before now. */
 const hasEnded = (notAfter: Instant, bufferMs: number, now: Instant): boolean => now > notAfter + bufferMs
 
 export const isCertificateDue = (
@@ -127,20 +126,20 @@ export const isCertificateDue = (
   now: Instant,
 ): boolean => hasEnded(notAfter, isRevoked ? revokedSafetyBufferMs : safetyBufferMs, now)
 
-/** Whatever ended before it may be due, and nothing else. */
+/** Returns an instant. Certificates that expire after it cannot be removed yet. */
 export const earliestEnd = ({ safetyBufferMs, revokedSafetyBufferMs }: Buffers, now: Instant): Instant =>
   now - Math.min(safetyBufferMs, revokedSafetyBufferMs)
 
-/** A complete list, or a part of one, that is published and will be again. */
+/** Published complete list, or shard of one, that will be published again. */
 export interface PublishedList {
   readonly key: Pick<CrlKey, "list" | "shard">
   readonly complete: Pick<CompleteCrl, "covered" | "thisUpdate" | "nextUpdate">
 }
 
 /**
- * `listed-first`: an entry stays until a complete list that was made after the end of the certificate had it (RFC 5280, section
- * 3.3), and every list that it is on is one. A list whose time is over is not waited for: it could not be made again, because
- * it had grown too long, and will never be unless entries go.
+ * Decides whether a revocation may be removed. `listed-first`: an entry stays until every list that contains it is a complete list
+ * that was made after the certificate's expiry (RFC 5280, section 3.3). Lists after their `nextUpdate` are ignored: they grew too
+ * long to be rebuilt, and stay so until entries are removed.
  */
 export function revocationDue(
   revocation: EndedRevocation,
@@ -157,7 +156,7 @@ export function revocationDue(
   return hadIt ? "due" : "listed-first"
 }
 
-/** Whatever is default is used, expired or not. */
+/** Returns expired issuers, except the default issuer, which is in use. */
 export const expiredIssuers = (
   issuers: readonly ParsedIssuer[],
   defaultId: ParsedIssuer["id"] | null,
@@ -177,7 +176,7 @@ const operations: Readonly<Record<TidyPhase, keyof ResolvedTidyOptions>> = {
   "ACME accounts": "tidyAcme",
 }
 
-/** Where a run begins, or goes on after a phase. */
+/** Returns the first phase of a run, or the phase after `done`. */
 export function nextPhase(options: ResolvedTidyOptions, done?: TidyPhase): TidyProgress {
   const left = tidyPhases.slice(done === undefined ? 0 : tidyPhases.indexOf(done) + 1)
   return { phase: left.find((phase) => options[operations[phase]] === true), after: "" }

@@ -37,7 +37,7 @@ export class TidyService implements Tidy {
         startedAt: this.#access.context.runtime.clock.now(),
       }),
     )
-    // One that is going on may have lost the server that was at it.
+    // Wakes the job also for an active run, whose server may have died.
     this.#access.context.wakeJob(tidyJob.name)
     if (!isBegun) return ["Tidy operation already in progress."]
     return [

@@ -1,5 +1,5 @@
-// One step of a tidy run: a page is looked at in a snapshot, and what of it may go goes in one short transaction, which also
-// records it. Nobody waits for longer than that transaction.
+// Steps of a tidy run. A step reads a page in one transaction. A second, short transaction removes rows and records the step. Other
+// requests wait at most for the latter.
 import type { Instant } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
@@ -28,9 +28,9 @@ import {
   type TidyRun,
 } from "./tidy-run.ts"
 
-/** A write is never longer, whatever the page size. */
+/** Maximum number of rows in one write, even if the page size is larger. */
 const rowsPerWriteMaximum = 500
-/** Certificates that are read in one turn: about 2 ms. */
+/** Number of certificates parsed in one turn of the event loop: about 2 ms. */
 const parsedPerTurn = 50
 
 export interface StepOutcome {
@@ -56,7 +56,7 @@ export type AcmeTidySteps<Stores extends PkiRepositories> = Readonly<
 >
 
 interface StepContext<Stores extends PkiRepositories> extends Pick<PkiContext<Stores>, "storage" | "mountSnapshots"> {
-  /** What goes as a whole, which a run by the clock leaves alone. */
+  /** Returns the ranges that will be dropped as a whole. Automatic runs skip them. */
   readonly leftToGo: (mountId: MountId) => Promise<readonly FilingRange[]>
 }
 
@@ -65,7 +65,7 @@ interface PkiStep extends TidyStep {
   readonly snapshot: MountSnapshot
 }
 
-/** Returns undefined if all phases are done. */
+/** Returns the next step of a run; undefined if all phases are done. */
 export async function nextStep<Stores extends PkiRepositories>(
   context: StepContext<Stores> & { readonly acmeTidySteps: AcmeTidySteps<Stores> },
   snapshot: MountSnapshot,
@@ -91,7 +91,7 @@ const pkiSteps: Readonly<Record<Exclude<TidyPhase, AcmePhase>, (step: PkiStep) =
   issuers: removeIssuers,
 }
 
-/** Returns the progress after a page; one that is not full is the last. */
+/** Returns the progress after a page. A page that is not full is the last. */
 export const progressAfter = (
   { run, phase, limit }: TidyStep,
   pageLength: number,
@@ -170,7 +170,10 @@ async function removeRevocations(step: PkiStep): Promise<StepWrite> {
   }
 }
 
-/** A list that nobody signs any more, or a part that has no name, is never published again, and holds nothing up. */
+/**
+ * Returns a filter for lists that are still published. A list that no issuer signs any more, or a shard without URL, does not delay
+ * removal.
+ */
 function isStillMade(snapshot: MountSnapshot): (list: PublishedList) => boolean {
   const known = new Map<string, boolean>()
   const isMade = ({ list }: PublishedList["key"], shard: Shard) => {
@@ -220,7 +223,7 @@ function signerAmong({ issuers }: MountSnapshot, der: Uint8Array): ParsedIssuer 
   try {
     return issuerOfGiven(parseCertificate(der), issuers)
   } catch {
-    // None of them, or no certificate.
+    // No issuer of the mount signed it, or it is not a certificate.
     return undefined
   }
 }
@@ -233,7 +236,7 @@ async function removeMetadata(step: PkiStep): Promise<StepWrite> {
   }
 }
 
-/** Their keys stay. */
+/** Removes expired issuers. Their keys stay. */
 async function removeIssuers(step: PkiStep): Promise<StepWrite> {
   const { context, snapshot, run, now, limit } = step
   return async (stores) => {

@@ -1,17 +1,17 @@
-// Which of the ranges that certificates are filed in go as a whole, and when: as soon as row by row all of them could, which is
-// when every mount that has something there tidies its store by the clock, and the last of their safety buffers has passed
-// since the end of the range.
+// Decides which partitions of certificates are dropped as a whole, and when. A partition is dropped as soon as all its certificates
+// could be removed row by row. Every mount with certificates in it must tidy them automatically. The longest of their safety buffers
+// must have passed since the end of the range.
 import { dayMs, type Instant } from "../../core/time.ts"
 import type { FilingRange } from "../issuance/certificate-partitions.ts"
 import type { AutoTidySettings } from "./auto-tidy.ts"
 import { resolvedTidyOptions } from "./tidy-options.ts"
 
-/** For as long as this, expired certificates wait for the rest of their range, beyond what they must. */
+/** Maximum time that expired certificates wait for their partition to be dropped, beyond their safety buffer. */
 const longestWaitMs = 7 * dayMs
-/** A range that could not be taken away for so long is given up: what is in it goes row by row. */
+/** If a partition could not be dropped for this time, its certificates are removed row by row. */
 const graceMs = dayMs
 
-/** Undefined: never, because some mount keeps what it has there. */
+/** Returns the time to drop a range; undefined if a mount does not remove its certificates automatically. */
 export function removalOf(range: FilingRange, mounts: readonly (AutoTidySettings | undefined)[]): Instant | undefined {
   let bufferMs = 0
   for (const settings of mounts) {
@@ -21,7 +21,7 @@ export function removalOf(range: FilingRange, mounts: readonly (AutoTidySettings
   return range.to + bufferMs
 }
 
-/** Whether a mount leaves what it has in the range to go with it, rather than take it away by itself. */
+/** Returns true if a mount leaves its certificates in the range until the range is dropped, instead of removing them itself. */
 export function isLeftToGo(
   range: FilingRange,
   mounts: readonly (AutoTidySettings | undefined)[],
