@@ -1,5 +1,5 @@
-// Use cases around the external policy service. It is asked outside of any transaction and once, whatever becomes of its
-// answer; the answer is laid over the mount as that stands when the certificate is signed.
+// Use cases of the external policy service. The service is called outside of any transaction and only once, even if signing is
+// repeated. Its response is applied to the mount as of the time of signing.
 import { invalid, unprocessable } from "../../core/errors.ts"
 import { newUuid } from "../../core/ids.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
@@ -120,8 +120,8 @@ export class ExternalPolicyService implements ExternalPolicy {
 }
 
 /**
- * For a request whose names have been proved: no right is asked for, and the certificate is stored whatever the policy service answers.
- * A function, so that no method of a mount reaches it.
+ * Issues a certificate for a request whose names the client has proved to control. It checks no permission, and stores the
+ * certificate even if the policy service decides otherwise. It is a function, so that no method of a mount exposes it.
  */
 export function signProved<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
@@ -153,7 +153,7 @@ async function decide<Stores extends PkiRepositories>(
   return recordIssued(access, (current) => sign(access, mode, request, subject, answer, current, proved))
 }
 
-/** Throws if the mount has no policy service, or no such issuer. */
+/** Returns the configured service and the issuer. Throws if the mount has no policy service, or no such issuer. */
 async function usableService<Stores extends PkiRepositories>(
   access: MountAccess<Stores>,
   { issuerRef }: PolicyRequest,
@@ -273,7 +273,7 @@ async function sign<Stores extends PkiRepositories>(
 
 /** Names that the client has proved to control, and the work that the transaction of the certificate includes. */
 export interface ProvedRequest<Stores extends PkiRepositories = PkiRepositories> {
-  /** Throws for a template that has any other name. */
+  /** Throws if the template has any other name. */
   refuseOthers(names: { readonly subject: DistinguishedName; readonly subjectAltName: readonly GeneralName[] }): void
   settle(stores: Stores, record: CertificateRecord): Promise<void>
 }
@@ -301,7 +301,7 @@ function algorithmOf({ keyType = "rsa", keyBits = 0 }: PolicyIssueRequest) {
   throw invalid([{ field: ["keyBits"], detail: keyBitsProblem(keyType, keyBits) ?? "no key of that size is made" }])
 }
 
-/** Nothing but the key, and the proof that it is there. */
+/** Returns a CSR with an empty subject, which contains only the key and the proof of its possession. */
 async function emptyRequest(key: SigningKey): Promise<string> {
   const info = encodeCertificationRequestInfo({
     subject: encodeName([]),
@@ -334,7 +334,7 @@ function serviceOf(settings: ExternalPolicySettings, key: Uint8Array | undefined
   }
 }
 
-/** What the mount lets out of it. */
+/** Selects the parts of the identity that the mount is configured to send. */
 const selected = ({ entity, groups }: Identity, settings: ExternalPolicySettings): PolicyIdentity => ({
   entityId: entity.id,
   ...(settings.entityJmespath === "@" ? { entity: { ...entity } } : {}),

@@ -9,22 +9,22 @@ import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 
 export interface ExternalPolicySettings {
   readonly enabled: boolean
-  /** An https URL; empty as long as none has been set. */
+  /** URL with scheme https; empty if not set. */
   readonly externalServiceUrl: string
   readonly timeoutMs: number
-  /** PEM, of authorities. At most one of these two is set. */
+  /** CA certificates in PEM. At most one of `trustedCa` and `trustedLeafCertificateBundle` is set. */
   readonly trustedCa: string
-  /** PEM, of the certificates themselves that the service may show. */
+  /** Certificates in PEM that the service itself may present. */
   readonly trustedLeafCertificateBundle: string
-  /** PEM, the certificate of the key first; empty where none is shown to the service. */
+  /** PEM, beginning with the certificate of the key. Empty: no client certificate. */
   readonly clientCertificates: string
-  /** Which of what is known of whoever asks is sent: nothing but the id, or all. */
+  /** Parts of the caller's identity to send to the service: only the id, or everything. */
   readonly entityJmespath: JmespathSelection
   readonly groupJmespath: JmespathSelection
   readonly updatedAt: Instant | null
 }
 
-/** Of the language only these two expressions are understood; they are what "nothing" and "everything" are called in it. */
+/** JMESPath expression. Only two are supported: the empty one selects nothing, `@` selects everything. */
 export type JmespathSelection = "" | "@"
 
 export const defaultExternalPolicySettings: ExternalPolicySettings = {
@@ -39,15 +39,15 @@ export const defaultExternalPolicySettings: ExternalPolicySettings = {
   updatedAt: null,
 }
 
-/** As it is set; what is left out stays. */
+/** Settings to change. Absent members stay unchanged. */
 export interface ExternalPolicyInput {
   readonly enabled?: boolean
   readonly externalServiceUrl?: string
-  /** 0: the default. */
+  /** Milliseconds. 0: the default. */
   readonly timeoutMs?: number
   readonly trustedCa?: string
   readonly trustedLeafCertificateBundle?: string
-  /** PEM, a private key and its certificate with those that lead from it to a root, in any order; empty takes it away. */
+  /** PEM: a private key, its certificate and the chain up to a root, in any order. Empty: removes the client certificate. */
   readonly clientCertBundle?: string
   readonly entityJmespath?: string
   readonly groupJmespath?: string
@@ -55,11 +55,11 @@ export interface ExternalPolicyInput {
 
 export interface ChangedExternalPolicy {
   readonly settings: ExternalPolicySettings
-  /** Null takes it away, undefined leaves it. */
+  /** Null removes the key, undefined leaves it unchanged. */
   readonly clientKey: PrivateKey | null | undefined
 }
 
-/** A request waits for the service, and whoever asked waits for it. */
+/** Maximum timeout, because the client waits while the service is called. */
 const timeoutMaximumMs = 120_000
 const bundleLengthMaximum = 1024 * 1024
 const certificatesMaximum = 1_000
@@ -103,7 +103,7 @@ export function changeExternalPolicy(
 
 type Trusted = Pick<ExternalPolicySettings, "trustedCa" | "trustedLeafCertificateBundle">
 
-/** Whoever sets one and says nothing of the other means the one alone. */
+/** Setting only one of the two clears the other. */
 function changedTrust(before: Trusted, given: { readonly [Name in keyof Trusted]: string | undefined }): Trusted {
   const { trustedCa, trustedLeafCertificateBundle } = given
   return {
@@ -163,7 +163,7 @@ function readSelection(expression: string): JmespathSelection {
   )
 }
 
-/** Certificates in PEM as we write it; undefined where nothing is said. */
+/** Parses certificates and returns them as normalized PEM; undefined if the input is undefined. */
 function readTrusted(text: string | undefined): string | undefined {
   return text === undefined
     ? undefined

@@ -8,27 +8,27 @@ import type { ExternalPolicyInput, ExternalPolicySettings } from "./external-pol
 
 export interface ExternalPolicyView {
   readonly settings: ExternalPolicySettings
-  /** Whether this server has had a usable answer since the settings were last changed. */
+  /** True if this server received a usable response since the last change of the settings. */
   readonly validated: boolean
-  /** Of this server, since it was started. */
+  /** Time of the last successful request of this server since its start. */
   readonly lastSuccessfulRequest: Instant | null
 }
 
 export interface PolicyRequest {
-  /** The last part of the path, which the service is told. */
+  /** Last segment of the path, which is sent to the service. */
   readonly policy?: string
-  /** Of the path; the service may choose another one. The mount's default without it. */
+  /** Issuer of the path; the service may choose another one. Default: the mount's default issuer. */
   readonly issuerRef?: string
   /**
-   * All that the caller sent, by name: the JSON text of each value, as it came. What stands beside them here is sent with them to
-   * a server, and told to the service by its name there.
+   * Parameters of the client by name: the unchanged JSON text of each value. The other members of the request reach the server and
+   * the service together with them, under their names on the wire.
    */
   readonly parameters: ReadonlyMap<string, string>
   readonly removeRootsFromChain?: boolean
 }
 
 export interface PolicyIssueRequest extends PolicyRequest {
-  /** `rsa` where it is left out. */
+  /** Default: `rsa`. */
   readonly keyType?: string
   readonly keyBits?: number
 }
@@ -38,12 +38,12 @@ export interface PolicySignRequest extends PolicyRequest {
   readonly csr: string
 }
 
-/** Issuing of certificates by decision of an external policy service. */
+/** Issuance of certificates as an external policy service decides. */
 export interface ExternalPolicy {
   get(): Promise<ExternalPolicyView>
-  /** What is left out stays as it is. */
+  /** Changes settings. Absent members stay unchanged. */
   configure(input: ExternalPolicyInput): Promise<ExternalPolicyView>
-  /** Makes a key, which the service never sees. */
+  /** Generates a key, which the service never receives, and issues a certificate for it. */
   issue(request: PolicyIssueRequest): Promise<IssuedCertificate>
   sign(request: PolicySignRequest): Promise<IssuedCertificate>
   signIntermediate(request: PolicySignRequest): Promise<IssuedCertificate>
@@ -51,7 +51,7 @@ export interface ExternalPolicy {
 
 // Port of the external policy service, which decides the contents of a certificate instead of a role.
 
-/** How it is reached, and how both sides know each other. */
+/** Address of the service, and the credentials of both sides. */
 export interface PolicyService {
   readonly url: string
   readonly timeoutMs: number
@@ -60,24 +60,24 @@ export interface PolicyService {
   readonly identity?: { readonly certificates: string; readonly privateKey: string }
 }
 
-/** `ica` is an intermediate CA; the names are those of the webhook. */
+/** Kind of the request, named as in the webhook. `ica` is an intermediate CA. */
 export type IssuanceMode = "sign" | "issue" | "ica"
 
 export interface PolicyQuestion {
-  /** A UUID, which the answer repeats. */
+  /** UUID, which the response must repeat. */
   readonly id: string
   readonly mode: IssuanceMode
-  /** PEM; of a request for a key that was made here, nothing but the key. */
+  /** PEM. For a key that the server generated, the CSR contains only the key. */
   readonly csr: string
-  /** What the caller sent, by name: the JSON text of each value, as it came. */
+  /** Parameters of the client by name: the unchanged JSON text of each value. */
   readonly parameters: ReadonlyMap<string, string>
-  /** Absent where whoever asks is nobody in particular: the holder of a service token. */
+  /** Undefined for a caller without identity, such as the holder of a service token. */
   readonly identity: PolicyIdentity | undefined
-  /** The last part of the path; empty without one. */
+  /** Last segment of the path; empty if there is none. */
   readonly policyName: string
-  /** Without a slash at either end. */
+  /** Path without a slash at either end. */
   readonly mountPath: string
-  /** Undefined where the mount has no default issuer. */
+  /** Undefined if the mount has no default issuer. */
   readonly issuer: ProposedIssuer | undefined
   readonly defaultTtlMs: number
   readonly maxTtlMs: number
@@ -85,12 +85,12 @@ export interface PolicyQuestion {
 
 export interface PolicyIdentity {
   readonly entityId: string
-  /** Where the mount is set to send it. */
+  /** Present if the mount is configured to send it. */
   readonly entity?: Readonly<Record<string, unknown>>
   readonly groups?: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Of the path, or the default; the answer may name another. */
+/** Issuer of the path, or the default issuer. The response may choose another one. */
 export interface ProposedIssuer {
   readonly id: string
   readonly name: string
@@ -104,27 +104,27 @@ export type PolicyAnswer =
   | { readonly kind: "refused"; readonly reason: string; readonly warnings: readonly string[] }
   | {
       readonly kind: "allowed"
-      /** PEM; whatever signature it carries does not count. */
+      /** PEM. Its signature is ignored. */
       readonly template: string
-      /** Undefined: the one that was proposed. */
+      /** Undefined: the proposed issuer. */
       readonly issuerRef: string | undefined
       readonly store: boolean
       readonly lease: boolean
       readonly warnings: readonly string[]
     }
 
-/** Throws `EngineError("unavailable")` where no answer comes that can be used. */
+/** Calls the service. Throws `EngineError("unavailable")` if there is no usable response. */
 export type PolicyClient = (service: PolicyService, question: PolicyQuestion) => Promise<PolicyAnswer>
 
 interface Success {
   readonly at: Instant
-  /** When the settings had been changed that it was made under. */
+  /** Time of the last change of the settings that the request used. */
   readonly settingsOf: Instant | null
 }
 
 const rememberedMaximum = 10_000
 
-/** Which services have answered this process. Every server knows of its own requests, and none of them is worth a write. */
+/** Last successful request to each service from this process. Other servers have their own; the information is not worth a write. */
 export class PolicyServiceActivity {
   readonly #successes = new LRUCache<MountId, Success>({ max: rememberedMaximum })
 

@@ -1,6 +1,6 @@
-// What becomes of the certificate that an external policy service answers with. Its signature never counts. What follows from
-// who really signs is replaced: serial number, issuer, key identifier of the issuer, and where revocation lists and
-// responders are found. Everything else stays as it is, or is refused: what is signed follows RFC 5280 whoever wrote it.
+// Applies the certificate template of an external policy service. Its signature is ignored. Fields that depend on the actual issuer
+// are replaced: serial number, issuer, authority key identifier, and the URLs of revocation lists and responders. The rest is copied
+// or rejected: what is signed must conform to RFC 5280, even if the service wrote it.
 import { EngineError, type Fault } from "../../core/errors.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import { rejectMalformed } from "../../x509/asn1/reader.ts"
@@ -26,16 +26,16 @@ import { longestRemainingPath, pathViolations } from "../policy/path-validation.
 import { rejectViolations } from "../policy/violation.ts"
 import type { IssuanceMode } from "./external-policy.ts"
 
-/** A template that could be read. */
+/** Parsed template. */
 export interface PolicyTemplate {
   readonly certificate: Certificate
   readonly values: ExtensionValues
 }
 
-/** As long as any certificate that is read. */
+/** Maximum length of the PEM text in characters, as for other certificates. */
 const templateLengthMaximum = 64 * 1024
 
-/** One PEM certificate; throws `unprocessable` naming what is wrong with it. */
+/** Parses one PEM certificate. Throws `unprocessable` with the reason if that fails. */
 export function readPolicyTemplate(text: string): PolicyTemplate {
   try {
     const blocks = readPem(text, templateLengthMaximum)
@@ -53,20 +53,23 @@ export function readPolicyTemplate(text: string): PolicyTemplate {
 
 export interface OverlayTerms {
   readonly mode: IssuanceMode
-  /** Of the request. */
+  /** Key of the request. */
   readonly publicKey: PublicKey
   readonly paths: CertificationPaths
   readonly validity: Omit<ValidityTerms, "rules" | "beyondIssuer">
 }
 
-/** What may be signed of a template. */
+/** Approved content of a template, ready for signing. */
 export interface ApprovedTemplate {
   readonly content: ApprovedContent
   readonly validity: Validity
   readonly warnings: readonly string[]
 }
 
-/** Throws `unprocessable` with a sentence for each rule that the template breaks, and `invalid` for a validity that none can have. */
+/**
+ * Approves a template. Throws `unprocessable` with a sentence for each rule that it breaks, and `invalid` if its validity is
+ * impossible.
+ */
 export function overlay(template: PolicyTemplate, terms: OverlayTerms): ApprovedTemplate {
   const problems = rules.flatMap((rule) => rule(template, terms))
   if (problems.length > 0) throw refused(problems)
@@ -97,7 +100,7 @@ const replacedExtensions: ReadonlySet<string> = new Set([
   oids.freshestCrl,
 ])
 
-/** Certificates are found by it (RFC 5280, section 4.2.1.2). */
+/** Adds the subject key identifier if it is missing, because certification paths are built with it (RFC 5280, section 4.2.1.2). */
 const withKeyIdentifier = (extensions: readonly Extension[], key: PublicKey): readonly Extension[] =>
   findExtension(extensions, oids.subjectKeyIdentifier) === undefined
     ? [...extensions, subjectKeyIdentifier(keyIdentifierOf(key))]
@@ -112,7 +115,7 @@ function limited(extension: Extension, { values }: PolicyTemplate, { mode, paths
     : extension
 }
 
-/** Each answers what it finds wrong. */
+/** Returns the problems of a template. */
 type Rule = (template: PolicyTemplate, terms: OverlayTerms) => readonly string[]
 
 const keyIsTheRequests: Rule = ({ certificate }, { publicKey }) =>
@@ -122,7 +125,7 @@ const keyIsTheRequests: Rule = ({ certificate }, { publicKey }) =>
 
 const subjectCanBeWritten: Rule = ({ certificate }) => nameViolations(certificate.subjectName)
 
-/** RFC 5280, sections 4.1.2.6 and 4.2.1.6. */
+/** Requires a subject, or critical alternative names (RFC 5280, sections 4.1.2.6 and 4.2.1.6). */
 const subjectIsSomewhere: Rule = ({ certificate }, { mode }) => {
   if (certificate.subjectName.length > 0) return []
   if (mode === "ica") return ["a certificate authority needs a subject"]
@@ -130,7 +133,7 @@ const subjectIsSomewhere: Rule = ({ certificate }, { mode }) => {
   return names?.critical === true ? [] : ["without a subject it needs subject alternative names that are critical"]
 }
 
-/** RFC 5280, sections 4.2.1.9, 4.2.1.3 and 4.2.1.10. */
+/** Rejects CA extensions in a leaf certificate (RFC 5280, sections 4.2.1.9, 4.2.1.3 and 4.2.1.10). */
 const leafIsNoAuthority: Rule = ({ values }, { mode }) => {
   if (mode === "ica") return []
   const problems: string[] = []
@@ -180,7 +183,10 @@ const rules: readonly Rule[] = [
   pathHolds,
 ]
 
-/** The template's own algorithm where the issuer's key can sign with it; else, and where it is broken, the key's default. */
+/**
+ * Returns the template's own algorithm if the issuer's key can sign with it. Otherwise, and if the algorithm is broken, returns the
+ * default of the key.
+ */
 export function signatureChoiceOf({ certificate }: PolicyTemplate, issuerKey: KeyAlgorithm): SignatureChoice {
   if (issuerKey.type !== "rsa") return keysOwn
   try {
