@@ -12,14 +12,14 @@ import {
   type StatisticsRepository,
 } from "./mount-statistics.ts"
 
-// How many certificates a mount has, counted from time to time and in small steps: exact counts kept with every issuance would
-// make all of them wait for one row.
+// Counts of certificates of a mount, made at intervals and in small steps. Exact counts with every issuance would make all issuances
+// wait for one row.
 
-/** Each step in a snapshot of its own, so that nobody waits for a count, and no snapshot grows old. */
+/** Runs one step in its own read transaction, so that other requests do not wait for a count, and no transaction runs for long. */
 export type ReadStep = <T>(work: (store: StatisticsRepository) => Promise<T>) => Promise<T>
 
 const rowsPerStep = 10_000
-/** A hundred thousand million certificates. */
+/** Enough for 10¹¹ certificates. */
 const stepsMaximum = 10_000_000
 const rolesShownMaximum = 500
 const rolesMaximum = 100_000
@@ -40,7 +40,7 @@ export async function countMount(
     stored.push(await countRange(read, { mountId, revoked: false, from, before }, signal))
     revoked.push(await countRange(read, { mountId, revoked: true, from, before }, signal))
   }
-  // Some may have been revoked between one count and the other.
+  // Some certificates may have been revoked between the two counts.
   const [expired = 0, ...valid] = stored.map((count, index) => Math.max(0, count - (revoked[index] ?? 0)))
   const roles = await soonestOfRoles(read, mountId, now, signal)
   return {
@@ -99,7 +99,7 @@ async function soonestOfRoles(read: ReadStep, mountId: MountId, now: Instant, si
 const firstLookRows = 8
 const looksMaximum = 10_000
 
-/** What is revoked is passed over, so that the first look is nearly always the last. */
+/** Returns the earliest expiry of a role's valid certificates. Revoked ones are skipped, so the first read nearly always suffices. */
 async function soonestOf(read: ReadStep, mountId: MountId, role: string, now: Instant): Promise<Instant | undefined> {
   let after: ExpiryPlace = { notAfter: now, number: 0 }
   let limit = firstLookRows
@@ -117,10 +117,10 @@ async function soonestOf(read: ReadStep, mountId: MountId, role: string, now: In
   return undefined
 }
 
-/** The name of the job. */
+/** Name and schedule of the job. */
 export const countCertificatesJob = { name: "statistics", everyMs: 5 * minuteMs, timeoutMs: 30 * minuteMs } as const
 
-/** What one server has counted is told by all. */
+/** Counts the certificates of all mounts. One server counts, and all servers report the result. */
 export async function countCertificates(
   { mountDirectory, storage, runtime }: Pick<PkiContext, "mountDirectory" | "storage" | "runtime">,
   { signal }: Pick<Held, "signal">,
@@ -134,7 +134,7 @@ export async function countCertificates(
       signal,
     )
     await storage.transact(async (stores) => {
-      // It may have been removed while its certificates were counted.
+      // The mount may have been deleted while its certificates were counted.
       const { mounts: present } = await mountDirectory.within(stores)
       if (present.some(({ id }) => id === mount.id)) await stores.statistics.save(mount.id, counted)
     })

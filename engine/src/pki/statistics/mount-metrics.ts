@@ -1,4 +1,4 @@
-// What those who run authorities watch: when they expire, how old their lists are, how many certificates there are.
+// Figures for operators of CAs: expiry of issuers, age of revocation lists, numbers of certificates.
 import type { Attributes, Meter } from "@opentelemetry/api"
 import { logFailure } from "../../core/failure-log.ts"
 import type { IssuerId } from "../../core/ids.ts"
@@ -15,39 +15,39 @@ import type { PkiContext } from "../pki-context.ts"
 import { expiryWindows, type MountStatistics } from "./mount-statistics.ts"
 
 export interface IssuerFigures {
-  /** Its path. */
+  /** Path of the mount. */
   readonly mount: string
   readonly issuer: IssuerId
   readonly name: string | null
   readonly notAfter: Instant
-  /** Whether it signs here. */
+  /** True if the mount has the key of the issuer. */
   readonly hasKey: boolean
 }
 
 export interface ListFigures {
   readonly mount: string
-  /** The first of those whose list it is. */
+  /** First of the issuers that share the list. */
   readonly issuer: IssuerId
   readonly kind: CrlKind
-  /** Of its parts, where it has any: those of the oldest. */
+  /** Earliest `thisUpdate` of all shards; `nextUpdate` likewise. */
   readonly thisUpdate: Instant
   readonly nextUpdate: Instant
-  /** In all of its parts. */
+  /** Number of entries in all shards. */
   readonly entryCount: number
 }
 
 export interface AuthorityFigures {
   readonly issuers: readonly IssuerFigures[]
   readonly lists: readonly ListFigures[]
-  /** Of mounts that were counted. */
+  /** Mounts whose certificates were counted. */
   readonly mounts: readonly { readonly mount: string; readonly statistics: MountStatistics }[]
-  /** How many of all these there are besides, for which there is no room; roles are counted by their mounts. */
+  /** Number of issuers, lists and mounts that were left out because of the limit. Roles are counted per mount. */
   readonly leftOut: number
 }
 
-/** Of each kind, so that no number of mounts is more than its reader can keep. */
+/** Maximum number of figures of each kind, so that the metrics database can store them even with many mounts. */
 const figuresMaximum = 1_000
-/** So long the same answer serves whoever asks. */
+/** Time for which the figures are cached. */
 const heldMs = 15 * secondMs
 const patienceMs = 2 * secondMs
 
@@ -58,19 +58,19 @@ type Context = Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots">
 
 const none: AuthorityFigures = { issuers: [], lists: [], mounts: [], leftOut: 0 }
 
-/** Reads at most once in a while, and however many ask at once, once. */
+/** Caches the figures. Concurrent calls share one read. */
 export class FigureBoard {
   readonly #context: Context
   #held: { readonly at: Instant; readonly figures: AuthorityFigures } | undefined
   #coming: Promise<AuthorityFigures> | undefined
-  /** Cached snapshots of mounts, so that a scrape loads none again. */
+  /** Facts about mounts, cached by version, so that a scrape does not load unchanged mounts again. */
   #facts: ReadonlyMap<MountId, MountFacts> = new Map()
 
   constructor(context: Context) {
     this.#context = context
   }
 
-  /** What was last known where the store does not answer in time; nothing where it never has. */
+  /** Returns the figures. If the database does not respond in time, returns the last known ones, or none. */
   async current(): Promise<AuthorityFigures> {
     const { runtime, timers } = this.#context
     const held = this.#held
@@ -90,7 +90,7 @@ export class FigureBoard {
     }
   }
 
-  /** From the store, now; throws where that fails. */
+  /** Reads the figures from the database. Throws if that fails. */
   async read(): Promise<AuthorityFigures> {
     const { mountDirectory, runtime } = this.#context
     const at = runtime.clock.now()
@@ -165,7 +165,7 @@ const figuresOf = (mount: string, { id, name, keyId, parsed }: ParsedIssuer): Is
   hasKey: keyId !== null,
 })
 
-/** Of issuers that still sign them. */
+/** Returns the figures of lists that an issuer still signs. */
 function listsOf(
   { mount, issuers, enableDelta }: MountFacts,
   states: readonly KeyedCrlState[],
@@ -186,7 +186,10 @@ function listsOf(
   })
 }
 
-/** Of one list in one or more divisions, of which the finest tells all the entries if the whole list is not there. */
+/**
+ * Combines the shards of a list, which may exist for several shard counts. Without the whole list, the finest division has all
+ * entries.
+ */
 function together(published: readonly { readonly key: KeyedCrlState["key"]; readonly crl: PublishedCrl }[]) {
   const whole = published.filter(({ key }) => key.shard.count === 1)
   const finest = Math.max(...published.map(({ key }) => key.shard.count))
@@ -198,12 +201,12 @@ function together(published: readonly { readonly key: KeyedCrlState["key"]; read
   }
 }
 
-// Metrics of certificate authorities. Labels come from what administrators have named, never from certificates,
-// and there is a most of each (`authority-figures.ts`).
+// Metrics of CAs. Labels are names that administrators chose, never values of certificates, and the number of each is limited
+// (`figuresMaximum`).
 
 type Samples = readonly (readonly [labels: Attributes, value: number])[]
 
-/** `figures` is called for each reading of the metrics. */
+/** Registers the metrics. `figures` is called at each scrape. */
 export function registerAuthorities(meter: Meter, figures: () => Promise<AuthorityFigures>): void {
   const gauge = (name: string, description: string, samples: (figures: AuthorityFigures) => Samples) =>
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {

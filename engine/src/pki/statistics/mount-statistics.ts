@@ -1,7 +1,7 @@
 import { dayMs, type Instant } from "../../core/time.ts"
 import type { MountId } from "../mounts/mount.ts"
 
-/** From the moment of the count; each holds those before it. */
+/** Windows that begin at the time of the count. Each includes the shorter ones. */
 export const expiryWindows = [
   { name: "24h", ms: dayMs },
   { name: "7d", ms: 7 * dayMs },
@@ -12,17 +12,17 @@ export interface MountStatistics {
   readonly countedAt: Instant
   readonly valid: number
   readonly expired: number
-  /** Expired or not. */
+  /** Revoked certificates, expired or not. */
   readonly revoked: number
-  /** Of the valid ones, by window. */
+  /** Numbers of valid certificates that expire within each window. */
   readonly expiringWithin: readonly number[]
-  /** The first valid certificate of each role to expire, the soonest first; of so many roles at most. */
+  /** Earliest expiry of each role's valid certificates, earliest first, for a limited number of roles. */
   readonly soonestOfRoles: readonly { readonly role: string; readonly notAfter: Instant }[]
-  /** Roles with valid certificates that are not among them. */
+  /** Number of other roles with valid certificates. */
   readonly rolesLeftOut: number
 }
 
-/** In the order of expiry. */
+/** Position in the order of expiry. */
 export interface ExpiryPlace {
   readonly notAfter: Instant
   readonly number: number
@@ -30,26 +30,26 @@ export interface ExpiryPlace {
 
 export interface ExpiryRange {
   readonly mountId: MountId
-  /** Of those that are revoked alone. */
+  /** Count only revoked certificates. */
   readonly revoked: boolean
   readonly after: ExpiryPlace
-  /** Without it. */
+  /** Exclusive end of the range. */
   readonly before: Instant
 }
 
 export interface CountedPart {
   readonly count: number
-  /** Where the count goes on; undefined at its end. */
+  /** Position to continue at; undefined at the end. */
   readonly next: ExpiryPlace | undefined
 }
 
-/** Every question reads a bounded part of one index. */
+/** Repository for statistics. Every query reads a bounded part of one index. */
 export interface StatisticsRepository {
-  /** Of the first `limit` certificates of a range. */
+  /** Counts the first `limit` certificates of a range. */
   countPart(range: ExpiryRange, limit: number): Promise<CountedPart>
-  /** The role of certificates that comes next in the order of names. */
+  /** Returns the next role with certificates, ordered by name. */
   nextRole(mountId: MountId, after: string): Promise<string | undefined>
-  /** Certificates of a role, in the order of expiry. */
+  /** Returns certificates of a role, ordered by expiry. */
   ofRole(
     mountId: MountId,
     role: string,
