@@ -1,12 +1,12 @@
-// Names in a role that are filled in with who asks: `{{identity.entity.name}}.example.com`.
+// Templates in the names of a role, filled in with the caller's identity: `{{identity.entity.name}}.example.com`.
 
-/** Who asks, as templates know it. */
+/** Identity of a caller, with the members that templates can use. */
 export interface Identity {
   readonly entity: {
     readonly id: string
     readonly name: string
     readonly metadata: Readonly<Record<string, string>>
-    /** By the accessor of what the entity logged in with. */
+    /** Aliases by the accessor of the auth method that the entity logged in with. */
     readonly aliases: Readonly<Record<string, IdentityAlias>>
   }
   readonly groups: readonly { readonly id: string; readonly name: string }[]
@@ -21,8 +21,8 @@ export interface IdentityAlias {
 export const isTemplate = (text: string): boolean => text.includes("{{") || text.includes("}}")
 
 /**
- * Undefined where the identity has no such value or the template is none. A value that holds a `*` fills nothing in
- * unless the role says that it may: whoever can edit an identity could otherwise widen the role.
+ * Fills in a template. Returns undefined if the identity has no such value, or if the template is malformed. A value with a `*` is
+ * rejected unless the role allows it: users who can edit an identity could otherwise widen the role.
  */
 export function fillTemplate(
   template: string,

@@ -1,12 +1,15 @@
 // IP addresses as text, as the 4 or 16 octets of an iPAddress (RFC 5280, section 4.2.1.6), and address ranges.
 
-/** A range of addresses; the host bits of `octets` may be set and do not count. */
+/** Range of addresses. Host bits of `octets` may be set and are ignored. */
 export interface IpRange {
   readonly octets: Uint8Array
   readonly prefixBits: number
 }
 
-/** 4 or 16 octets; an IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is that IPv4 address, so that no range is got around by spelling. */
+/**
+ * Returns 4 or 16 octets; undefined if the text is no address. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) becomes IPv4, so
+ * that this form does not bypass ranges.
+ */
 export function parseIpAddress(text: string): Uint8Array | undefined {
   if (!text.includes(":")) return parseIpv4(text)
   const octets = parseIpv6(text)
@@ -15,7 +18,7 @@ export function parseIpAddress(text: string): Uint8Array | undefined {
 
 export const isIpAddress = (text: string): boolean => parseIpAddress(text) !== undefined
 
-/** The one spelling of an address (RFC 5952); of 16 octets that hold an IPv4 address, that of the IPv4 address. */
+/** Returns the canonical text of an address (RFC 5952). An IPv4 address in 16 octets is formatted as IPv4. */
 export function formatIpAddress(octets: Uint8Array): string {
   if (octets.length === 4) return octets.join(".")
   if (isMapped(octets)) return octets.slice(12).join(".")
@@ -29,7 +32,7 @@ export function parseIpRange(text: string): IpRange | undefined {
   const [, address = "", prefix = ""] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? []
   const octets = parseIpAddress(address)
   if (octets === undefined) return undefined
-  // `::ffff:10.0.0.0/104` is 10.0.0.0/8; what begins above the mapped part is no range of IPv4.
+  // `::ffff:10.0.0.0/104` is 10.0.0.0/8. A shorter prefix than /96 is no range of IPv4.
   const isShortened = address.includes(":") && octets.length === 4
   const prefixBits = Number(prefix) - (isShortened ? 96 : 0)
   return prefixBits < 0 || prefixBits > octets.length * 8 ? undefined : { octets, prefixBits }
@@ -58,10 +61,10 @@ function parseIpv6(text: string): Uint8Array | undefined {
   const halves = text.split("::")
   const [before, after] = halves.map(parseGroups)
   if (halves.length === 1) return before?.length === 16 ? Uint8Array.from(before) : undefined
-  // Only the last group of all may be an IPv4 address in dots.
+  // Only the very last group may be an IPv4 address in dotted form.
   if (halves.length > 2 || before === undefined || after === undefined || halves[0]?.includes(".")) return undefined
   const missing = 16 - before.length - after.length
-  // `::` stands for one group of zeros at least (RFC 4291, section 2.2).
+  // `::` replaces at least one group of zeros (RFC 4291, section 2.2).
   return missing < 2 ? undefined : Uint8Array.from([...before, ...Array<number>(missing).fill(0), ...after])
 }
 
@@ -79,11 +82,11 @@ function parseGroups(text: string): number[] | undefined {
   return octets
 }
 
-/** ::ffff:0:0/96 (RFC 4291, section 2.5.5.2). */
+/** Returns true for addresses in ::ffff:0:0/96 (RFC 4291, section 2.5.5.2). */
 const isMapped = (octets: Uint8Array): boolean =>
   octets.length === 16 && octets.every((octet, at) => at >= 12 || octet === (at < 10 ? 0 : 0xff))
 
-/** The first of the longest runs. */
+/** Returns the first of the longest runs of zeros. */
 function longestZeros(groups: readonly number[]): { readonly from: number; readonly length: number } {
   let longest = { from: 0, length: 0 }
   let from = 0

@@ -1,10 +1,10 @@
-// otherName entries of a subjectAltName, written `<oid>;<type>:<value>`. The only type is UTF8
+// otherName entries of subjectAltName in the form `<oid>;<type>:<value>`. The only type is UTF8
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki#generate-certificate-and-key, `other_sans`).
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
 
 export interface OtherName {
   readonly oid: string
-  /** The text of the UTF8String. */
+  /** Text of the UTF8String. */
   readonly value: string
 }
 

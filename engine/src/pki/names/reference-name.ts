@@ -1,4 +1,4 @@
-/** Instead of which `default` names whatever the mount is configured to use. */
+/** Reserved reference to the default that the mount is configured to use. */
 export const defaultReference = "default"
 
 const nameMaximum = 255

@@ -1,5 +1,5 @@
-// The subject of a certificate: attributes in the order that distinguished names are written in, each a relative
-// distinguished name of its own, because one that holds a type twice is none (X.501, clause 9.3).
+// Subject of a certificate. Attributes are in the usual order of distinguished names. Each is a relative distinguished name of its
+// own, because one must not contain a type twice (X.501, clause 9.3).
 import { textProblem } from "../../core/text.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import type { DistinguishedName } from "../../x509/name.ts"
@@ -12,14 +12,14 @@ export interface SubjectValues {
   readonly province: readonly string[]
   readonly streetAddress: readonly string[]
   readonly postalCode: readonly string[]
-  /** Empty: none. */
+  /** Empty: no common name. */
   readonly commonName: string
-  /** Empty: none. */
+  /** Empty: no serial number. */
   readonly serialNumber: string
   readonly userIds: readonly string[]
 }
 
-/** Each value once; what is empty is left out. */
+/** Returns the subject without empty values and duplicates. */
 export function subjectOf(values: SubjectValues): DistinguishedName {
   const subject: DistinguishedName[number][] = []
   const add = (type: string, texts: readonly string[]) => {
@@ -44,7 +44,7 @@ export function valuesOf(subject: DistinguishedName, type: string): readonly str
   return values
 }
 
-/** In characters (RFC 5280, appendix A.1; X.520 for the street and the postal code; RFC 4524 for the user id). */
+/** Maximum lengths in characters (RFC 5280, appendix A.1; X.520 for the street and the postal code; RFC 4524 for the user id). */
 export const subjectMaxima = {
   commonName: 64,
   serialNumber: 64,
@@ -57,15 +57,18 @@ export const subjectMaxima = {
   userId: 256,
 } as const
 
-/** What is wrong with a text as a value of a subject, as the sentence about it goes on. */
+/** Returns the problem of a value of a subject, as the end of a sentence about it. */
 export function subjectTextProblem(text: string, lengthMaximum: number): string | undefined {
-  // A character is at most two units long, and counting the characters of any text would take too long.
+  // A character has at most two UTF-16 code units. Counting the characters of long texts would take too long.
   if (text.length > 2 * lengthMaximum || Array.from(text).length > lengthMaximum)
     return `must not be longer than ${lengthMaximum} characters`
   return textProblem(text) ?? invisibleProblem(text)
 }
 
-/** Characters that have no form of their own, and let a name look like another one (Unicode Technical Report 36, section 2.10). */
+/**
+ * Returns the problem of a text with characters that are invisible, and make a name look like another one (Unicode Technical Report
+ * 36, section 2.10).
+ */
 export function invisibleProblem(text: string): string | undefined {
   if (/\p{Cc}/u.test(text)) return "must not contain control characters"
   return /[\p{Cf}\p{Zl}\p{Zp}]/u.test(text)
@@ -73,5 +76,5 @@ export function invisibleProblem(text: string): string | undefined {
     : undefined
 }
 
-/** Two letters of ISO 3166 (RFC 5280, appendix A.1: a PrintableString of two characters). */
+/** Returns true for two letters, as in ISO 3166 (RFC 5280, appendix A.1: a PrintableString of two characters). */
 export const isCountryCode = (text: string): boolean => /^[A-Za-z]{2}$/.test(text)
