@@ -1,4 +1,4 @@
-// Dependencies of the services of a mount, and the check that every method of theirs begins with.
+// Dependencies of the services of a mount, and the authorization check that each of their methods begins with.
 import { authorizePath, type Capability } from "../core/access.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { CacheVersions } from "../core/cache-versions.ts"
@@ -34,7 +34,7 @@ import type { MountSettingsRepository } from "./mounts/mount-settings.ts"
 import type { StatisticsRepository } from "./statistics/mount-statistics.ts"
 import type { TidyRunRepository } from "./tidy/tidy-run.ts"
 
-/** Stores that the services of a mount use. */
+/** Repositories that the services of a mount use. */
 export interface PkiRepositories {
   readonly mounts: MountRepository
   readonly authorities: MountVersionRepository
@@ -69,7 +69,7 @@ export interface PkiContext<Stores extends PkiRepositories = PkiRepositories> {
   readonly policyClient: PolicyClient
   readonly policyServiceActivity: PolicyServiceActivity
   readonly crlPublisher: CrlPublisher
-  /** Starts a job at once, by its name, for what a request has left to it. */
+  /** Starts a job at once, by its name, to do work that a request left to it. */
   readonly wakeJob: (name: string) => void
   readonly ocspCache: OcspCache
   readonly ocspMetrics: OcspMetrics
@@ -79,14 +79,14 @@ export interface PkiContext<Stores extends PkiRepositories = PkiRepositories> {
 /** Access of one caller to one mount. The mount may not exist; functions that read it throw `not-found`. */
 export interface MountAccess<Stores extends PkiRepositories = PkiRepositories> {
   readonly context: PkiContext<Stores>
-  /** Without a "/" at either end. */
+  /** Path without a "/" at either end. */
   readonly mountPath: string
   readonly caller: Caller
   /** Records each use of a key before its signature is made (`auditedSigningKey`). */
   readonly recordKeyUse: RecordKeyUse
 }
 
-/** Takes a path with or without a "/" at its ends. */
+/** Returns the access of a caller to a mount. The path may have a "/" at either end. */
 export function mountAccess<Stores extends PkiRepositories>(
   context: PkiContext<Stores>,
   mountPath: string,
@@ -96,7 +96,7 @@ export function mountAccess<Stores extends PkiRepositories>(
   return { context, mountPath: mountPathOf(mountPath), caller, recordKeyUse }
 }
 
-/** `path` is relative to the mount. Throws `EngineError("forbidden")`. */
+/** Checks the policies of the caller for a path relative to the mount. Throws `EngineError("forbidden")`. */
 export function authorizeOnMount(
   { caller, mountPath: mount }: Pick<MountAccess, "caller" | "mountPath">,
   capability: Capability | readonly Capability[],
