@@ -238,7 +238,7 @@ function endCommand(terminal: Terminal, { what, verb, description, said, end }: 
   )
 }
 
-/** All of a list that is read in parts, by the ids of its items. */
+/** Returns all items of a list that is read page by page, with the id of the last item as the cursor. */
 async function everyKey<T extends { readonly id: string }>(list: (page: KeyPage) => Promise<readonly T[]>) {
   const items: T[] = []
   for (;;) {
@@ -253,7 +253,7 @@ async function known<T>(what: Ending["what"], id: string, work: Promise<T>): Pro
   try {
     return await work
   } catch (error) {
-    // A mount that there is not is named by the error itself.
+    // If the mount is missing, the error already names it.
     if (!isEngineError(error, "not-found") || error.subject !== id) throw error
     const sentence = `There is no ${what} ${id} on this mount; chancery acme ${what === "signal" ? "renewal" : what}s list shows them all.`
     throw new CommandError(exitCodes.failure, sentence, { cause: error })

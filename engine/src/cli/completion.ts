@@ -1,4 +1,4 @@
-// What a shell needs to finish words. The script that it loads asks back, by `chancery complete -- WORDS`, at every Tab.
+// Shell completion. The script that the shell loads runs `chancery complete -- WORDS` at every Tab.
 import { Argument, Command } from "commander"
 
 const shells = ["bash", "zsh", "fish", "powershell"]
@@ -9,14 +9,14 @@ export const completionCommand = (): Command =>
     .addArgument(new Argument("<shell>").choices(shells))
     .addHelpText("after", '\nFor example, in ~/.bashrc: eval "$(chancery completion bash)"')
     .action(async (shell: string) => {
-      // Not before somebody asks: every other command starts without it.
+      // Loaded on demand, so that other commands start without it.
       const { script } = await import("@bomb.sh/tab")
       script(shell, "chancery", "chancery")
     })
 
 export const asksForCompletion = (words: readonly string[]): boolean => words[0] === "complete" && words[1] === "--"
 
-/** Adds the command by which the script asks; what it answers goes to standard output. */
+/** Adds the command that the completion script runs. It prints the candidates to standard output. */
 export async function addCompletion(program: Command): Promise<Command> {
   const { default: tab } = await import("@bomb.sh/tab/commander")
   tab(program)

@@ -1,4 +1,4 @@
-// Flags before environment before file before defaults. Whatever is wrong is said at once, one sentence per setting.
+// Resolves the settings. Precedence: flags, environment, file, defaults. All faults are reported at once, one sentence per setting.
 import { z } from "zod"
 import { configurationError } from "./exit-code.ts"
 import {
@@ -18,7 +18,7 @@ export interface ConfigurationSources {
   readonly dev: boolean
 }
 
-/** The settings, or one `CommandError` with a sentence for each that is wrong. */
+/** Returns the settings. Throws one `CommandError` with a sentence for each invalid setting. */
 export function configure(sources: ConfigurationSources): Settings {
   const file = sources.file === undefined ? {} : readFile(sources.file)
   const values: Partial<Record<SettingName, unknown>> = {}
@@ -69,7 +69,7 @@ function givenValue(
   const flag = sources.flags[name]
   if (flag !== undefined) return { text: flag, from: flagOf(name) }
   const variable = sources.environment[environmentNameOf(name)]
-  // Empty means unset: that is how orchestrators pass a variable that has no value.
+  // An empty variable counts as unset: orchestrators pass a variable without a value this way.
   if (variable !== undefined && variable !== "") return { text: variable, from: environmentNameOf(name) }
   const { also } = setting
   const meant = also && also.means(sources.environment[also.variable] ?? "")

@@ -1,5 +1,5 @@
-// The certificate authorities that `chancery dev` has: a root in the mount `pki-root`, and below it an intermediate in the mount
-// `pki` with a role for the names of this machine. What is there already stays as it is.
+// The certificate authorities of `chancery dev`: a root in the mount `pki-root`, and an intermediate below it in the mount `pki`, with a
+// role for the names of this machine. Existing ones are left unchanged.
 import { isEngineError } from "../core/errors.ts"
 import { dayMs } from "../core/time.ts"
 import type { ServedEngine } from "../engine.ts"
@@ -11,7 +11,7 @@ const rootMount = "pki-root"
 const mount = "pki"
 const role = "local"
 
-/** Under which the server answers on the machine that it runs on. */
+/** Certificate of the development server, for the names by which clients on the same machine reach it. */
 export const localTls: ManagedTls = { mount, role, hosts: ["localhost", "127.0.0.1", "::1"] }
 
 export interface Addresses {
@@ -42,12 +42,12 @@ async function ensureMount({ mounts }: ServedEngine, path: string, config: { rea
 const hasDefault = async (engine: ServedEngine, path: string): Promise<boolean> =>
   (await engine.pki(path).settings.issuers()).default !== null
 
-/** Certificates say where their issuer is found, so this comes before any is made. */
+/** Sets the URLs of the mount. Runs before any certificate is issued, because certificates carry these URLs. */
 async function ensureUrls(engine: ServedEngine, path: string, addresses: Addresses): Promise<void> {
   const { settings } = engine.pki(path)
   const before = await settings.cluster()
   const [http, https] = addressesOf(addresses)
-  // Where another port is listened on than the last time, this machine's own addresses change with it; others are somebody's choice.
+  // Local addresses follow the port that the server listens on now. Other addresses were set by a user and stay.
   const aiaPath = http !== undefined && isOfThisMachine(before.aiaPath) ? `${http}/v1/${path}` : before.aiaPath
   const clusterPath = https !== undefined && isOfThisMachine(before.path) ? `${https}/v1/${path}` : before.path
   if (aiaPath !== before.aiaPath || clusterPath !== before.path)
@@ -62,7 +62,7 @@ async function ensureUrls(engine: ServedEngine, path: string, addresses: Address
   })
 }
 
-/** Of HTTP and HTTPS, as clients on this machine reach them, unless more is known. */
+/** Returns the HTTP and the HTTPS address: those of the public URL if it is set, else those that clients on this machine use. */
 function addressesOf({ publicUrl, listen, tlsListen }: Addresses): readonly (string | undefined)[] {
   const known = publicUrl?.href.replace(/\/+$/, "")
   return [
@@ -71,7 +71,7 @@ function addressesOf({ publicUrl, listen, tlsListen }: Addresses): readonly (str
   ]
 }
 
-/** Undefined for a local socket, and for a port that is yet to be found. */
+/** Returns undefined for a unix socket, and for port 0, which the system has not assigned yet. */
 function localUrl(address: ListenAddress, scheme: "http" | "https"): string | undefined {
   if ("path" in address || address.port === 0) return undefined
   const isEverywhere = address.host === "::" || address.host === "0.0.0.0"
@@ -101,7 +101,7 @@ async function ensureIntermediate(engine: ServedEngine): Promise<void> {
     commonName,
     ttlMs: 1_825 * dayMs,
   })
-  // The root comes without its key, for the chain alone; both at once, so that neither is ever there without the other.
+  // The root is imported without its key, to complete the chain. One import stores both, so that neither exists without the other.
   const bundle = [certificate, issuingCa].map((der) => writePem("CERTIFICATE", der)).join("\n")
   await issuers.import(bundle, "intermediate/set-signed")
 }
@@ -110,13 +110,13 @@ const acmeHeaders = ["Location", "Replay-Nonce", "Link"]
 
 const unlimited = { ordersPerAccount: 0, ordersPerName: 0, accountsPerAddress: 0, failedValidations: 0 }
 
-/** Where the mount has an address for it; once, so that whoever turns it off finds it off. */
+/** Enables ACME if the mount has a cluster path. Does so only once, so that a user can disable it permanently. */
 async function ensureAcme(engine: ServedEngine): Promise<void> {
   const { config } = await engine.mounts.get(mount)
   const { settings } = engine.pki(mount)
   if (config.allowedResponseHeaders.length > 0 || (await settings.cluster()).path === "") return
   await engine.mounts.tune(mount, { config: { allowedResponseHeaders: acmeHeaders } })
-  // Nobody is kept waiting who tries things out.
+  // Rate limits would only hinder people who try things out.
   await settings.changeAcme({ enabled: true, ...unlimited })
 }
 

@@ -1,5 +1,5 @@
-// What `npm start` runs: a server that is ready to be tried, with an organization, a root token and the next commands to
-// type. Everything it sets up is there once, however often it is started.
+// The command of `npm start`: a server that is ready to be tried, with an organization, a root token, and commands to type next. Its setup
+// is idempotent.
 import { Command } from "commander"
 import { developmentOrganization, usualManifests } from "./dev-defaults.ts"
 import { addSettingOptions, settingsOf } from "./setting-options.ts"

@@ -1,4 +1,4 @@
-/** Command lines that the help of a command shows, by the command's path; without the leading `chancery`. */
+/** Example command lines in the help, by the path of the command and without the leading `chancery`. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   serve: ["serve --listen :8420 --storage postgres://chancery@db.example/chancery"],
   dev: ["dev", "dev --listen 127.0.0.1:9000 --data ./scratch"],

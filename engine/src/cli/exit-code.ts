@@ -1,10 +1,10 @@
-// Exit codes as sysexits.h names them, so that scripts can tell causes apart.
+// Exit codes of sysexits.h, by which scripts can distinguish causes.
 import { EngineError } from "../core/errors.ts"
 
 export const exitCodes = { success: 0, failure: 1, usage: 64, unavailable: 69, busy: 75, configuration: 78 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Ends the command; its message is a sentence that says what is wrong and how to mend it. */
+/** Ends the command with an exit code. The message is a sentence with the problem and its remedy. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode
   constructor(exitCode: ExitCode, message: string, options?: ErrorOptions) {

@@ -1,11 +1,11 @@
-// How the help of every command is laid out.
+// Layout of the help of every command.
 import { type Command, Help } from "commander"
 import { examples } from "./examples.ts"
 
-/** Longer terms stand on a line of their own. */
+/** Longer terms get a line of their own. */
 const termWidthMaximum = 26
 
-/** Wraps descriptions at the terminal's width (80 columns where the output is no terminal), and adds the command's examples. */
+/** Wraps descriptions at the terminal's width (80 columns if the output is not a terminal), and appends the examples of the command. */
 export function layOutHelp(command: Command, path: string): void {
   const usual = new Help()
   command.configureHelp({

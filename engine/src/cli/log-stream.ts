@@ -1,5 +1,5 @@
-// Writes lines to a file descriptor, all lines of one turn of the event loop at once. A reader that is gone costs lines and
-// never the server: a closed pipe must neither end the process nor keep it from ending.
+// Writes lines to a file descriptor, with one write per turn of the event loop. If the reader is gone, lines are lost: a closed pipe must
+// neither end the process nor keep it alive.
 import { writeSync } from "node:fs"
 
 const waitingLengthMaximum = 8 * 1024 * 1024
@@ -7,7 +7,7 @@ const retryMs = 10
 
 export interface LogStream {
   write(line: string): void
-  /** Writes what is waiting; before the process ends. */
+  /** Writes the buffered lines at once. Call before the process ends. */
   flush(): void
 }
 
@@ -26,7 +26,7 @@ export function logStream(descriptor: number): LogStream {
     try {
       while (waiting.length > 0) waiting = waiting.subarray(writeSync(descriptor, waiting))
     } catch (error) {
-      // A full pipe that does not block; anything else will not mend.
+      // EAGAIN means that a non-blocking pipe is full. Other errors are permanent.
       broken = (error as NodeJS.ErrnoException).code !== "EAGAIN"
     }
   }

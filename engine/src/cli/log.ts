@@ -1,4 +1,4 @@
-// The process's log: one JSON object per line on standard error. Nothing that looks like a secret passes.
+// The log of the process: one JSON object per line on standard error, with secrets redacted.
 import { pino, stdTimeFunctions } from "pino"
 import type { DestinationStream } from "pino"
 import { EngineError } from "../core/errors.ts"
@@ -7,7 +7,7 @@ import type { LogLevel } from "./log-level.ts"
 import { logStream } from "./log-stream.ts"
 
 export interface ProcessLog extends Log {
-  /** Writes out what is still buffered; before the process ends. */
+  /** Writes the buffered lines at once. Call before the process ends. */
   flush(): void
 }
 
@@ -39,10 +39,10 @@ type Fields = Readonly<Record<string, unknown>>
 
 const depthMaximum = 5
 const secretName = /token|secret|password|passphrase|authorization|credential|cookie|private-?key|seal-?key/i
-// Ids and counts of secret things are not secret.
+// Ids, counts and kinds of secrets are not secret.
 const harmlessName = /(Id|Count|Kind)$/
 
-/** The same fields with whatever is named like a secret, or carries one in a URL or a header, taken out. */
+/** Returns the fields without values that are named like secrets, and without credentials in URLs and authorization headers. */
 export const redacted = (fields: Fields, depth = 0): Fields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -65,7 +65,7 @@ function redactedValue(value: unknown, depth: number): unknown {
 function redactedError(error: Error & { code?: unknown }, depth: number): Fields {
   const { name, code, cause } = error
   const said = { name, message: redactedText(error.message), ...(code === undefined ? {} : { code }) }
-  // Where in the program a rule has said no, or a store was away, tells nobody anything.
+  // The stack of a rejected request or an unavailable database does not help anyone who reads the log.
   if (error instanceof EngineError && code !== "internal")
     return { ...said, ...(cause instanceof Error && { cause: redactedText(cause.message) }) }
   return {

@@ -3,11 +3,11 @@ import { isIP } from "node:net"
 export interface ManagedTls {
   readonly mount: string
   readonly role: string
-  /** Names and addresses of the server, the first name being its common name. */
+  /** Names and addresses of the server. The first name becomes the common name. */
   readonly hosts: readonly string[]
 }
 
-/** `pki/web:chancery.example,10.0.0.1`; undefined for anything else. */
+/** Parses `pki/web:chancery.example,10.0.0.1`. Returns undefined for anything else. */
 export function parseManagedTls(text: string): ManagedTls | undefined {
   const [, mount, role, list] = /^(.+)\/([^/:]+):([^/]+)$/.exec(text) ?? []
   if (mount === undefined || role === undefined || list === undefined) return undefined

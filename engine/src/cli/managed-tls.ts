@@ -1,5 +1,5 @@
-// The certificate of a server that issues it to itself: from a mount and role of its own store at the start, and again when
-// two thirds of its life are over. Every server has one of its own, and its key never leaves the process.
+// TLS certificate that a server issues to itself, from a mount and role of its own database. It is issued at the start and renewed after
+// two thirds of its lifetime. Every server has its own, whose key never leaves the process.
 import { isIP } from "node:net"
 import { isEngineError } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -20,11 +20,14 @@ export interface ManagedCertificate extends Disposable {
 export interface ManagedTlsOptions {
   readonly runtime: Pick<Runtime, "clock" | "log">
   readonly timers: Timers
-  /** With the root that clients need, PEM, where the mount has it; at the start and after every renewal. */
+  /** Called after the first issuance and every renewal, with the root certificate (PEM) that clients need if the mount has it. */
   readonly onIssued?: (root: string | undefined) => Promise<void>
 }
 
-/** Throws a `CommandError` where the first one is not issued; of a later one the log tells, and it is tried again. */
+/**
+ * Issues the certificate and schedules renewals. Throws a `CommandError` if the first issuance fails; failed renewals are logged and
+ * retried.
+ */
 export async function issueManagedTls(
   engine: ServingEngine,
   wanted: ManagedTls,
@@ -65,11 +68,12 @@ export async function issueManagedTls(
 
   function schedule(): void {
     if (stopped) return
-    // A timer sleeps with its machine and the clock does not, so it is asked again every hour.
+    // Timers stop while the machine sleeps, but the clock does not. So the clock is checked again after at most `longestSleepMs`.
     const delayMs = Math.min(Math.max(0, renewAt - clock.now()), longestSleepMs)
     takeBack = timers.after(delayMs, () => {
       const now = clock.now()
-      // The clock was ahead when it was issued. A role may also fix a notBefore that is to come, which another one would have too.
+      // The clock was ahead when the certificate was issued. A role may also set a notBefore in the future; a new certificate would have it
+      // too.
       const isEarly = notBefore > now && isAhead(issuedAt, now)
       if (isEarly)
         log.warn("tls certificate not yet valid", {
@@ -92,11 +96,11 @@ export async function issueManagedTls(
   }
 }
 
-/** A clock that was set back is noticed after so long, too. */
+/** Also the longest time until a clock that was set back is noticed. */
 const longestSleepMs = 5 * minuteMs
 const longestPauseMs = hourMs
 
-/** Twice as long each time. */
+/** Doubles with each failure. */
 const pauseAfter = (failures: number): number => Math.min(longestPauseMs, minuteMs * 2 ** Math.min(failures - 1, 10))
 
 interface Issued {
@@ -106,7 +110,7 @@ interface Issued {
   readonly notAfter: Instant
 }
 
-/** Leaves a third of its life for what may be wrong. */
+/** Leaves a third of the lifetime for retries. */
 const renewalOf = ({ notBefore, notAfter }: Issued): Instant => notBefore + Math.floor(((notAfter - notBefore) * 2) / 3)
 
 async function issueFirst(engine: ServingEngine, wanted: ManagedTls): Promise<Issued> {
@@ -133,7 +137,7 @@ async function issue(engine: ServingEngine, { mount, role, hosts }: ManagedTls):
   const issued = await engine.pki(mount).certificates.issue(role, input)
   const { certificate, caChain, privateKey, notBefore, notAfter } = issued
   if (privateKey === undefined) throw new TypeError("a certificate was issued without its key")
-  // Whoever trusts the root has it, and needs it from nobody.
+  // Clients that trust the root have it already, so it is not sent.
   const shown = [certificate, ...caChain.filter((der) => !isRoot(der))]
   const root = caChain.find(isRoot)
   return {

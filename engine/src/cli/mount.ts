@@ -141,7 +141,7 @@ const namesIn = (text: string): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== "")
 
-/** Durations as whoever writes them would. */
+/** Returns the mount with durations as text. */
 function shown({ config, ...mount }: MountView) {
   const { defaultMs, maximumMs } = leaseTtls(config)
   const { defaultLeaseTtlMs: _default, maxLeaseTtlMs: _maximum, ...settings } = config

@@ -1,5 +1,5 @@
-// What @chancery/operator adds to the command line where it is installed. The engine knows it by name alone: the operator is
-// built on the engine, and a server needs none of it.
+// Commands that @chancery/operator adds if it is installed. The engine knows the package by name only: the operator depends on the engine,
+// and servers do not need it.
 import type { Command } from "commander"
 import type { ServedEngine } from "../engine.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
@@ -10,22 +10,22 @@ const operatorPackage = "@chancery/operator"
 
 export interface OperatorModule {
   commands(terminal: Terminal): readonly Command[]
-  /** Keeps the engine as the manifests in the folder say, until the signal. */
+  /** Reconciles the engine with the manifests in a folder until the signal aborts. */
   keepManifests(options: StoredManifests, signal: AbortSignal): Promise<void>
 }
 
 export interface StoredManifests {
   readonly folder: string
-  /** Where objects are kept with their status. */
+  /** Folder in which objects are kept with their status. */
   readonly statusFolder: string
   readonly engine: ServedEngine
-  /** Of objects that name none. */
+  /** Organization of objects that name none. */
   readonly organization: string
   readonly log: ProcessLog
   readonly terminal: Terminal
 }
 
-/** Undefined where it is not installed; whatever else keeps it from being loaded is an error. */
+/** Returns undefined if the package is not installed. Throws if it cannot be loaded for another reason. */
 export async function findOperator(): Promise<OperatorModule | undefined> {
   try {
     return (await import(`${operatorPackage}/cli`)) as OperatorModule
@@ -36,7 +36,7 @@ export async function findOperator(): Promise<OperatorModule | undefined> {
   }
 }
 
-/** Its commands, where one of them is asked for or all are to be shown: nothing else waits for it to be loaded. */
+/** Returns the operator's commands if one of them is run or all are listed. Other commands start without loading the package. */
 export async function operatorCommands([word]: readonly string[], terminal: Terminal): Promise<readonly Command[]> {
   const isAsked = word === "reconcile"
   if (!isAsked && word !== undefined && !["help", "--help", "-h"].includes(word)) return []

@@ -24,7 +24,7 @@ import type { Terminal } from "./terminal.ts"
 import { tokenCommand } from "./token.ts"
 import { workspaceCommand } from "./workspace.ts"
 
-/** Says what can be typed. What a command does, and all that it needs for that, is loaded when it is asked for. */
+/** Defines all commands. Each action loads its code when it runs. */
 export function createProgram(terminal: Terminal, further: readonly Command[] = []): Command {
   const program = new Command("chancery")
     .description("Workspaces, tags and certificates, served over HTTP.")
@@ -58,7 +58,7 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
   return program
 }
 
-/** Beside the sources and beside what is built from them alike. */
+/** The relative path is the same for the sources and the built files. */
 function version(): string {
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8")
   return (JSON.parse(manifest) as { version: string }).version
@@ -66,7 +66,7 @@ function version(): string {
 
 interface NamedCommand {
   readonly command: Command
-  /** Such as `token create`. */
+  /** For example `token create`. */
   readonly path: string
 }
 
@@ -76,7 +76,7 @@ const descendants = (parent: Command, parentPath: readonly string[] = []): Named
     return [{ command, path: path.join(" ") }, ...descendants(command, path)]
   })
 
-/** Runs one command line; whatever goes wrong becomes a sentence and an exit code. */
+/** Runs one command line. Prints errors as one sentence and returns the exit code. */
 export async function run(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   try {
     const program = createProgram(terminal, await operatorCommands(words, terminal))
@@ -84,7 +84,7 @@ export async function run(words: readonly string[], terminal: Terminal): Promise
     await program.parseAsync([...words], { from: "user" })
     return exitCodes.success
   } catch (error) {
-    // Commander has said it already.
+    // Commander has already printed the message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
     terminal.say(sentenceOf(error))
     return exitCodeOf(error)

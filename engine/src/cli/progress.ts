@@ -6,7 +6,7 @@ export interface Progress {
   end(): void
 }
 
-/** A bar for a person, and else one line per tenth of the way. */
+/** Returns a progress bar on a terminal, and otherwise one line per ten percent. */
 export function progressOf(terminal: Terminal, verb: string): Progress {
   if (terminal.screen !== undefined) return bar(terminal.screen, verb)
   let shown = 0
@@ -23,7 +23,7 @@ export function progressOf(terminal: Terminal, verb: string): Progress {
 
 const barWidth = 40
 
-/** Draws over the line that it has drawn before. */
+/** Redraws the same line. */
 function bar(stream: NodeJS.WriteStream, verb: string): Progress {
   return {
     show(done, total) {

@@ -1,6 +1,6 @@
 import { totalPages, type Page, type PageRequest, maximumPageSize } from "../core/page.ts"
 
-/** Columns as wide as their widest cell, two spaces apart. */
+/** Formats rows as columns, each as wide as its widest cell, separated by two spaces. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows]
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
@@ -16,7 +16,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 
 export const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** Every item, page by page. */
+/** Returns all items of a paged list. */
 export async function everyItem<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<readonly T[]> {
   const items: T[] = []
   for (let number = 1; ; number += 1) {

@@ -1,8 +1,8 @@
-/** Sizes that certificates are issued for often enough to keep some ready. A key of 8192 bits takes a core for minutes. */
+/** Key sizes in common use. Larger ones are not kept in stock: a key of 8192 bits takes a core minutes. */
 const stockedBits = ["2048", "3072", "4096"]
 const countMaximum = 10_000
 
-/** Counts by size in bits. `2048:200,3072:20` or `none`; undefined for anything else. */
+/** Parses `2048:200,3072:20` or `none` into counts by key size in bits. Returns undefined for anything else. */
 export function parseRsaKeyStock(text: string): ReadonlyMap<number, number> | undefined {
   if (text === "none") return new Map()
   const stock = new Map<number, number>()

@@ -20,27 +20,30 @@ import { followTlsFiles, type TlsFiles } from "./tls-files.ts"
 import { openUnsealed } from "./unsealing.ts"
 
 export interface ServerHooks {
-  /** Before the first request. */
+  /** Runs before the first request. */
   readonly prepare?: (engine: ServedEngine) => Promise<void>
   readonly onReady?: (server: RunningServer) => Promise<void>
-  /** Goes on from then until the signal; ends in order before the server does. */
+  /** Runs while the server serves, until the signal aborts. The server closes after it has ended. */
   readonly beside?: (engine: ServedEngine, log: ProcessLog, signal: AbortSignal) => Promise<void>
-  /** Where no certificate is configured and HTTPS has an address of its own: what it is served with, if that can be had. */
+  /**
+   * Default managed certificate: used if none is configured and HTTPS has its own address. If it cannot be issued, the server serves HTTP
+   * only.
+   */
   readonly usualTls?: ManagedTls
   readonly onTlsIssued?: ManagedTlsOptions["onIssued"]
 }
 
 /**
- * What is garbage may take as much memory as what is used, before it is collected. By itself V8 waits for four times as much where
- * there is memory, which a server's neighbours pay for: one under load takes a third more then, and is no faster.
+ * Garbage may take as much memory as live objects before V8 collects it. By default, V8 allows four times as much if memory is available,
+ * at the cost of other processes: a server under load then takes a third more memory and is no faster.
  */
 const heapGrowingFlag = "--heap-growing-percent=100"
 
-/** Serves the store until the process is told to stop; then lets what is in flight finish. */
+/** Serves until the process receives a stop signal, then lets requests in flight finish. */
 export async function runServer(settings: Settings, terminal: Terminal, hooks: ServerHooks = {}): Promise<void> {
   setFlagsFromString(heapGrowingFlag)
   const log = processLog(settings.logLevel)
-  // Node ends the process after such an error; the log's last lines must not be lost with it.
+  // Node ends the process after such an error. Flush, so that the last log lines are not lost.
   process.on("uncaughtExceptionMonitor", (error, origin) => {
     log.error("the process fails", { error, origin })
     log.flush()
@@ -49,7 +52,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   const tlsListen = tlsAddressOf(settings)
   const files = tlsFilesOf(settings)
   try {
-    // Ends last, so that what happens at the end is told of, too.
+    // Disposed last, so that telemetry of the shutdown is exported too.
     await using telemetry = await openTelemetry(settings, terminal.environment, log)
     const runtime = telemetry?.runtime ?? systemRuntime(log)
     using followed = files && followTlsFiles(files, log)
@@ -69,7 +72,8 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     const metrics = createMetrics(release)
     await using engine = await openUnsealed(settings, { ...listeners(followed), metrics }, stopped)
     if (engine === undefined) return
-    // As log rotation does it: the file is moved away, and whoever writes it is told. From a terminal it means that this closes.
+    // SIGHUP after log rotation: the file was moved, and the audit log reopens its path. On a terminal, SIGHUP means that the terminal
+    // closes.
     if (!process.stdin.isTTY) process.on("SIGHUP", () => engine.audit.reopen())
     await hooks.prepare?.(engine)
     using managed = followed === undefined ? await managedTls(settings, engine, runtime, hooks) : undefined
@@ -104,14 +108,14 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
 
     const ending = new AbortController()
     const beside = Promise.resolve(hooks.beside?.(engine, log, ending.signal))
-    // What fails beside the server is no reason to stop serving.
+    // A failure of this task must not stop the server.
     const ended = beside.catch((error: unknown) => log.error("what goes on beside the server has failed", { error }))
     const signal = await stopped
     log.info("stopping", { signal })
     ending.abort()
     await ended
     const { cut } = await server.close()
-    // While there still is a store to ask.
+    // The last measurement reads the database, so it runs before the engine is closed.
     await measuring?.[Symbol.asyncDispose]()
     log.info("stopped", { cutRequestCount: cut })
   } finally {
@@ -119,7 +123,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   }
 }
 
-/** A taken address ends the command before it creates a data folder. */
+/** Throws if an address is taken, before a data folder is created. */
 async function assertAllListenable(settings: Settings): Promise<void> {
   for (const address of [settings.listen, tlsAddressOf(settings), settings.metricsListen])
     if (address !== undefined) await listening(() => assertListenable(address))

@@ -1,5 +1,5 @@
-// The seal of the store: which keys seal its secrets, a new one, and the end of an old one. Works on the store itself, beside
-// running servers, which follow the key file.
+// The command `seal`: rotates, lists and retires the keys that seal secrets. It opens the database itself, while servers run; these follow
+// the key file.
 import { Command } from "commander"
 import { settingsOf } from "./setting-options.ts"
 import type { Settings } from "./settings.ts"

@@ -1,6 +1,6 @@
 import { chmod, readFile } from "node:fs/promises"
 
-/** The file's one line; undefined when there is no such file. Tightens the file to its owner on the way. */
+/** Returns the trimmed content, or undefined if the file does not exist. Restricts the file to its owner (mode 600). */
 export async function readSecretFile(path: string): Promise<string | undefined> {
   try {
     const text = await readFile(path, "utf8")

@@ -1,4 +1,4 @@
-// The settings table as options of a command, and back.
+// Options of commands from the table of settings, and settings from options.
 import { readFileSync } from "node:fs"
 import { type Command, Option } from "commander"
 import { configure } from "./configuration.ts"
@@ -14,7 +14,7 @@ import {
 } from "./settings.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** What a command needs that only opens the store. */
+/** Settings of commands that only open the database. */
 export const storeSettingNames: readonly SettingName[] = [
   "data",
   "storage",
@@ -77,7 +77,7 @@ export function defaultOf(name: SettingName, dev: boolean): string {
   return (dev ? setting.devDefault : undefined) ?? setting.default ?? setting.defaultNote ?? "none"
 }
 
-/** Reads what `addSettingOptions` added; throws a `CommandError` that says what is wrong. */
+/** Reads the settings that `addSettingOptions` added. Throws a `CommandError` with all faults. */
 export function settingsOf(command: Command, terminal: Terminal, dev = false): Settings {
   const given = command.opts<Record<string, string | undefined>>()
   const path = given["config"] ?? terminal.environment["CHANCERY_CONFIG"]

@@ -1,5 +1,5 @@
-// Every setting of the command line, once: flags, environment, file, help, documentation and checks are read from this table.
-// One name gives all: `publicUrl` is `--public-url`, `CHANCERY_PUBLIC_URL` and the member `publicUrl` of the file.
+// All settings, defined once: flags, environment variables, file, help, documentation and checks are derived from this table. The name
+// `publicUrl` gives `--public-url`, `CHANCERY_PUBLIC_URL` and the member `publicUrl` of the file.
 import { z } from "zod"
 import { parseAuditTarget } from "../audit/audit-target.ts"
 import { parsePermittedAddresses } from "../client/outgoing/address-guard.ts"
@@ -14,24 +14,24 @@ import { logLevels } from "./log-level.ts"
 import { parseRsaKeyStock } from "./rsa-key-stock.ts"
 
 export interface Setting {
-  /** How the value is shown in help: `<address>`. */
+  /** Value as shown in the help, such as `<address>`. */
   readonly placeholder: string
   readonly summary: string
-  /** Completes "must be …"; with an example. */
+  /** Completes the sentence "must be …", and contains an example. */
   readonly expects: string
-  /** From text; the environment and the command line have nothing else. */
+  /** Parses text, since environment variables and flags have no other types. */
   readonly schema: z.ZodType<unknown, string>
-  /** As it would be typed; absent means unset. */
+  /** Default as a user would type it. Absent means unset. */
   readonly default?: string
-  /** Where `chancery dev` differs. */
+  /** Default of `chancery dev`, if it differs. */
   readonly devDefault?: string
-  /** Shown in help where the default depends on other settings. */
+  /** Default in the help, if it depends on other settings. */
   readonly defaultNote?: string
-  /** A variable of another name that has a say, as whoever defined it means it. */
+  /** Variable under another name that also sets this value. `means` translates its text, and returns undefined to ignore it. */
   readonly also?: { readonly variable: string; readonly means: (text: string) => string | undefined }
-  /** Never on the command line, where other users of the machine can read it, and never repeated in a message. */
+  /** Not accepted on the command line, where other users of the machine can read it, and never repeated in a message. */
   readonly secret?: true
-  /** May hold a password: never repeated in a message. */
+  /** May contain a password; never repeated in a message. */
   readonly unquotable?: true
 }
 
@@ -413,7 +413,7 @@ export const settings = {
 export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as SettingName[]
 
-/** A setting with a default always has a value. */
+/** Parsed settings. Those with a default always have a value. */
 export type Settings = {
   readonly [Name in SettingName]:
     | z.output<(typeof settings)[Name]["schema"]>

@@ -3,10 +3,10 @@ import type { Terminal } from "./terminal.ts"
 
 const parentCheckMs = 250
 
-/** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once: whoever sends it does not want to wait. */
+/** Resolves at the first SIGTERM or SIGINT. A second signal ends the process at once, without waiting for requests. */
 export function untilStopped(log: ProcessLog, terminal: Terminal): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    // npm hands a signal to the shell between it and us, which dies of it and tells nobody.
+    // npm sends the signal to the shell between npm and this process. The shell dies of it without passing it on.
     if (terminal.environment["npm_lifecycle_event"] !== undefined) whenOrphaned(() => resolve("SIGTERM"))
     let signals = 0
     const onSignal = (signal: NodeJS.Signals): void => {

@@ -18,8 +18,8 @@ import type { Settings } from "./settings.ts"
 import { readWeakKeys } from "./weak-keys.ts"
 
 /**
- * The store that the settings name; for the embedded one in the data folder, the folder is made if need be. A server does
- * the work that needs no request, and must be able to record what it does from the start.
+ * Opens the engine on the configured database, and creates the data folder if the embedded database is in it. With `server`, also runs the
+ * background jobs and requires a working audit log from the start.
  */
 export async function openStore(
   settings: Settings,
@@ -65,7 +65,7 @@ export async function openStore(
   }
 }
 
-/** The database below the engine, up to date, and the keys that open what is sealed in it. */
+/** Opens and migrates the database without an engine, and reads the keys that open its sealed values. */
 export async function openDatabaseOf(
   settings: Settings,
   runtime: Runtime,
@@ -106,11 +106,11 @@ export const sealKeySourcesOf = (settings: Settings): SealKeySources => ({
   defaultFile: defaultSealKeyFile(settings),
 })
 
-/** Servers of a database that many use must have one key: only beside an embedded store is it made unasked. */
+/** All servers of a shared database must have the same key. So a key is created automatically only for an embedded database. */
 const defaultSealKeyFile = (settings: Settings): string | undefined =>
   sqliteFile(storageUrl(settings)) === undefined ? undefined : join(settings.data, "seal-key")
 
-/** Undefined where nothing is recorded. */
+/** Returns undefined if the audit log is off. */
 export const auditTargetOf = ({ auditLog, data }: Settings): AuditTarget | undefined =>
   auditLog === "off" ? undefined : (auditLog ?? { kind: "file", path: join(data, "audit.log") })
 
@@ -123,7 +123,7 @@ async function auditAuthorities({ auditLogCa }: Settings): Promise<string | unde
   )
 }
 
-/** For commands that work on the key file itself. */
+/** Returns the key file for commands that change it. Throws if the key is in the environment or no file is named. */
 export function sealKeyFileOf(settings: Settings): string {
   if (settings.sealKey !== undefined) {
     throw configurationError("The seal key is in CHANCERY_SEAL_KEY and not in a file; change it where that is set.")
@@ -135,7 +135,7 @@ export function sealKeyFileOf(settings: Settings): string {
   return file
 }
 
-/** A server may wait for a file that is missing. */
+/** Throws if the key file cannot be read. A server may wait for a missing file. */
 async function rejectUnreadable({ sealKeyFile }: Settings, server: boolean): Promise<void> {
   if (sealKeyFile === undefined) return
   try {
@@ -148,7 +148,10 @@ async function rejectUnreadable({ sealKeyFile }: Settings, server: boolean): Pro
   }
 }
 
-/** A command that only reads creates no store. A database server answers for itself. */
+/**
+ * Throws if a command that only reads names a missing database file, rather than creating it. For PostgreSQL, the connection will fail
+ * instead.
+ */
 export function assertStoreExists(settings: Pick<Settings, "storage" | "data">): void {
   const url = storageUrl(settings)
   const file = sqliteFile(url)
@@ -158,13 +161,13 @@ export function assertStoreExists(settings: Pick<Settings, "storage" | "data">):
   )
 }
 
-/** Of the embedded store, in the data folder. */
+/** File name of the embedded database in the data folder. */
 export const databaseFileName = "chancery.db"
 
 export const storageUrl = (settings: Pick<Settings, "storage" | "data">): string =>
   settings.storage ?? `sqlite:${join(settings.data, databaseFileName)}`
 
-/** The URL as it may be shown: without its password. */
+/** Returns the URL without its password, for messages. */
 export function describeStorage(url: string): string {
   const parsed = url.startsWith("postgres") ? URL.parse(url) : null
   if (parsed === null) return url
@@ -173,7 +176,7 @@ export function describeStorage(url: string): string {
   return parsed.href
 }
 
-/** Only its owner may look into it: it holds the store, the key that seals it, and in dev the root token. */
+/** Creates the folder with access for its owner only: it holds the database, its seal key and, in dev, the root token. */
 export async function makeDataFolder(folder: string): Promise<void> {
   try {
     await makeFolders(resolve(folder))
@@ -185,7 +188,7 @@ export async function makeDataFolder(folder: string): Promise<void> {
   }
 }
 
-// Not `recursive`: where a file system says that a folder it will not make is missing, as /proc does, Node asks for ever.
+// Not `recursive`: on file systems that report ENOENT for a folder that they refuse to create, such as /proc, Node retries without end.
 async function makeFolders(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 })
@@ -198,7 +201,7 @@ async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-/** What is said of a store that does not open, and with which exit code. */
+/** Returns the error with a message and an exit code for a database that cannot be opened. */
 export function storeError(url: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
   if (error instanceof UnusableAuditLog) {
@@ -216,7 +219,7 @@ export function storeError(url: string, error: unknown): unknown {
     return new CommandError(exitCodes.configuration, message, { cause: error })
   }
   if (isEngineError(error) && error.code !== "busy") return error
-  // Whoever starts servers may try again by itself what passes; a server that says no for good waits for a person.
+  // Supervisors may retry temporary failures (exit code `busy`). A permanent failure needs a person.
   if (isEngineError(error)) {
     const message = `The store ${describeStorage(url)} does not answer (${reasonOf(error.cause ?? error)}); see that it runs, can be reached from here, and is what --storage or CHANCERY_STORAGE names.`
     return new CommandError(exitCodes.busy, message, { cause: error })

@@ -5,7 +5,7 @@ export interface TeamName {
   readonly team: string
 }
 
-/** `acme/owners`, as `--team` takes it. */
+/** Parses the value of `--team`, such as `acme/owners`. Throws a usage error otherwise. */
 export function parseTeamName(text: string): TeamName {
   const [, organization, team] = /^([^/]+)\/(.+)$/.exec(text) ?? []
   if (organization === undefined || team === undefined) {

@@ -1,6 +1,6 @@
-// Where traces and metrics go, from the settings and from the variables that OpenTelemetry defines for every program
-// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Headers, certificates, time-outs and
-// compression of the exporter have such variables as well, which the exporter reads by itself.
+// Destinations of traces and metrics, from the settings and from OpenTelemetry's standard variables
+// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). The exporter itself reads the variables for headers,
+// certificates, timeouts and compression.
 import { newUuid } from "../core/ids.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import { minuteMs } from "../core/time.ts"
@@ -15,12 +15,12 @@ import type { Settings } from "./settings.ts"
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface ServerTelemetry extends AsyncDisposable {
-  /** The system's, telling what it does. */
+  /** The system runtime, with traces of its work if traces are exported. */
   readonly runtime: Runtime
   measure(metrics: Pick<ServerMetrics, "collect">): AsyncDisposable
 }
 
-/** Undefined where nothing is sent; then nothing is loaded either. Throws a `CommandError` that says what is wrong. */
+/** Returns undefined if nothing is exported; the exporter is not loaded then. Throws a `CommandError` with all faults. */
 export async function openTelemetry(
   settings: Pick<Settings, "otlpEndpoint">,
   environment: Environment,
@@ -47,7 +47,7 @@ export async function openTelemetry(
 
 export type TelemetryPlan = Pick<OtlpOptions, "traces" | "metrics" | "resource">
 
-/** What is to be sent, and where; undefined for nothing. */
+/** Returns the destinations of traces and metrics, or undefined if there are none. */
 export function telemetryPlan(
   { otlpEndpoint }: Pick<Settings, "otlpEndpoint">,
   environment: Environment,
@@ -83,7 +83,7 @@ function destination(
   const url = own ?? (endpoint && new URL(`${endpoint.pathname.replace(/\/$/, "")}/v1/${signal}`, endpoint))
   if (url === undefined) return undefined
   const exporter = variables.oneOf(`OTEL_${name}_EXPORTER`, ["otlp", "none", "prometheus"]) ?? "otlp"
-  // What Prometheus fetches is served at `/metrics` in any case.
+  // Metrics for Prometheus are always served at `/metrics`.
   if (exporter !== "otlp") return undefined
   const protocol =
     variables.oneOf(`OTEL_EXPORTER_OTLP_${name}_PROTOCOL`, protocols) ??
@@ -167,7 +167,7 @@ class Variables {
       : this.#refuse(name, text, `a number from ${minimum} to ${maximum}`)
   }
 
-  /** What is given is not repeated: it may hold a password. */
+  /** The value is not repeated in the fault, because it may contain a password. */
   url(name: string): URL | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
@@ -176,7 +176,7 @@ class Variables {
     return this.#refuse(name, undefined, "an http or https URL, such as http://127.0.0.1:4318/v1/traces")
   }
 
-  /** `name=value,name=value`, each percent-encoded where need be. */
+  /** Parses `name=value,name=value`, percent-decoded. */
   pairs(name: string): Record<string, string> {
     const expected = "pairs such as deployment.environment.name=staging,team=platform"
     try {

@@ -1,21 +1,21 @@
 import { text } from "node:stream/consumers"
 
-/** Where a command reads from and writes to besides the store, so that it can be run inside a test. */
+/** Input, output and environment of a command. Tests pass their own. */
 export interface Terminal {
-  /** Results, which another program may read. */
+  /** Prints results, which other programs may parse. */
   out(text: string): void
   /** Resolves once the reader of `out` has read the buffered text, or has closed. */
   drained?(): Promise<void>
-  /** What is said to the person at the terminal. */
+  /** Prints a message to the user. */
   say(text: string): void
-  /** All of standard input. */
+  /** Reads standard input to its end. */
   input(): Promise<string>
-  /** Where a person looks on, and lines can be drawn anew; nowhere in a script. */
+  /** Stream for progress bars; undefined if standard error is not a terminal. */
   readonly screen?: NodeJS.WriteStream
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-// Whoever reads may stop reading: `chancery --help | head`. What is said after that reaches nobody, and hurts nobody.
+// A reader may close the pipe early, as in `chancery --help | head`. Later output is dropped without an error.
 const ignoreClosed = (error: NodeJS.ErrnoException): void => {
   if (error.code !== "EPIPE") throw error
 }

@@ -1,17 +1,17 @@
-// What `chancery dev` leaves for terraform and OpenTofu: where its services are and the token to send, so that plain HTTP will
-// do and nobody has to sign in first.
+// CLI configuration for Terraform and OpenTofu, written by `chancery dev`: the addresses of the services and the token. With it, plain HTTP
+// works and no login is needed.
 import { workspaceServices } from "../core/discovery.ts"
 import type { RunningServer } from "../server/server.ts"
 
-/** A host as configurations name it, and the tools' own settings for it. */
+/** Host name for cloud blocks, and the text of the CLI configuration file. */
 export interface TerraformSettings {
   readonly hostname: string
   readonly text: string
 }
 
 /**
- * The host is the one at which HTTPS is served, where it is, so that a configuration stays as it is for whoever signs in there
- * instead. Undefined for a server on a local socket, which the tools cannot reach.
+ * Returns the settings, or undefined for a server on a unix socket, which Terraform cannot reach. The host has the port of HTTPS if HTTPS
+ * is served, so that the same configuration also works for users who log in there.
  */
 export function terraformSettings(
   { url, httpsUrl }: Pick<RunningServer, "url" | "httpsUrl">,

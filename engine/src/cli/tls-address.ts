@@ -2,7 +2,7 @@ import type { ListenAddress } from "../server/http/listen-address.ts"
 import { configurationError } from "./exit-code.ts"
 import type { Settings } from "./settings.ts"
 
-/** Where HTTPS is served beside HTTP. A local socket has no port for another to come after. */
+/** Returns the address of HTTPS if it is served in addition to HTTP. `next` needs a TCP port: for a unix socket, it means none. */
 export function tlsAddressOf({ listen, tlsListen }: Pick<Settings, "listen" | "tlsListen">): ListenAddress | undefined {
   if (tlsListen === "off") return undefined
   if (tlsListen !== "next") return tlsListen

@@ -1,5 +1,5 @@
-// A certificate and its key in files that somebody else replaces. No watch sees every way to do that (`fileVersion`), so the
-// files are looked at again and again.
+// TLS certificate and key in files that other programs replace. No file watch sees every kind of replacement (`fileVersion`), so the files
+// are polled.
 import { readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import type { Log } from "../core/runtime.ts"
@@ -19,7 +19,7 @@ export interface FollowedTlsFiles extends Disposable {
 
 const tlsFilesCheckMs = 1_000
 
-/** Throws a `CommandError` for a first pair that cannot be used; of a later one the log tells, and the old one stays. */
+/** Throws a `CommandError` if the first pair is unusable. A later unusable pair is logged, and the previous one stays in use. */
 export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesCheckMs): FollowedTlsFiles {
   const held = firstIdentity(files)
   let stopped = false
@@ -37,7 +37,8 @@ export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesChec
       }
       settled = version
     } catch (error) {
-      // Whoever writes one file after the other has a moment in which they do not fit.
+      // A program that writes the two files one after the other leaves a moment in which they do not match. So the first failure is not
+      // logged.
       if (version === doubtful) {
         settled = version
         log.warn("tls certificate not replaced", { file: files.certificate, reason: reasonOf(error) })
@@ -60,7 +61,7 @@ export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesChec
   }
 }
 
-/** Throws a `CommandError` for a pair that cannot be used. */
+/** Throws a `CommandError` if the pair is unusable. */
 export function firstIdentity(files: TlsFiles): ReloadableIdentity {
   const identity = {
     certificate: readPem(files.certificate, "certificate"),

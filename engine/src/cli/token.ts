@@ -174,7 +174,7 @@ async function createService(
 async function listService({ serviceTokens }: Engine, terminal: Terminal, asJson: boolean): Promise<void> {
   const tokens: ServiceTokenView[] = []
   for (const accessor of await serviceTokens.list()) {
-    // One that ends between the list and the look is passed over.
+    // Skips a token that expired or was revoked after the list was read.
     const token = await serviceTokens.lookup({ accessor }).catch((error: unknown) => {
       if (!isEngineError(error, "forbidden")) throw error
       return undefined

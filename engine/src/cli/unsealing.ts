@@ -1,5 +1,5 @@
-// A server whose store holds sealed values, and whose seal key is missing, does not give up: it answers that it is sealed, and
-// serves as soon as the key is there. A key that is there and is the wrong one is refused as ever.
+// Start of a server whose database has sealed values and whose seal key is missing. The server answers that it is sealed, and serves as
+// soon as the key exists. A wrong key still ends the start.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Metrics } from "../core/metrics.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -13,7 +13,10 @@ import { openStore } from "./store.ts"
 
 const sealKeyCheckMs = 1_000
 
-/** Undefined when the process is told to stop while the store is still sealed. */
+/**
+ * Opens the engine, and waits for the seal key if necessary. Returns undefined if the process is stopped while the database is still
+ * sealed.
+ */
 export async function openUnsealed(
   settings: Settings,
   options: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime; readonly metrics: Metrics },
@@ -32,7 +35,7 @@ export async function openUnsealed(
   const server = await listening(() => startSealedServer({ ...options, shutdownGraceMs: sealKeyCheckMs }))
   try {
     while (!(await Promise.race([stopped.then(() => true), sleep(sealKeyCheckMs, false, { ref: false })]))) {
-      // A key that is not the right one, or a store that does not answer, may be put right as well.
+      // A wrong key, or a database that does not answer, may also be corrected.
       const again = await open().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
       if (!(again instanceof Error)) {
         runtime.log.info("unsealed")

@@ -3,13 +3,16 @@ import { join } from "node:path"
 import { noWeakKeys, parseWeakKeys, type WeakKeyList } from "../x509/weak-key-list.ts"
 import { configurationError } from "./exit-code.ts"
 
-/** Debian's package has files of keys of other programs as well. */
+/** Debian's package also contains lists for other programs' keys. */
 const listName = /^blacklist\.RSA-\d+$/
 
-/** Where Debian's package puts its files. */
+/** Folder of Debian's openssl-blacklist package. */
 const defaultFolder = "/usr/share/openssl-blacklist"
 
-/** Reads a file, or the files `blacklist.RSA-<bits>` of a folder. Without a path, a missing default folder is an empty list. */
+/**
+ * Reads a file, or the files `blacklist.RSA-<bits>` of a folder. Without a path, a missing default folder is an empty list. Throws a
+ * configuration error if the list cannot be read.
+ */
 export async function readWeakKeys(path: string | undefined): Promise<WeakKeyList> {
   const source = path ?? defaultFolder
   try {

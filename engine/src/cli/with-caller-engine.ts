@@ -1,4 +1,4 @@
-// The engine as whoever types the command may use it: a server elsewhere with a token, or the store itself.
+// Engine of a command: a server with a token, or the database itself.
 import { readFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
 import { isEngineError } from "../core/errors.ts"
@@ -21,7 +21,7 @@ const caFileVariable = "CHANCERY_CA_FILE"
 
 const serverOptions = "Server options:"
 
-/** Adds the connection to a server, under the names of the Pulumi provider, and the options of the store. */
+/** Adds options for the connection to a server, named as in the Pulumi provider, and the options for the database. */
 export const addCallerOptions = (command: Command): Command =>
   addStoreOptions(
     command
@@ -72,7 +72,7 @@ export async function withCallerEngine<T>(
   }
 }
 
-/** Undefined if the command works on the store: no server is named, or a flag names the store. */
+/** Returns undefined if the command opens the database: no server is named, or a flag names the database. */
 export function serverUrlOf(command: Command, environment: Terminal["environment"]): string | undefined {
   const { engineUrl }: CallerOptions = command.opts()
   if (engineUrl !== undefined) return engineUrl

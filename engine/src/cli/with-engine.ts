@@ -9,16 +9,16 @@ import { addSettingOptions, settingsOf, storeSettingNames } from "./setting-opti
 import { type Settings, settingNames } from "./settings.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** For commands that work on the store directly, beside a server on the same store if need be. */
+/** Adds options of commands that open the database themselves. Servers may run on the same database. */
 export const addStoreOptions = (command: Command): Command =>
   addSettingOptions(command, { names: storeSettingNames, dev: true, group: "Store options:" })
 
-/** Acts as the site administrator, and what it does with keys is recorded with the command. */
+/** Engine that acts as the site administrator. The audit log records its uses of keys together with the command. */
 export type CommandEngine = ServingEngine & Pick<ServedEngine, "audit">
 
 /**
- * Opens the store and records the command in the audit log as the API records a request: before it changes anything, with its
- * arguments as salted hashes, and its outcome. Rejects with `out-of-service` if a command that changes something cannot be recorded.
+ * Opens the database and records the command in the audit log as the API records a request: before it changes anything, with its arguments
+ * as salted hashes, and its outcome. Rejects with `out-of-service` if a command that changes something cannot be recorded.
  */
 export async function withEngine<T>(
   command: Command,
@@ -26,7 +26,7 @@ export async function withEngine<T>(
   work: (engine: CommandEngine, settings: Settings, runtime: Runtime) => Promise<T>,
 ): Promise<T> {
   const settings = settingsOf(command, terminal, true)
-  // Not before the settings are known to be good.
+  // Loaded after the settings were checked, so that faults in them are reported quickly.
   const [{ processLog }, { assertStoreExists, openStore, makeDataFolder }] = await Promise.all([
     import("./log.ts"),
     import("./store.ts"),
@@ -47,7 +47,7 @@ export async function withEngine<T>(
   }
 }
 
-/** The last word of each command that changes nothing. */
+/** Last words of the commands that change nothing. */
 const readingCommands: ReadonlySet<string> = new Set(["list", "show", "read", "events", "hash"])
 
 function describe(command: Command, { caller }: Pick<ServedEngine, "caller">): AuditedRequest {

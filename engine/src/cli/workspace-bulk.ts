@@ -1,4 +1,4 @@
-// One action on all workspaces that filters let through, with what came of each.
+// Bulk actions on all workspaces that match the filters, with the result for each.
 import { Command } from "commander"
 import type { Binding } from "../workspaces/tags/tag-binding.ts"
 import type { BulkAction, BulkResult } from "../workspaces/bulk/bulk-action.ts"

@@ -1,4 +1,4 @@
-// What happens to workspaces: what there is in the feed, and with `--follow` what comes.
+// The events of workspaces: those in the feed, and with `--follow` also later ones.
 import { Command } from "commander"
 import { isEngineError } from "../core/errors.ts"
 import { formatInstant } from "../core/time.ts"

@@ -1,4 +1,4 @@
-// Which workspaces a command means: one by its name or id, or all that the filters of a list let through.
+// Selection of workspaces: one by name or id, or all that match filters.
 import { Command, InvalidArgumentError } from "commander"
 import { formatDuration, minuteMs, parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -17,7 +17,7 @@ export interface Common {
   readonly json?: true
 }
 
-/** What every command of this family takes. */
+/** Adds the options of all workspace commands. */
 export const prepared = (command: Command): Command =>
   addCallerOptions(
     command.option(
@@ -49,7 +49,7 @@ export const filtered = (command: Command): Command =>
     .option("--project <id>", "those of one project (prj-…)")
     .option("--run-status <names>", "those whose current run has one of these statuses", names)
 
-/** The filters alone: without any of them there is no member. */
+/** Returns only the filters that are given. */
 export function queryOf({
   search,
   wildcardName,
@@ -70,7 +70,7 @@ export function queryOf({
   }
 }
 
-/** An id is taken as one; whoever has named a workspace so finds it by its id. */
+/** Returns a reference by id if `name` has the form of an id. A workspace with such a name is found by its id only. */
 export async function refOf(engine: Engine, terminal: Terminal, name: string, options: Common): Promise<WorkspaceRef> {
   if (workspaceId.test(name)) return { id: name }
   return { organization: await organizationOf(engine, terminal, options), name }
@@ -88,7 +88,7 @@ export async function organizationOf(engine: Engine, terminal: Terminal, { organ
 
 export const names = (text: string): readonly string[] => text.split(",").map((name) => name.trim())
 
-/** Of one word after the other. */
+/** Parses one `key=value` and appends it. Throws `InvalidArgumentError` if it has no key. */
 export function bindings(word: string, before: readonly Binding[] = []): readonly Binding[] {
   const equals = word.indexOf("=")
   if (equals < 1) throw new InvalidArgumentError("It must be key=value.")

@@ -58,7 +58,7 @@ export async function restoreStore(
   )
 }
 
-/** The file of the embedded store; other stores have tools of their own. */
+/** Returns the file of the embedded database. Throws for PostgreSQL, which has its own backup tools. */
 function embeddedFile(settings: Settings): string {
   const url = storageUrl(settings)
   const file = sqliteFile(url)
@@ -77,5 +77,5 @@ function refused(error: unknown): never {
   throw new CommandError(exitCodes.failure, message, { cause: error })
 }
 
-/** The message of the operating system names what was tried, and the file. */
+/** System call errors name the operation and the file in their message. */
 const isOfFiles = (error: unknown): error is Error => error instanceof Error && "syscall" in error && "code" in error

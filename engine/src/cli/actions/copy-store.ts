@@ -9,7 +9,7 @@ import { json } from "../report.ts"
 import { databaseFileName, describeStorage, reasonOf, storeError } from "../store.ts"
 import type { Terminal } from "../terminal.ts"
 
-/** Copies the whole store that `from` names into the empty database that `to` names, or goes on with that, and says so. */
+/** Copies the whole database `from` into the empty database `to`, or resumes an earlier copy, and prints a report. */
 export async function copyStoreBetween(from: string, to: string, asJson: boolean, terminal: Terminal): Promise<void> {
   const [source, target] = [storeAt(from), storeAt(to)]
   const shown = progressOfSteps(terminal)
@@ -32,7 +32,7 @@ export async function copyStoreBetween(from: string, to: string, asJson: boolean
     terminal.out(`It opens with the seal keys of the old store (${sealKeyIds.join(", ")}); give its servers the same.`)
 }
 
-/** A folder, or a file in it, stands for the embedded store in it. */
+/** Returns the database URL. A folder, or a file that exists, means the embedded database. */
 function storeAt(given: string): string {
   if (/^postgres(ql)?:\/\//.test(given)) return given
   const file = sqliteFile(given)

@@ -88,7 +88,7 @@ async function isRootToken(engine: ServedEngine, token: string): Promise<boolean
   }
 }
 
-/** For whoever is to trust the server; nobody reads it in the middle of being written. */
+/** Writes the root certificate for clients that are to trust the server. The write is atomic, so that readers never see half a file. */
 async function keepRoot(file: string, root: string | undefined): Promise<void> {
   if (root !== undefined && (await readFile(file, "utf8").catch(() => "")) !== root)
     await writeDurably(file, root, 0o644)

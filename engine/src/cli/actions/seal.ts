@@ -23,9 +23,12 @@ import type { Settings } from "../settings.ts"
 import { openDatabaseOf, sealKeyFileOf, sealKeySourcesOf } from "../store.ts"
 import type { Terminal } from "../terminal.ts"
 
-/** Running servers look at the key file every second. */
+/** Running servers check the key file every second. */
 const serversFollowMs = 3 * secondMs
-/** The second pass finds what servers sealed before they had the new key; more than that says that one does not get it. */
+/**
+ * The second pass finds the secrets that servers sealed before they read the new key. More passes mean that a server never gets the new
+ * key.
+ */
 const passMaximum = 5
 const longestRotationMs = 24 * hourMs
 

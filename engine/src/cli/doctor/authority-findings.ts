@@ -3,7 +3,7 @@ import type { AuthorityFigures, IssuerFigures } from "../../pki/statistics/mount
 import { type Finding, fail, orOk, roughly, warn } from "./finding.ts"
 
 const check = "authorities"
-/** As the alerts have it. */
+/** The same thresholds as the alerts. */
 const soonMs = 30 * dayMs
 const lastPart = 0.1
 
@@ -33,7 +33,9 @@ export function authorityFindings({ issuers, lists, leftOut }: AuthorityFigures,
   return orOk(troubles, check, signing.length === 0 ? "No mount has an issuer that signs." : seen)
 }
 
-/** One that has run out is history while another of its mount signs. */
+/**
+ * Reports expired and soon expiring issuers. An expired issuer is only a warning if another issuer of its mount is valid for long enough.
+ */
 function issuerFindings(mount: string, issuers: readonly IssuerFigures[], now: Instant): readonly Finding[] {
   const successors = issuers.filter(({ notAfter }) => notAfter - now > soonMs)
   return issuers.flatMap(({ issuer, name, notAfter }) => {

@@ -1,14 +1,14 @@
-// Leases, locks and lifetimes count on clocks that agree; a certificate that begins in the future is refused by its clients.
+// Leases, locks and lifetimes need clocks that agree. Clients reject a certificate whose notBefore is in the future.
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import type { LeaseFacts } from "../../storage/maintenance/survey.ts"
 import { type Finding, fail, ok, roughly, warn } from "./finding.ts"
 
 const noticeableMs = secondMs
-/** By so much a lease outlives the work that it covers (jobs/exclusively.ts): beyond it, two servers may do one thing. */
+/** A lease outlives the work that it covers by this margin (jobs/exclusively.ts). Beyond it, two servers may do the same work. */
 const harmfulMs = 30 * secondMs
 const advice = "Let an NTP service keep the clocks of all machines, and start the servers anew once they agree."
 
-/** `before` and `after` are this machine's, around the question. */
+/** Compares the clocks. `before` and `after` are readings of this machine's clock around the query for `database`. */
 export function databaseClockFinding({
   before,
   after,
@@ -22,7 +22,7 @@ export function databaseClockFinding({
   return ok("clock", "The clock of this machine agrees with that of the database.")
 }
 
-/** `latest` is when files of the store were last written, as the file system has it. */
+/** Compares clocks. `latest` is the newest modification time of the database's files, by the clock of the file system. */
 export function fileClockFinding(now: Instant, latest: Instant): Finding {
   if (latest - now > noticeableMs) {
     const message = `Files of the store were written ${roughly(latest - now)} in the future: this machine's clock was set back, or that of the file system goes ahead.`
@@ -31,7 +31,7 @@ export function fileClockFinding(now: Instant, latest: Instant): Finding {
   return ok("clock", "The clock of this machine agrees with the times of the store's files.")
 }
 
-/** What servers have written of themselves: none can have finished later than now. */
+/** Checks the times at which servers recorded that they finished work. None may be later than now. */
 export function serverClockFindings(now: Instant, leases: readonly LeaseFacts[]): readonly Finding[] {
   const latest = Math.max(0, ...leases.map(({ doneAt }) => doneAt ?? 0))
   if (latest - now <= minuteMs) return []

@@ -1,4 +1,4 @@
-// Looks at all that a server stands on, beside running servers, and changes nothing.
+// Examines what a server depends on, while servers run, and changes nothing.
 import type { Runtime } from "../../core/runtime.ts"
 import { jobSchedules } from "../../composition/jobs.ts"
 import { readAuthorityFigures } from "../../composition/pki.ts"
@@ -88,7 +88,7 @@ async function findingsIn(
   const findings = [...(await placeFindings(store, settings, { runtime, quick }))]
   const standing = await store.read(schemaStanding)
   findings.push(schemaFinding(standing))
-  // What an older release has made need not have the tables that are looked at below, and a newer one may have others.
+  // A schema of an older release may lack the tables that are read below, and one of a newer release may have others.
   if (standing.missing.length > 0 || standing.unknown !== undefined) return findings
 
   const now = runtime.clock.now()
@@ -105,7 +105,7 @@ async function findingsIn(
   return findings
 }
 
-/** Of the file or the server that the store is in. */
+/** Returns findings on the database file or the database server. */
 async function placeFindings(
   store: StoreReader,
   settings: Settings,
@@ -118,7 +118,7 @@ async function placeFindings(
     const whole = quick ? [] : [integrityFinding(await store.read(brokenParts))]
     return [...findings, ...whole, fileClockFinding(clock.now(), latest)]
   }
-  // The first question also waits for a connection.
+  // The first query also waits for a connection, which would distort the measured clock difference.
   await store.read(serverFacts)
   const before = clock.now()
   const facts = await store.read(serverFacts)
@@ -131,7 +131,7 @@ async function placeFindings(
 
 async function replicaFindings(store: StoreReader, settings: Settings, runtime: Runtime): Promise<readonly Finding[]> {
   if (settings.storageReadReplica === undefined) return []
-  // With the driver of PostgreSQL, which others do without.
+  // Loads the PostgreSQL driver, which other examinations do not need.
   const { replicaStandings } = await import("../../storage/replicas/read-replicas.ts")
   try {
     return readReplicaFindings(await replicaStandings(readReplicasOf(settings), store, runtime))

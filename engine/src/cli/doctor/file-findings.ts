@@ -1,4 +1,4 @@
-// Who else on the machine may read what is the server's alone.
+// Checks which other users of the machine can read private files of the server.
 import { access, constants, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { type AuditTarget, formatAuditTarget } from "../../audit/audit-target.ts"
@@ -8,7 +8,7 @@ import type { Settings } from "../settings.ts"
 import { auditTargetOf, sealKeySourcesOf, storageUrl } from "../store.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
-/** `others` is what group and all may not do. */
+/** Path to check. `others` is the mask of permission bits that group and others must not have. */
 interface PrivatePath {
   readonly path: string
   readonly what: string
@@ -18,14 +18,16 @@ interface PrivatePath {
 }
 
 const nothing = 0o077
-/** A key may be for a group, as certificate managers and Kubernetes hand them out. */
+/** A group may read a key, because certificate managers and Kubernetes mount keys like that. */
 const nothingForAll = 0o007
 
 export async function fileFindings(settings: Settings): Promise<readonly Finding[]> {
   return [...(await auditFindings(auditTargetOf(settings))), ...(await privacyFindings(settings))]
 }
 
-/** A server that cannot record what it does does not start; the folder of its data it makes by itself. */
+/**
+ * Checks that the audit log can be written, since a server does not start otherwise. A missing data folder is fine: the server creates it.
+ */
 async function auditFindings(target: AuditTarget | undefined): Promise<readonly Finding[]> {
   if (target === undefined) {
     const advice = "Leave --audit-log out, or name a file with it, where it must be known who did what."
@@ -59,7 +61,7 @@ async function auditFindings(target: AuditTarget | undefined): Promise<readonly 
 }
 
 async function privacyFindings(settings: Settings): Promise<readonly Finding[]> {
-  // Where there are no such modes, whoever may read a file is decided elsewhere.
+  // Windows has no such modes; access control lists decide who may read a file.
   if (process.platform === "win32") return []
   const { text, file, defaultFile } = sealKeySourcesOf(settings)
   const sealKey = text === undefined ? (file ?? defaultFile) : undefined
@@ -83,7 +85,7 @@ async function privacyFindings(settings: Settings): Promise<readonly Finding[]> 
   return findings.length === 0 ? [] : [ok("files", "Nobody else on this machine may read what is the server's alone.")]
 }
 
-/** Undefined where there is nothing: whether that is wrong is another check's to say. */
+/** Returns undefined if there is no such file or folder. Another check reports whether that is a fault. */
 async function finding({ path, what, others, mode, grave }: PrivatePath): Promise<Finding | undefined> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || !(found.isFile() || found.isDirectory())) return undefined

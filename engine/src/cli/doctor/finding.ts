@@ -2,7 +2,7 @@ import type { ExitCode } from "../exit-code.ts"
 
 export type FindingLevel = "ok" | "warn" | "fail"
 
-/** What one look has shown. */
+/** Result of one check. */
 export interface Finding {
   readonly check:
     | "configuration"
@@ -16,11 +16,11 @@ export interface Finding {
     | "jobs"
     | "webhooks"
   readonly level: FindingLevel
-  /** One sentence: what is so, and what it means. */
+  /** One sentence: the fact and its consequence. */
   readonly message: string
-  /** What to do about it; of everything that is not ok. */
+  /** Remedy; present unless the level is `ok`. */
   readonly advice?: string
-  /** Of a failure: what the command ends with, where that is not 1. */
+  /** Exit code of the command for this failure. Default: 1. */
   readonly exitCode?: ExitCode
 }
 
@@ -41,11 +41,11 @@ export const fail = (check: Check, message: string, advice: string, exitCode?: E
   ...(exitCode === undefined ? {} : { exitCode }),
 })
 
-/** The troubles, or that there are none. */
+/** Returns the problems, or one `ok` finding if there are none. */
 export const orOk = (troubles: readonly Finding[], check: Check, message: string): readonly Finding[] =>
   troubles.length > 0 ? troubles : [ok(check, message)]
 
-/** Rounded to what a person plans by: `90 s`, `5 min`, `36 h`, `12 days`. */
+/** Formats a duration for people: `90 s`, `5 min`, `36 h`, `12 days`. */
 export function roughly(durationMs: number): string {
   const seconds = Math.abs(durationMs) / 1_000
   if (seconds < 120) return `${Math.round(seconds)} s`

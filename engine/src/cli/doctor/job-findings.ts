@@ -6,17 +6,17 @@ import { type Finding, ok, orOk, roughly, warn } from "./finding.ts"
 /** Longer than any lease that a server takes (jobs/exclusively.ts). */
 const longestLeaseMs = 2 * minuteMs
 
-/** Many times as long as the most frequent jobs wait: where none was done in it, no server runs. */
+/** Many times the interval of the most frequent jobs: if none ran for so long, no server is running. */
 const idleMs = 5 * minuteMs
 
 export type JobSchedule = Pick<Job, "name" | "everyMs" | "timeoutMs">
 
-/** The first run of a job begins within half a minute of the start of a server (jobs/runner.ts), and takes its time. */
+/** The first run of a job begins within half a minute of the server's start (jobs/runner.ts), and may take some time itself. */
 const firstRunMs = 2 * minuteMs
 
 export interface JobFacts {
   readonly leases: readonly LeaseFacts[]
-  /** When the store was made: what was never done in it may not have been due yet. */
+  /** Creation time of the database: a job without a run may not have been scheduled since. */
   readonly madeAt: Instant
   readonly now: Instant
 }
@@ -51,7 +51,7 @@ export function jobFindings(schedules: readonly JobSchedule[], { leases, madeAt,
   return orOk(troubles, "jobs", "All background jobs that were due have been done.")
 }
 
-/** Its time may be up once, and that of a first failed attempt. */
+/** Allows for one late run and one failed first attempt. */
 function isOverdue(
   { everyMs, timeoutMs }: JobSchedule,
   lease: LeaseFacts | undefined,

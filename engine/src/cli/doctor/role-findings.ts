@@ -3,7 +3,10 @@ import { type Finding, ok, warn } from "./finding.ts"
 
 const check = "roles"
 
-/** Roles of before `not_after_bound` was `ttl-limited` by default keep `permit`; so do those that were set to it. */
+/**
+ * Warns about roles with `not_after_bound` `permit`. Roles created before the default became `ttl-limited` keep `permit`, as do roles that
+ * set it.
+ */
 export function roleFindings({ roles, leftOut }: UnboundedRoles): readonly Finding[] {
   if (roles.length === 0) return [ok(check, "No role lets requests exceed its max_ttl.")]
   const findings = roles.map(({ mount, name }) =>

@@ -2,7 +2,7 @@ import { type SealKeysAtHand, SealedStore } from "../../storage/sealing/seal-key
 import { exitCodes } from "../exit-code.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
-/** `counts` tells how many values are under each key; undefined where they were not counted. */
+/** Reports on the seal keys. `counts` is the number of sealed values by key id; undefined if they were not counted. */
 export function sealFindings(
   { ring, problem, file, used }: SealKeysAtHand,
   counts: ReadonlyMap<string, number> | undefined,

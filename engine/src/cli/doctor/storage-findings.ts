@@ -34,7 +34,7 @@ const gibibyte = 2 ** 30
 const leastBytes = gibibyte / 4
 const comfortableBytes = 2 * gibibyte
 
-/** Of the disk that the embedded store is on. */
+/** Reports on the free space of the disk that holds the embedded database. */
 export function spaceFinding(freeBytes: number): Finding {
   const free = `${(freeBytes / gibibyte).toFixed(1)} GiB`
   const advice = "Make room: a full disk stops every write, and the audit log stops the reads that it records."
@@ -43,7 +43,7 @@ export function spaceFinding(freeBytes: number): Finding {
   return ok(check, `The disk of the store has ${free} left.`)
 }
 
-/** Of an embedded store; the newest time of its files comes with them. */
+/** Checks the files of an embedded database. `latest` is the newest modification time of its files. */
 export async function fileStoreFindings(
   file: string,
 ): Promise<{ readonly findings: readonly Finding[]; readonly latest: Instant }> {
@@ -57,7 +57,7 @@ export async function fileStoreFindings(
 
 async function writableFinding(file: string): Promise<Finding> {
   try {
-    // Its log and its lock stand beside it.
+    // SQLite creates its write-ahead log and shared memory files in the same folder.
     await access(file, constants.R_OK | constants.W_OK)
     await access(dirname(file), constants.R_OK | constants.W_OK | constants.X_OK)
     return ok(check, "The file of the database and its folder can be written.")
@@ -68,7 +68,7 @@ async function writableFinding(file: string): Promise<Finding> {
   }
 }
 
-/** `poolSize` is how many connections each server may have; the default where it is not set. */
+/** Reports on a PostgreSQL server. `poolSize` is the maximum number of connections of each Chancery server. */
 export function serverFindings(facts: ServerFacts, poolSize = defaultPoolSize): readonly Finding[] {
   const findings: Finding[] = []
   if (facts.standby || facts.readOnly) {
@@ -107,7 +107,7 @@ export function readReplicaFindings(standings: readonly ReplicaStanding[]): read
   })
 }
 
-/** Where the primary does not tell what its replicas must have. */
+/** Reports that the primary does not return its position, without which the state of its replicas cannot be checked. */
 export const unaskedReplicas = (error: unknown): Finding =>
   warn(
     check,
