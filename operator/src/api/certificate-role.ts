@@ -7,7 +7,7 @@ import { immutable, type Rule, ruled } from "./rules.ts"
 import { mountPath, roleName } from "./descriptions.ts"
 
 const { mount: _mount, name: _name, ...ruleMembers } = pkiRoleResource.members
-/** Rules that are absent are not managed. */
+/** Absent rules are not managed. */
 const rules = manifestMembers(ruleMembers)
 
 const members = z
@@ -86,5 +86,5 @@ export const certificateRole: Kind<CertificateRoleSpec> = {
   selectable: [".spec.connectionRef.name", ".spec.mount"],
 }
 
-/** The members that are the role's rules, in the words of the engine. */
+/** Members of the spec that are rules of the role, by their names in the engine. */
 export const ruleNames = Object.keys(rules) as readonly Exclude<keyof PkiRoleSpec, "mount" | "name">[]

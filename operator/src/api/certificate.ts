@@ -10,7 +10,7 @@ const namesMaximum = 100
 const windowsMaximum = 16
 const workloadsMaximum = 16
 
-/** Names of RFC 5280, and of the extended usages that have one. */
+/** Key usages of RFC 5280, and the extended key usages that have a name. */
 const usages = [
   "digitalSignature",
   "contentCommitment",
@@ -223,7 +223,7 @@ const members = z
       .describe("When renewals may be. Where none opens early enough the certificate is renewed outside of them.")
       .meta({ "x-kubernetes-list-type": "atomic" }),
     privateKey: privateKey
-      // In full: rules see it before defaults of its members are filled in.
+      // All members are listed, because rules see the object before the defaults of its members are filled in.
       .prefault({ algorithm: "ECDSA", encoding: "PKCS8", rotationPolicy: "Always" })
       .describe("The key that the certificate is for."),
     keySource: z
@@ -409,7 +409,7 @@ export const certificate: Kind<CertificateSpec> = {
     { name: "Issuer", type: "string", jsonPath: ".spec.issuerRef.name", description: "Who issues." },
     {
       name: "Expires",
-      // kubectl writes <invalid> for a date to come.
+      // Not `date`: kubectl prints `<invalid>` for dates in the future.
       type: "string",
       jsonPath: ".status.notAfter",
       description: "Until when it is valid.",

@@ -1,4 +1,4 @@
-// What Connection and ClusterConnection have in common.
+// Parts that Connection and ClusterConnection share.
 import { z } from "zod"
 import { type Rule, ruled } from "./rules.ts"
 
@@ -37,7 +37,7 @@ const noCredentials = (name: string): Rule<string> => ({
   holds: (text) => !text.includes("@"),
 })
 
-/** `where` says in which namespace the Secrets are. */
+/** Returns the members of the spec. `where` describes the namespace of the Secrets in descriptions. */
 export const connectionMembers = (where: string) => ({
   baseURL: ruled(
     z.string().min(1).max(2_048).describe("Where the engine is served, such as https://chancery.example.com."),
@@ -140,7 +140,7 @@ export const connectionColumns = [
   },
 ] as const
 
-/** In the spec of whatever is in an engine. */
+/** Reference to a connection, in the spec of every object that exists in an engine. */
 export const connectionRef = z.object({
   kind: z
     .enum(["Connection", "ClusterConnection"])

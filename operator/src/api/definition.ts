@@ -1,25 +1,25 @@
-// From a schema that the operator parses with to a definition that the apiserver admits with.
+// Builds the CustomResourceDefinition for the API server from the schema that the operator parses with.
 import { z } from "zod"
 import { apiVersionOf, type Resource } from "../kube/kubernetes-object.ts"
 import { celOf, type Rule } from "./rules.ts"
 
-/** One kind as users see it; its schema is what `parse` takes and what the apiserver admits. */
+/** Kind as users see it. One schema serves both parsing in the operator and admission by the API server. */
 export interface Kind<Spec> extends Resource {
   readonly singular: string
   readonly shortNames: readonly string[]
   readonly scope: "Cluster" | "Namespaced"
-  /** Beside `engine`, which every kind is in. */
+  /** Categories in addition to `engine`, which every kind has. */
   readonly categories?: readonly string[]
   readonly description: string
   readonly spec: z.ZodType<Spec>
-  /** Rules on the whole object, of which CEL sees the name, and the reconciler what else. */
+  /** Rules on the whole object. CEL sees only its name of the metadata; the reconciler checks what CEL cannot. */
   readonly objectRules?: readonly { readonly rule: string; readonly message: string; readonly fieldPath: string }[]
-  /** Its own members of the status. All of them optional: nobody has looked at an object that is new. */
+  /** Additional members of the status. All are optional, because a new object has none of them. */
   readonly status?: z.ZodRawShape
-  /** Whether it has the condition `Synced`, and a column of it. */
+  /** Whether objects have the condition `Synced`, and a column for it. */
   readonly synced?: boolean
   readonly columns: readonly Column[]
-  /** Of fields that `kubectl get --field-selector` can ask for: `.spec.connectionRef.name`. */
+  /** Fields for `kubectl get --field-selector`, such as `.spec.connectionRef.name`. */
   readonly selectable?: readonly string[]
 }
 
@@ -28,7 +28,7 @@ export interface Column {
   readonly type: "string" | "date" | "integer" | "boolean"
   readonly jsonPath: string
   readonly description: string
-  /** 0 is shown always, 1 with `-o wide`. */
+  /** 0 is always shown, 1 only with `-o wide`. */
   readonly priority?: number
 }
 
@@ -114,7 +114,7 @@ export function definitionOf<Spec>(kind: Kind<Spec>): Readonly<Record<string, un
                 kind: { type: "string", description: kind.kind },
                 metadata: { type: "object" },
                 spec: schemaOf(kind.spec),
-                // Without it an object that no operator has seen yet would pass for finished (kstatus).
+                // Without the default, kstatus would consider an object finished before any operator has seen it.
                 status: { ...schemaOf(statusOf(kind.status ?? {})), default: { observedGeneration: 0 } },
               },
             },
@@ -138,7 +138,7 @@ const schemaOf = (schema: z.ZodType): Readonly<Record<string, unknown>> =>
     }),
   ) as Readonly<Record<string, unknown>>
 
-/** What the apiserver refuses in a structural schema: it drops unknown members by itself, and says nothing about names. */
+/** Removes what the API server rejects in a structural schema. It drops unknown members itself and cannot restrict names of properties. */
 function structural(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(structural)
   if (typeof schema !== "object" || schema === null) return schema

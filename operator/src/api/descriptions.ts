@@ -1,4 +1,4 @@
-// Parts of several kinds of the PKI: bounded, as every rule of an apiserver has to know how long it may take.
+// Schema parts of several PKI kinds. All are bounded, because the API server estimates the cost of each CEL rule from these bounds.
 import { z } from "zod"
 import { goDuration, parseGoDuration } from "../go-duration.ts"
 import { objectName } from "./connection-spec.ts"
@@ -6,7 +6,7 @@ import { type Rule, ruled } from "./rules.ts"
 
 export const named = (description: string) => objectName.describe(description)
 
-/** As Go writes durations, which rules can compare. It has no days. */
+/** Duration in Go's format, which CEL rules can compare. It has no unit for days. */
 export const duration = (description: string, ...rules: readonly Rule<string>[]) =>
   ruled(z.string().min(2).max(32).regex(goDuration).describe(description), ...rules)
 
@@ -16,13 +16,13 @@ export const atLeast = (field: string, least: string): Rule<string> => ({
   holds: (text) => (parseGoDuration(text) ?? 0) >= (parseGoDuration(least) ?? 0),
 })
 
-/** RFC 3339. */
+/** Timestamp of RFC 3339. */
 const instantPattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$/
 
 export const instant = (description: string) =>
   z.string().max(64).regex(instantPattern).describe(description).meta({ format: "date-time" })
 
-/** A set, of one at least. */
+/** Non-empty set of strings. `maximum` is the length of each string, and `items` their number. */
 export const texts = (
   maximum: number,
   items: number,

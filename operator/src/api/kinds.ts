@@ -1,4 +1,4 @@
-// Every kind that users see, in the order in which they are written.
+// All kinds, in the order in which their definitions are written.
 import { certificateRole } from "./certificate-role.ts"
 import { certificate } from "./certificate.ts"
 import { clusterConnection } from "./cluster-connection.ts"

@@ -1,4 +1,4 @@
-// Fields of a manifest for members of a declared resource. A field that is absent is not managed.
+// Manifest fields for the members of a declared resource. An absent field is not managed.
 import { type Definition, describe } from "@chancery/engine/declared/shared"
 import { z } from "zod"
 import { ruled } from "./rules.ts"
@@ -25,7 +25,7 @@ const metaOf = (listType: Members[string]["listType"]): Readonly<Record<string, 
   return { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": listType.keys }
 }
 
-/** The fields of booleans. */
+/** Returns schemas of boolean fields. Throws if a member is not a boolean. */
 export const flagFields = <const Name extends string>(members: Members, ...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, flagField(members[name])])) as {
     readonly [name in Name]: z.ZodOptional<z.ZodBoolean>

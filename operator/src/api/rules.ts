@@ -1,28 +1,28 @@
-// Rules that no single value can break: as the apiserver checks them (CEL), and as they are checked where no apiserver is. Both
-// stand side by side at the schema they are about, and a test holds them against each other.
+// Rules across several values, each in two forms: CEL for the API server, and TypeScript for use without one. Both forms are written next
+// to each other in the schema, and a test compares them.
 import { z } from "zod"
 
 export interface Rule<Value> {
-  /** `x-kubernetes-validations`. */
+  /** CEL expression for `x-kubernetes-validations`. */
   readonly rule: string
-  /** Names the field. */
+  /** Message for users; names the field. */
   readonly message: string
-  /** Of the field that is to blame, seen from the schema with the rule: `.executionMode`. */
+  /** Path of the faulty field, relative to the schema with the rule, such as `.executionMode`. */
   readonly fieldPath?: string
   /**
-   * The same rule. With `before` it is about a change, and is asked of changes only; both are as they were written, with
-   * defaults filled in.
+   * The same rule in TypeScript. Transition rules get the previous value as `before` and are checked at changes only. Both values are
+   * parsed, with defaults filled in.
    */
   readonly holds: (value: Value, before: Value) => boolean
-  /** Speaks of `before`, in CEL of `oldSelf`. */
+  /** Whether the rule compares with `before`, which is `oldSelf` in CEL. */
   readonly transition?: boolean
 }
 
-/** The schema with rules on what it admits. */
+/** Attaches rules to the schema. */
 export const ruled = <Schema extends z.ZodType>(schema: Schema, ...rules: readonly Rule<z.output<Schema>>[]): Schema =>
   schema.meta({ ...schema.meta(), "x-kubernetes-validations": rules })
 
-/** Once it is written it stays, and so does that there is none. For members of an object. */
+/** Returns rules that a member never changes after creation, not even between absent and present. For members of objects. */
 export const immutable = <Value extends object>(...names: readonly (keyof Value & string)[]): readonly Rule<Value>[] =>
   names.map((name) => ({
     rule: `has(self.${name}) == has(oldSelf.${name}) && (!has(self.${name}) || self.${name} == oldSelf.${name})`,
@@ -32,14 +32,14 @@ export const immutable = <Value extends object>(...names: readonly (keyof Value 
     holds: (value, before) => JSON.stringify(value[name]) === JSON.stringify(before[name]),
   }))
 
-/** A broken rule, or a value that the schema does not admit. */
+/** Broken rule, or value that the schema rejects. */
 export interface SpecFault {
-  /** From the object's root: `spec.executionMode`. */
+  /** Path from the root of the object, such as `spec.executionMode`. */
   readonly field: string
   readonly message: string
 }
 
-/** Everything that an apiserver would refuse of a spec, and of the change from `before` to it. */
+/** Returns all faults that the API server would find in a spec, and in its change from `before`. */
 export function specFaults(kind: { readonly spec: z.ZodType }, spec: unknown, before?: unknown): readonly SpecFault[] {
   const parsed = kind.spec.safeParse(spec)
   if (!parsed.success) {
@@ -68,14 +68,14 @@ function* broken(schema: z.ZodType, value: unknown, before: unknown, path: reado
     for (const [name, member] of Object.entries(schema.shape))
       yield* broken(member as z.ZodType, now?.[name], old?.[name], [...path, name])
   }
-  // Members of a list have no earlier selves.
+  // Items of a list are not matched with earlier items.
   if (schema instanceof z.ZodArray)
     for (const [index, item] of (value as readonly unknown[]).entries())
       yield* broken(schema.element as z.ZodType, item, undefined, [...path, String(index)])
   if (Array.isArray(value)) yield* repeated(schema, value, path)
 }
 
-/** A set has no member twice, and a list that is a map no two of the same keys. */
+/** Reports duplicate members of a set, and duplicate keys of a list of type `map`. */
 function* repeated(schema: z.ZodType, items: readonly unknown[], path: readonly string[]): Generator<SpecFault> {
   const { "x-kubernetes-list-type": type, "x-kubernetes-list-map-keys": keys } = schema.meta() ?? {}
   if (type !== "set" && type !== "map") return
@@ -98,6 +98,6 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
 const rulesOf = (schema: z.ZodType): readonly Rule<unknown>[] =>
   (schema.meta()?.["x-kubernetes-validations"] as readonly Rule<unknown>[] | undefined) ?? []
 
-/** As they stand in a definition. */
+/** Returns the rules as members of a CustomResourceDefinition. */
 export const celOf = (rules: readonly Rule<unknown>[]): readonly Readonly<Record<string, string>>[] =>
   rules.map(({ rule, message, fieldPath }) => ({ rule, message, ...(fieldPath === undefined ? {} : { fieldPath }) }))

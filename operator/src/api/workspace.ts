@@ -35,7 +35,10 @@ const named = (what: string, words: string) =>
     oneOf(what, "id", "name"),
   )
 
-/** A set that server-side apply empties is gone, and with it that it is managed: where none must be sayable it is atomic. */
+/**
+ * A `set` that server-side apply empties disappears, and with it the fact that it is managed. Lists that may be managed as empty are
+ * `atomic`.
+ */
 const list = (item: z.ZodString, type: "atomic" | "set", words: string) =>
   z
     .array(item)
