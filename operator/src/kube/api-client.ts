@@ -1,5 +1,5 @@
-// Requests to the Kubernetes API over one pool of kept connections. @kubernetes/client-node reads configurations and
-// authenticates; its own requests are not used, because each opens a connection.
+// Client of the Kubernetes API with a pool of persistent connections. @kubernetes/client-node reads configurations and authenticates; its
+// request functions are not used, because they open a connection for each request.
 import type { RequestOptions } from "node:https"
 import { isDeepStrictEqual } from "node:util"
 import { type Cluster, KubeConfig } from "@kubernetes/client-node"
@@ -22,7 +22,7 @@ export interface WatchEvent {
 }
 
 export interface ApiClientOptions extends Pick<OperatorRuntime, "stopwatch" | "timers"> {
-  /** Told of every answer; the code is `<error>` where none came. */
+  /** Called for every response. `code` is `<error>` if there was none. */
   readonly observe?: (request: { readonly code: string; readonly method: string }) => void
 }
 
@@ -38,25 +38,25 @@ interface Call {
   readonly body?: unknown
   readonly mediaType?: string
   readonly signal?: AbortSignal
-  /** An answer that goes on, on a connection of its own. */
+  /** Whether the response is a stream, which occupies its own connection. */
   readonly streams?: boolean
 }
 
 const connectionsMaximum = 32
 const answerTimeoutMs = 60_000
-/** The server says something at least once a minute: a bookmark. */
+/** The API server sends at least a bookmark every minute. */
 const watchSilenceMs = 120_000
 const answerBytesMaximum = 128 * 1024 * 1024
-/** Objects are at most 1.5 MB in etcd. */
+/** etcd limits objects to 1.5 MB. */
 const lineLengthMaximum = 16 * 1024 * 1024
 const attemptsMaximum = 4
 const retryAfterMaximumMs = 10_000
-/** Token files are rotated long before what they hold expires. */
+/** Token files are rotated long before the token in them expires. */
 const credentialsMaximumMs = 60_000
 
 interface Credentials {
   readonly dispatcher: Agent
-  /** Of watches, each of which keeps its connection: they must not use up those of the others. */
+  /** Connections of watches. Each watch occupies one, so they are separate from the pool of other requests. */
   readonly streaming: Agent
   readonly headers: Readonly<Record<string, string>>
   readonly tls: Tls
@@ -85,7 +85,7 @@ export class ApiClient implements AsyncDisposable {
     return readObject(await this.#send({ method: "GET", path: pathOf(resource, key) }))
   }
 
-  /** Names the managers that own a member of `data`. */
+  /** Returns the field managers that own a member of `data`. */
   async dataManagers(resource: Resource, key: ObjectKey): Promise<readonly string[]> {
     const object = (await this.#send({ method: "GET", path: pathOf(resource, key) })) as {
       readonly metadata?: { readonly managedFields?: readonly ManagedFields[] }
@@ -99,7 +99,7 @@ export class ApiClient implements AsyncDisposable {
     return this.#write({ method: "POST", path, body: object, ...(signal === undefined ? {} : { signal }) })
   }
 
-  /** Refused with 409 unless the object still has the `resourceVersion` of this one. */
+  /** Rejected with 409 if the stored object has another `resourceVersion`. */
   replace(
     resource: Resource,
     key: ObjectKey,
@@ -115,7 +115,7 @@ export class ApiClient implements AsyncDisposable {
     return this.#write({ method: "PATCH", path: pathOf(resource, key), body: patch, mediaType })
   }
 
-  /** Server-side apply: what `fieldManager` applied before and leaves out now goes away. */
+  /** Server-side apply: removes fields that `fieldManager` applied before and omits now. */
   apply(
     resource: Resource,
     object: KubernetesObject,
@@ -131,7 +131,7 @@ export class ApiClient implements AsyncDisposable {
     })
   }
 
-  /** What depends on it goes in the background. Throws an error with status 404 or 409 where nothing was deleted. */
+  /** Deletes dependents in the background. Throws `ApiError` with status 404 or 409 if nothing was deleted. */
   async delete(resource: Resource, key: ObjectKey, uid?: string): Promise<void> {
     const body = {
       apiVersion: "v1",
@@ -143,8 +143,8 @@ export class ApiClient implements AsyncDisposable {
   }
 
   /**
-   * Server-side apply to the status: what `fieldManager` applied before and leaves out now goes away. With the object's `uid`
-   * it never lands on another one of the same name.
+   * Server-side apply to the status: removes fields that `fieldManager` applied before and omits now. With the object's `uid`, it never
+   * changes another object of the same name.
    */
   applyStatus(
     resource: Resource,
@@ -169,7 +169,7 @@ export class ApiClient implements AsyncDisposable {
     })
   }
 
-  /** One part of a list, and where the next one begins. */
+  /** Returns one page of a list, and the continue token of the next page (empty at the end). */
   async list(
     resource: Resource,
     namespace: string | undefined,
@@ -185,7 +185,7 @@ export class ApiClient implements AsyncDisposable {
     return { items: list.items.map(withoutManagedFields), resourceVersion, next }
   }
 
-  /** Ends when the server ends it; throws when nothing was heard for too long. */
+  /** Ends when the server ends the watch. Throws if the server sends nothing for two minutes. */
   async *watch(
     resource: Resource,
     namespace: string | undefined,
@@ -223,7 +223,7 @@ export class ApiClient implements AsyncDisposable {
     return JSON.parse(await textOf(body))
   }
 
-  /** Sent again only where the server said when: then it has done nothing. */
+  /** Retries only if the server sent Retry-After; it has not executed the request then. */
   async #answer(call: Call): Promise<Dispatcher.ResponseData> {
     const closing = this.#closing.signal
     const signal = call.signal === undefined ? closing : AbortSignal.any([closing, call.signal])
@@ -269,7 +269,7 @@ export class ApiClient implements AsyncDisposable {
     }
   }
 
-  /** Whoever asks while they are being read waits for the same. */
+  /** Concurrent callers share one read of the credentials. */
   async #authenticated(): Promise<Credentials> {
     this.#credentials ??= this.#readCredentials(undefined)
     const reading = this.#credentials
@@ -279,7 +279,7 @@ export class ApiClient implements AsyncDisposable {
       if (this.#credentials === reading) this.#credentials = this.#readCredentials(present)
       return await this.#credentials
     } catch (error) {
-      // Read again by the next request.
+      // The next request reads them again.
       this.#credentials = undefined
       throw error
     }
@@ -294,17 +294,17 @@ export class ApiClient implements AsyncDisposable {
     if (options.auth) headers["authorization"] = `Basic ${Buffer.from(options.auth).toString("base64")}`
     const readAt = this.#options.stopwatch()
     if (present !== undefined && isDeepStrictEqual(present.tls, tls)) return { ...present, headers, readAt }
-    // What is under way on the old connections ends there.
+    // `close` lets requests in flight finish on the old connections.
     void present?.dispatcher.close()
     void present?.streaming.close()
-    // Without HTTP/2, so that a watch holds up nobody else.
+    // Without HTTP/2, so that a watch does not delay other requests on a shared connection.
     const own = { allowH2: false, keepAliveTimeout: 30_000, connect: tls as object }
     const dispatcher = new Agent({ ...own, connections: connectionsMaximum })
     return { dispatcher, streaming: new Agent(own), headers, tls, readAt }
   }
 }
 
-/** kubectl takes http:// as it stands; the library does only where certificates are not to be verified, of which there are none. */
+/** The library accepts http:// only with `skipTLSVerify`. Plain HTTP has no certificates to verify, and kubectl accepts it as it is. */
 function withoutTls(config: KubeConfig, cluster: Cluster): KubeConfig {
   const { users, contexts, currentContext } = config
   const plain = new KubeConfig()

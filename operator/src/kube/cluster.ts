@@ -1,8 +1,8 @@
-// Where objects are kept, as reconcilers see it: the Kubernetes API is one such place, a folder of manifests another.
+// Port to the place where objects are kept. Implemented by the Kubernetes API and by a folder of manifests.
 import type { KubernetesObject, ObjectKey, Resource } from "./kubernetes-object.ts"
 import type { ObjectStore } from "./object-store.ts"
 
-/** What the cluster refused; `status` and `reason` are words of the Kubernetes API, wherever the objects are kept. */
+/** Rejection by the cluster. `status` and `reason` have the values of the Kubernetes API in all implementations. */
 export class ApiError extends Error {
   readonly status: number
   readonly reason: string
@@ -16,45 +16,45 @@ export class ApiError extends Error {
 
 export interface Followed {
   readonly resource: Resource
-  /** Every one that the cluster gives access to unless given. */
+  /** Default: all namespaces that the operator may access. */
   readonly namespace?: string
-  /** One object alone. */
+  /** Restricts to one object. */
   readonly name?: string
   readonly labelSelector?: string
 }
 
-/** `found`: it was there when the watch began. `previous` is the object as it was before. */
+/** Called after each change. `found`: the object existed when the watch began. `previous` is the object before the change. */
 export type Changed = (key: ObjectKey, how: "found" | "changed", previous: KubernetesObject | undefined) => void
 
 export interface Following {
-  /** The store has held everything at some moment. */
+  /** True once the store has held all matching objects. */
   readonly hasSynced: boolean
   whenSynced(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface StatusWrite {
-  /** Whoever changed the object since this version makes the write fail with 409. */
+  /** The write fails with 409 if the object has changed since this version. */
   readonly resourceVersion?: string
 }
 
 export interface ApplyOptions {
-  /** Everything is checked, and nothing is written. */
+  /** Validates the request without writing. */
   readonly dryRun?: boolean
 }
 
 /**
- * Objects that are written carry their `metadata.uid` where they are known to exist: then nothing is ever written to another
- * one of the same name, and one that is gone is not made again (409). Answers have no `managedFields`.
+ * Access to objects. Objects that are known to exist are written with their `metadata.uid`: a write then never changes another object of
+ * the same name, and never recreates a deleted one (409). Returned objects have no `managedFields`.
  */
 export interface Cluster {
-  /** Keeps what matches in the store, and calls `changed` after each change of it, until stopped. No failure ends it. */
+  /** Keeps matching objects in the store, and calls `changed` after each change, until stopped. Failures are retried. */
   follow(what: Followed, store: ObjectStore, changed: Changed): Following
-  /** As it is now; undefined where there is none. */
+  /** Reads the current object, not a cached one. Returns undefined if it does not exist. */
   get(resource: Resource, key: ObjectKey): Promise<KubernetesObject | undefined>
   /**
-   * Server-side apply, which takes fields from others where it must: what `fieldManager` applied before and leaves out now goes
-   * away. Makes the object unless it has a uid.
+   * Server-side apply with force: takes over fields of other managers, and removes fields that `fieldManager` applied before and omits now.
+   * Creates the object unless it has a uid.
    */
   apply(
     resource: Resource,
@@ -62,9 +62,9 @@ export interface Cluster {
     fieldManager: string,
     options?: ApplyOptions,
   ): Promise<KubernetesObject>
-  /** Names the managers that own a member of `data`, as `metadata.managedFields` has them. */
+  /** Returns the field managers that own a member of `data`, from `metadata.managedFields`. */
   dataManagers(resource: Resource, key: ObjectKey): Promise<readonly string[]>
-  /** The same for the status alone. */
+  /** Server-side apply to the status only. */
   applyStatus(
     resource: Resource,
     object: KubernetesObject,
@@ -72,19 +72,19 @@ export interface Cluster {
     fieldManager: string,
     options?: StatusWrite,
   ): Promise<KubernetesObject>
-  /** Exactly these; refused with 409 when the object is not as it was given any more. */
+  /** Replaces the finalizers. Rejected with 409 if the object has changed since it was read. */
   setFinalizers(resource: Resource, object: KubernetesObject, finalizers: readonly string[]): Promise<KubernetesObject>
-  /** What is gone already is done. With a uid no other object of the same name is deleted. */
+  /** Deletes the object, or does nothing if it is gone. With a uid, never deletes another object of the same name. */
   delete(resource: Resource, key: ObjectKey, uid?: string): Promise<void>
 }
 
-/** What has changed or gone since it was read: to be looked at again, and no failure. */
+/** Returns whether the object changed or was deleted after it was read. Callers read it again; this is not a failure. */
 export const isOutdated = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 409 || error.status === 404)
 
-/** Answers that mean the same for the same request until an object changes; 500: an admission webhook that fails. */
+/** Statuses that repeat for the same request until an object changes. 500 means a failing admission webhook. */
 const rejections: ReadonlySet<number> = new Set([400, 403, 405, 413, 422, 500])
 
-/** Whether the API server refuses a request, by a policy, a quota, a right that is missing, or a rule of its own. */
+/** Returns whether the API server rejects the request itself: by a policy, a quota, a missing permission or a validation rule. */
 export const isRejection = (error: unknown): error is ApiError =>
   error instanceof ApiError && rejections.has(error.status)

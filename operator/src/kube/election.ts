@@ -1,5 +1,5 @@
-// One of several replicas leads: whoever holds a Lease. Nobody trusts another's clock. A lease has expired when it was seen
-// unchanged for its duration by one's own, and a leader steps down by its own well before anybody else may think so.
+// Leader election: the replica that holds a Lease leads. Replicas do not trust each other's clocks. A lease counts as expired if a replica
+// saw it unchanged for its duration by its own clock. A leader steps down by its own clock well before that.
 import type { ApiClient } from "./api-client.ts"
 import { ApiError } from "./cluster.ts"
 import { type KubernetesObject, microTime, type Resource } from "./kubernetes-object.ts"
@@ -10,10 +10,10 @@ export interface ElectionOptions {
   readonly runtime: OperatorRuntime
   /** `namespace/name` of the Lease. */
   readonly lease: string
-  /** Of this replica, and of no other. */
+  /** Unique identity of this replica. */
   readonly identity: string
   readonly durationMs?: number
-  /** A leader that could not renew for so long leads no more. */
+  /** A leader steps down if it could not renew for so long. */
   readonly renewDeadlineMs?: number
   readonly retryMs?: number
 }
@@ -30,7 +30,7 @@ const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: 
 
 export class Election {
   readonly #options: Required<ElectionOptions>
-  /** The lease as it was last seen, and since when it is just that by the own clock. */
+  /** Last seen version of the lease, and when this replica first saw that version, by its own clock. */
   #seen: { readonly object: KubernetesObject; readonly at: number } | undefined
   #leading = false
   #renewedAt = 0
@@ -46,15 +46,15 @@ export class Election {
     return this.#leading
   }
 
-  /** How long ago the lease was renewed; undefined while another replica leads. */
+  /** Milliseconds since the lease was renewed; undefined while another replica leads. */
   get renewalAgeMs(): number | undefined {
     return this.#leading ? this.#options.runtime.stopwatch() - this.#renewedAt : undefined
   }
 
   /**
-   * Waits to lead, does `work` while it leads, and gives the lease back after it. The signal that `work` gets ends with
-   * `signal`, and when the lease is lost. The answer says whether it was lost; then the process should end, because whatever
-   * ignores the signal would act beside the next leader.
+   * Waits to lead, runs `work` while leading, and then releases the lease. The signal of `work` aborts with `signal`, and when the lease is
+   * lost. Resolves to `lost` if the lease was lost: the process should end then, because work that ignores the signal would run together
+   * with the next leader's.
    */
   async lead(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<"ended" | "lost"> {
     const { runtime, retryMs, identity, lease } = this.#options
@@ -80,7 +80,7 @@ export class Election {
     return lost.signal.aborted ? "lost" : "ended"
   }
 
-  /** On time also while requests hang: the deadline does not wait for an answer. */
+  /** Meets the deadline even if requests hang, because it does not wait for their response. */
   async #renew(signal: AbortSignal, lost: AbortController): Promise<void> {
     const { runtime, retryMs, renewDeadlineMs, lease } = this.#options
     while (!signal.aborted && !lost.signal.aborted) {
@@ -99,7 +99,7 @@ export class Election {
     }
   }
 
-  /** Whether the lease is ours now. */
+  /** Tries to acquire or renew the lease. Returns whether this replica holds it. */
   async #attempt(signal: AbortSignal): Promise<boolean> {
     const { api, lease, runtime, identity } = this.#options
     const begunAt = runtime.stopwatch()
@@ -109,7 +109,7 @@ export class Election {
       const wanted = this.#claim(present)
       const written = present === undefined ? api.create(leases, wanted) : api.replace(leases, lease, wanted)
       this.#saw(await untilAborted(written, signal))
-      // From before it was asked for: the server may have taken it at once, and answered late.
+      // Counted from before the request: the server may have written at once and answered late.
       this.#renewedAt = begunAt
       return true
     } catch (error) {
@@ -166,7 +166,7 @@ export class Election {
     return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name }, spec }
   }
 
-  /** So that nobody waits for it to expire. Whether that works is not for us to insist on. */
+  /** Releases the lease, so that the next leader need not wait for its expiry. A failure is only logged. */
   async #release(): Promise<void> {
     const { api, lease, runtime, identity } = this.#options
     const seen = this.#seen?.object
@@ -187,7 +187,7 @@ export class Election {
 
 const specOf = ({ spec }: KubernetesObject): LeaseSpec => spec ?? {}
 
-/** Stops waiting; the request may still arrive, and a lease written late is only renewed once more. */
+/** Stops waiting when the signal aborts. The request may still arrive; a late write merely renews the lease once more. */
 function untilAborted<Value>(answer: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(new Error("waited for too long"))

@@ -1,5 +1,5 @@
-// Tells in events what happened to an object. What repeats within a few minutes is one event that counts (events.k8s.io/v1),
-// and an object that says too much is not listened to: events are written for people, and cost as much as any other write.
+// Records Kubernetes events on objects. Repetitions within a few minutes update the count of one event (events.k8s.io/v1). Each object has
+// a rate limit, because events are for people and cost as much as any other write.
 import { LRUCache } from "lru-cache"
 import type { ApiClient } from "./api-client.ts"
 import { type KubernetesObject, microTime, type ObjectKey, type Resource } from "./kubernetes-object.ts"
@@ -25,7 +25,7 @@ interface Series {
 
 const events: Resource = { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event" }
 const controller = "chancery.dev/operator"
-/** Where events must be of what is in no namespace itself; the API refuses any other. */
+/** The API accepts events about cluster-scoped objects in this namespace only. */
 const clusterNamespace = "default"
 const seriesMs = 6 * 60_000
 const seriesMaximum = 4_096
@@ -43,7 +43,7 @@ export class EventRecorder {
     this.#options = options
   }
 
-  /** Never fails: what came of an object is in its status too. */
+  /** Never rejects: the status of the object shows the outcome too. */
   async record(regarding: KubernetesObject, happening: Happening): Promise<void> {
     const { runtime } = this.#options
     const { uid = "" } = regarding.metadata

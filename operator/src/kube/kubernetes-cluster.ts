@@ -1,4 +1,4 @@
-// The Kubernetes API as the place where objects are kept.
+// Implementation of `Cluster` with the Kubernetes API.
 import type { ApiClient } from "./api-client.ts"
 import { ApiError, type Cluster, type Followed, type Following, isOutdated } from "./cluster.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, type Resource } from "./kubernetes-object.ts"
@@ -11,9 +11,9 @@ export interface KubernetesClusterOptions {
     "apply" | "applyStatus" | "dataManagers" | "delete" | "get" | "list" | "mergePatch" | "watch"
   >
   readonly runtime: Pick<OperatorRuntime, "log" | "random" | "timers">
-  /** Those that are looked at; all of them unless given. */
+  /** Namespaces to watch. Default: all. */
   readonly namespaces?: readonly string[]
-  /** Whether what is in no namespace is within reach; it is unless only some namespaces are looked at. */
+  /** Whether cluster-scoped objects are accessible. Default: true unless `namespaces` is set. */
   readonly clusterWide?: boolean
 }
 
@@ -81,7 +81,7 @@ export class KubernetesCluster implements Cluster {
     try {
       await this.#options.api.delete(resource, key, uid)
     } catch (error) {
-      // Gone, or another one of the same name stands there now.
+      // The object is gone, or another one has its name now.
       if (!isOutdated(error)) throw error
     }
   }

@@ -1,4 +1,4 @@
-/** What every object of the Kubernetes API has; times stay the text that they are on the wire. */
+/** Members that all Kubernetes objects have. Times remain strings, as on the wire. */
 export interface KubernetesObject {
   readonly apiVersion?: string
   readonly kind?: string
@@ -19,14 +19,14 @@ export interface ObjectMetadata {
   readonly [member: string]: unknown
 }
 
-/** One kind, as its addresses spell it. */
+/** Kind, with the names that its URLs have. */
 export interface Resource {
   /** Empty for the core group. */
   readonly group: string
   readonly version: string
   readonly plural: string
   readonly kind: string
-  /** Whether its objects are in namespaces, which they are unless it says otherwise. */
+  /** Default: `Namespaced`. */
   readonly scope?: "Cluster" | "Namespaced"
 }
 
@@ -40,13 +40,13 @@ export const namespaces: Resource = {
   scope: "Cluster",
 }
 
-/** `namespace/name`, or the name alone of what is in no namespace. */
+/** `namespace/name`, or only the name for cluster-scoped objects. */
 export type ObjectKey = string
 
 export const keyOf = ({ metadata: { namespace, name } }: KubernetesObject): ObjectKey =>
   namespace === undefined ? name : `${namespace}/${name}`
 
-/** An object among those of all kinds. */
+/** Returns a key that is unique over all kinds. */
 export const placeOf = ({ group, plural }: Resource, key: ObjectKey): string => `${plural}.${group}/${key}`
 
 export function parseKey(key: ObjectKey): { readonly namespace?: string; readonly name: string } {
@@ -57,8 +57,8 @@ export function parseKey(key: ObjectKey): { readonly namespace?: string; readonl
 export const apiVersionOf = ({ group, version }: Resource): string => (group === "" ? version : `${group}/${version}`)
 
 /**
- * What is kept in memory. Who wrote which field is half of an object and nothing to us; building the object anew is smaller
- * than deleting a member from it.
+ * Returns the object as it is cached. `managedFields` are half of an object and not needed. A new object takes less memory than one with a
+ * deleted member.
  */
 export function withoutManagedFields(object: KubernetesObject): KubernetesObject {
   const { managedFields: _, ...metadata } = object.metadata
@@ -66,8 +66,8 @@ export function withoutManagedFields(object: KubernetesObject): KubernetesObject
 }
 
 /**
- * Whether one version is not older than the other. Versions of one resource are decimal and grow (KEP-5504); a server that
- * breaks with that is taken to be up to date.
+ * Returns whether `resourceVersion` is at least as new as `other`. Versions of one resource are increasing decimals (KEP-5504). If a server
+ * uses another format, the version counts as up to date.
  */
 export function reaches(resourceVersion: string | undefined, other: string): boolean {
   if (resourceVersion === undefined) return false
@@ -75,13 +75,16 @@ export function reaches(resourceVersion: string | undefined, other: string): boo
   return BigInt(resourceVersion) >= BigInt(other)
 }
 
-/** Whole seconds: objects store no more, and a status that differs by less would be written for ever. */
+/**
+ * Formats an instant with whole seconds, which is all that objects store. Otherwise a status would differ, and be written, at every
+ * comparison.
+ */
 export const secondTime = (instant: number): string => new Date(instant).toISOString().replace(/\.\d+Z$/, "Z")
 
-/** Leases and events have six digits; three are refused. */
+/** Formats an instant with six fractional digits, which leases and events require; three are rejected. */
 export const microTime = (instant: number): string => new Date(instant).toISOString().replace("Z", "000Z")
 
-// Label selectors of the Kubernetes API (`metav1.LabelSelector`): all of it must hold; an empty one selects everything.
+// Label selectors of the Kubernetes API (`metav1.LabelSelector`). All conditions must match; an empty selector matches everything.
 
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
-// Objects that others name, each followed by itself: not all Secrets of a namespace are the operator's business. They are
-// followed for as long as somebody needs them.
+// Cache of Secrets or ConfigMaps that other objects reference. Each is watched by name, because most Secrets of a namespace do not concern
+// the operator, and only while an owner references it.
 import type { Cluster, Following } from "./cluster.ts"
 import { type KubernetesObject, type ObjectKey, parseKey, type Resource } from "./kubernetes-object.ts"
 import { ObjectStore } from "./object-store.ts"
@@ -9,7 +9,7 @@ export interface NamedObjectsOptions {
   readonly cluster: Pick<Cluster, "follow" | "get">
   readonly runtime: Pick<OperatorRuntime, "log" | "timers">
   readonly resource: Resource
-  /** Told of those who need what has changed. */
+  /** Called with each owner of an object that changed. */
   readonly changed: (owner: string) => void
 }
 
@@ -18,7 +18,10 @@ interface Named {
   readonly owners: Set<string>
 }
 
-/** Each is a connection to the apiserver. What is named beyond them is read with every look, and nobody tells of its changes. */
+/**
+ * Each watched object takes a connection to the API server. Objects beyond this number are read at every reconciliation, and their changes
+ * are not noticed.
+ */
 const namedMaximum = 1_000
 const patienceMs = 5_000
 
@@ -32,7 +35,7 @@ export class NamedObjects {
     this.#options = options
   }
 
-  /** What this owner needs from now on, in place of what it needed before. */
+  /** Sets the objects that the owner references, replacing the earlier ones. */
   need(owner: string, keys: readonly ObjectKey[]): void {
     const before = this.#needs.get(owner) ?? []
     for (const key of keys) this.#follow(owner, key)
@@ -41,7 +44,7 @@ export class NamedObjects {
     else this.#needs.set(owner, keys)
   }
 
-  /** Waits a little for what is not known yet; what is not known then either, or is not followed, is asked for. */
+  /** Waits briefly if the watch has not synced yet. Objects that are still unknown then, or are not watched, are read from the cluster. */
   async get(key: ObjectKey, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { cluster, resource, runtime } = this.#options
     const following = this.#named.get(key)?.following
@@ -82,7 +85,7 @@ export class NamedObjects {
     if (named.owners.size > 0) return
     this.#named.delete(key)
     void named.following.stop().then(() => {
-      // Unless somebody needs it again by now.
+      // Another owner may reference the object again by now.
       if (!this.#named.has(key)) this.#store.delete(key)
     })
   }

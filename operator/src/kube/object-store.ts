@@ -1,7 +1,7 @@
-// What is known of one kind, by key and by whatever else it is looked up by.
+// Cache of objects of one kind, by key and by indexes.
 import { keyOf, type KubernetesObject, type ObjectKey } from "./kubernetes-object.ts"
 
-/** Under which values an object is found; none, one or several. */
+/** Returns the index values of an object: none, one or several. */
 export type Index = (object: KubernetesObject) => readonly string[]
 
 export class ObjectStore {
@@ -30,7 +30,7 @@ export class ObjectStore {
     return [...(index.keys.get(value) ?? [])].flatMap((key) => this.#objects.get(key) ?? [])
   }
 
-  /** The answer is what it was before. */
+  /** Returns the previous object. */
   set(object: KubernetesObject): KubernetesObject | undefined {
     const key = keyOf(object)
     const previous = this.delete(key)
@@ -40,7 +40,7 @@ export class ObjectStore {
     return previous
   }
 
-  /** The answer is what it was. */
+  /** Returns the deleted object. */
   delete(key: ObjectKey): KubernetesObject | undefined {
     const previous = this.#objects.get(key)
     if (previous === undefined) return undefined

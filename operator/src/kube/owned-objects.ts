@@ -1,4 +1,4 @@
-// Secrets and ConfigMaps that the operator writes itself: all of them have one label, by which it follows them and no others.
+// Secrets and ConfigMaps that the operator writes. They share one label, and the operator watches only objects with it.
 import { type Cluster, isRejection } from "./cluster.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, placeOf, reaches, type Resource } from "./kubernetes-object.ts"
 import type { ObjectStore } from "./object-store.ts"
@@ -24,10 +24,13 @@ export function inNamespaceOf({ metadata: { namespace } }: KubernetesObject, nam
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-/** Looked at a second time only after the watch has shown what was written. */
+/** Delay before the next attempt if the watch has not yet shown the operator's own last write. */
 const patienceMs = 200
 
-/** As it is, without what is on its way here. Only ours are followed: another may be there all the same. */
+/**
+ * Returns the current object, or undefined. Throws `Postponed` if the watch is behind the operator's own write. Only labelled objects are
+ * cached; others are read from the cluster.
+ */
 export async function presentAt(
   { cluster, storeOf, writes }: OwnObjectsParts,
   resource: Resource,
@@ -40,7 +43,7 @@ export async function presentAt(
 }
 
 export interface Writer {
-  /** Who is not told of what it has written itself. */
+  /** Kind of the owner. The owner is not requeued for its own writes. */
   readonly kind: Resource
   readonly object: KubernetesObject
   readonly fieldManager: string
@@ -55,13 +58,13 @@ export async function put(
   const written = await cluster.apply(resource, object, fieldManager)
   const { resourceVersion } = written.metadata
   const shown = storeOf(resource).get(keyOf(object))?.metadata.resourceVersion
-  // The watch may be faster than the answer.
+  // The watch may have shown the write before the response arrived.
   if (resourceVersion !== undefined && !reaches(shown, resourceVersion))
     writes.remember(placeOf(resource, keyOf(object)), resourceVersion, placeOf(kind, keyOf(owner)))
   return written
 }
 
-/** Webhooks that cannot take part in a rehearsal decide when the Secret is written. */
+/** Ignores the error of admission webhooks that do not support dry run; these decide at the real write. Rethrows others. */
 export function unlessWithoutRehearsal(error: unknown): void {
   if (!isRejection(error) || !/does not support dry run/.test(error.message)) throw error
 }

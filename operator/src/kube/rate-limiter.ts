@@ -1,12 +1,12 @@
-// How often one engine is asked, by all objects together. Who would have to wait for long is sent away with a time to come back
-// at, rather than kept: it would hold up the work on objects of other engines.
+// Limits the requests to one engine over all objects. A caller that would wait long gets an error with a time to retry at. If it waited, it
+// would block work on objects of other engines.
 import { EngineError, type Pace } from "@chancery/engine"
 import { type OperatorRuntime, pause } from "../runtime.ts"
 
 export interface RateLimit {
-  /** Requests a second, over time. */
+  /** Sustained requests per second. */
   readonly rps: number
-  /** That many at once, after a silence. */
+  /** Maximum number of requests at once after an idle time. */
   readonly burst: number
 }
 
@@ -18,10 +18,10 @@ export class RequestPace implements Pace {
   readonly #runtime: Pick<OperatorRuntime, "stopwatch" | "timers">
   readonly #intervalMs: number
   readonly #burst: number
-  /** When the bucket is full again (the generic cell rate algorithm, ITU-T I.371). */
+  /** Time at which the bucket is full again (generic cell rate algorithm, ITU-T I.371). */
   #fullAt = Number.NEGATIVE_INFINITY
   #deferredUntil = Number.NEGATIVE_INFINITY
-  /** When the last of those that were sent away comes back. */
+  /** Time at which the last rejected caller retries. */
   #lastReturnAt = Number.NEGATIVE_INFINITY
   #turn: Promise<void> = Promise.resolve()
   #waiting = 0
@@ -44,7 +44,7 @@ export class RequestPace implements Pace {
       const turnMs = this.#waitMs(0)
       if (turnMs > 0) await pause(turnMs, this.#runtime, signal)
       signal.throwIfAborted()
-      // It was put off meanwhile.
+      // The limiter may have been deferred while this caller waited.
       const moreMs = this.#waitMs(0)
       if (moreMs > patienceMs) throw this.#later(moreMs)
       this.#fullAt = Math.max(this.#runtime.stopwatch(), this.#fullAt) + this.#intervalMs
@@ -59,14 +59,14 @@ export class RequestPace implements Pace {
     this.#deferredUntil = Math.max(this.#deferredUntil, until)
   }
 
-  /** With so many before. */
+  /** Returns the wait with `count` callers ahead. */
   #waitMs(count: number): number {
     const now = this.#runtime.stopwatch()
     const fullAt = Math.max(this.#fullAt, now) + count * this.#intervalMs
     return Math.max(fullAt - (this.#burst - 1) * this.#intervalMs, this.#deferredUntil) - now
   }
 
-  /** They come back one after another, as fast as they can be served. */
+  /** Spreads the retries, one after another at the permitted rate. */
   #later(waitMs: number): EngineError {
     const now = this.#runtime.stopwatch()
     this.#lastReturnAt = Math.max(now + waitMs, this.#lastReturnAt + this.#intervalMs)

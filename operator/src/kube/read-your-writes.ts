@@ -1,5 +1,5 @@
-// Reads what one wrote oneself: what a watch shows may be older than the own last write, and whoever acts on it does
-// everything twice (KEP-5647). Such an object waits until the watch has caught up, though not for ever: a watch may be cut.
+// Read-your-writes: a watch may lag behind the operator's own last write, and acting on the older object does everything twice (KEP-5647).
+// Such an object waits until the watch has caught up, but only for a limited time, because a watch may break.
 import { type ObjectKey, reaches } from "./kubernetes-object.ts"
 
 interface Write {
@@ -18,12 +18,12 @@ export class OwnWrites {
     this.#stopwatch = stopwatch
   }
 
-  /** `by`: who has written it, and need not be told of it. */
+  /** Remembers a write. `by` is the key of the object whose reconciler wrote it, which is not requeued for this write. */
   remember(key: ObjectKey, resourceVersion: string, by?: ObjectKey): void {
     this.#writes.set(key, { resourceVersion, at: this.#stopwatch(), by })
   }
 
-  /** Who has written just what the watch shows now; it has caught up then. */
+  /** Returns the writer of exactly this version, and forgets the write, because the watch has caught up. */
   writerOf(key: ObjectKey, resourceVersion: string | undefined): ObjectKey | undefined {
     const write = this.#writes.get(key)
     if (write === undefined || write.resourceVersion !== resourceVersion) return undefined
@@ -35,7 +35,7 @@ export class OwnWrites {
     this.#writes.delete(key)
   }
 
-  /** For how long to wait yet, with this version at hand; 0 to go on. */
+  /** Returns how long to wait given the version that the watch shows; 0 means to proceed. */
   waitMs(key: ObjectKey, resourceVersion: string | undefined): number {
     const write = this.#writes.get(key)
     if (write === undefined) return 0

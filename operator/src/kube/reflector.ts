@@ -1,29 +1,29 @@
-// Keeps a store in step with the objects of one kind: a list, then what changes. Servers that can stream the list are asked
-// for a stream (WatchList), others for pages, and so are those whose stream fails for whatever reason. A watch that ends goes
-// on where it was; a server that no longer knows that point (410) is asked for everything again, and only what differs is told.
+// Keeps a store in sync with the objects of one kind: a list, then a watch. The list is streamed (WatchList) if the server can do that, and
+// paged if it cannot or the stream fails. After a watch ends, the next one continues from its version. If the server no longer has that
+// version (410), everything is listed again, and only differences are reported.
 import type { ApiClient, WatchEvent } from "./api-client.ts"
 import { ApiError, type Changed } from "./cluster.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, parseKey, type Resource } from "./kubernetes-object.ts"
 import type { ObjectStore } from "./object-store.ts"
 import { type OperatorRuntime, pause } from "../runtime.ts"
 
-/** What a reflector asks for; the tests' own server is one. */
+/** Part of the API client that a reflector uses; tests implement it too. */
 export type WatchedApi = Pick<ApiClient, "list" | "watch">
 
 export interface ReflectorOptions {
   readonly api: WatchedApi
   readonly resource: Resource
-  /** Every namespace unless given. */
+  /** Default: all namespaces. */
   readonly namespace?: string
-  /** One object alone. */
+  /** Restricts to one object. */
   readonly name?: string
   readonly labelSelector?: string
-  /** May hold other objects too, of other names or namespaces. */
+  /** May also hold other objects, of other names or namespaces. */
   readonly store: ObjectStore
   readonly runtime: Pick<OperatorRuntime, "log" | "random" | "timers">
-  /** After the store was told. `found`: it was there when the reflector began. */
+  /** Called after the store was updated. `found`: the object existed when the reflector began. */
   readonly changed: Changed
-  /** For how long a streamed list may take before it is given up for pages: an old etcd never ends one. */
+  /** Time limit for a streamed list, after which pages are requested. With an old etcd, a stream never ends. */
   readonly streamedListMs?: number
 }
 
@@ -38,7 +38,7 @@ export class Reflector {
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
   #streams = true
-  /** The last streamed list has failed. */
+  /** Whether to list by pages next, because the last streamed list failed. */
   #pagesNext = false
   #resourceVersion: string | undefined
 
@@ -46,7 +46,7 @@ export class Reflector {
     this.#options = options
   }
 
-  /** The store has held everything at some moment. */
+  /** True once the store has held all objects. */
   get hasSynced(): boolean {
     return this.#hasSynced
   }
@@ -55,7 +55,7 @@ export class Reflector {
     return this.#synced.promise
   }
 
-  /** Goes on until the signal; no failure ends it. */
+  /** Runs until the signal aborts. Failures are logged and retried. */
   async run(signal: AbortSignal): Promise<void> {
     const { runtime, resource } = this.#options
     let failures = 0
@@ -71,10 +71,10 @@ export class Reflector {
           if (before !== undefined && failures === 0) continue
         }
         runtime.log.warn("watch failed", { resource: resource.plural, error: String(error) })
-        // Whoever got on since the last failure starts to count anew.
+        // Progress since the last failure resets the count.
         failures = this.#resourceVersion !== undefined && this.#resourceVersion !== before ? 1 : failures + 1
       }
-      // A watch that ended in order goes on soon, yet no server that ends each at once is asked without a pause.
+      // Also pauses briefly after a regular end, because a server may end every watch at once.
       const ceilingMs = Math.min(backoffBaseMs * 2 ** Math.min(failures, doublingsMaximum), backoffMaximumMs)
       await pause(ceilingMs * runtime.random(), runtime, signal)
     }
@@ -123,14 +123,14 @@ export class Reflector {
     try {
       await this.#follow(query, AbortSignal.any([signal, late.signal]), cancel)
     } catch (error) {
-      // A list that is whole was followed by a watch, which ended in whatever way.
+      // The list was complete, so the error belongs to the watch after it.
       if (signal.aborted || this.#resourceVersion !== undefined) throw error
       runtime.log.info("a streamed list has failed, so pages are asked for", {
         resource: resource.plural,
         error: String(error),
       })
       this.#pagesNext = true
-      // The server's own answer stays the same; without one nothing is known of what it can do.
+      // An API error or a timeout shows that the server cannot stream. Other errors, such as a lost connection, show nothing about that.
       if (!(error instanceof ApiError || late.signal.aborted)) throw error
       this.#streams = false
     } finally {
@@ -138,11 +138,11 @@ export class Reflector {
     }
   }
 
-  /** `listed` is called at the end of a list in the stream. */
+  /** Follows a watch. `listed` is called at the end of the initial list in a stream. */
   async #follow(query: Readonly<Record<string, string>>, signal: AbortSignal, listed?: () => void): Promise<void> {
     const { api, resource, namespace, runtime } = this.#options
     let found = listed === undefined ? undefined : new Map<ObjectKey, KubernetesObject>()
-    // The server ends each watch; not all of them at once.
+    // The server ends each watch after this time; random, so that not all end at once.
     const timeoutSeconds = String(300 + Math.floor(runtime.random() * 300))
     const asked = { ...query, ...this.#selection(), allowWatchBookmarks: "true", timeoutSeconds }
     for await (const event of api.watch(resource, namespace, asked, signal)) {
@@ -192,7 +192,7 @@ export class Reflector {
   }
 }
 
-/** What went wrong comes with status 200, as an event that is no object (`Status`). */
+/** Watch errors arrive with HTTP status 200, as an event whose object is a `Status`. */
 function errorOf({ object }: WatchEvent): ApiError {
   const { code, reason, message } = object as unknown as { code?: number; reason?: string; message?: string }
   return new ApiError(code ?? 500, reason ?? "Unknown", message ?? "the watch failed")
