@@ -1,4 +1,5 @@
-// Roles of certificate authorities, as the engine's own kind does it (`@chancery/engine/declared`): here is only when.
+// Reconciles roles of certificate authorities. Comparison and changes are those of the declared kind (`@chancery/engine/declared`); this
+// module decides when they run.
 import { isDeepStrictEqual } from "node:util"
 import { isEngineError, type Engine } from "@chancery/engine"
 import { type ObservedPkiRole, pkiRoleResource, type PkiRoleSpec } from "@chancery/engine/declared"
@@ -15,7 +16,7 @@ import { toldHowToLetGo } from "../finalizer.ts"
 
 export interface CertificateRolesOptions {
   readonly engines: Pick<EngineConnections, "connect">
-  /** Of CertificateRoles, with the index `connection`. */
+  /** Store of CertificateRoles, with the index `connection`. */
   readonly roles: Pick<ObjectStore, "by">
 }
 
@@ -28,7 +29,7 @@ export const reconcileCertificateRoles = (options: CertificateRolesOptions): Rec
   finalize: (object, visit) => finalize(options, object, visit),
 })
 
-/** Where a role is made of an object, and what it is called there. */
+/** Returns the name that the role of an object has in the engine. */
 export const engineRoleName = (spec: Pick<CertificateRoleSpec, "name">, object: KubernetesObject): string =>
   spec.name ?? object.metadata.name
 
@@ -70,7 +71,7 @@ interface OtherRole {
   readonly wanted: PkiRoleSpec
 }
 
-/** Other objects of the same role of the engine, in whatever namespace; without those that are about to go. */
+/** Returns other objects for the same role of the engine, in any namespace, except those being deleted. */
 function othersOf(
   roles: CertificateRolesOptions["roles"],
   object: KubernetesObject,
@@ -87,10 +88,13 @@ function othersOf(
     .filter(({ wanted }) => wanted.mount === mount && wanted.name === name)
 }
 
-/** Nobody tells when another object no longer says otherwise. */
+/** Interval for checking whether a conflict with another object is resolved, since its changes do not requeue this one. */
 const rivalPollMs = 60_000
 
-/** Of several that say one rule of one role differently the oldest is heard: else each would undo the other's for ever. */
+/**
+ * Throws if an older object sets a rule of the same role to another value. Without this, each object would undo the other's change
+ * repeatedly.
+ */
 function refuseRivals(roles: CertificateRolesOptions["roles"], object: KubernetesObject, wanted: PkiRoleSpec): void {
   for (const rival of othersOf(roles, object, wanted).filter((other) => byAge(other.object, object) < 0)) {
     const both = { ...wanted, ...rival.wanted } as ObservedPkiRole
@@ -186,7 +190,7 @@ async function finalize(
   return toldHowToLetGo(certificateRole, object, async () => {
     const parsed = parsedSpec(certificateRole, object)
     const wanted = roleSpec(parsed, object)
-    // The object was renamed or moved, and the one in its place has the role already.
+    // The object was renamed or moved, and its successor manages the same role now. So the role stays.
     if (othersOf(roles, object, wanted).some((other) => isDeepStrictEqual(other.wanted, wanted))) return
     const { engine } = await engines.connect(parsed.connectionRef, object.metadata.namespace, visit.signal, {
       isCleaningUp: true,

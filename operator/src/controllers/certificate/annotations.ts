@@ -1,4 +1,4 @@
-// What is written beside key and certificate in a Secret, and how Secrets of ours are found among all others.
+// Annotations that the operator writes on Secrets: they describe the certificate, and identify Secrets of the operator.
 
 export const annotations = {
   certificateName: "chancery.dev/certificate-name",
@@ -7,14 +7,14 @@ export const annotations = {
   issuerKind: "chancery.dev/issuer-kind",
   issuerName: "chancery.dev/issuer-name",
   role: "chancery.dev/role",
-  /** SHA-256 of the authority that the issuer had when it issued; hex. */
+  /** SHA-256 of the issuer's CA chain at issuance, in hex. */
   authority: "chancery.dev/issuer-ca",
   commonName: "chancery.dev/common-name",
   alternativeNames: "chancery.dev/alt-names",
   serialNumber: "chancery.dev/serial-number",
   revision: "chancery.dev/revision",
-  /** The request that it was issued after. */
+  /** Renewal request that this certificate answered. */
   renewRequest: "chancery.dev/renew-requested-at",
-  /** Of what key store and trust store were made of: they are different octets each time. */
+  /** Hash of the input of the PKCS #12 stores. The stores themselves are different bytes each time that they are written. */
   stores: "chancery.dev/keystores",
 } as const

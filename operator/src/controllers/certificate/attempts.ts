@@ -1,4 +1,4 @@
-// What becomes of a failed attempt to have a certificate issued, and until when no other is made.
+// Outcome of a failed attempt to issue a certificate, and the time of the next one.
 import type { Health } from "../conditions.ts"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import { secondTime } from "../../kube/kubernetes-object.ts"
@@ -11,21 +11,24 @@ import { nextAttempt } from "./renewal.ts"
 
 export interface Failure {
   readonly health: Health
-  /** Unless it was none: something was missing for an attempt. */
+  /** Undefined if nothing was attempted, because a precondition was not met. */
   readonly attempt?: {
     readonly status: Pick<CertificateStatus, "failedIssuanceAttempts" | "lastFailureTime" | "lastTriedRenewAt">
     readonly nextAt: number
   }
   readonly againAfterMs?: number
-  /** When something other than an issuance is tried again. */
+  /** Time at which something other than an issuance is retried. */
   readonly nextAt?: number
 }
 
 export const renewAnnotation = "chancery.dev/renew-requested-at"
-/** As the frame knows them. */
+/** The same annotations as in `controller.ts`. */
 const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fluxcd.io/requestedAt"]
 
-/** Until when nothing is tried, unless something has changed that may have mended what failed. */
+/**
+ * Returns the time until which no attempt is made. Returns undefined if there is no backoff, or if something changed that may have removed
+ * the cause of the failure.
+ */
 export function backoffOf(
   { object, before, visit, memory, secret }: Case,
   known: KnownIssuer | undefined,
@@ -47,7 +50,7 @@ export function backoffOf(
   return isRequested || isMended || isSecretChanged ? undefined : until
 }
 
-/** All stays as it was told, but that a certificate may have ended meanwhile. */
+/** Returns the outcome during a backoff. It repeats the earlier condition, because the certificate may have expired since then. */
 export function waitingOn({ object, spec }: Case, unready: Finding | undefined, nextAttemptAt: number): Outcome {
   if (unready === undefined) return { health: usable(spec), nextAttemptAt }
   const told = framed(object).conditions?.find(({ type }) => type === "Stalled" || type === "Reconciling")
@@ -62,7 +65,7 @@ export const usable = ({ secretName }: CertificateSpec): Health => ({
   message: `The Secret ${secretName} holds the certificate.`,
 })
 
-/** `chance`: at least 0, below 1. `earliest`: another attempt is of no use before. */
+/** Returns the failure of an attempt and schedules the next one. `chance` is random in [0, 1); no attempt is made before `earliest`. */
 export function failed(
   { object, before, held, visit }: Case,
   health: Health,

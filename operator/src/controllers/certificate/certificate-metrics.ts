@@ -1,4 +1,4 @@
-// Under the names that dashboards of certificates elsewhere have them.
+// Metrics of certificates, named like those of cert-manager so that dashboards can be adapted.
 import type { Figure } from "../controllers.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { framed } from "./reissue-reason.ts"
@@ -13,7 +13,7 @@ export const certificateFigures: readonly Figure[] = [
   {
     name: "chancery_operator_certificate_ready_status",
     help: "1 while a certificate can be used.",
-    // A status that could not be written tells nothing of the time since.
+    // The certificate may have expired since the status was written.
     of: (object, now) =>
       Number(
         framed(object).conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true &&

@@ -1,4 +1,4 @@
-// What the status of a Certificate remembers between two looks.
+// State that a Certificate's status keeps between reconciliations.
 import type { CertificateSpec } from "../../api/certificate.ts"
 import type { ConnectionRef } from "../../api/connection-spec.ts"
 import { secondTime } from "../../kube/kubernetes-object.ts"
@@ -8,11 +8,11 @@ export interface EarlierCertificate {
   readonly serialNumber: string
   readonly notAfter: string
   readonly revokedAt?: string
-  /** It was issued and never used: it is revoked whatever the policy is. */
+  /** The certificate was issued but never used. It is revoked whatever the revocation policy is. */
   readonly discarded?: boolean
 }
 
-/** What revoking needs when the issuer is gone. */
+/** What revoking needs if the issuer no longer exists. */
 export interface IssuedBy {
   readonly connectionRef: ConnectionRef
   readonly mount: string
@@ -35,17 +35,17 @@ export interface CertificateStatus {
 export interface CertificateStatusFacts {
   readonly before: CertificateStatus
   readonly spec: CertificateSpec
-  /** What is in the Secret; undefined where nothing whole is. */
+  /** Key and certificate in the Secret; undefined unless they are complete. */
   readonly held: HeldCertificate | undefined
   readonly renewalAt: number | undefined
   readonly revision: number
   readonly renewRequest: string
-  /** Since the last look. */
+  /** Certificates discarded since the last reconciliation. */
   readonly discarded: readonly EarlierCertificate[]
   readonly issuedBy: IssuedBy | undefined
 }
 
-/** After all went well: failures are forgotten. */
+/** Returns the status after a success, without earlier failures. */
 export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
   const { before, spec, held, renewalAt, revision, renewRequest, discarded, issuedBy } = facts
   const history = historyOf(before, spec, held?.serialNumber, discarded)
@@ -65,10 +65,10 @@ export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
   }
 }
 
-/** However many wait to be revoked. */
+/** Bound of the history, even if more certificates wait for revocation. */
 const historyMaximum = 200
 
-/** The latest first. Those that are yet to be revoked do not count against the limit. */
+/** Returns the history, newest first. Certificates that wait for revocation do not count toward `revisionHistoryLimit`. */
 function historyOf(
   { history = [], serialNumber, notAfter }: CertificateStatus,
   { revisionHistoryLimit, revocationPolicy }: CertificateSpec,

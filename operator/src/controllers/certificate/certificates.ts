@@ -1,5 +1,5 @@
-// Certificates: what is in the Secret is compared with what is asked for, and another one is issued where that is needed and
-// possible. One that is good stays in use until a better one is at hand, whatever else goes wrong.
+// Reconciles Certificates: compares the Secret with the spec, and issues another certificate if it is needed and possible. A usable
+// certificate stays in the Secret until a better one is available, whatever fails.
 import { isEngineError } from "@chancery/engine"
 import { backoffOf, failed, type Failure, renewAnnotation, usable, waitingOn } from "./attempts.ts"
 import { type Case, type CertificateParts, fieldManager, framed, writerOf } from "./reissue-reason.ts"
@@ -52,7 +52,7 @@ import {
 import { inNamespaceOf, presentAt, put, unlessWithoutRehearsal } from "../../kube/owned-objects.ts"
 import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
 
-/** What a Certificate refers to, for its indexes. Of objects that no schema has seen. */
+/** Returns the spec of an object that may not match the schema, for indexes. */
 const said = (object: KubernetesObject) => (object["spec"] ?? {}) as Partial<CertificateSpec>
 const within = ({ metadata: { namespace } }: KubernetesObject, name: string | undefined): readonly string[] =>
   name === undefined ? [] : [namespace === undefined ? name : `${namespace}/${name}`]
@@ -66,7 +66,7 @@ export const certificateIndexes = {
     if (name === undefined) return []
     return kind === "Issuer" ? within(object, name).map((key) => `Issuer/${key}`) : [`ClusterIssuer/${name}`]
   },
-  /** Of those that revoke when they are deleted: the connection stays until they are gone. */
+  /** Certificates that are revoked at deletion need their connection, so the connection stays until they are gone. */
   connection: (object: KubernetesObject) => {
     const { issuedBy } = (object["status"] ?? {}) as { readonly issuedBy?: IssuedBy }
     const { namespace } = object.metadata
@@ -80,7 +80,7 @@ export const certificateIndexes = {
   },
 }
 
-/** Nobody tells when somebody else's Secret goes away. */
+/** Interval for checking a conflicting Secret: the operator does not watch Secrets of others. */
 const foreignPollMs = 60_000
 
 export function reconcileCertificates(parts: CertificateParts): Reconciler {
@@ -194,13 +194,13 @@ class Certificates {
     throw stalled("SecretNameConflict", message, foreignPollMs)
   }
 
-  /** Where nothing says which one it should be, the one that is written is as good as any. */
+  /** Returns the role to compare with. If neither the Certificate nor the issuer names one, the role in the Secret counts as correct. */
   #roleToCompare(secret: KubernetesObject | undefined, one: Case, known: KnownIssuer | undefined): string {
     const written = writtenIn(secret)?.role ?? ""
     return known === undefined ? written : (knownRole(this.#parts, one, known)?.name ?? written)
   }
 
-  /** The Secret as this process saw it last when all was well, unless another replica has issued since. */
+  /** Returns the Secret of the last successful reconciliation of this process, unless another replica has issued since. */
   #goodOf({ memory: { good }, before }: Case): Good | undefined {
     const held = heldIn(good)
     if (good === undefined || held.is !== "whole") return undefined
@@ -209,8 +209,8 @@ class Certificates {
   }
 
   /**
-   * Puts the Secret back as it was: another writer has changed it, or the spec names another Secret. A writer that changes it
-   * again and again is named, and the Secret is put back after pauses that grow.
+   * Restores the Secret after another writer changed it or the spec renamed it. Repeated changes are reported with the field manager that
+   * makes them, and then restored with growing delays.
    */
   async #repair(one: Case, { secret: good, held }: Good, trigger: Finding): Promise<Failure | undefined> {
     const { object, spec, visit, memory } = one
@@ -257,7 +257,7 @@ class Certificates {
     return { health: { is: "stalled", reason: "SecretContested", message }, nextAt: memory.repairsAfter }
   }
 
-  /** Undefined when there is another certificate now. */
+  /** Issues a certificate. Returns undefined on success. */
   async #attempt(one: Case, known: KnownIssuer | undefined, trigger: Finding): Promise<Failure | undefined> {
     const renewal = renewalOf(one)
     try {
@@ -283,7 +283,7 @@ class Certificates {
   #failed(one: Case, { health, discarded, isOutcomeUnknown }: IssuanceFailed): Failure {
     const { memory, visit } = one
     memory.lastFailure = health.message
-    // The Secret is not what failed.
+    // Issuance failed, so the version of the Secret that the API server rejected no longer matters.
     memory.rejectedVersion = undefined
     if (isOutcomeUnknown) memory.searchedRevision = undefined
     if (discarded !== undefined) {
@@ -326,7 +326,7 @@ class Certificates {
     this.#revocations.asked(key, visit.now)
   }
 
-  /** The one that was issued before and could not be written, if it is as the spec says; else another one. */
+  /** Returns the certificate that was issued earlier but not written, if it still matches the spec; otherwise issues one. */
   async #nextCertificate(
     one: Case,
     { known, role, revision, trigger }: NextIssuance,
@@ -353,7 +353,7 @@ class Certificates {
       engine,
       role,
       held: one.held,
-      // Whoever revoked it may have had a reason that is the key's.
+      // A revoked certificate may have been revoked because its key was compromised.
       mayKeepKey: trigger.reason !== "RevokedAtEngine",
       revision,
       creationId,
@@ -378,7 +378,7 @@ class Certificates {
     return { isNew: true, held }
   }
 
-  /** Certificates of the same revision whose issuance was not heard of: an answer was lost, or the process ended. */
+  /** Discards certificates of the same revision whose response was lost, or whose issuance the process did not survive. */
   async #discardUnheard(
     one: Case,
     {
@@ -391,7 +391,7 @@ class Certificates {
     if (memory.searchedRevision === revision) return
     const isKeyMade = spec.keySource === "Operator" && spec.privateKey.rotationPolicy === "Always"
     const hasKey = this.#parts.storeOf(secrets).get(nextKeyOf(object, revision)) !== undefined
-    // Without a key that waits for its certificate, nothing was asked for.
+    // The operator stores the next key before it requests a certificate. Without a stored key, nothing was requested.
     if (!isKeyMade || hasKey || before.failedIssuanceAttempts !== undefined) {
       const { engine } = await connect(this.#parts, one, known)
       const found = await answeredSearch(() => certificatesWith(engine.pki(known.spec.mount), creationId))
@@ -402,7 +402,7 @@ class Certificates {
     memory.searchedRevision = revision
   }
 
-  /** As the engine calls it. */
+  /** Returns the name of the role in the engine. Throws if no role is named or its CertificateRole is not ready. */
   #readyRole(one: Case, known: KnownIssuer): string {
     const { kind, name } = one.spec.issuerRef
     const role = knownRole(this.#parts, one, known)
@@ -413,7 +413,7 @@ class Certificates {
     return role.name
   }
 
-  /** Left behind, it is deleted with the next look. */
+  /** Deletes the stored key of the next certificate. A rejected deletion is retried by the next reconciliation. */
   async #deleteKey({ object }: Case, revision: number): Promise<void> {
     try {
       await this.#parts.cluster.delete(secrets, nextKeyOf(object, revision))
@@ -422,7 +422,10 @@ class Certificates {
     }
   }
 
-  /** Everything that follows from a certificate, whenever it was issued: done again it changes nothing. */
+  /**
+   * Does the follow-up work of a certificate: corrects the Secret and restarts workloads. Idempotent, so it runs for existing certificates
+   * too.
+   */
   async #keepUp(one: Case, isNew: boolean): Promise<readonly Condition[]> {
     const { object, spec, held, before } = one
     if (held.is !== "whole") return []
@@ -456,7 +459,7 @@ class Certificates {
     return problems
   }
 
-  /** What lies in the Secret beside the certificate, and what lies beside the Secret. */
+  /** Corrects everything in the Secret except key and certificate, and deletes a leftover next key. */
   async #mend(one: Case, held: HeldCertificate): Promise<void> {
     const { object, spec, secret } = one
     const written = writtenIn(secret)
@@ -472,7 +475,7 @@ class Certificates {
     }
     const wanted = await secretFor(content, secret)
     if (!isAsWanted(wanted, secret)) one.secret = await put(this.#parts, writerOf(one), secrets, wanted)
-    // Left behind by a crash.
+    // A crash may leave this key.
     if (this.#parts.storeOf(secrets).get(nextKeyOf(object, revision)) !== undefined)
       await this.#deleteKey(one, revision)
   }
@@ -507,7 +510,7 @@ class Certificates {
     }
     const nextAt = failure?.attempt?.nextAt ?? failure?.nextAt
     if (nextAt !== undefined) return { ...told, nextAttemptAt: nextAt }
-    // With no time given the frame's own waits apply, which grow.
+    // Without a time, the controller's own backoff applies.
     const isRejected = problems.length > 0 || trust.isRejected === true
     if ((failure !== undefined && failure.againAfterMs === undefined) || isRejected) return told
     const ends = held.is === "whole" ? held.leaf.notAfter + 1_000 : undefined
@@ -519,7 +522,7 @@ class Certificates {
     return { ...told, againAfterMs: Math.max(Math.min(pollAfterMs, ...times), 1_000) }
   }
 
-  /** Of a certificate that was issued before this was written down. */
+  /** Returns the current connection and mount for a certificate that was issued before the status recorded them. */
   #issuedByNow(one: Case): IssuedBy | undefined {
     const known = knownIssuer(this.#parts, one)
     const { issuerKind, issuerName } = writtenIn(one.secret) ?? {}
@@ -568,13 +571,13 @@ const isHere = (secret: KubernetesObject, { spec }: Case): boolean => secret.met
 
 const versionOf = (secret: KubernetesObject | undefined): string | null => secret?.metadata.resourceVersion ?? null
 
-/** Whether a person asked for another certificate, or it is time for one. */
+/** Returns whether a user requested another certificate, or renewal is scheduled. */
 const isAsked = ({ object }: Case, { reason }: Finding): boolean =>
   reason === "RenewalDue" ||
   reason === "RenewRequested" ||
   framed(object).observedGeneration !== object.metadata.generation
 
-/** Whether the certificate that could not be written would be issued again as it is. */
+/** Returns whether the certificate that could not be written still matches the spec, the issuer and the role. */
 function isUsable(
   { spec, object, visit }: Case,
   { held, issuerKind, issuerName, ...unwritten }: UnwrittenCertificate,
@@ -601,7 +604,9 @@ async function answeredSearch<Value>(search: () => Promise<Value>): Promise<Valu
   }
 }
 
-/** What is usable stays so whatever an attempt came to; that it has ended is told before why there is no other. */
+/**
+ * Returns the health. A usable certificate is ready even if an attempt failed. Expiry is reported before the reason of a failed attempt.
+ */
 function healthOf(spec: CertificateSpec, unready: Finding | undefined, failure: Failure | undefined): Health {
   if (unready === undefined) return usable(spec)
   if (failure === undefined) return { is: "stalled", ...unready }
@@ -614,7 +619,7 @@ interface Found {
   readonly trigger: Finding | undefined
   readonly failure: Failure | undefined
   readonly trust: Trust
-  /** What the API server rejects beside the certificate. */
+  /** Rejections by the API server that do not concern the certificate itself. */
   readonly problems: readonly Condition[]
   readonly unready: Finding | undefined
 }
@@ -626,7 +631,7 @@ function readyIssuer({ issuerRef: { kind, name } }: CertificateSpec, known: Know
   return known
 }
 
-/** The first certificate is told of by the condition Ready. */
+/** Records an event for a renewal. The first certificate is reported by the condition Ready. */
 async function tellRenewal(
   { before, visit, held }: Case,
   trigger: Finding,
@@ -653,7 +658,7 @@ function isRenewalRequested({ object, secret, before }: Case): boolean {
   return token !== undefined && token !== before.lastHandledRenewAt && token !== renewRequestIn(secret)
 }
 
-/** Serial numbers, each once: what the Secret has may be newer than what the status remembers. */
+/** Returns the serial numbers to revoke at deletion. The Secret may contain a newer certificate than the status. */
 function toBeRevokedAtLast({ object, before, spec, secret, visit }: Case): ReadonlySet<string> {
   const { serialNumber, notAfter } = before
   const isOurs = writtenIn(secret)?.certificateName === object.metadata.name

@@ -1,14 +1,14 @@
-// Finds certificates whose issuance the operator did not hear of: each request carries an id as its metadata.
+// Finds certificates whose issuance response was lost: each request carries an id in the certificate's metadata.
 import { isEngineError, type Pki } from "@chancery/engine"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 
-/** One for all attempts at one revision of a Certificate. */
+/** Returns the id of all attempts at one revision of a Certificate. */
 export const creationIdOf = ({ metadata: { uid = "" } }: KubernetesObject, revision: number): string =>
   `certificates.chancery.dev ${uid} ${revision}`
 
 export const metadataOf = (creationId: string): string => Buffer.from(creationId).toString("base64")
 
-/** More than a Certificate leaves behind. */
+/** More than one Certificate can leave behind. */
 const foundMaximum = 100
 
 interface FoundCertificate {

@@ -1,10 +1,10 @@
-// What this process remembers of each Certificate between two looks, and the limits that follow from it: whatever other
-// writers do to a Secret, and whatever the API server rejects, an object gets a handful of certificates an hour at most.
+// In-memory state of each Certificate between reconciliations, and the limits based on it. A Certificate gets only a few certificates per
+// hour, whatever other writers do to its Secret and whatever the API server rejects.
 import type { KubernetesObject, ObjectKey } from "../../kube/kubernetes-object.ts"
 import type { EarlierCertificate } from "./certificate-status.ts"
 import type { HeldCertificate } from "./stored-certificate.ts"
 
-/** A certificate that is issued and that is not in its Secret yet. */
+/** Certificate that was issued but is not in its Secret yet. */
 export interface UnwrittenCertificate {
   readonly held: HeldCertificate
   readonly issuerKind: string
@@ -16,39 +16,39 @@ export interface UnwrittenCertificate {
 export interface IssuanceMemory {
   readonly uid: string | undefined
   unwritten: UnwrittenCertificate | undefined
-  /** Certificates that were issued and are not used; each until the status has it. */
+  /** Certificates that were issued and are not used, until the status records them. */
   discarded: EarlierCertificate[]
-  /** The Secret as it was when all was well. */
+  /** Secret of the last successful reconciliation. */
   good: KubernetesObject | undefined
-  /** The version of the Secret whose change the API server rejected; `null`: there was none. */
+  /** Version of the Secret at which the API server rejected a write; `null` if there was no Secret. */
   rejectedVersion: string | null | undefined
-  /** Revisions for which the engine is known to have no certificate that this process has not heard of. */
+  /** Revision for which the engine was searched for certificates unknown to this process. */
   searchedRevision: number | undefined
-  /** Why the last attempt failed. */
+  /** Message of the last failed attempt. */
   lastFailure: string | undefined
-  /** Times of certificates that did not come into the Secret. */
+  /** Times of certificates that could not be written to the Secret. */
   wasted: readonly number[]
-  /** Times of certificates that were issued although none was requested and none was due. */
+  /** Times of certificates that were neither requested nor scheduled. */
   unasked: readonly number[]
-  /** Times at which the Secret was put back as it was. */
+  /** Times at which the Secret was restored. */
   repairs: readonly number[]
-  /** No earlier than this is it put back again. */
+  /** Time before which the Secret is not restored again. */
   repairsAfter: number
 }
 
 const hourMs = 3_600_000
 const wastedMaximum = 3
 const unaskedMaximum = 5
-/** A Secret that is deleted by hand now and then gets another certificate each time. */
+/** Number of new certificates an hour for a Secret that is deleted by hand; after that, the old one is restored. */
 const replacementsMaximum = 3
-/** Another writer may change a Secret once or twice by mistake. */
+/** Changes by another writer that may be mistakes. */
 const repairsMaximum = 3
 const memoriesMinimum = 100
 
 export class IssuanceMemories {
   readonly #memories = new Map<ObjectKey, IssuanceMemory>()
 
-  /** `known`: the keys of Certificates that exist. */
+  /** Returns the memory of a Certificate. `known` has the keys of existing Certificates, to evict the others. */
   of(
     key: ObjectKey,
     uid: string | undefined,
@@ -100,6 +100,6 @@ const freeAfter = (times: readonly number[], maximum: number): number | undefine
 export const mayReplace = ({ unasked }: Pick<IssuanceMemory, "unasked">, now: number): boolean =>
   lastHour(unasked, now).length < replacementsMaximum
 
-/** Returns how often another writer has changed the Secret more than by mistake; 0 or less: not so often. */
+/** Returns by how much the repairs of the last hour exceed what mistakes explain. 0 or less means no conflict. */
 export const contests = ({ repairs }: Pick<IssuanceMemory, "repairs">, now: number): number =>
   lastHour(repairs, now).length - repairsMaximum + 1

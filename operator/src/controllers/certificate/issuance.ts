@@ -1,5 +1,5 @@
-// One attempt to have a certificate issued. Nothing that is in use is touched before the answer is known to be good; the key is
-// put down before it is certified, so that a crash leaves no certificate without one.
+// One attempt to issue a certificate. Nothing in use changes before the response is verified. The key is stored before the request, so that
+// a crash leaves no certificate without a key.
 import {
   type Engine,
   EngineError,
@@ -40,7 +40,7 @@ import { splitChain } from "./secret-layout.ts"
 
 export interface IssuanceParts {
   readonly cluster: Pick<Cluster, "apply" | "delete">
-  /** Of ours, which are labelled. */
+  /** Cache of the operator's own Secrets, which have its label. */
   readonly secrets: Pick<ObjectStore, "get">
 }
 
@@ -49,26 +49,26 @@ export interface Issuance {
   readonly spec: CertificateSpec
   readonly issuer: IssuerSpec
   readonly engine: Engine
-  /** As the engine calls it. */
+  /** Name of the role in the engine. */
   readonly role: string
   readonly held: Held
   readonly mayKeepKey: boolean
-  /** Of the certificate that is asked for. */
+  /** Revision of the requested certificate. */
   readonly revision: number
   readonly creationId: string
   readonly now: number
-  /** Throws if the API server rejects the Secret: the engine is not asked then. */
+  /** Throws if the API server rejects the Secret. No certificate is requested then. */
   readonly rehearse: (key: PrivateKey | undefined) => Promise<void>
 }
 
 interface FailureCause {
-  /** A certificate that was issued and is not used. */
+  /** Certificate that was issued and is not used. */
   readonly discarded?: EarlierCertificate
-  /** No answer came, so that a certificate may have been issued. */
+  /** No response arrived, so a certificate may have been issued. */
   readonly isOutcomeUnknown?: boolean
 }
 
-/** Counts as a failure, and is tried again. */
+/** Failed attempt; counted and retried with a backoff. */
 export class IssuanceFailed extends Error {
   readonly health: Health
   readonly discarded: EarlierCertificate | undefined
@@ -83,7 +83,7 @@ export class IssuanceFailed extends Error {
   }
 }
 
-/** Throws `IssuanceFailed`, and `Postponed` where the engine asks for patience. */
+/** Issues a certificate. Throws `IssuanceFailed`, or `Postponed` if the engine rate-limits. */
 export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<HeldCertificate> {
   const { spec, issuer, engine } = issuance
   const pki = engine.pki(issuer.mount)
@@ -95,7 +95,9 @@ export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<H
   return accepted(issuance, issued, key)
 }
 
-/** Returns undefined if the token may not read the role, or there is none: the engine's answer to the request tells. */
+/**
+ * Returns undefined if the token may not read the role or the role does not exist. The engine's answer to the request reports the cause.
+ */
 async function readableRole({ roles }: Pki, name: string): Promise<Role | undefined> {
   try {
     return await roles.get(name)
@@ -105,7 +107,7 @@ async function readableRole({ roles }: Pki, name: string): Promise<Role | undefi
   }
 }
 
-/** The role decides on usages; a certificate without those of the spec would be issued in vain. */
+/** Throws if the role lacks usages of the spec. The role decides on usages, so such a certificate would be unusable. */
 function assertUsages({ spec, role: name }: Issuance, role: Role | undefined): void {
   const key = wantedKey(spec.privateKey)
   if (role === undefined || key === undefined) return
@@ -143,7 +145,7 @@ async function ask(
   try {
     return await send({ certMetadata: metadataOf(creationId) })
   } catch (error) {
-    // A role that could not be read, and that stores no metadata.
+    // The role could not be read, and does not store metadata. Retry without.
     if (role !== undefined || !isEngineError(error, "invalid") || !error.faults.some(isAboutMetadata)) throw error
     return send({})
   }
@@ -162,7 +164,7 @@ async function answered<Value>(work: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** What an engine says may be of any length, and a condition has room for so much. */
+/** Messages of engines have no limit, but a condition has. */
 const messageMaximum = 4_096
 
 const shortened = (error: EngineError): EngineError =>
@@ -214,7 +216,7 @@ const unfit = (
 
 const nameMaximum = 200
 
-/** Where the key of the next certificate is put down. */
+/** Returns the key of the Secret that stores the private key of the next certificate. */
 export function nextKeyOf({ metadata: { name, namespace, uid } }: KubernetesObject, revision: number): ObjectKey {
   const hash = sha256(Buffer.from(`${uid}:${revision}`)).slice(0, 10)
   return keyOf({
@@ -222,7 +224,7 @@ export function nextKeyOf({ metadata: { name, namespace, uid } }: KubernetesObje
   })
 }
 
-/** The key in use where it is to stay, or one that was put down before, or a new one. */
+/** Returns the current key if it is to stay, else a stored one of an earlier attempt, else a new one. */
 async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issuance): Promise<PrivateKey> {
   const { certificate, spec, held, mayKeepKey, revision } = issuance
   const wanted = wantedKey(spec.privateKey)
@@ -250,7 +252,7 @@ function keyIn(secret: KubernetesObject): PrivateKey | undefined {
   }
 }
 
-/** Policies that require labels of Secrets concern this one too. */
+/** The Secret has the labels of the template, because admission policies that require labels apply to it too. */
 function nextKeySecret(
   { certificate: { metadata }, spec: { secretTemplate = {} } }: Pick<Issuance, "certificate" | "spec">,
   place: ObjectKey,

@@ -10,7 +10,7 @@ import type { CertificateSpec } from "../../api/certificate.ts"
 
 const types = { RSA: "rsa", ECDSA: "ec", Ed25519: "ed25519" } as const
 
-/** Undefined for a size that there is not, which no schema admits. */
+/** Returns undefined for an unknown size; the schema admits none. */
 export const wantedKey = ({ algorithm, size = 0 }: CertificateSpec["privateKey"]): KeyAlgorithm | undefined =>
   keyAlgorithm(types[algorithm], size)
 
@@ -19,7 +19,7 @@ export const isWantedKey = (wanted: KeyAlgorithm | undefined, found: KeyAlgorith
   wanted.type === found.type &&
   (wanted.type === "ed25519" || (found.type !== "ed25519" && wanted.bits === found.bits))
 
-/** The form of `tls.key`. */
+/** Returns the content of `tls.key`. */
 export const keyPem = (key: PrivateKey, { encoding }: Pick<CertificateSpec["privateKey"], "encoding">): string =>
   key.pem(encoding === "PKCS1" ? "traditional" : "pkcs8")
 

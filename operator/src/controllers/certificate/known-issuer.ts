@@ -1,4 +1,4 @@
-// Who issues, and under which role, as far as that is known without asking anybody.
+// Issuer and role of a Certificate, from the cache only.
 import { engineRoleName } from "../certificate-role/certificate-roles.ts"
 import type { Connected } from "../engine-connections.ts"
 import { certificateRole, type CertificateRoleSpec } from "../../api/certificate-role.ts"
@@ -13,14 +13,14 @@ import { certificatesIn } from "./stored-certificate.ts"
 export interface KnownIssuer {
   readonly spec: IssuerSpec
   readonly fingerprint: string | undefined
-  /** DER; itself first. */
+  /** DER, starting with the issuer's own certificate. */
   readonly chain: readonly Uint8Array[]
-  /** Undefined while it is not. */
+  /** Undefined unless the issuer is ready. */
   readonly readySince: number | undefined
 }
 
 export interface KnownRole {
-  /** As the engine calls it. */
+  /** Name of the role in the engine. */
   readonly name: string
   readonly isReady: boolean
 }
@@ -37,7 +37,7 @@ export function knownIssuer(
   return known.get(found)
 }
 
-/** Every certificate of an issuer asks for the same. */
+/** Cache by object, since all certificates of an issuer need the same values. */
 const known = new WeakMap<KubernetesObject, KnownIssuer | undefined>()
 
 function issuerOf(kind: Kind<IssuerSpec>, found: KubernetesObject): KnownIssuer | undefined {
@@ -55,7 +55,7 @@ function issuerOf(kind: Kind<IssuerSpec>, found: KubernetesObject): KnownIssuer 
   }
 }
 
-/** Undefined where neither the Certificate nor the issuer says which. */
+/** Returns undefined if neither the Certificate nor the issuer names a role. */
 export function knownRole(
   { storeOf }: CertificateParts,
   { object, spec }: Case,
@@ -78,7 +78,7 @@ export const connectBy = (
   ref: ConnectionRef,
 ): Promise<Connected> => engines.connect(ref, object.metadata.namespace, visit.signal, { isCleaningUp })
 
-/** At its present generation. */
+/** Returns since when the object is ready; undefined if it is not ready at its current generation. */
 function readySinceOf(object: KubernetesObject): number | undefined {
   const { observedGeneration, conditions = [] } = framed(object)
   const ready = conditions.find(({ type }) => type === "Ready")

@@ -1,4 +1,4 @@
-// What a certificate is to say by its spec: as an engine is asked for it, and as it is found in a certificate.
+// Names and usages of a certificate: from the spec to a request, and compared with an issued certificate.
 import { formatIpAddress, type IssueInput, parseIpAddress, toDnsName, toMailbox } from "@chancery/engine"
 import {
   type Certificate,
@@ -31,8 +31,8 @@ type Names = Pick<
 const dnsForm = { enforceHostnames: false }
 
 /**
- * Returns the spec with its names as certificates hold them: DNS names and mail domains in A-labels, without a dot at their
- * end. ASCII text that is no name stays as it is: the engine names the fault.
+ * Returns the spec with its names in the form of certificates: A-labels for DNS names and mail domains, without a trailing dot. Invalid
+ * ASCII names stay unchanged, and the engine reports them.
  */
 export function withCanonicalNames<Spec extends Names>(spec: Spec): Spec {
   const { commonName, dnsNames, emailAddresses } = spec
@@ -51,7 +51,7 @@ const distinct = (texts: readonly string[]): string[] => [...new Set(texts)]
 const withoutFinalDot = (text: string): string =>
   text.endsWith(".") && toDnsName(text, dnsForm) !== undefined ? text.slice(0, -1) : text
 
-/** Names the first canonical name that no certificate can hold; undefined if there is none. */
+/** Returns a message about the first canonical name that no certificate can contain; undefined if there is none. */
 export function namesProblem({ dnsNames = [], emailAddresses = [], uris = [] }: Names): string | undefined {
   const fields = { dnsNames, emailAddresses, uris }
   for (const [field, names] of Object.entries(fields)) {
@@ -72,7 +72,10 @@ const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.leng
 /** RFC 5280, upper bound ub-common-name. */
 const commonNameMaximum = 64
 
-/** Returns the common name to request: the given one, else none, or the first other name that fits if the role requires one. */
+/**
+ * Returns the common name to request. Without a common name in the spec, it is empty, or the first other name that fits if the role
+ * requires one.
+ */
 export function commonNameOf(
   { commonName, dnsNames, emailAddresses, userIDs, ipAddresses, uris }: Names,
   isRequired: boolean,
@@ -82,7 +85,7 @@ export function commonNameOf(
   return names.find((name) => name.length <= commonNameMaximum) ?? ""
 }
 
-/** Whether names of the API or those of a request count is the role's to say: they are the same. */
+/** Returns the names as API parameters. They equal those of the CSR, because the role decides which of the two count. */
 export const inputOf = (names: Names, commonName: string): IssueInput => ({
   commonName,
   altNames: [...(names.dnsNames ?? []), ...(names.emailAddresses ?? [])],
@@ -93,7 +96,7 @@ export const inputOf = (names: Names, commonName: string): IssueInput => ({
   excludeCnFromSans: names.excludeCNFromSANs,
 })
 
-/** Of the request that is signed with the key. */
+/** Returns the content of the CSR that the key signs. */
 export function requestContent(
   names: Names,
   commonName: string,
@@ -116,7 +119,7 @@ export function requestContent(
   }
 }
 
-/** What the engine adds of the common name belongs into the request too: of a request's names it takes all or none. */
+/** The CSR needs every name: if a role uses the names of the CSR, the engine uses no others. */
 function alternativeNames({
   dnsNames = [],
   emailAddresses = [],
@@ -155,17 +158,17 @@ function purposesOf(usages: readonly string[]): { readonly basic: readonly KeyUs
   }
 }
 
-/** What a spec asks for, beside what a certificate or a role has instead. */
+/** Difference between the spec and a certificate or a role. */
 interface Difference {
-  /** A member of the spec. */
+  /** Member of the spec. */
   readonly field: string
   readonly wanted: readonly string[]
   readonly found: readonly string[]
 }
 
 /**
- * Returns the fields whose names or usages are not those of the certificate. The common name may be one of the alternative
- * names though the spec does not list it, and any common name satisfies a spec without one. The spec has canonical names.
+ * Returns the fields whose names or usages differ from the certificate's. The common name may appear among the alternative names without
+ * being listed in the spec. Any common name satisfies a spec without one. `names` must be canonical.
  */
 export function differences(
   names: Names,
@@ -211,7 +214,7 @@ export function differences(
 export const differingFields = (...given: Parameters<typeof differences>): readonly string[] =>
   differences(...given).map(({ field }) => field)
 
-/** Returns the usages that the spec asks for and a certificate or a role does not have: one difference, or none. */
+/** Returns at most one difference: the usages of the spec that a certificate or a role lacks. */
 export function missingUsages(
   { usages = [] }: Pick<Names, "usages">,
   keyUsages: readonly string[],
@@ -225,7 +228,7 @@ export function missingUsages(
   return isMissing ? [{ field: "usages", wanted: usages, found }] : []
 }
 
-/** Lists differences for a condition's message. */
+/** Formats differences for the message of a condition. */
 export const describeDifferences = (all: readonly Difference[]): string =>
   all.map(({ field, wanted, found }) => `spec.${field} has ${listOf(wanted)}, not ${listOf(found)}`).join("; ")
 
@@ -237,11 +240,11 @@ function listOf(texts: readonly string[]): string {
   return `${texts.slice(0, listedMaximum).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
 }
 
-/** The common name of a certificate; empty where it has none. */
+/** Returns the common name of a certificate, or an empty string. */
 export const commonNameIn = ({ subjectName }: Pick<Certificate, "subjectName">): string =>
   subjectName.flat().find(({ type }) => type === oids.commonName)?.value ?? ""
 
-/** A common name as it was requested, and as the engine may write it. */
+/** Returns the forms in which the engine may write a common name. */
 const formsOf = (commonName: string): readonly string[] =>
   [commonName, toDnsName(commonName, dnsForm), toMailbox(commonName)].flatMap((form) => form ?? [])
 
@@ -252,7 +255,7 @@ function canonicalAddress(text: string): string {
   return octets === undefined ? text : formatIpAddress(octets)
 }
 
-/** For people, in an annotation. */
+/** Returns the alternative names as text for an annotation. */
 export const alternativeTexts = ({ subjectAltName = [] }: ExtensionValues): readonly string[] =>
   subjectAltName.flatMap((name) => {
     if (name.kind === "ip") return [formatIpAddress(name.octets)]

@@ -1,23 +1,26 @@
-// Whose a Secret is. Admission cannot say: two Certificates of one Secret are each fine by themselves.
+// Decides which Certificate owns a Secret. Admission cannot decide this, because each of two Certificates with the same Secret is valid by
+// itself.
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { annotations } from "./annotations.ts"
 
 export type Claim =
   | { readonly is: "granted" }
-  /** Another Certificate's, by its name. */
+  /** Another Certificate owns the Secret; `by` is its name. */
   | { readonly is: "taken"; readonly by: string }
-  /** There before, and no Certificate's. */
+  /** The Secret exists, and no Certificate wrote it. */
   | { readonly is: "foreign" }
 
 export interface ClaimFacts {
   readonly certificate: KubernetesObject
-  /** All Certificates of the namespace that name the Secret, this one perhaps among them. */
+  /** Certificates of the namespace that name the Secret; may include this one. */
   readonly claimants: readonly KubernetesObject[]
   readonly secret: KubernetesObject | undefined
   readonly mayAdopt: boolean
 }
 
-/** Whoever is written in the Secret has it for as long as it claims it; before that, whoever came first. */
+/**
+ * The Certificate in the Secret's annotation owns it as long as it names the Secret. Without an annotation, the oldest Certificate does.
+ */
 export function claimOf({ certificate, claimants, secret, mayAdopt }: ClaimFacts): Claim {
   const own = certificate.metadata.name
   const written = secret?.metadata.annotations?.[annotations.certificateName]
@@ -29,7 +32,7 @@ export function claimOf({ certificate, claimants, secret, mayAdopt }: ClaimFacts
   return secret === undefined || written !== undefined || mayAdopt ? { is: "granted" } : { is: "foreign" }
 }
 
-/** The oldest first. */
+/** Compares by creation time, oldest first, then by uid. */
 export const byAge = (one: KubernetesObject, other: KubernetesObject): number => {
   const [a, b] = [ageKey(one), ageKey(other)]
   return a < b ? -1 : Number(a > b)

@@ -1,5 +1,5 @@
-// Why a certificate is issued, and why one that is there is not ready: ordered lists of checks, of which the first that finds
-// something gives the reason. What is merely due or asked for is no reason not to use a certificate that is good.
+// Reasons to issue a certificate, and reasons why a certificate is not ready. Both are ordered lists of checks; the first failed check is
+// the reason. A certificate whose renewal is scheduled or requested stays ready.
 import type { Instant } from "@chancery/engine"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import { secondTime } from "../../kube/kubernetes-object.ts"
@@ -8,21 +8,21 @@ import type { Held } from "./stored-certificate.ts"
 import { isWantedKey, wantedKey } from "./keys.ts"
 import { differingFields } from "./names.ts"
 
-/** What is known of a certificate when it is decided on. */
+/** Facts on which the checks decide. */
 export interface CertificateFacts {
   readonly spec: CertificateSpec
   readonly held: Held
-  /** What stands beside it in the Secret; undefined where nothing of ours does. */
+  /** Annotations of the Secret; undefined unless the operator wrote it. */
   readonly written: WrittenFacts | undefined
   readonly certificateName: string
-  /** The role that it would be issued under. */
+  /** Role for the next certificate. */
   readonly role: string
-  /** That the issuer has now; undefined while nobody knows. */
+  /** Fingerprint of the issuer's current CA; undefined while it is unknown. */
   readonly authority: string | undefined
-  /** Whether the overlap is so far on that another authority may take over. */
+  /** Whether the trust overlap has progressed far enough for the new CA to issue. */
   readonly isAuthorityDue: boolean
   readonly isRevoked: boolean
-  /** Undefined where it is not renewed. */
+  /** Undefined if the certificate is not renewed. */
   readonly renewalAt: Instant | undefined
   readonly isRenewalRequested: boolean
   readonly now: Instant
@@ -128,11 +128,14 @@ const standing: readonly Check[] = [
   namesAreAsSpecified,
 ]
 
-/** Undefined: the certificate stays as it is. */
+/** Returns why another certificate is issued; undefined if none is needed. */
 export const issuanceTrigger = (facts: CertificateFacts): Finding | undefined =>
   firstOf([...standing, authorityIsCurrent, isNotRevoked, renewalIsNotDue, renewalIsNotRequested], facts)
 
-/** Undefined: it can be used. An old authority is published for as long as certificates of it are in use. */
+/**
+ * Returns why the certificate is not ready; undefined if it is. A changed CA is no reason: the old CA stays published while certificates
+ * use it.
+ */
 export const unreadiness = (facts: CertificateFacts): Finding | undefined =>
   firstOf([...standing, isNotRevoked, hasNotEnded], facts)
 

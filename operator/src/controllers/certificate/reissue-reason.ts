@@ -1,4 +1,4 @@
-// What the parts of the work on a Certificate have in common.
+// Types that the modules for Certificates share.
 import type { Cluster } from "../../kube/cluster.ts"
 import type { StoredCondition } from "../conditions.ts"
 import type { EngineConnections } from "../engine-connections.ts"
@@ -21,25 +21,25 @@ export interface CertificateParts {
   readonly writes: OwnWrites
 }
 
-/** Everything about one Certificate in the course of one look. */
+/** Context of one reconciliation of one Certificate. */
 export interface Case {
   readonly object: KubernetesObject
   readonly visit: Visit
   readonly spec: CertificateSpec
-  /** Of the Secret. */
+  /** Key of the Secret. */
   readonly key: ObjectKey
   readonly before: CertificateStatus
-  /** As it is, or as it was written last. */
+  /** The Secret as it was read or last written; undefined if it does not exist. */
   secret: KubernetesObject | undefined
   held: Held
   readonly memory: IssuanceMemory
-  /** Where the certificate in the Secret was issued, if it was in this look. */
+  /** Connection and mount of a certificate issued in this reconciliation. */
   issuedBy: IssuedBy | undefined
-  /** The object is being deleted: a connection without its token is used as long as it still works. */
+  /** The object is being deleted. A connection whose token Secret is gone is then used as long as its last token works. */
   readonly isCleaningUp: boolean
 }
 
-/** What the frame writes into a status. */
+/** Members of the status that the controller writes for all kinds. */
 export interface FramedStatus {
   readonly observedGeneration?: number
   readonly lastHandledReconcileAt?: string
@@ -49,7 +49,7 @@ export interface FramedStatus {
 
 export const framed = ({ status }: KubernetesObject): FramedStatus => status ?? {}
 
-/** For what is written in its name. */
+/** Returns the writer for objects that are written on behalf of a Certificate. */
 export const writerOf = ({ object }: Pick<Case, "object">): Writer => ({ kind: certificate, object, fieldManager })
 
 export const fieldManager = "chancery-certificate"

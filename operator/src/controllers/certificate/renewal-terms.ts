@@ -13,7 +13,7 @@ const windowOf = ({ cron, duration, timezone }: Windows[number]): RenewalWindow 
   durationMs: parseGoDuration(duration) ?? 0,
 })
 
-/** What no schema can say of windows; undefined when there is nothing wrong. */
+/** Returns a fault of the renewal windows that the schema cannot express; undefined if there is none. */
 export function windowsProblem({ renewalWindows = [] }: CertificateSpec): string | undefined {
   for (const [index, window] of renewalWindows.entries()) {
     const problem = windowProblem(windowOf(window))
@@ -22,7 +22,7 @@ export function windowsProblem({ renewalWindows = [] }: CertificateSpec): string
   return undefined
 }
 
-/** Undefined where it is not renewed. */
+/** Returns undefined if renewal is disabled. */
 export function renewalFor(
   { metadata: { uid } }: KubernetesObject,
   spec: CertificateSpec,
@@ -37,5 +37,5 @@ export function renewalFor(
   return renewalTime(held.leaf, terms, shareOf(`${uid}:${revision}`), now)
 }
 
-/** The same for the same text; at least 0, below 1. */
+/** Returns a number in [0, 1), always the same for the same text. */
 export const shareOf = (text: string): number => Number.parseInt(sha256(Buffer.from(text)).slice(0, 12), 16) / 2 ** 48

@@ -1,12 +1,11 @@
-// When a certificate is renewed, and when a failed issuance is tried again: functions of what the certificate says and of chance
-// that is handed in.
+// Times of renewals and of retries after failed issuance, as pure functions. Randomness is an argument.
 import { Cron } from "croner"
 import type { Instant } from "@chancery/engine"
 
 export interface RenewalWindow {
   readonly cron: string
   readonly durationMs: number
-  /** An IANA name. */
+  /** IANA time zone name. */
   readonly timezone: string
 }
 
@@ -23,9 +22,9 @@ export interface Validity {
 }
 
 export interface RenewalTime {
-  /** A whole second, as a status has no more. */
+  /** Rounded to a whole second, the precision of the status. */
   readonly at: Instant
-  /** No window opens early enough. */
+  /** True if no window opens early enough. */
   readonly isOutsideWindow: boolean
 }
 
@@ -34,7 +33,7 @@ const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** How long before its end a certificate is due; of what was asked for, what fits its life. */
+/** Returns how long before expiry the certificate is renewed. Requested values that exceed its lifetime are adjusted. */
 export function renewBeforeMs({ notBefore, notAfter }: Validity, terms: Omit<RenewalTerms, "windows">): number {
   const life = notAfter - notBefore
   const asked = terms.renewBeforeMs
@@ -44,14 +43,14 @@ export function renewBeforeMs({ notBefore, notAfter }: Validity, terms: Omit<Ren
 }
 
 /**
- * The same for the same certificate, whoever asks: `share` (at least 0, below 1) spreads those that were issued together, so
- * that they do not come back together. `now` counts only once the time has passed: a window that was missed is gone.
+ * Returns the renewal time. It is deterministic: `share` in [0, 1) spreads certificates that were issued together. `now` matters only after
+ * the time has passed: a missed window is skipped.
  */
 export function renewalTime(validity: Validity, terms: RenewalTerms, share: number, now: Instant): RenewalTime {
   const { notBefore, notAfter } = validity
   const before = renewBeforeMs(validity, terms)
   const life = notAfter - notBefore
-  // At most half of what is left, or one that is renewed early in its life would be due before it began.
+  // At most half of the remaining time. Otherwise a certificate that is renewed early in its lifetime would be scheduled before its start.
   const spread = Math.min(before / 4, life / 10, (life - before) / 2)
   const due = wholeSecond(notAfter - before - spread * share)
   if (terms.windows.length === 0) return { at: due, isOutsideWindow: false }
@@ -62,19 +61,19 @@ export function renewalTime(validity: Validity, terms: RenewalTerms, share: numb
   return at <= latest ? { at, isOutsideWindow: false } : { at: due, isOutsideWindow: true }
 }
 
-/** Renewed as soon as it is issued, it would be renewed for ever. */
+/** Returns whether the certificate would be renewed as soon as it is issued, and so again and again. */
 export const isDueAtOnce = ({ notBefore, notAfter }: Validity, { at }: RenewalTime, now: Instant): boolean =>
   at - now < Math.min(minuteMs, (notAfter - notBefore) / 10)
 
-/** When the window opens that is open at this time or opens next. */
+/** Returns the opening of the window that is open at `from` or opens next. */
 function opening({ cron, durationMs, timezone }: RenewalWindow, from: Instant): Instant | undefined {
   return new Cron(cron, { ...cronOptions, timezone }).nextRun(new Date(from - durationMs))?.getTime()
 }
 
-/** Nothing runs by itself: only its times are asked for. */
+/** Only computes times; schedules nothing. */
 const cronOptions = { paused: true, mode: "5-part" } as const
 
-/** Undefined when there is nothing wrong with it. */
+/** Returns a fault of the window; undefined if there is none. */
 export function windowProblem({ cron, durationMs, timezone }: RenewalWindow): string | undefined {
   if (durationMs < minuteMs) return "duration must be at least 1m"
   try {
@@ -93,24 +92,27 @@ export function windowProblem({ cron, durationMs, timezone }: RenewalWindow): st
 const wholeSecond = (instant: Instant): Instant => Math.floor(instant / secondMs) * secondMs
 
 export interface FailedIssuance {
-  /** How many attempts in a row have failed, this one included. */
+  /** Number of consecutive failures, including this one. */
   readonly failures: number
-  /** The end of the certificate that is in use; undefined where there is none. */
+  /** Expiry of the certificate in use; undefined if there is none. */
   readonly notAfter: Instant | undefined
   readonly now: Instant
-  /** At least 0, below 1. */
+  /** Random number in [0, 1). */
   readonly chance: number
 }
 
 const usableMs = 2 * hourMs
 const backoffMaximumMs = hourMs
-/** However little is left of a certificate, its engine is not asked all the time. */
+/** Lower bound, so that a certificate close to expiry does not cause constant requests. */
 const backoffMinimumMs = 10 * secondMs
 const backoffJitter = 0.1
-/** Further doublings reach any maximum. */
+/** More doublings exceed any maximum. */
 const doublingsMaximum = 30
 
-/** When to try again, to the second. Short while the certificate in use is about to end, and never so long that it does. */
+/**
+ * Returns the time of the next attempt, in whole seconds. The delay is shorter while the certificate in use is about to expire, and at most
+ * a quarter of its remaining time.
+ */
 export function nextAttempt({ failures, notAfter, now, chance }: FailedIssuance): Instant {
   const left = notAfter === undefined ? 0 : notAfter - now
   const base = left > usableMs ? minuteMs : 30 * secondMs

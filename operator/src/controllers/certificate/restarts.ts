@@ -9,7 +9,7 @@ type Workload = NonNullable<CertificateSpec["rolloutRestart"]>[number]
 const plurals = { Deployment: "deployments", StatefulSet: "statefulsets", DaemonSet: "daemonsets" }
 const managerMaximum = 128
 
-/** By an annotation of its pods, which applied again restarts nothing. */
+/** Restarts a workload through an annotation of its pod template. The same annotation again restarts nothing. */
 export async function restart(
   { cluster }: CertificateParts,
   { object, visit }: Case,
@@ -36,6 +36,6 @@ export async function restart(
     },
     spec: { template: { metadata: { annotations: { [annotation]: serialNumber } } } },
   }
-  // Each Certificate has fields of its own.
+  // One field manager for each Certificate, so that each owns its own annotation.
   await cluster.apply(resource, workload, `chancery-restart-${certificateName}`.slice(0, managerMaximum))
 }

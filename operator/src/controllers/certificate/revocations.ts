@@ -1,4 +1,4 @@
-// Whether the engine has revoked a certificate, and revoking those that are not needed any more.
+// Queries whether the engine has revoked a certificate, and revokes certificates that are no longer needed.
 import { isEngineError } from "@chancery/engine"
 import { parseGoDuration } from "../../go-duration.ts"
 import { certificate } from "../../api/certificate.ts"
@@ -15,7 +15,7 @@ export const pollMinimumMs = 30_000
 const pollAnnotation = "chancery.dev/poll-interval"
 const askedMinimum = 100
 
-/** How long until a certificate that is well is looked at again. */
+/** Returns the polling interval of a certificate without problems. */
 export function pollIntervalOf({ metadata: { annotations } }: KubernetesObject): number {
   const given = parseGoDuration(annotations?.[pollAnnotation] ?? "")
   return given === undefined ? pollMs : Math.max(given, pollMinimumMs)
@@ -23,14 +23,14 @@ export function pollIntervalOf({ metadata: { annotations } }: KubernetesObject):
 
 export class Revocations {
   readonly #parts: CertificateParts
-  /** When the engine was last asked, by the key of the Secret. */
+  /** Time of the last query, by the key of the Secret. */
   readonly #askedAt = new Map<string, number>()
 
   constructor(parts: CertificateParts) {
     this.#parts = parts
   }
 
-  /** One question for each poll. After a start the questions are spread. */
+  /** Queries the engine once per polling interval. After a start, the first queries are spread over the interval. */
   async isRevoked(one: Case, known: KnownIssuer | undefined): Promise<boolean> {
     const { object, visit, held, spec, key } = one
     if (held.is !== "whole") return false
@@ -43,7 +43,7 @@ export class Revocations {
     if (askedAt !== undefined && visit.quiet && visit.now - askedAt < intervalMs) return false
     const written = writtenIn(one.secret)
     const { kind, name } = spec.issuerRef
-    // Nobody is asked about what another has issued.
+    // Another issuer issued the certificate, so this one cannot know.
     if (known === undefined || written?.issuerName !== name || written.issuerKind !== kind) return false
     try {
       const { engine } = await connect(this.#parts, one, known)
@@ -51,15 +51,15 @@ export class Revocations {
       const { revokedAt } = await engine.pki(known.spec.mount).certificates.get(held.serialNumber)
       return revokedAt !== null
     } catch (error) {
-      // An engine that does not answer, or keeps nothing, has revoked nothing.
+      // If the engine does not answer or does not store certificates, the certificate counts as valid.
       if (isEngineError(error) || error instanceof Unsettled) return false
       throw error
     }
   }
 
-  /** What was just issued is not asked about. */
+  /** Marks the certificate as queried. Also used after issuance, since a new certificate needs no query. */
   asked(key: string, at: number): void {
-    // Of those that are gone nothing is left after a while.
+    // Entries of deleted Certificates are removed by clearing the map.
     if (this.#askedAt.size > 2 * this.#parts.storeOf(certificate).size + askedMinimum) this.#askedAt.clear()
     this.#askedAt.set(key, at)
   }
@@ -70,13 +70,13 @@ export class Revocations {
     try {
       await engine.pki(mount).revocations.revoke({ serialNumber, reason })
     } catch (error) {
-      // What the engine does not keep it cannot revoke.
+      // The engine did not store the certificate, so it cannot revoke it.
       if (isEngineError(error, "not-found")) return
       throw isEngineError(error) ? refused(error) : error
     }
   }
 
-  /** As the issuer says, or as it was when it issued if it is gone. */
+  /** Returns the connection and mount of the issuer, or those in the status if the issuer is gone. */
   #issuedBy(one: Case): IssuedBy {
     const found = knownIssuer(this.#parts, one)?.spec ?? one.before.issuedBy
     const { kind, name } = one.spec.issuerRef
@@ -84,7 +84,7 @@ export class Revocations {
     return found
   }
 
-  /** Those that another has taken the place of; what fails is tried again with the next look. */
+  /** Revokes replaced certificates. Failures are retried by the next reconciliation. */
   async revokeReplaced(one: Case, status: CertificateStatus): Promise<CertificateStatus> {
     const pending = new Set(toBeRevoked(status, one.spec, one.visit.now))
     if (pending.size === 0) return status

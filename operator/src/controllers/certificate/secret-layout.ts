@@ -1,4 +1,4 @@
-// The Secret of a certificate, key by key. It is written as a whole, and only where it would say something else.
+// Content of a certificate's Secret. The Secret is written as a whole, and only if it differs.
 import { isDeepStrictEqual } from "node:util"
 import { type PrivateKey, sha256, writeKeyStore, writePem, writeTrustStore } from "@chancery/engine/x509"
 import type { CertificateSpec } from "../../api/certificate.ts"
@@ -17,7 +17,7 @@ export interface SecretContent {
   readonly role: string
   readonly authority: string
   readonly revision: number
-  /** Empty where nobody has asked for it. */
+  /** Empty if no renewal was requested. */
   readonly renewRequest: string
 }
 
@@ -26,8 +26,8 @@ const storeNames = { keys: "keystore.p12", trust: "truststore.p12" }
 const defaultPassword = "changeit"
 
 /**
- * What the Secret is to be; `present` is what it is. Without a type of its own it becomes `kubernetes.io/tls`; the type of one
- * that is there cannot be changed. Data is base64 already.
+ * Returns the wanted Secret. `present` is the existing one; its `type` is immutable and kept. The default type is `kubernetes.io/tls`.
+ * `data` is base64.
  */
 export async function secretFor(
   content: SecretContent,
@@ -70,15 +70,15 @@ function shellOf(
   }
 }
 
-/** What a Secret is made of before there is a certificate. */
+/** Data for a Secret without a certificate. */
 interface RehearsalData {
-  /** Undefined if the engine makes it. */
+  /** Undefined if the engine generates the key. */
   readonly key: PrivateKey | undefined
-  /** DER: the issuer's certificates stand for those to come. */
+  /** DER: the issuer's chain, in place of the chain to come. */
   readonly chain: readonly Uint8Array[]
 }
 
-/** The Secret as it will be but for the certificate itself: policies, quotas and rights can be asked about it. */
+/** Returns the Secret without the certificate, for a dry run against admission policies, quotas and permissions. */
 export function rehearsalOf(
   content: Omit<SecretContent, "held">,
   { key, chain }: RehearsalData,
@@ -146,7 +146,7 @@ export function writtenIn(secret: KubernetesObject | undefined): WrittenFacts | 
   }
 }
 
-/** 0 where nothing says. */
+/** Returns 0 if the Secret has no revision. */
 export function revisionIn(secret: KubernetesObject | undefined): number {
   const text = secret?.metadata.annotations?.[annotations.revision] ?? ""
   return /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0
@@ -155,7 +155,7 @@ export function revisionIn(secret: KubernetesObject | undefined): number {
 export const serialNumberIn = (secret: KubernetesObject | undefined): string | undefined =>
   secret?.metadata.annotations?.[annotations.serialNumber]
 
-/** Empty where nothing says. */
+/** Returns an empty string if the Secret has no renewal request. */
 export const renewRequestIn = (secret: KubernetesObject | undefined): string =>
   secret?.metadata.annotations?.[annotations.renewRequest] ?? ""
 
@@ -177,7 +177,7 @@ function textsFor(spec: CertificateSpec, held: HeldCertificate): Record<string, 
   }
 }
 
-/** Where the chain ends below the root, `ca.crt` may be its last member. */
+/** If the chain ends below the root, its last certificate may be the one in `ca.crt`. It is not repeated. */
 function fullChain({ chain, authorities }: HeldCertificate): readonly Uint8Array[] {
   const present = new Set(chain.map(hexOf))
   return [...chain, ...authorities.filter((der) => !present.has(hexOf(der)))]
@@ -214,7 +214,7 @@ async function storesFor({ spec, held }: SecretContent, present: KubernetesObjec
 const encoded = (data: Readonly<Record<string, string | Uint8Array>>): Record<string, string> =>
   Object.fromEntries(Object.entries(data).map(([name, content]) => [name, Buffer.from(content).toString("base64")]))
 
-/** Whether all that is wanted is there; what others have added beside it is theirs. */
+/** Returns whether the Secret contains everything wanted. Data, labels and annotations of other writers do not matter. */
 export function isAsWanted(wanted: KubernetesObject, present: KubernetesObject | undefined): boolean {
   if (present === undefined) return false
   const within = (some: unknown, all: unknown) =>
@@ -236,7 +236,7 @@ const ownersAmong = ({ metadata }: KubernetesObject): readonly unknown[] =>
     .filter(({ apiVersion }) => apiVersion.startsWith("chancery.dev/"))
     .map(({ uid }) => uid)
 
-/** Those of formats that were asked for before go away. */
+/** Keys of the operator. Those of output formats that the spec no longer lists are removed. */
 const ownKeys = new Set([
   "tls.key",
   chainName,
@@ -247,7 +247,9 @@ const ownKeys = new Set([
   ...Object.values(storeNames),
 ])
 
-/** An engine's answer as the Secret has it: the root is no part of the chain, and stands apart with whatever is on top. */
+/**
+ * Splits the engine's answer: the chain without the root, and the root for `ca.crt`. Without a root, `ca.crt` is the topmost certificate.
+ */
 export function splitChain(
   leaf: Uint8Array,
   issuingCa: Uint8Array,

@@ -1,4 +1,4 @@
-// What a Secret holds: a key and a certificate that belong together, or why it does not.
+// Reads key and certificate from a Secret, and tells apart why they are unusable.
 import {
   type Certificate,
   type ExtensionValues,
@@ -15,9 +15,9 @@ import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 
 export interface HeldCertificate {
   readonly privateKey: PrivateKey
-  /** DER; the leaf first. */
+  /** DER, leaf first. */
   readonly chain: readonly Uint8Array[]
-  /** DER; what the chain ends at, the highest last. May be empty. */
+  /** DER: the trust anchors of the chain, the topmost last. May be empty. */
   readonly authorities: readonly Uint8Array[]
   readonly leaf: Certificate
   readonly values: ExtensionValues
@@ -26,12 +26,12 @@ export interface HeldCertificate {
 
 export type Held =
   | { readonly is: "missing" }
-  /** A key of the Secret is missing, or cannot be read; the sentence says which. */
+  /** A key of the Secret is missing or cannot be parsed. `problem` completes a sentence about the Secret. */
   | { readonly is: "incomplete"; readonly problem: string }
   | { readonly is: "mismatched" }
   | ({ readonly is: "whole" } & HeldCertificate)
 
-/** Secrets are at most a mebibyte. */
+/** Secrets are limited to 1 MiB. */
 const pemMaximum = 1024 * 1024
 
 export function heldIn(secret: KubernetesObject | undefined): Held {
@@ -53,7 +53,7 @@ export function heldIn(secret: KubernetesObject | undefined): Held {
   }
 }
 
-/** `UnacceptableInput` for what is no certificate. */
+/** Throws `UnacceptableInput` if a certificate cannot be parsed. */
 export function heldOf(
   privateKey: PrivateKey,
   chain: readonly Uint8Array[],
@@ -62,7 +62,7 @@ export function heldOf(
   const [first] = chain
   if (first === undefined) return { is: "incomplete", problem: "has no certificate under tls.crt" }
   const leaf = parseCertificate(first)
-  // Two keys are the same if and only if these octets are; that of the private key is known to be a good one.
+  // Public keys are equal if and only if their SPKI encodings are. The private key's is canonical.
   if (Buffer.compare(privateKey.publicKey.spki, leaf.subjectPublicKeyInfo) !== 0) return { is: "mismatched" }
   return {
     is: "whole",
@@ -75,11 +75,11 @@ export function heldOf(
   }
 }
 
-/** DER of each. `UnacceptableInput` for text that is none. */
+/** Returns the DER of each certificate. Throws `UnacceptableInput` if the text is not PEM. */
 export const certificatesIn = (pem: string): readonly Uint8Array[] =>
   readPem(pem, pemMaximum).flatMap(({ label, bytes }) => (label === "CERTIFICATE" ? [bytes] : []))
 
-/** What a key of a Secret holds; empty where there is nothing. */
+/** Returns the text under a key of the Secret, or an empty string. */
 export function textOf(object: KubernetesObject, key: string): string {
   const encoded = (object["data"] as Readonly<Record<string, string>> | undefined)?.[key] ?? ""
   return Buffer.from(encoded, "base64").toString("utf8")

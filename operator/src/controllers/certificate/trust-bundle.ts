@@ -1,5 +1,5 @@
-// Whom to trust while an authority changes: the old one and the new one, until the overlap is over and nothing of the old one is
-// in use any more. All that is remembered stands in the ConfigMap itself.
+// CA certificates to trust while an issuer's CA changes: the old and the new one, until the overlap is over and no certificate in use
+// depends on the old one. All state is in the ConfigMap itself.
 import type { Instant } from "@chancery/engine"
 import { writePem } from "@chancery/engine/x509"
 import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
@@ -9,23 +9,23 @@ import { certificatesIn, fingerprint } from "./stored-certificate.ts"
 export interface TrustedAuthority {
   /** DER. */
   readonly certificate: Uint8Array
-  /** Until when at least; undefined for the one in force. */
+  /** Earliest removal; undefined for the current CA. */
   readonly until: Instant | undefined
 }
 
 export interface TrustTerms {
-  /** DER: the root that certificates come under from now on. */
+  /** DER: root of future certificates. */
   readonly current: Uint8Array
-  /** DER: those that the certificate in use comes under. */
+  /** DER: roots of the certificate in use. */
   readonly inUse: readonly Uint8Array[]
   readonly overlapMs: number
   readonly now: Instant
 }
 
-/** More of them never change at a time. */
+/** A CA does not change more often at a time. */
 const authoritiesMaximum = 16
 
-/** The one in force first, then the youngest. */
+/** Returns the CAs to publish, the current one first, then the newest. */
 export function trusted(
   before: readonly TrustedAuthority[],
   { current, inUse, overlapMs, now }: TrustTerms,
@@ -43,13 +43,13 @@ export function trusted(
   return [{ certificate: current, until: undefined }, ...old].slice(0, authoritiesMaximum)
 }
 
-/** When the new authority may issue: those who verify have had half of the overlap to learn of it. */
+/** Returns when the new CA may issue: after half of the overlap, so that verifiers have time to load it. */
 export const takeoverAt = (authorities: readonly TrustedAuthority[], overlapMs: number): Instant | undefined => {
   const [latest] = authorities.flatMap(({ until }) => until ?? [])
   return latest === undefined ? undefined : latest - overlapMs / 2
 }
 
-/** When the bundle is another one though nothing has happened. */
+/** Returns the next time at which the bundle changes by itself. */
 export const nextEnd = (authorities: readonly TrustedAuthority[], now: Instant): Instant | undefined =>
   authorities.flatMap(({ until }) => (until !== undefined && until > now ? [until] : [])).toSorted((a, b) => a - b)[0]
 
@@ -59,7 +59,7 @@ const annotationNames = { owner: "chancery.dev/certificate-name", until: "chance
 export const ownerOfBundle = (configMap: KubernetesObject): string | undefined =>
   configMap.metadata.annotations?.[annotationNames.owner]
 
-/** Nothing where there is no ConfigMap, and of one that somebody has spoilt. */
+/** Returns the published CAs; empty if the ConfigMap is missing or cannot be parsed. */
 export function trustedIn(configMap: KubernetesObject | undefined): readonly TrustedAuthority[] {
   const pem = (configMap?.["data"] as Readonly<Record<string, string>> | undefined)?.[key]
   if (pem === undefined) return []

@@ -1,4 +1,4 @@
-// Publishes whom to trust, before anything is issued by another authority: who verifies is to know it by then.
+// Publishes the CAs to trust before another CA issues certificates, so that verifiers know it by then.
 import { isRejection } from "../../kube/cluster.ts"
 import type { Condition } from "../conditions.ts"
 import { parseGoDuration } from "../../go-duration.ts"
@@ -20,12 +20,12 @@ import {
 } from "./trust-bundle.ts"
 
 export interface Trust {
-  /** Whether another authority may issue. */
+  /** Whether the new CA may issue. */
   readonly isTakeoverDue: boolean
-  /** When it is to be looked at again. */
+  /** Time at which the bundle must be checked again. */
   readonly nextAt?: number
   readonly condition?: Condition
-  /** The API server rejects the ConfigMap; it is tried again after pauses that grow. */
+  /** The API server rejects the ConfigMap. It is retried with a backoff. */
   readonly isRejected?: boolean
 }
 
@@ -54,7 +54,7 @@ async function published(parts: CertificateParts, one: Case, known: KnownIssuer 
     return { isTakeoverDue: false, condition }
   }
   const overlapMs = parseGoDuration(spec.trust.overlap) ?? 0
-  // An authority below the root, where that was left out, is none that goes away.
+  // If the root was left out, `authorities` contains an intermediate of the current chain. That one is not an old CA.
   const inForce = new Set((known?.chain ?? []).map(fingerprint))
   const inUse = held.is === "whole" ? held.authorities.filter((der) => !inForce.has(fingerprint(der))) : []
   const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: visit.now })
