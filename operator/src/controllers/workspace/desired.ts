@@ -1,8 +1,8 @@
-// From a Workspace's spec to the words that the engine's managed kinds have, and back to the spec's for what is told. Pure.
+// Translates a Workspace's spec into the members of the engine's declared kinds, and members back into fields of the spec. Pure functions.
 import type { WorkspaceSpec } from "@chancery/engine/declared"
 import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
 
-/** What the spec names by a name, by its id. */
+/** Ids of objects that the spec references by name. */
 export interface ResolvedIds {
   readonly projectId?: string
   readonly agentPoolId?: string
@@ -16,7 +16,7 @@ export interface DesiredWorkspace {
   readonly ids: ResolvedIds
 }
 
-/** Members that are called the same on both sides. */
+/** Members with the same name in both. */
 const plain = [
   "description",
   "workingDirectory",
@@ -37,7 +37,7 @@ const plain = [
   "triggerPrefixes",
 ] as const satisfies readonly (keyof WorkspaceObjectSpec & keyof WorkspaceSpec)[]
 
-/** Where the engine's word for a member is none of the spec's. */
+/** Fields of the spec for members with another name. */
 const fields: Readonly<Record<string, string>> = {
   projectId: "project",
   agentPoolId: "agentPool",
@@ -48,7 +48,7 @@ const fields: Readonly<Record<string, string>> = {
 
 export const fieldOf = (member: string): string => fields[member] ?? member
 
-/** The settings of the workspace itself; tags, bindings, consumers and the rest are kinds of their own. */
+/** Returns the settings of the workspace itself. Tags, bindings, remote state consumers and others have their own declared kinds. */
 export function desiredSettings(
   spec: WorkspaceObjectSpec,
   { organization, name, ids }: DesiredWorkspace,
@@ -90,10 +90,10 @@ export interface Applied {
   readonly remoteStateConsumers?: readonly string[]
 }
 
-/** Fields that are taken back when the spec no longer has them; all others stay as they are then. */
+/** Fields that are reset when they are removed from the spec. Other removed fields keep their value. */
 const takenBack = ["vcsRepo", "autoDestroy", "sshKey", "dataRetentionPolicy", "lock"] as const
 
-/** What this spec brings into a workspace. */
+/** Returns what this spec sets in a workspace, for the status. */
 export function appliedOf(spec: WorkspaceObjectSpec, ids: ResolvedIds): Applied {
   return {
     ...list(
@@ -114,7 +114,7 @@ const list = (name: keyof Applied, items: readonly string[]): Applied => (items.
 export const wasDropped = (field: (typeof takenBack)[number], spec: WorkspaceObjectSpec, applied: Applied): boolean =>
   spec[field] === undefined && applied.fields?.includes(field) === true
 
-/** In the words of the settings' managed kind. */
+/** Returns the settings to reset, by their names in the declared kind. */
 export const droppedSettings = (spec: WorkspaceObjectSpec, applied: Applied): readonly string[] => [
   ...(wasDropped("vcsRepo", spec, applied) ? ["vcsRepo"] : []),
   ...(wasDropped("autoDestroy", spec, applied) ? ["autoDestroyAt", "autoDestroyActivityDuration"] : []),

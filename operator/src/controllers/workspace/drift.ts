@@ -1,9 +1,9 @@
-// What differs between a spec and the engine, field by field, as the status tells it. Pure.
+// Differences between a spec and the engine by field, for the status. Pure functions.
 
 export interface Difference {
-  /** Of the spec: `autoDestroy.at`. */
+  /** Field of the spec, such as `autoDestroy.at`. */
   readonly field: string
-  /** JSON, cut where it is long. */
+  /** JSON, truncated if it is long. */
   readonly desired: string
   readonly observed: string
 }
@@ -23,7 +23,7 @@ function shown(value: unknown): string {
 
 const namesMaximum = 8
 
-/** For a sentence. */
+/** Returns the names of the fields for a sentence. */
 export function fieldsOf(differences: readonly Difference[]): string {
   const names = differences.map(({ field }) => field)
   const rest = names.length - namesMaximum

@@ -1,5 +1,5 @@
-// Finds the workspace of an object, takes it over, or makes it. A creation is written down before it is begun, and the
-// workspace carries the object's uid, so that one whose answer was lost is known again and never made twice.
+// Finds, adopts or creates the workspace of an object. The status records a creation before it begins, and the workspace carries the
+// object's uid. So a workspace whose creation response was lost is found, and none is created twice.
 import { type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
 import { PartlyCreated, workspaceResource } from "@chancery/engine/declared"
 import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
@@ -22,7 +22,7 @@ export interface Established {
   readonly how: "Created" | "Adopted"
 }
 
-/** What the workspace is known by: its source name in the engine. */
+/** Returns the source name of the workspace, by which it is recognised as this object's. */
 export const markerOf = ({ metadata: { uid = "" } }: KubernetesObject): string => `chancery-operator/${uid}`
 
 export async function establish(establishing: Establishing): Promise<Established> {
@@ -83,7 +83,7 @@ export async function find(
   }
 }
 
-/** A creation that was refused, or that has come to an end, is pending no more. */
+/** Removes `createPending` after a creation was rejected or completed. */
 export function withoutPending({ createPending: _, ...status }: OwnStatus): OwnStatus {
   return status
 }

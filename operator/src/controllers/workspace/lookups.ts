@@ -1,5 +1,5 @@
-// Names in a spec, as ids of the engine. What was found is remembered for all objects, so that looking again asks nothing;
-// whoever has reason to look anew is answered anew.
+// Resolves names in a spec to ids of the engine. Results are cached for all objects, and used while an object is unchanged. After a change,
+// names are resolved again.
 import { LRUCache } from "lru-cache"
 import { type Engine, isEngineError, maximumPageSize } from "@chancery/engine"
 import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
@@ -9,10 +9,10 @@ import type { ResolvedIds } from "./desired.ts"
 export interface LookupContext {
   readonly engine: Engine
   readonly organization: string
-  /** Nothing is new: what was found before is good enough. */
+  /** Nothing has changed since the last reconciliation, so cached ids are used. */
   readonly quiet: boolean
   readonly now: number
-  /** The id of the workspace of another object in the namespace; undefined until it has one. */
+  /** Returns the workspace id of another object in the namespace; undefined if it has none yet. */
   readonly workspaceOf: (objectName: string) => string | undefined
 }
 
@@ -24,7 +24,7 @@ interface Found {
 type Find = (engine: Engine, organization: string, name: string) => Promise<string | undefined>
 
 const rememberedMaximum = 10_000
-/** Of objects that were applied together, which name the same things. */
+/** Objects that are applied together often reference the same names. */
 const freshMs = 30_000
 const pagesMaximum = 100
 

@@ -1,4 +1,4 @@
-// How the outputs of a state stand in a ConfigMap and in a Secret: under which keys, and as which text. Pure.
+// Layout of a state's outputs in a ConfigMap and a Secret: keys and values. Pure functions.
 import type { StateVersionOutput } from "@chancery/engine"
 
 export type Output = Pick<StateVersionOutput, "name" | "sensitive" | "value">
@@ -8,18 +8,18 @@ type Texts = Readonly<Record<string, string>>
 export interface OutputLayout {
   readonly plain: Texts
   readonly sensitive: Texts
-  /** Names that no key can stand for, or that one key would have to stand for together: they are left out. */
+  /** Names that are left out, because they have no valid key or share one with another output. */
   readonly unfit: readonly string[]
 }
 
-/** What the apiserver takes of the values of one object together, in bytes; it does not count their keys. */
+/** Limit of the API server for the total size of the values in one object, in bytes. Keys do not count. */
 export const contentBytesMaximum = 1_048_576
 
-/** What keys are made of, and how long they may be (the apiserver's rules for both kinds). */
+/** Valid characters and length of keys, by the API server's rules for both kinds. */
 const foreignCharacter = /[^-._a-zA-Z0-9]/gu
 const keyLengthMaximum = 253
 
-/** Names of the tool are identifiers, of letters of any language. */
+/** Returns the key of an output, or undefined. Output names are Terraform identifiers, which may contain letters of any script. */
 function keyOf(name: string): string | undefined {
   const key = name.replaceAll(foreignCharacter, "_")
   const isKey = key !== "" && key.length <= keyLengthMaximum && key !== "." && !key.startsWith("..")
@@ -44,7 +44,7 @@ function textsOf(outputs: readonly Output[]): { readonly texts: Texts; readonly 
   return { texts: Object.fromEntries(fit), unfit: unfit.map(({ name }) => name) }
 }
 
-/** Text as it is, and everything else as JSON. */
+/** Returns strings unchanged, and other values as JSON. */
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null))
 
 export const contentBytesOf = (texts: Texts): number =>

@@ -1,6 +1,6 @@
-// Publishes the outputs of a workspace's state: a ConfigMap with those that are not sensitive, a Secret with the others, both
-// always, as whoever mounts one needs it to be there. All of one state version, or what was there before. What is in the way is
-// told by a condition of its own: the workspace is kept as its spec says all the same.
+// Publishes the outputs of a workspace's state: non-sensitive ones in a ConfigMap, sensitive ones in a Secret. Both always exist, because
+// pods that mount one need it. Both have the outputs of one state version; on failure they stay unchanged. Failures have their own
+// condition, and do not stop the reconciliation of the workspace.
 import { isDeepStrictEqual } from "node:util"
 import { type Engine, isEngineError, maximumPageSize } from "@chancery/engine"
 import { type Cluster, isRejection } from "../../kube/cluster.ts"
@@ -26,7 +26,7 @@ export interface PublicationParts extends OwnObjectsParts {
 
 export interface Publication {
   readonly engine: Engine
-  /** Of the workspace, and of its current state. */
+  /** Id of the workspace; `stateVersionId` is that of its current state. */
   readonly id: string
   readonly stateVersionId: string | null
   readonly object: KubernetesObject
@@ -34,13 +34,13 @@ export interface Publication {
   readonly visit: Visit
 }
 
-/** An object as it was written last. */
+/** Object as it was last written. */
 interface WrittenObject {
   readonly name: string
   readonly resourceVersion: string
 }
 
-/** `status.outputs`. */
+/** The member `outputs` of the status. */
 export interface PublishedOutputs {
   readonly stateVersionID?: string
   readonly serial?: number
@@ -49,10 +49,10 @@ export interface PublishedOutputs {
 }
 
 export interface Published {
-  /** Undefined where there are none any more. */
+  /** Undefined if nothing is published any more. */
   readonly outputs: PublishedOutputs | undefined
   readonly condition?: Condition
-  /** When what is in the way may be gone, which nobody tells. */
+  /** Delay of the next attempt, if the operator gets no notification of the change that it waits for. */
   readonly againAfterMs?: number
 }
 
@@ -64,10 +64,10 @@ const versionAnnotation = "chancery.dev/state-version"
 const pagesMaximum = 100
 const namesMaximum = 8
 const pendingMs = 5_000
-/** Nobody tells when somebody else's object goes away. */
+/** Interval for checking a conflicting object: the operator does not watch objects of others. */
 const foreignPollMs = 60_000
 
-/** Of objects that no schema has seen; undefined unless outputs are published. */
+/** Returns the names of ConfigMap and Secret, or undefined unless outputs are published. The object may not match the schema. */
 function namesIn({ metadata: { name }, spec }: KubernetesObject) {
   const { outputs } = (spec ?? {}) as Partial<WorkspaceObjectSpec>
   if (outputs === undefined) return undefined
@@ -75,7 +75,7 @@ function namesIn({ metadata: { name }, spec }: KubernetesObject) {
   return { configMapName, secretName }
 }
 
-/** For the indexes of its kind. */
+/** Values for the indexes of the kind. */
 export const outputsConfigMapOf: Index = (object) => keysOf(object, namesIn(object)?.configMapName)
 export const outputsSecretOf: Index = (object) => keysOf(object, namesIn(object)?.secretName)
 
@@ -85,7 +85,7 @@ const keysOf = (object: KubernetesObject, name: string | undefined): readonly st
 const publishedBefore = ({ status }: Visit): PublishedOutputs | undefined =>
   (status as { readonly outputs?: PublishedOutputs }).outputs
 
-/** Whether there is anything to look after. */
+/** Returns whether there are outputs to publish or to remove. */
 export const publishes = ({ spec, visit }: Pick<Publication, "spec" | "visit">): boolean =>
   spec.outputs !== undefined || publishedBefore(visit) !== undefined
 
@@ -99,7 +99,7 @@ class NotPublished extends Error {
   }
 }
 
-/** Asks the engine only where something is another one than before: the state, or an object that somebody has touched. */
+/** Publishes the outputs. Queries the engine only if the state version, the ConfigMap or the Secret changed. */
 export async function publishOutputs(parts: PublicationParts, one: Publication): Promise<Published> {
   const before = publishedBefore(one.visit)
   const names = namesIn(one.object)
@@ -115,7 +115,7 @@ export async function publishOutputs(parts: PublicationParts, one: Publication):
       before?.stateVersionID === one.stateVersionId &&
       isVersion(configMap, before.configMap) &&
       isVersion(secret, before.secret)
-    // What is known of it stays said.
+    // No condition is returned, so the previous one stays.
     if (isAsWritten && one.visit.quiet) return { outputs: before }
     const found = await published(parts, one, { configMap, secret, ...names })
     await removeOthers(parts, one, before, names)
@@ -153,7 +153,7 @@ async function ownAt(
   throw new NotPublished(reason, message, foreignPollMs)
 }
 
-/** What was published under other names, or while the spec wanted it. */
+/** Deletes objects published under earlier names, or all of them if the spec no longer publishes. */
 async function removeOthers(
   parts: PublicationParts,
   one: Publication,
@@ -181,7 +181,7 @@ interface Objects {
 
 async function published(parts: PublicationParts, one: Publication, objects: Objects): Promise<Published> {
   const { engine, id, visit } = one
-  // A newer one than that of the view, perhaps.
+  // May be newer than the state version in the view.
   const version = await engine.stateVersions.current({ id })
   const { plain, sensitive, unfit } = layoutOf(await outputsOf(engine, version.id))
   refuseSize("ConfigMap", plain)
@@ -260,7 +260,7 @@ async function brought(
       ...(present?.metadata.uid === undefined ? {} : { uid: present.metadata.uid }),
       labels,
       annotations: { [ownerAnnotation]: owner, [versionAnnotation]: versionId },
-      // It goes with the object, whatever becomes of the workspace.
+      // The object is deleted with its Workspace object, even if the workspace itself stays.
       ownerReferences: [
         {
           apiVersion: apiVersionOf(workspace),
@@ -285,7 +285,7 @@ async function brought(
   }
 }
 
-/** Labels and annotations of others are theirs; the content is ours alone. */
+/** Returns whether the data are exactly as wanted. Additional labels and annotations of other writers are accepted. */
 function isAsWanted(wanted: KubernetesObject, present: KubernetesObject): boolean {
   const within = (some: object = {}, all: object = {}) =>
     Object.entries(some).every(([name, value]) => (all as Record<string, unknown>)[name] === value)
@@ -299,7 +299,7 @@ function isAsWanted(wanted: KubernetesObject, present: KubernetesObject): boolea
   )
 }
 
-/** Patience, and what no output can be blamed for, are the frame's. */
+/** Returns the reason for the condition. Rethrows temporary errors, which the controller retries. */
 function whyNot(error: unknown): {
   readonly reason: Reason
   readonly message: string

@@ -1,4 +1,4 @@
-// How often a workspace is looked at, and what at: whoever merely looks again asks the engine once. Pure.
+// Polling of workspaces: the interval, and the aspect to check. A poll makes one request to the engine. Pure functions.
 import type { EventKind } from "@chancery/engine"
 import { parseGoDuration } from "../../go-duration.ts"
 import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
@@ -7,7 +7,7 @@ import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 const shortestMs = 30_000
 const intervalAnnotation = "chancery.dev/poll-interval"
 
-/** An annotation of the object counts before its spec; what cannot be read does not. */
+/** Returns the interval. The annotation takes precedence over the spec; an invalid one is ignored. */
 export function intervalMs(
   { metadata: { annotations } }: KubernetesObject,
   { reconcileInterval }: WorkspaceObjectSpec,
@@ -16,10 +16,10 @@ export function intervalMs(
   return Math.max(asked ?? shortestMs, shortestMs)
 }
 
-/** What takes a request of its own. `workspace` tells of settings, flat tags, SSH key and lock. */
+/** Part that needs its own request. `workspace` covers settings, flat tags, SSH key and lock. */
 export type Aspect = "workspace" | "tagBindings" | "remoteStateConsumers" | "dataRetentionPolicy" | "variables"
 
-/** The aspects take turns: each is looked at once in as many polls as there are. */
+/** Returns the aspect of this poll. Aspects take turns. */
 export function aspectOf(spec: WorkspaceObjectSpec, turn: number): Aspect {
   const aspects: readonly Aspect[] = [
     "workspace",
@@ -30,7 +30,7 @@ export function aspectOf(spec: WorkspaceObjectSpec, turn: number): Aspect {
   return aspects[turn % aspects.length] ?? "workspace"
 }
 
-/** What tells of what an event was about. Flat tags and the project, whose bindings count too, are told with the workspace. */
+/** Returns the aspect that an event affects. Flat tags and the project, whose bindings are inherited, belong to the workspace. */
 export function aspectOfEvent(kind: EventKind): Aspect {
   if (kind === "tag-bindings.updated") return "tagBindings"
   if (kind === "remote-state-consumers.updated") return "remoteStateConsumers"

@@ -1,4 +1,4 @@
-// Compares a workspace with its spec, one aspect after another, and changes what differs unless that is only to be reported.
+// Compares a workspace with its spec by aspect. Corrects differences, unless they are only to be reported.
 import { type EffectiveTagBinding, type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
 import {
   dataRetentionPolicyResource,
@@ -26,19 +26,19 @@ import {
 } from "./desired.ts"
 import { difference, type Difference } from "./drift.ts"
 
-/** One workspace and what it is to be. */
+/** Workspace and its desired state. */
 export interface Subject {
   readonly engine: Engine
   readonly id: string
   readonly spec: WorkspaceObjectSpec
-  /** As whom its tags are written. */
+  /** Owner of the object's tags (docs/tag-owners.md). */
   readonly owner: string
   readonly desired: DesiredWorkspace
-  /** What the spec before this one has brought. */
+  /** What the previous spec had set. */
   readonly applied: Applied
-  /** What differs is told, and stays. */
+  /** Differences are reported and not corrected. */
   readonly reports: boolean
-  /** Nothing is new: what was refused before is not tried again. */
+  /** Nothing has changed, so operations that were rejected before are not retried. */
   readonly quiet: boolean
   readonly now: number
 }
@@ -69,13 +69,13 @@ export function refuseFaults(wanted: object): void {
 
 const fold = (text: string): string => text.toLowerCase()
 
-/** Those that an earlier spec has brought, that this one does not have, and that are still there. */
+/** Returns the items of an earlier spec that this spec no longer lists and that still exist. */
 function leftOver(brought: readonly string[] = [], wanted: readonly string[], present: readonly string[]): string[] {
   const [kept, there] = [new Set(wanted.map(fold)), new Set(present.map(fold))]
   return brought.filter((one) => !kept.has(fold(one)) && there.has(fold(one)))
 }
 
-/** Whether the object holds those that are there, the bindings tell. */
+/** Corrects flat tags. `syncTagBindings` checks whether the object owns the existing ones. */
 export async function syncTags(subject: Subject, { tagNames }: WorkspaceView): Promise<readonly Difference[]> {
   const { engine, id, spec, owner, applied, now } = subject
   const mode = spec.tagsPolicy === "Exclusive" && spec.tags !== undefined ? "exclusive" : "additive"
@@ -84,7 +84,7 @@ export async function syncTags(subject: Subject, { tagNames }: WorkspaceView): P
   const isAsWanted = (found: ObservedWorkspaceTags) => workspaceTagsResource.diff(wanted, found).changed.length === 0
   const all = observedWorkspaceTags(wanted, tagNames)
   if (isAsWanted(all) && gone.length === 0) return []
-  // Others may hold what there is besides.
+  // Other owners may own additional tags.
   const found =
     mode === "exclusive"
       ? await workspaceTagsResource.observe(engine, id, wanted, { before: {}, now, owner })
@@ -120,7 +120,7 @@ export async function syncTagBindings(subject: Subject): Promise<SyncedBindings>
   const shown = mode === "exclusive" ? observed.bindings : { ...observed.bindings, ...goneBindings }
   const differences = isAsWanted ? [] : [difference("tagBindings", bindings, shown)]
   if (subject.reports) return { differences, effective }
-  // What is there as it shall be, but not as this object's own, goes with whoever else holds it, and may have gone meanwhile.
+  // A tag that exists, but is not owned by this object, disappears with its other owners. It may have disappeared since the query.
   const held = foldedKeys(own.filter(({ owners = [] }) => owners.includes(owner)).map(({ key }) => key))
   const unheld = (spec.tags ?? []).filter((name) => !held.has(fold(name)))
   if (unheld.length > 0)
@@ -181,7 +181,7 @@ export async function syncRetention(subject: Subject): Promise<readonly Differen
 
 export interface SyncedLock {
   readonly differences: readonly Difference[]
-  /** Why somebody else has locked it, while the spec wants to. */
+  /** Reason of a lock by another holder that prevents the lock of the spec. */
   readonly foreign?: string
 }
 
@@ -199,7 +199,7 @@ export async function syncLock(subject: Subject, { lock }: WorkspaceView): Promi
   if (ours && held === reason) return { differences: [] }
   const differences = [difference("lock", { reason }, held === undefined ? null : { reason: held })]
   if (subject.reports) return { differences: held === reason ? [] : differences }
-  // It was refused before, and nothing says that it would not be now.
+  // The lock was rejected before, and nothing has changed since.
   if (held !== undefined && quiet) return { differences: [], foreign: held }
   if (held !== undefined && ours && !(await unlocked(engine, id))) return { differences: [], foreign: held }
   try {
@@ -211,7 +211,7 @@ export async function syncLock(subject: Subject, { lock }: WorkspaceView): Promi
   }
 }
 
-/** Whether it is open now; a lock of somebody else is left alone. */
+/** Unlocks the workspace. Returns whether it is unlocked now; another holder's lock is left alone. */
 export async function unlocked(engine: Engine, id: string): Promise<boolean> {
   try {
     await engine.workspaces.unlock({ id })

@@ -2,8 +2,8 @@ import { ownerMaximum } from "@chancery/engine/declared"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 
 /**
- * Who holds the tags that an object declares (docs/tag-owners.md). For ever, or an object would no longer know its own. Names that
- * are too long for it give way to the object's uid.
+ * Returns the owner of an object's tags (docs/tag-owners.md). The format must never change, since objects recognise their tags by it. If
+ * the name is too long, the object's uid replaces it.
  */
 export function tagOwnerOf(
   { metadata: { namespace = "", name, uid = "" } }: KubernetesObject,
@@ -13,5 +13,5 @@ export function tagOwnerOf(
   return named.length <= ownerMaximum ? named : `kubernetes:${cluster}/${uid}`
 }
 
-/** So that there is room for a uid. */
+/** Returns whether the text is a valid cluster name. The length leaves room for a uid. */
 export const isClusterName = (name: string): boolean => /^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/.test(name)

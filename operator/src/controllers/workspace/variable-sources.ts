@@ -1,4 +1,4 @@
-// The variables of a spec with their values, wherever those stand. Nothing is done before all of them are known.
+// Resolves the values of a spec's variables. The engine is changed only after all values are known.
 import type { VariableInput } from "@chancery/engine"
 import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
 import {
@@ -18,13 +18,13 @@ type KeyRef = NonNullable<NonNullable<VariableEntry["valueFrom"]>["secretKeyRef"
 
 export type Named = (resource: Resource) => Pick<NamedObjects, "get">
 
-/** What a variable is to be, whole. */
+/** Complete desired variable. */
 export interface WantedVariable extends VariableInput {
-  /** Of the Secret or ConfigMap that the value is from, and its key: another one after each change of them. */
+  /** Uid, key and version of the Secret or ConfigMap with the value. Differs after each change. */
   readonly sourceVersion?: string
 }
 
-/** In the order of the spec. Throws `Unsettled` for what is missing and must not be. */
+/** Returns the variables in the order of the spec. Throws `Unsettled` if a required source is missing. */
 export async function wantedVariables(
   { variables = [] }: WorkspaceObjectSpec,
   object: KubernetesObject,
@@ -36,7 +36,7 @@ export async function wantedVariables(
     const { key, category, hcl, description, value, valueFrom } = variable
     const found = value === undefined ? await valueFromOthers(variable, object, named, signal) : { value }
     if (found === undefined) continue
-    // What somebody keeps in a Secret is secret, unless it is said that it is not.
+    // Values from Secrets are sensitive by default.
     const sensitive = variable.sensitive ?? valueFrom?.secretKeyRef !== undefined
     wanted.push({ key, category, hcl, description, sensitive, ...found })
   }
@@ -81,7 +81,7 @@ function textOf(base64: string): string | undefined {
   }
 }
 
-/** What variables are from, as no schema has seen it yet. */
+/** Returns the keys of referenced objects. The spec may not match the schema. */
 const namesOf =
   (ref: "secretKeyRef" | "configMapKeyRef"): Index =>
   (object): readonly ObjectKey[] => {

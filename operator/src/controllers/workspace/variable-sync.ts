@@ -1,6 +1,6 @@
-// Keeps the variables of a workspace as its spec says, and leaves those of others alone. Nobody reads the value of a sensitive one
-// back: it is as it was written for as long as the engine's version of it is that of the last write, and it is written again when
-// the Secret that it is from is another one. No value that may be a secret goes anywhere but to the engine.
+// Synchronises the variables of the spec, and leaves others alone. The value of a sensitive variable cannot be read back: it counts as
+// unchanged while the engine's version is that of the last write. It is written again if its Secret changed. Values that may be secret are
+// sent only to the engine.
 import type { VariableView } from "@chancery/engine"
 import { observedVariable, variableResource } from "@chancery/engine/declared"
 import { stalled } from "../reconcile-result.ts"
@@ -8,13 +8,13 @@ import { difference, type Difference } from "./drift.ts"
 import type { Subject } from "./sync.ts"
 import type { WantedVariable } from "./variable-sources.ts"
 
-/** `status.variables`: one that this object has brought. */
+/** Entry of `status.variables`: variable that this object created or took over. */
 export interface KnownVariable {
   readonly category: string
   readonly key: string
-  /** The engine's version of a sensitive one as it was written last. */
+  /** The engine's version of a sensitive variable after the last write. */
   readonly versionID?: string
-  /** Of the Secret or ConfigMap that was written last. */
+  /** Version of the Secret or ConfigMap at the last write. */
   readonly sourceVersion?: string
 }
 
@@ -23,11 +23,11 @@ const placeOf = ({ category, key }: Named): string => `${category}/${key}`
 const byPlace = <One extends Named>(all: readonly One[]): ReadonlyMap<string, One> =>
   new Map(all.map((one) => [placeOf(one), one]))
 
-/** For `status.drift`. */
+/** Names of the field in `status.drift`. */
 const fieldOf = (one: Named): string => `variables[${placeOf(one)}]`
 export const isVariableField = (field: string): boolean => field.startsWith("variables[")
 
-/** Whether a value is from another version of something than was written last. */
+/** Returns whether a value has another source version than at the last write, or a variable was removed. */
 export function haveSourcesChanged(wanted: readonly WantedVariable[], known: readonly KnownVariable[]): boolean {
   const before = byPlace(known)
   const after = byPlace(wanted)
@@ -37,7 +37,7 @@ export function haveSourcesChanged(wanted: readonly WantedVariable[], known: rea
   )
 }
 
-/** What is known where nobody knows how much of it was done. */
+/** Returns the variables that may exist after an interrupted synchronisation. */
 export const perhapsBrought = (
   wanted: readonly WantedVariable[],
   known: readonly KnownVariable[],
@@ -61,7 +61,7 @@ export async function syncVariables(
   const present = byPlace(await engine.variables.list({ id }))
   const [before, after] = [byPlace(known), byPlace(wanted)]
   const differences: Difference[] = []
-  // What goes makes room for what comes.
+  // Deletions first, so that they make room for new variables.
   for (const one of known) {
     const view = after.has(placeOf(one)) ? undefined : present.get(placeOf(one))
     if (view === undefined) continue
@@ -116,12 +116,12 @@ async function syncVariable(
 }
 
 async function create({ engine, id, now }: Subject, wanted: WantedVariable): Promise<string> {
-  // One of that key was not there a moment ago: whose it is now makes no difference.
+  // The variable did not exist at the query, so one that appeared since is adopted.
   const { observed } = await variableResource.create(engine, specOf(id, wanted), { marker: "", adopt: true, now })
   return observed.versionId
 }
 
-/** Of a sensitive one, as far as it is known. Undefined versions are those of nobody's last write. */
+/** Returns the current value of a sensitive variable as far as it is known, or null if it is unknown or outdated. */
 function writtenValue(
   { value, sourceVersion }: WantedVariable,
   { versionId }: VariableView,
@@ -129,7 +129,7 @@ function writtenValue(
   reports: boolean,
 ): string | null {
   const isUntouched = known?.versionID === versionId
-  // Whoever changes nothing tells what is certain: that somebody else has written it since.
+  // In report mode, only a certain difference counts: another writer changed the variable after the last write.
   if (reports) return isUntouched || known?.versionID === undefined ? value : null
   return isUntouched && known?.sourceVersion === sourceVersion ? value : null
 }

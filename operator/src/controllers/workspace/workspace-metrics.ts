@@ -1,4 +1,4 @@
-// What there is to alert on, of each workspace, out of its status.
+// Metrics of workspaces for alerts, from their status.
 import type { Figure } from "../controllers.ts"
 
 export const workspaceFigures: readonly Figure[] = [

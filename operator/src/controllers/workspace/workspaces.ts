@@ -1,4 +1,4 @@
-// Keeps workspaces as their objects say: makes or takes them over, corrects or reports what differs, deletes them by policy.
+// Reconciles Workspaces: creates or adopts them, corrects or reports differences, and deletes them by policy.
 import { isDeepStrictEqual } from "node:util"
 import { type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
 import type { Condition } from "../conditions.ts"
@@ -37,27 +37,27 @@ import {
 } from "./variable-sync.ts"
 
 export interface WorkspacesOptions extends PublicationParts {
-  /** Secrets and ConfigMaps that variables are from (`variableSecretsOf`, `variableConfigMapsOf`). */
+  /** Secrets and ConfigMaps that variables reference (`variableSecretsOf`, `variableConfigMapsOf`). */
   readonly named: Named
   readonly engines: Pick<EngineConnections, "connect">
   readonly feeds: Pick<EngineFeeds, "need" | "taken">
-  /** What the cluster is called, where several keep workspaces of one engine. */
+  /** Distinguishes clusters whose operators use the same engine. */
   readonly clusterName: string
-  /** Of Workspace objects, with the index `workspaceId`. */
+  /** Workspace objects, with the index `workspaceId`. */
   readonly workspaces: Pick<ObjectStore, "get" | "by">
 }
 
 export function reconcileWorkspaces(options: WorkspacesOptions): Reconciler {
   const lookups = new Lookups()
   return {
-    // One that is retained leaves nothing to clean up.
+    // A retained workspace needs no cleanup.
     finalizer: { name: "chancery.dev/external", needed: (object) => rawPolicy(object) !== "Retain" },
     reconcile: (object, visit) => reconcile(options, lookups, object, visit),
     finalize: (object, visit) => finalize(options, object, visit),
   }
 }
 
-/** For the indexes of its kind. */
+/** Values for the indexes of the kind. */
 export const workspaceIdOf = ({ status }: KubernetesObject): readonly string[] => {
   const { id } = (status ?? {}) as { readonly id?: string }
   return id === undefined ? [] : [id]
@@ -126,13 +126,13 @@ async function look(it: Look): Promise<Outcome> {
   const due = new Set([aspectOf(spec, visit.turn)])
   if (haveSourcesChanged(it.variables, known)) due.add("variables")
   if (id !== undefined) for (const kind of it.options.feeds.taken(id)) due.add(aspectOfEvent(kind))
-  // Whether there is another state the workspace says.
+  // The workspace view shows whether there is a new state.
   if (publishes(it)) due.add("workspace")
   if (id !== undefined && visit.quiet && !due.has("workspace")) {
     try {
       return await settle(it, id, undefined, due)
     } catch (error) {
-      // Then there is more to see than this.
+      // The workspace or a part of it is gone, so continue with a complete reconciliation.
       if (!isEngineError(error, "not-found")) throw error
     }
   }
@@ -165,7 +165,7 @@ async function newcomer(it: Look): Promise<WorkspaceView> {
     })
     return view
   } catch (error) {
-    // Whoever has refused it has not done it.
+    // The engine rejected the creation, so nothing was created.
     const unsettled = isEngineError(error) ? refused(error) : error
     if (!(unsettled instanceof Unsettled) || unsettled.outcome.health.is !== "stalled") throw unsettled
     const { id: _, ...status } = withoutPending(visit.status)
@@ -173,7 +173,7 @@ async function newcomer(it: Look): Promise<WorkspaceView> {
   }
 }
 
-/** Without a view only aspects that need none are looked at. */
+/** Synchronises the given aspects. Without a view, aspects that need one are skipped. */
 async function settle(
   it: Look,
   id: string,
@@ -185,7 +185,7 @@ async function settle(
   const applied = before.applied ?? {}
   const knownVariables = before.variables ?? []
   const { engine } = connected
-  // One that is being made is made whole.
+  // A creation in progress is completed even in report mode.
   const reports = spec.driftPolicy === "Report" && visit.status["createPending"] === undefined
   const owner = tagOwnerOf(object, it.options.clusterName)
   const subject: Subject = { engine, id, spec, owner, desired, applied, reports, quiet: visit.quiet, now: visit.now }
@@ -241,7 +241,7 @@ async function settle(
       before,
       visit.now,
     )
-    // Of a lock nothing is known anew where there was no view.
+    // Without a view, the lock was not checked.
     const foreign = lock === undefined ? undefined : lock.foreign
     return {
       health: { is: "ready", reason: "Available", message: "The workspace exists." },
@@ -298,7 +298,7 @@ const shownBinding = ({ key, value, inheritedFrom }: { key: string; value: strin
   ...(inheritedFrom === null ? {} : { inheritedFrom }),
 })
 
-/** Without what says nothing, and with the time only where something has changed: a poll that finds nothing writes nothing. */
+/** Omits empty members. Changes the time only if another member changed, so that a poll without changes writes nothing. */
 function withSyncTime(status: OwnStatus, { lastSyncTime, ...before }: KnownStatus, now: number): OwnStatus {
   const said = Object.fromEntries(
     Object.entries({ ...status, lastSyncTime: undefined }).filter(
@@ -332,11 +332,11 @@ function conditionsOf(
   return [{ type: "Synced", status: "True", reason: "InStep", message: "The workspace is as it should be." }]
 }
 
-/** Whoever has not looked at the lock says what was found last. */
+/** Returns the earlier condition if the lock was not checked. */
 const lockedBefore = (object: KubernetesObject, view: WorkspaceView | undefined): readonly Condition[] =>
   view === undefined ? conditionBefore(object, "Locked") : []
 
-/** The same holds for what is published. */
+/** Returns the earlier condition if the outputs were not checked. */
 const outputsConditions = (found: Condition | undefined, { object, spec }: Look): readonly Condition[] =>
   spec.outputs === undefined ? [] : found === undefined ? conditionBefore(object, outputsCondition) : [found]
 
@@ -356,7 +356,7 @@ async function finalize(
   object: KubernetesObject,
   visit: Visit,
 ): Promise<Outcome | undefined> {
-  // Before anything else: whoever retains it needs no credentials.
+  // Checked first, because retaining a workspace needs no credentials.
   if (rawPolicy(object) === "Retain") return undefined
   const { id, createPending } = visit.status as KnownStatus & { readonly createPending?: unknown }
   if (id === undefined && createPending === undefined) return undefined
@@ -389,7 +389,7 @@ async function connectedToDelete(
   }
 }
 
-/** Adds the command that lets the object go and keeps the workspace. */
+/** Adds the command that deletes the object and retains the workspace. */
 function withPatch(error: Unsettled | Postponed, { metadata: { name, namespace = "" } }: KubernetesObject): Error {
   if (!(error instanceof Unsettled)) return error
   const { health } = error.outcome
@@ -398,7 +398,7 @@ function withPatch(error: Unsettled | Postponed, { metadata: { name, namespace =
   return new Unsettled({ ...error.outcome, health: { ...health, message } })
 }
 
-/** One whose creation was begun, and whose id nobody has learnt. */
+/** Returns the id of a workspace whose creation was begun and whose id was never stored; undefined if there is none. */
 async function orphan(
   engine: Engine,
   object: KubernetesObject,
@@ -424,13 +424,13 @@ async function remove(engine: Engine, id: string, spec: WorkspaceObjectSpec, { s
     if (isEngineError(error, "conflict")) throw waiting("DeletionBlocked", error.message)
     if (isEngineError(error, "forbidden")) throw stalled("DeletionRefused", error.message)
     if (!isEngineError(error, "not-found")) throw error
-    // Missing and not permitted answer alike.
+    // A missing workspace and a missing permission give the same error.
     if ((await find(engine, { id })) !== undefined)
       throw stalled("DeletionRefused", `The token may not delete the workspace ${id}.`)
   }
 }
 
-/** As it stands there, whatever else is wrong with the spec. */
+/** Returns the policy even if the rest of the spec is invalid. */
 const rawPolicy = ({ spec }: KubernetesObject): unknown =>
   ((spec ?? {}) as { readonly deletionPolicy?: unknown }).deletionPolicy
 
