@@ -1,13 +1,13 @@
-// Conditions as the tools of GitOps read them (kstatus): `Reconciling` and `Stalled` are there only while they are true.
+// Conditions as GitOps tools read them (kstatus): `Reconciling` and `Stalled` exist only while they are true.
 import { secondTime } from "../kube/kubernetes-object.ts"
 import type { Reason } from "./event-reasons.ts"
 
 export interface Condition {
   readonly type: string
   readonly status: "True" | "False" | "Unknown"
-  /** One word for programs. */
+  /** CamelCase word for programs. */
   readonly reason: Reason
-  /** A sentence for people. */
+  /** Sentence for people. */
   readonly message: string
 }
 
@@ -16,14 +16,14 @@ export interface StoredCondition extends Condition {
   readonly lastTransitionTime: string
 }
 
-/** How an object fares: it is usable, on its way, or will not become usable before somebody changes something. */
+/** State of an object: `ready`, `reconciling` (will be retried), or `stalled` (needs a change by a user). */
 export interface Health {
   readonly is: "ready" | "reconciling" | "stalled"
   readonly reason: Reason
   readonly message: string
 }
 
-/** Those that the frame writes; all others are a kind's own. */
+/** Conditions of the controller; all others belong to the kind. */
 const framed = new Set(["Ready", "Reconciling", "Stalled", "Paused"])
 
 export const isOwn = ({ type }: Condition): boolean => !framed.has(type)
@@ -37,7 +37,7 @@ export function conditionsOf(health: Health): readonly Condition[] {
   ]
 }
 
-/** A condition keeps its time for as long as it keeps its status. */
+/** Returns the conditions for the status. A condition keeps its transition time as long as its status is the same. */
 export const stored = (
   conditions: readonly Condition[],
   before: readonly StoredCondition[],

@@ -1,4 +1,4 @@
-// Every kind that the operator looks after.
+// Table of all kinds that the operator reconciles.
 import { certificateFigures } from "./certificate/certificate-metrics.ts"
 import { certificateIndexes, reconcileCertificates } from "./certificate/certificates.ts"
 import { reconcileCertificateRoles } from "./certificate-role/certificate-roles.ts"
@@ -48,7 +48,7 @@ export const controlledKinds: readonly ControlledKind[] = [
         resource: secrets,
         labelSelector: managedSelector,
         index: "eabSecret",
-        // That of a ClusterIssuer is in the operator's own namespace, and is found by its name in any.
+        // The Secret of a ClusterIssuer is in the operator's namespace, so the index has only its name.
         ...(kind === issuer ? {} : { valueFor: (key: ObjectKey) => parseKey(key).name }),
       },
     ],

@@ -1,5 +1,5 @@
-// Keeps the status of every object of one kind true: a change or the clock puts its key into the queue, a worker looks at the
-// object and writes what it found, at most once and only if it differs.
+// Controller of one kind: changes and timers put keys into the queue. A worker reconciles the object and writes its status at most once,
+// and only if it differs.
 import { isDeepStrictEqual } from "node:util"
 import { type Changed, type Cluster, isOutdated, isRejection } from "../kube/cluster.ts"
 import { type Condition, conditionsOf, isOwn, stored, type StoredCondition } from "./conditions.ts"
@@ -20,7 +20,7 @@ export interface ControllerOptions {
   readonly resource: Resource
   readonly store: Pick<ObjectStore, "get">
   readonly reconciler: Reconciler
-  /** Types of the kind's own conditions that every object has from the first look on. */
+  /** Types of the kind's own conditions that every object has from its first reconciliation on. */
   readonly alwaysPresent?: readonly string[]
   readonly recorder: Pick<EventRecorder, "record">
   readonly metrics: Pick<OperatorMetrics, "controller">
@@ -28,7 +28,7 @@ export interface ControllerOptions {
   readonly shard?: Shard
 }
 
-/** What every kind's status has; whatever else is in it is the kind's own. */
+/** Members of every kind's status. Others belong to the kind. */
 interface FramedStatus {
   readonly observedGeneration?: number
   readonly lastHandledReconcileAt?: string
@@ -37,25 +37,25 @@ interface FramedStatus {
 }
 
 const pausedAnnotation = "chancery.dev/paused"
-/** Ours, and the one that Flux sets. */
+/** The operator's own annotation, and that of Flux. */
 const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fluxcd.io/requestedAt"]
 const fieldManager = "chancery-operator"
 const drainMs = 25_000
-/** Polls of objects that were made together drift apart. */
+/** Spreads the polls of objects that were created together. */
 const pollJitter = 0.1
 const pausedPollMs = 3_600_000
-/** A look that takes longer waits for something that never comes; another one may fare better. */
+/** A longer reconciliation probably waits for something that never happens; it is aborted, and a new one may succeed. */
 const lookMaximumMs = 300_000
-/** Sooner attempts are not announced: each would be a write. */
+/** Earlier retries are not announced in the status, because each announcement is a write. */
 const announcedFromMs = 30_000
-/** What was changed while it was looked at is about to come back; if it does not, it is looked at all the same. */
+/** The watch is about to deliver the newer object. If it does not, the object is reconciled anyway. */
 const outdatedMs = 1_000
 
-/** An object in the course of one look at it. */
+/** Context of one reconciliation of an object. */
 interface Look {
   readonly key: ObjectKey
   readonly signal: AbortSignal
-  /** As it was read, or as it was written last. */
+  /** The object as it was read or last written. */
   object: KubernetesObject
 }
 
@@ -65,10 +65,10 @@ export class Controller {
   readonly #metrics: ControllerMetrics
   readonly #queue: WorkQueue
   readonly #writes: OwnWrites
-  /** Those that wait for the watch to show an own write. */
+  /** Keys whose own last write the watch has not delivered yet. */
   readonly #behind = new Set<ObjectKey>()
   readonly #begunAt = new Map<ObjectKey, number>()
-  /** How many quiet looks each has had. */
+  /** Number of quiet reconciliations by object. */
   readonly #turns = new Map<ObjectKey, number>()
 
   constructor(options: ControllerOptions) {
@@ -84,22 +84,22 @@ export class Controller {
     this.#writes = new OwnWrites(runtime.stopwatch)
   }
 
-  /** What the cluster tells. Our own writes of a status are nothing to look at. */
+  /** Handles a change from the cluster. Writes of the status need no reconciliation. */
   changed(...[key, how, previous]: Parameters<Changed>): void {
     const object = this.#options.store.get(key)
     const caughtUp = this.#behind.delete(key)
     if (caughtUp || matters(previous, object)) this.#queue.add(key, how === "found" ? "resync" : "change")
   }
 
-  /** Something that the object refers to has changed. */
+  /** Requeues an object after a change of something that it references. */
   touch(key: ObjectKey, urgency: Urgency = "change"): void {
     this.#queue.forget(key)
     this.#queue.add(key, urgency)
   }
 
   /**
-   * Works until the signal, then finishes what it has begun. Unless `orderly` has ended too it does not finish: somebody else
-   * works from now on.
+   * Runs workers until the signal aborts, then finishes objects in progress. If `orderly` has not aborted by then, another replica leads
+   * now, and work stops at once.
    */
   async run(signal: AbortSignal, orderly: AbortSignal): Promise<void> {
     const { runtime, resource } = this.#options
@@ -147,7 +147,7 @@ export class Controller {
     const overdue = new AbortController()
     const { promise: never, reject } = Promise.withResolvers<never>()
     const cancel = runtime.timers.after(lookMaximumMs, () => {
-      // It writes nothing any more, should it ever go on.
+      // If the reconciliation resumes later, it writes nothing.
       overdue.abort()
       reject(new LookOverdue())
     })
@@ -179,7 +179,7 @@ export class Controller {
     return "error"
   }
 
-  /** One after another: what is to be cleaned up, what is paused, what is to be held, and then the kind's own work. */
+  /** Reconciles one object: finalizer and cleanup, pause, adding the finalizer, then the kind's own work. */
   async #look(look: Look): Promise<ReconcileResult> {
     const { reconciler } = this.#options
     const { metadata } = look.object
@@ -199,7 +199,7 @@ export class Controller {
     }
     if (finalizer !== undefined) {
       const needed = finalizer.needed(look.object)
-      // Before anything is done outside of the cluster.
+      // Before anything is created outside of the cluster.
       const refusal = needed === held ? undefined : await settled(() => this.#hold(look, finalizer.name, needed))
       if (refusal !== undefined) return this.#settle(look, refusal)
     }
@@ -216,13 +216,13 @@ export class Controller {
     const missing = alwaysPresent.filter((type) => !own.some((one) => one.type === type))
     const { reason, message } = health
     const unknown = missing.map((type): Condition => ({ type, status: "Unknown", reason, message }))
-    // Counted before it is written, so that the status can say when.
+    // Computed before the status is written, so that the status can show the time.
     const backoffMs = againAfterMs === undefined && nextAttemptAt === undefined ? this.#queue.backoff(look.key) : 0
     const nextAt = nextAttemptAt ?? (backoffMs < announcedFromMs ? undefined : runtime.clock.now() + backoffMs)
     try {
       await this.#report(look, {
         conditions: [...conditionsOf(health), ...unknown, ...own],
-        // Not looked at this time: it is as it was, of the generation it was of.
+        // The kind's conditions were not checked, so they keep their generation.
         keepsOwn: conditions === undefined,
         ...(status === undefined ? {} : { status }),
         ...(nextAt === undefined ? {} : { nextAttemptTime: secondTime(nextAt) }),
@@ -342,11 +342,11 @@ async function settled<Value>(look: () => Promise<Value>): Promise<Value | Outco
   }
 }
 
-/** What no answer from outside can bring about. */
+/** Errors that only a defect of the operator causes. */
 const isFault = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
 
-/** As undici names what has lasted too long. */
+/** Timeout codes of undici. */
 const timeoutCodes: readonly unknown[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]
 
 const isTimeout = (error: unknown): boolean =>
@@ -398,7 +398,7 @@ function isQuiet(object: KubernetesObject): boolean {
   )
 }
 
-/** Whether the object was, is, or is differently; its status is ours. */
+/** Returns whether the object was created, deleted or changed, except in its status. */
 function matters(before: KubernetesObject | undefined, after: KubernetesObject | undefined): boolean {
   if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true
   const { generation, annotations, deletionTimestamp } = before.metadata
@@ -409,7 +409,7 @@ function matters(before: KubernetesObject | undefined, after: KubernetesObject |
   )
 }
 
-/** Whether it is usable stays as it was found last, and so does what else is known of it. */
+/** Returns the earlier conditions and `Paused`. */
 function pausedConditions(before: readonly StoredCondition[]): readonly (Condition | StoredCondition)[] {
   const message = `Nothing is done while the annotation ${pausedAnnotation} is "true", but to clean up after a deletion.`
   const ready = before.find(({ type }) => type === "Ready")
@@ -422,7 +422,7 @@ function pausedConditions(before: readonly StoredCondition[]): readonly (Conditi
   ]
 }
 
-/** The condition to tell of: whether and why it is ready, if that is news. */
+/** Returns the condition to record as an event: Ready, if its status or reason changed. */
 function turningPoint(before: readonly Condition[], after: readonly Condition[]): Condition | undefined {
   const was = before.find(({ type }) => type === "Ready")
   const is = after.find(({ type }) => type === "Ready")

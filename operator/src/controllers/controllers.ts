@@ -1,4 +1,4 @@
-// All kinds at work on one cluster, wherever that is: their stores, who is told of whose changes, and the engines they use.
+// Runs the controllers of all kinds on one cluster: their stores, notifications between kinds, and connections to engines.
 import { isDeepStrictEqual } from "node:util"
 import type { EngineOptions, Engine, PermittedAddresses } from "@chancery/engine"
 import type { Changed, Cluster, Following } from "../kube/cluster.ts"
@@ -26,22 +26,22 @@ import type { Reconciler } from "./reconciler.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 import { belongsTo, type Shard } from "./shard.ts"
 
-/** One kind, and what it takes to look after its objects. */
+/** Kind with everything that its controller needs. */
 export interface ControlledKind {
   readonly kind: Kind<unknown>
-  /** Its own lookups. One by the name `connection` says which engines an object uses (`connectionOf`). */
+  /** Indexes of the kind. The index `connection` names the connection that an object uses (`connectionOf`). */
   readonly indexes?: Readonly<Record<string, Index>>
-  /** What objects of it refer to: after a change of that, those found by the index are looked at again. */
+  /** Resources that objects of the kind reference. When one changes, the objects that the index finds are requeued. */
   readonly refersTo?: readonly Reference[]
-  /** Whosesoever they are, each followed by itself: after a change of one, those that name it are looked at again. */
+  /** Objects of any owner, each watched by name. When one changes, the objects that name it are requeued. */
   readonly names?: readonly Naming[]
   readonly reconciler: (parts: Parts) => Reconciler
-  /** The name of its index by which events of an engine find objects: the ids of workspaces. */
+  /** Name of the index by which events of an engine find objects: workspace ids. */
   readonly engineIds?: string
   readonly figures?: readonly Figure[]
 }
 
-/** A metric with a value of each object that has one. */
+/** Metric with one value per object; undefined for objects without one. */
 export interface Figure {
   readonly name: string
   readonly help: string
@@ -50,35 +50,35 @@ export interface Figure {
 
 export interface Naming {
   readonly resource: Resource
-  /** Their keys, of an object that names them. */
+  /** Returns the keys of the objects that an object names. */
   readonly keys: Index
 }
 
 export interface Reference {
   readonly resource: Resource
   readonly labelSelector?: string
-  /** The name of an index of the kind that refers. */
+  /** Name of an index of the referencing kind. */
   readonly index: string
-  /** What the index has for an object of the resource; its key unless given. */
+  /** Returns the index value for an object of the resource. Default: its key. */
   readonly valueFor?: (key: ObjectKey) => string
 }
 
-/** What reconcilers work with. */
+/** Dependencies of reconcilers. */
 export interface Parts {
   readonly cluster: Cluster
   readonly runtime: OperatorRuntime
   readonly engines: EngineConnections
   readonly feeds: Pick<EngineFeeds, "need" | "taken">
-  /** The operator's own namespace. */
+  /** Namespace of the operator itself. */
   readonly namespace: string
-  /** What the cluster is called, where several keep objects of one engine. */
+  /** Distinguishes clusters whose operators use the same engine. */
   readonly clusterName: string
   readonly recorder: Pick<EventRecorder, "record">
-  /** Objects of a kind, or of what some kind refers to. */
+  /** Returns the cache of a kind, or of a resource that some kind references. */
   readonly storeOf: (resource: Resource) => ObjectStore
-  /** Of what kinds name (`ControlledKind.names`). */
+  /** Returns the cache of named objects (`ControlledKind.names`). */
   readonly named: (resource: Resource) => Pick<NamedObjects, "get">
-  /** Of what kinds refer to, by place: whoever has written it himself is not told of it. */
+  /** The operator's own writes of referenced objects. The object on whose behalf they were made is not requeued for them. */
   readonly writes: OwnWrites
 }
 
@@ -99,12 +99,12 @@ export interface ControllersOptions {
 export interface Controllers {
   readonly hasSynced: boolean
   whenSynced(): Promise<void>
-  /** See `Controller.run`. To be called once everything has synced. */
+  /** See `Controller.run`. Call after everything has synced. */
   run(signal: AbortSignal, orderly: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
-/** Begins to follow all objects, so that whoever leads next knows everything at once. */
+/** Starts to watch all objects. Replicas that do not lead watch too, so that the next leader has everything cached. */
 export function openControllers(options: ControllersOptions): Controllers {
   const { cluster, kinds, runtime, namespace, clusterName, recorder, metrics, shard, embedded } = options
   const stores = new Map<string, ObjectStore>()
@@ -121,7 +121,7 @@ export function openControllers(options: ControllersOptions): Controllers {
   for (const name of others.keys()) if (!stores.has(name)) stores.set(name, new ObjectStore())
 
   const controllers = new Map<string, Controller>()
-  // No other replica's requests are called so, nor those of this one before it was started again.
+  // Prefix of request ids, unique to this process.
   const ownRequests = `chancery-operator-${Math.floor(runtime.random() * 2 ** 48).toString(36)}-`
   let requestCount = 0
   const feeds = new EngineFeeds({
@@ -208,7 +208,7 @@ export function openControllers(options: ControllersOptions): Controllers {
         namings.get(nameOf(naming))?.need(placeOf(resource, key), isOurs ? keys(object) : [])
       controllers.get(name)?.changed(key, how, previous)
       const writer = writes.writerOf(placeOf(resource, key), object?.metadata.resourceVersion)
-      // What is found at first is looked at anyway.
+      // The initial objects are reconciled anyway.
       if (how === "changed" && concernsOthers(previous, object))
         for (const { kind, index, valueFor = identity } of referrers)
           for (const one of storeOf(kind).by(index, valueFor(key)).map(keyOf))
@@ -216,7 +216,7 @@ export function openControllers(options: ControllersOptions): Controllers {
       if (object === undefined && previous !== undefined) release(previous, connectionIndex)
     }
   }
-  /** A connection that waits for its last user to go. */
+  /** Requeues a connection under deletion after one of its users is gone. */
   const release = (object: KubernetesObject, connections: Index) => {
     const [kind, key] = splitConnection(connections(object)[0] ?? "")
     const used = kind === undefined ? undefined : storeOf(connectionKinds[kind]).get(key)
@@ -260,7 +260,7 @@ const connectionKinds: Readonly<Record<ConnectionRef["kind"], Resource>> = {
   ClusterConnection: clusterConnection,
 }
 
-/** For the index `connection`: `Connection/namespace/name` or `ClusterConnection/name`, of the spec's `connectionRef`. */
+/** Index `connection`: `Connection/namespace/name` or `ClusterConnection/name`, from the spec's `connectionRef`. */
 export const connectionOf: Index = ({ metadata: { namespace }, spec }) => {
   const { kind = "Connection", name } =
     ((spec ?? {}) as { readonly connectionRef?: Partial<ConnectionRef> }).connectionRef ?? {}
@@ -272,7 +272,7 @@ export const connectionOf: Index = ({ metadata: { namespace }, spec }) => {
   ]
 }
 
-/** Of a kind with that index, so that it is told when its connection becomes ready. */
+/** References of kinds with this index: their objects are requeued when their connection becomes ready. */
 export const connectionReferences: readonly Reference[] = (["Connection", "ClusterConnection"] as const).map(
   (kind) => ({
     resource: connectionKinds[kind],
@@ -311,7 +311,7 @@ function* valuesOf(
   }
 }
 
-/** As `placeOf` has made it. */
+/** Splits a value of `placeOf`. */
 function splitOwner(owner: string): readonly [kind: string, key: ObjectKey] {
   const slash = owner.indexOf("/")
   return [owner.slice(0, slash), owner.slice(slash + 1)]
@@ -321,13 +321,13 @@ const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`
 
 const identity = (key: ObjectKey): string => key
 
-/** Whether those who refer to an object may fare differently: its content has changed, whether it is ready, or its authority. */
+/** Returns whether a change matters to objects that reference this one: its content, its readiness or its CA. */
 function concernsOthers(before: KubernetesObject | undefined, after: KubernetesObject | undefined): boolean {
   if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true
   const { generation, deletionTimestamp, labels } = before.metadata
   if (generation !== after.metadata.generation || deletionTimestamp !== after.metadata.deletionTimestamp) return true
   if (!isDeepStrictEqual(labels, after.metadata.labels)) return true
-  // Whatever has no generation is nothing but content.
+  // Objects without a generation, such as Secrets, have no status: any change is one of their content.
   if (generation === undefined) return before.metadata.resourceVersion !== after.metadata.resourceVersion
   return readiness(before) !== readiness(after)
 }

@@ -1,5 +1,5 @@
-// The ways to engines that objects name, one client for each, shared by all objects that name it: its rate limit holds for them
-// together. A client is replaced as soon as its connection or one of its Secrets changes.
+// Clients of engines, one for each connection, shared by all objects that use it, so that its rate limit covers them together. A client is
+// replaced when its connection or one of its Secrets changes.
 import { isDeepStrictEqual } from "node:util"
 import type { Engine, EngineOptions, PermittedAddresses } from "@chancery/engine"
 import type { Cluster } from "../kube/cluster.ts"
@@ -16,14 +16,14 @@ import type { OperatorRuntime } from "../runtime.ts"
 
 export interface Connected {
   readonly engine: Engine
-  /** Of objects that name none. */
+  /** Organization of objects that name none. */
   readonly organization?: string
-  /** Where people reach the engine; undefined for one inside of this process. */
+  /** URL for people; undefined for an engine in this process. */
   readonly url?: string
 }
 
 export interface EmbeddedEngine {
-  /** Objects name it as the ClusterConnection of this name, which need not exist. */
+  /** Name of the ClusterConnection by which objects reference the engine. The object need not exist. */
   readonly name: string
   readonly engine: Engine
   readonly organization?: string
@@ -34,20 +34,20 @@ export interface EngineConnectionsOptions {
   readonly runtime: OperatorRuntime
   readonly connections: Pick<ObjectStore, "get">
   readonly clusterConnections: Pick<ObjectStore, "get">
-  /** What is known of namespaces, by name. */
+  /** Cache of namespaces, by name. */
   readonly namespaces: Pick<ObjectStore, "get">
-  /** The operator's own, where Secrets of cluster-wide connections are. */
+  /** Namespace of the operator, which has the Secrets of cluster-wide connections. */
   readonly namespace: string
-  /** Where engines of namespaced connections may be, besides public addresses. */
+  /** Non-public addresses that engines of namespaced connections may have. */
   readonly addresses: PermittedAddresses
   readonly open: (url: string, options: EngineOptions) => Promise<Engine>
   readonly nameRequest: () => string
   readonly embedded?: EmbeddedEngine
-  /** A Secret that a connection names has changed. */
+  /** Called when a Secret of a connection changes. */
   readonly secretChanged: (kind: ConnectionRef["kind"], key: ObjectKey) => void
 }
 
-/** Everything that a client is made of. */
+/** Everything that a client depends on. */
 interface Access {
   readonly url: string
   readonly token: string
@@ -57,7 +57,7 @@ interface Access {
 }
 
 interface ConnectionUse {
-  /** The object that needs it is being deleted. */
+  /** The object that needs the connection is being deleted. */
   readonly isCleaningUp?: boolean
 }
 
@@ -68,7 +68,7 @@ interface Client {
   readonly pace: RequestPace
 }
 
-/** What was begun with a client that is replaced may end. */
+/** Time for requests in flight of a replaced client. */
 const graceMs = 30_000
 const connectTimeoutMs = 5_000
 const answerTimeoutMs = 15_000
@@ -77,7 +77,7 @@ export class EngineConnections {
   readonly #options: EngineConnectionsOptions
   readonly #secrets: NamedObjects
   readonly #clients = new Map<string, Client>()
-  /** With what keeps them from being closed later. */
+  /** Replaced clients, with the function that cancels their scheduled close. */
   readonly #closing = new Map<Engine, () => void>()
 
   constructor(options: EngineConnectionsOptions) {
@@ -94,7 +94,7 @@ export class EngineConnections {
     })
   }
 
-  /** What a connection looks like now, or undefined that it is gone; to be told of every change. */
+  /** Call after each change of a connection; `object` is undefined after its deletion. */
   changed(kind: ConnectionRef["kind"], key: ObjectKey, object: KubernetesObject | undefined): void {
     const owner = `${kind}/${key}`
     this.#secrets.need(owner, object === undefined ? [] : this.#secretsOf(object))
@@ -102,9 +102,8 @@ export class EngineConnections {
   }
 
   /**
-   * The engine that an object in this namespace may use by this reference. Throws `Unsettled` while it cannot be used, which a
-   * connection that becomes ready changes; then all objects that name it are looked at again. Undefined for what is in no
-   * namespace, which uses it for nobody.
+   * Returns the engine of a reference in an object of this namespace. Throws `Unsettled` while the connection is unusable. When it becomes
+   * ready, its objects are requeued. Without a namespace, the restrictions on namespaces do not apply.
    */
   async connect(
     ref: ConnectionRef,
@@ -114,7 +113,7 @@ export class EngineConnections {
   ): Promise<Connected> {
     const { embedded, connections, clusterConnections } = this.#options
     if (ref.kind === "ClusterConnection" && ref.name === embedded?.name) {
-      // Without an object of that name every namespace may use it.
+      // Without such an object, all namespaces may use the embedded engine.
       const declared = clusterConnections.get(ref.name)
       if (declared !== undefined && namespace !== undefined) this.#refuseNamespace(declared, namespace)
       const { engine, organization } = embedded
@@ -125,15 +124,15 @@ export class EngineConnections {
     if (object === undefined)
       throw stalled("ConnectionMissing", `There is no ${ref.kind} ${ref.name}${inNamespace(ref, namespace)}.`)
     if (ref.kind === "ClusterConnection" && namespace !== undefined) this.#refuseNamespace(object, namespace)
-    // One that is being deleted waits for those who need it to clean up.
+    // A connection under deletion still serves objects that need it for their cleanup.
     if (!isReady(object) && object.metadata.deletionTimestamp === undefined) {
-      // Nothing to ask for: it tells when it is ready.
+      // No short retry is needed: the object is requeued when the connection becomes ready.
       throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; its status says why.`, pollMs)
     }
     return this.client(ref.kind, object, signal, use)
   }
 
-  /** The engine of a connection, ready or not. Throws `Unsettled` where the connection lacks something. */
+  /** Returns the engine of a connection, whether ready or not. Throws `Unsettled` if the connection is incomplete. */
   async client(
     kind: ConnectionRef["kind"],
     object: KubernetesObject,
@@ -147,13 +146,13 @@ export class EngineConnections {
     try {
       access = await this.#accessOf(kind, spec, object.metadata.namespace, signal)
     } catch (error) {
-      // Deleted together with what needs it to clean up, it may be gone first; its token is as good as before.
+      // If the Secret was deleted together with the objects that need it for cleanup, the last token still works.
       if (!isCleaningUp || present === undefined || !(error instanceof Unsettled)) throw error
       access = present.access
     }
     const limit = spec.rateLimit
     const same = present !== undefined && isDeepStrictEqual(present.limit, limit)
-    // The limit is the engine's, whoever asks it with whatever token.
+    // The limit protects the engine, so it stays when the token changes.
     const pace = same ? present.pace : new RequestPace(limit, this.#options.runtime)
     const kept = same && isDeepStrictEqual(present.access, access)
     const engine = kept ? present.engine : await this.#open(access, pace)
@@ -180,13 +179,13 @@ export class EngineConnections {
         ...(anywhere ? {} : { addresses }),
         pace,
         nameRequest,
-        // The queue repeats what failed, for all objects fairly; the engine's client need not.
+        // The client does not retry. The work queue does, and is fair to all objects.
         attempts: 1,
         connectTimeoutMs,
         answerTimeoutMs,
       })
     } catch {
-      // Before anything was sent: the token or the certificates are nothing that could be.
+      // Thrown before any request: the token or the certificates are malformed.
       throw stalled(
         "TokenRefused",
         "The token, or the certificates to trust, are not such as could be sent or trusted.",
@@ -275,7 +274,7 @@ export function allows(
   )
 }
 
-/** For the present generation. */
+/** Returns whether the connection is ready at its current generation. */
 function isReady({ metadata: { generation }, status }: KubernetesObject): boolean {
   const { observedGeneration, conditions = [] } = (status ?? {}) as {
     readonly observedGeneration?: number

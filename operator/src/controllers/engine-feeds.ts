@@ -1,18 +1,18 @@
-// Follows what happens in the engines, so that what somebody else changes is looked at when it changes and not with the next
-// poll. Polls go on: a feed may be turned off, may not be seen by a token, or may be cut.
+// Follows event feeds of engines, so that changes by others cause a reconciliation at once. Polls continue, because a feed may be disabled,
+// inaccessible to the token, or interrupted.
 import type { Engine, EventKind } from "@chancery/engine"
 import type { Connected } from "./engine-connections.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 
 export interface EngineFeedsOptions {
   readonly runtime: OperatorRuntime
-  /** What the operator's own requests are called begins with this: it knows what it does. */
+  /** Prefix of the operator's own request ids. Events of these requests are ignored. */
   readonly ownRequests: string
-  /** Somebody else has changed the workspace. The answer says whether anybody minds. */
+  /** Called after another client changed the workspace. Returns whether an object manages it. */
   readonly changed: (workspaceId: string) => boolean
 }
 
-/** Of what no object says anything there is no need to hear. */
+/** Only events that concern fields of Workspace objects. */
 const kinds = [
   "workspace.*",
   "state.finalized",
@@ -23,25 +23,25 @@ const kinds = [
   "variable.*",
 ]
 
-/** One that was refused, or has come to its end, is asked for again when somebody looks after so long. */
+/** Pause after a feed was rejected or ended. The next reconciliation after it starts the feed again. */
 const restMs = 300_000
 
 export class EngineFeeds {
   readonly #options: EngineFeedsOptions
   readonly #ending = new AbortController()
-  /** By engine and organization: until when nothing is to be asked for. An engine that is replaced takes its feeds along. */
+  /** By engine and organization, the time before which the feed is not started again. The feeds of a replaced engine disappear with it. */
   readonly #feeds = new WeakMap<Engine, Map<string, { restsUntil: number }>>()
 
-  /** By workspace, until somebody looks. */
+  /** Events by workspace, until a reconciliation takes them. */
   readonly #noticed = new Map<string, Set<EventKind>>()
 
   constructor(options: EngineFeedsOptions) {
     this.#options = options
   }
 
-  /** To be called at each look; begins to follow unless that goes on already. */
+  /** Starts the feed unless it is running. Call at each reconciliation. */
   need({ engine, url }: Connected, organization: string): void {
-    // Whoever asks an engine in this process is nobody whom its events could name.
+    // Events of an engine in this process have no request ids of the operator, so its own changes cannot be ignored.
     if (url === undefined || this.#ending.signal.aborted) return
     const feeds = this.#feeds.get(engine) ?? new Map<string, { restsUntil: number }>()
     this.#feeds.set(engine, feeds)
@@ -54,7 +54,7 @@ export class EngineFeeds {
     })
   }
 
-  /** What others have done to the workspace since this was asked last. */
+  /** Returns the kinds of events on the workspace since the last call, and forgets them. */
   taken(workspaceId: string): ReadonlySet<EventKind> {
     const noticed = this.#noticed.get(workspaceId) ?? new Set()
     this.#noticed.delete(workspaceId)

@@ -1,14 +1,14 @@
-// Every reason that a condition can have. Programs and people's alerts match on them: one that was ever released stays.
+// All reasons of conditions. Programs and alerts match on them, so a released reason is never removed.
 
 export const reasons = [
-  // Of every kind.
+  // All kinds.
   "InvalidSpec",
   "Paused",
   "InStep",
   "DriftDetected",
   "NameTaken",
   "RequestRejected",
-  // On the way to an engine.
+  // Connections to engines.
   "Connected",
   "ConnectionMissing",
   "ConnectionNotReady",
@@ -23,7 +23,7 @@ export const reasons = [
   "NotAnEngine",
   "OrganizationNotFound",
   "OrganizationMissing",
-  // Of the authorities of an engine and their roles.
+  // Issuers and roles.
   "AuthorityFound",
   "AuthorityMissing",
   "ConfigMapConflict",
@@ -31,7 +31,7 @@ export const reasons = [
   "AcmeOffered",
   "RoleSaved",
   "RoleMissing",
-  // Of certificates: why one is issued, or not ready.
+  // Certificates: why one is issued, or not ready.
   "SecretKeysMissing",
   "KeyPairMismatch",
   "IssuerChanged",
@@ -43,7 +43,7 @@ export const reasons = [
   "RenewalDue",
   "RenewRequested",
   "Expired",
-  // And what came of it.
+  // Certificates: results.
   "Issued",
   "IssuerMissing",
   "IssuerNotReady",
@@ -57,7 +57,7 @@ export const reasons = [
   "TrustPublished",
   "AuthoritiesOverlap",
   "RestartRejected",
-  // Of workspaces.
+  // Workspaces.
   "Available",
   "AlreadyManaged",
   "WorkspaceMissing",
@@ -67,13 +67,13 @@ export const reasons = [
   "LockedByOther",
   "DeletionBlocked",
   "DeletionRefused",
-  // Of their outputs.
+  // Outputs of workspaces.
   "OutputsPublished",
   "OutputsPending",
   "OutputsTooLarge",
   "OutputNamesUnfit",
   "StateMissing",
-  // What an engine answers.
+  // Answers of engines.
   "EngineUnavailable",
   "EngineRefused",
 ] as const

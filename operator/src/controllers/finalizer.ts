@@ -1,7 +1,7 @@
 import { type KubernetesObject, type Resource } from "../kube/kubernetes-object.ts"
 import { Unsettled } from "./reconcile-result.ts"
 
-/** Whoever cannot wait until the cleaning up succeeds is told how to do without it. */
+/** Runs the cleanup. If it is stalled, adds the command to the message that removes the finalizers without cleanup. */
 export async function toldHowToLetGo(
   { plural, group }: Resource,
   { metadata: { name, namespace } }: KubernetesObject,

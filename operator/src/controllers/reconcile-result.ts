@@ -1,25 +1,25 @@
-// What a look at an object came to.
+// Results of a reconciliation.
 import type { EngineError } from "@chancery/engine"
 import type { ApiError } from "../kube/cluster.ts"
 import type { Condition, Health } from "./conditions.ts"
 import type { Reason } from "./event-reasons.ts"
 
-/** A kind's own members of the status, beside those that every kind has. Plain JSON. */
+/** A kind's own members of the status, in addition to those of every kind. Plain JSON. */
 export type OwnStatus = Readonly<Record<string, unknown>>
 
 export interface Outcome {
   readonly health: Health
-  /** Beside Ready, Reconciling, Stalled and Paused. As they were unless given. */
+  /** Conditions other than Ready, Reconciling, Stalled and Paused. If absent, they stay unchanged. */
   readonly conditions?: readonly Condition[]
-  /** Whole: what is left out goes away. As it was unless given. */
+  /** Complete own status: omitted members are removed. If absent, it stays unchanged. */
   readonly status?: OwnStatus
-  /** After how long to look again though nothing changed; unless given, after a while that grows with each failure. */
+  /** Delay of the next reconciliation without a change. If absent, a backoff that grows with each failure applies. */
   readonly againAfterMs?: number
-  /** To be looked at exactly then, which the status tells (`nextAttemptTime`). */
+  /** Exact time of the next reconciliation, shown in the status (`nextAttemptTime`). */
   readonly nextAttemptAt?: number
 }
 
-/** Ends a look at an object early, with what there is to say of it. */
+/** Ends a reconciliation early with an outcome. */
 export class Unsettled extends Error {
   readonly outcome: Outcome
 
@@ -30,7 +30,7 @@ export class Unsettled extends Error {
   }
 }
 
-/** Ends a look without a word: whatever is needed is there a little later. */
+/** Ends a reconciliation without writing a status, and repeats it shortly after. */
 export class Postponed extends Error {
   readonly againAfterMs: number
 
@@ -41,14 +41,14 @@ export class Postponed extends Error {
   }
 }
 
-/** Kinds look again after this long though nothing has changed, as an engine tells nobody what happens in it. */
+/** Default polling interval, since an engine does not notify the operator of every change. */
 export const pollMs = 600_000
 
-/** Nothing will come of it before somebody changes something. Looked at again all the same, with every poll. */
+/** Returns an error that needs a change by a user. The object is still reconciled at every poll. */
 export const stalled = (reason: Reason, message: string, againAfterMs: number = pollMs): Unsettled =>
   new Unsettled({ health: { is: "stalled", reason, message }, againAfterMs })
 
-/** It is tried again, after a while that grows; or with `againAfterMs` when whatever it waits for tells nobody sooner. */
+/** Returns an error that is retried with a growing backoff, or after `againAfterMs` if no notification arrives for what it waits for. */
 export const waiting = (reason: Reason, message: string, againAfterMs?: number): Unsettled =>
   new Unsettled({
     health: { is: "reconciling", reason, message },
@@ -58,8 +58,8 @@ export const waiting = (reason: Reason, message: string, againAfterMs?: number):
 const shortestPostponementMs = 1_000
 
 /**
- * What an engine's refusal means where nothing more is known of it. The message must not change from one failure to the next:
- * each would be a write.
+ * Translates an engine's error into an outcome. The message must be the same for repeated failures, because each new message is a write of
+ * the status.
  */
 export function refused(error: EngineError): Unsettled | Postponed {
   const { code, message, retryAfterMs } = error
@@ -82,7 +82,7 @@ export function refused(error: EngineError): Unsettled | Postponed {
 
 const hostPollMs = 60_000
 
-/** Names the cause where the connection has one; what no waiting mends is stalled. */
+/** Translates a connection failure by its cause. Causes that waiting does not resolve are `stalled`. */
 function unreached({ message, cause }: EngineError): Unsettled {
   const code = (cause as { readonly code?: unknown } | undefined)?.code
   if (cause instanceof SyntaxError || cause instanceof TypeError) return stalled("NotAnEngine", message)
@@ -91,18 +91,18 @@ function unreached({ message, cause }: EngineError): Unsettled {
     return stalled("CertificateNotTrusted", `${message} Name its authority in caBundle or caSecretRef.`)
   if (/^(EPROTO|ERR_SSL_|HPE_)/.test(code))
     return stalled("NotAnEngine", `${message} Check the scheme and the port of baseURL.`)
-  // A name may be given an address without a word to the operator.
+  // DNS may change without a notification.
   if (code === "ENOTFOUND") return stalled("HostNotFound", message, hostPollMs)
   return waiting("EngineUnavailable", message)
 }
 
 const wordsMaximum = 4_096
 
-/** Says what the API server rejects, in its own words. `subject`: `the Secret web-tls`. */
+/** Returns the message of the API server's rejection. `subject` is a phrase such as `the Secret web-tls`. */
 export const rejectionMessage = (subject: string, { message }: ApiError): string =>
   `The API server rejects ${subject}: ${message.slice(0, wordsMaximum)}`
 
-/** A webhook that gives no answer may give one later; nothing else heals without a change. */
+/** Returns the health after a rejection. Statuses from 500 on, such as failing webhooks, may resolve themselves; others need a change. */
 export const rejectionHealth = (reason: Reason, subject: string, error: ApiError): Health => ({
   is: error.status >= 500 ? "reconciling" : "stalled",
   reason,

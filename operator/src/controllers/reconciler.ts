@@ -1,47 +1,47 @@
-// What a kind does with its objects. The frame around it (`controller.ts`) holds finalizers, pauses, waits, retries, and writes
-// the status, at most once and only if it differs.
+// Port of a kind's own work. The controller (`controller.ts`) handles finalizers, pauses, delays, retries, and the status, which it writes
+// at most once and only if it differs.
 import type { Kind } from "../api/definition.ts"
 import { specFaults } from "../api/rules.ts"
 import type { Happening } from "../kube/event-recorder.ts"
 import type { KubernetesObject } from "../kube/kubernetes-object.ts"
 import { type Outcome, type OwnStatus, stalled } from "./reconcile-result.ts"
 
-/** One look at one object. */
+/** One reconciliation of an object. */
 export interface Visit {
   readonly signal: AbortSignal
   readonly now: number
   /**
-   * Nothing was edited or asked for since the last look, which found all well: it is merely time to look again, and one call
-   * to the engine is enough.
+   * Nothing was edited or requested since the last reconciliation, which found the object ready. One request to the engine is enough for
+   * such a poll.
    */
   readonly quiet: boolean
-  /** How many quiet looks came before. By it, and not by the clock, questions take turns: polls keep no exact time. */
+  /** Number of earlier quiet reconciliations. Queries take turns by it, not by the clock, because polls are not exactly periodic. */
   readonly turn: number
-  /** The kind's own members of the status, as they were written last. */
+  /** The kind's own members of the status, as last written. */
   readonly status: OwnStatus
   /**
-   * Writes them at once, for what must be known after a crash; `status` is them from then on. Fails when somebody has changed
-   * the object since it was read, and then nothing may be done.
+   * Writes the own status at once, for facts that must survive a crash. Rejects if the object has changed since it was read; the caller
+   * must not continue then.
    */
   saveStatus(status: OwnStatus): Promise<void>
-  /** Tells of something beside what the conditions say, which is told when it changes. */
+  /** Records an event, in addition to those for changes of the condition Ready. */
   record(happening: Happening): Promise<void>
 }
 
-/** Both may throw `Unsettled`; whatever else they throw is a failure that the log tells of, and is repeated. */
+/** Both methods may throw `Unsettled`. Other errors are logged as failures and retried. */
 export interface Reconciler {
-  /** Its name, and whether this object leaves something behind that has to be cleaned up. */
+  /** Name of the finalizer, and whether this object needs cleanup at deletion. */
   readonly finalizer?: { readonly name: string; needed(object: KubernetesObject): boolean }
-  /** The object has its finalizer, and is neither paused nor being deleted. */
+  /** Reconciles an object that has its finalizer, is not paused, and is not being deleted. */
   reconcile(object: KubernetesObject, visit: Visit): Promise<Outcome>
-  /** Cleans up after an object that is being deleted, paused or not. Undefined when that is done. */
+  /** Cleans up after an object under deletion, even if it is paused. Returns undefined when done. */
   finalize?(object: KubernetesObject, visit: Visit): Promise<Outcome | undefined>
 }
 
-/** Throws `Unsettled` for what no apiserver of today would admit: objects outlive definitions, and folders admit everything. */
+/** Throws `Unsettled` if the current schema would reject the spec: objects may predate it, and folders of manifests have no admission. */
 export function parsedSpec<Spec>(kind: Kind<Spec>, object: KubernetesObject): Spec {
   const found = known.get(object)
-  // Whoever knows the object knows its kind: it is looked at as no other.
+  // Callers pass the kind of the object, so the cached spec has the right type.
   if (found !== undefined) return found as Spec
   const faults = specFaults(kind, object["spec"])
   if (faults.length > 0)
@@ -51,5 +51,5 @@ export function parsedSpec<Spec>(kind: Kind<Spec>, object: KubernetesObject): Sp
   return spec
 }
 
-/** An authority, or the way to an engine, is looked at for each of ten thousand certificates. */
+/** Cache, because an issuer or a connection is parsed for each of up to ten thousand certificates. */
 const known = new WeakMap<KubernetesObject, unknown>()

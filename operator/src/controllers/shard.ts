@@ -1,4 +1,4 @@
-// Several leaders, each for a part of the objects: an object belongs to one of `count` shards by its uid.
+// Shards: several leaders, each for a part of the objects. An object belongs to one of `count` shards by its uid.
 import type { KubernetesObject } from "../kube/kubernetes-object.ts"
 
 export interface Shard {
@@ -8,7 +8,7 @@ export interface Shard {
 
 export const shardsMaximum = 256
 
-/** `0/4`; undefined for anything else. */
+/** Parses `0/4`. Returns undefined for anything else. */
 export function parseShard(text: string): Shard | undefined {
   const [, index, count] = /^(\d{1,3})\/(\d{1,3})$/.exec(text)?.map(Number) ?? []
   if (index === undefined || count === undefined || index >= count || count > shardsMaximum) return undefined
@@ -18,7 +18,7 @@ export function parseShard(text: string): Shard | undefined {
 export const belongsTo = ({ index, count }: Shard, { metadata: { uid = "" } }: KubernetesObject): boolean =>
   fnv1a(uid) % count === index
 
-/** 32-bit FNV-1a, which needs no key: who may choose uids may do worse. */
+/** 32-bit FNV-1a. An unkeyed hash is enough: a client that can choose uids can do worse. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0

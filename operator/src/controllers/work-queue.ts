@@ -1,10 +1,10 @@
-// The keys of objects that somebody must look at. A key waits once however often it is added, and is worked on by one at a
-// time. More urgent keys come first, and namespaces take turns within an urgency, so that five thousand changes in one hold
-// up nobody in another. Whoever waits long becomes more urgent: nothing starves.
+// Queue of objects to reconcile. A key is queued once however often it is added, and one worker processes it at a time. More urgent keys
+// come first. Within an urgency, namespaces take turns, so that thousands of changes in one namespace do not delay others. Waiting keys
+// become more urgent, so that none starves.
 import { type ObjectKey, parseKey } from "../kube/kubernetes-object.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 
-/** `change`: somebody edited the object. `retry`: something failed. `resync`: it is merely time to look again. */
+/** `change`: an object was edited. `retry`: a reconciliation failed. `resync`: a poll. */
 export type Urgency = "change" | "retry" | "resync"
 
 const urgencies: readonly Urgency[] = ["change", "retry", "resync"]
@@ -12,11 +12,11 @@ const urgencies: readonly Urgency[] = ["change", "retry", "resync"]
 export interface WorkQueueOptions extends Pick<OperatorRuntime, "stopwatch" | "timers" | "random"> {
   readonly backoffBaseMs?: number
   readonly backoffMaximumMs?: number
-  /** Of all keys together, over time; an engine that comes back is not met by everybody at once. */
+  /** Limit over all keys, so that an engine that recovers does not get all retries at once. */
   readonly retriesPerSecond?: number
-  /** That many at once. */
+  /** Maximum number of retries at once. */
   readonly retryBurst?: number
-  /** After this long a key moves up by one urgency. */
+  /** Time after which a key moves up by one urgency. */
   readonly ageingMs?: number
   readonly observer?: WorkQueueObserver
 }
@@ -30,7 +30,7 @@ export interface WorkQueueObserver {
 interface Entry {
   readonly key: ObjectKey
   readonly tenant: string
-  /** When it was added, and when it came to its present urgency. */
+  /** Times of being added, and of reaching its current urgency. */
   readonly addedAt: number
   readonly since: number
 }
@@ -41,11 +41,11 @@ interface Delayed {
   readonly urgency: Urgency
 }
 
-/** The clock may jump and the machine may sleep: no timer is trusted for longer. */
+/** Timers are checked at least this often, because the clock may jump and the machine may sleep. */
 const longestTimerMs = 60_000
-/** How much of a backoff is left to chance, both ways. */
+/** Random share of a backoff, in both directions. */
 const jitter = 0.2
-/** Twice as long each time; more doublings than that reach any maximum. */
+/** Each failure doubles the backoff. More doublings exceed any maximum. */
 const doublingsMaximum = 30
 
 export class WorkQueue {
@@ -53,13 +53,13 @@ export class WorkQueue {
   readonly #levels = new Map(urgencies.map((urgency) => [urgency, new Level()]))
   readonly #urgencyOf = new Map<ObjectKey, Urgency>()
   readonly #processing = new Set<ObjectKey>()
-  /** Added while they were being worked on. */
+  /** Keys that were added while a worker processed them. */
   readonly #again = new Map<ObjectKey, Urgency>()
   readonly #failures = new Map<ObjectKey, number>()
   readonly #delayed = new Map<ObjectKey, Delayed>()
   readonly #due = new DueHeap()
   readonly #takers: ((key: ObjectKey | undefined) => void)[] = []
-  /** When the next retry may be (the generic cell rate algorithm, ITU-T I.371). */
+  /** Earliest time of the next retry (generic cell rate algorithm, ITU-T I.371). */
   #nextRetryAt = Number.NEGATIVE_INFINITY
   #cancelTimer: (() => void) | undefined
   #timerAt = Number.POSITIVE_INFINITY
@@ -88,7 +88,7 @@ export class WorkQueue {
     this.#serve()
   }
 
-  /** Of two times for one key the earlier counts. */
+  /** Adds a key after a delay. If the key is delayed already, the earlier time counts. */
   addAfter(key: ObjectKey, delayMs: number, urgency: Urgency): void {
     if (this.#closed) return
     if (delayMs <= 0) return this.add(key, urgency)
@@ -102,7 +102,7 @@ export class WorkQueue {
     this.#arm()
   }
 
-  /** Counts a failure. The answer is how long to wait then, which grows with each. */
+  /** Counts a failure. Returns the delay of the next attempt in milliseconds, which grows with each failure. */
   backoff(key: ObjectKey): number {
     const { backoffBaseMs = 1_000, backoffMaximumMs = 300_000, random, observer } = this.#options
     const failed = this.#failures.get(key) ?? 0
@@ -112,7 +112,7 @@ export class WorkQueue {
     return Math.max(ownMs, this.#turnMs())
   }
 
-  /** How long until all keys together may be tried once more; that turn is taken. */
+  /** Returns the delay by the limit over all keys, and reserves that slot. */
   #turnMs(): number {
     const { stopwatch, retriesPerSecond = 100, retryBurst = 500 } = this.#options
     const intervalMs = 1_000 / retriesPerSecond
@@ -121,19 +121,19 @@ export class WorkQueue {
     return this.#nextRetryAt - now
   }
 
-  /** Adds a key whose work failed. The answer is how long it waits. */
+  /** Adds a key after a failure, delayed by its backoff. Returns the delay in milliseconds. */
   retry(key: ObjectKey): number {
     const delayMs = this.backoff(key)
     this.addAfter(key, delayMs, "retry")
     return delayMs
   }
 
-  /** Whatever failed before no longer counts. */
+  /** Resets the count of failures. */
   forget(key: ObjectKey): void {
     this.#failures.delete(key)
   }
 
-  /** The next key, which is the caller's until `done`; waits for one. Undefined once the queue is closed. */
+  /** Waits for the next key. The caller owns it until `done`. Resolves to undefined once the queue is closed. */
   take(): Promise<ObjectKey | undefined> {
     if (this.#closed) return Promise.resolve(undefined)
     return new Promise((resolve) => {
@@ -149,7 +149,7 @@ export class WorkQueue {
     if (again !== undefined) this.add(key, again)
   }
 
-  /** Nobody is given another key. What is being worked on goes on. */
+  /** Closes the queue. Keys in progress are not affected. */
   close(): void {
     this.#closed = true
     this.#cancelTimer?.()
@@ -172,7 +172,7 @@ export class WorkQueue {
       const entry = this.#next()
       if (entry === undefined) return
       this.#urgencyOf.delete(entry.key)
-      // Looked at now, it need not be looked at once more later on.
+      // This reconciliation replaces the delayed one.
       this.#delayed.delete(entry.key)
       this.#processing.add(entry.key)
       this.#options.observer?.taken(this.#options.stopwatch() - entry.addedAt)
@@ -189,7 +189,7 @@ export class WorkQueue {
     return undefined
   }
 
-  /** Every entry moves up at most once for each urgency that it passes. */
+  /** Moves old entries up. An entry moves at most once per urgency. */
   #promote(): void {
     const now = this.#options.stopwatch()
     const { ageingMs = 10_000 } = this.#options
@@ -232,7 +232,7 @@ function moreUrgent(one: Urgency, other: Urgency | undefined): Urgency {
   return other !== undefined && urgencies.indexOf(other) <= urgencies.indexOf(one) ? other : one
 }
 
-/** Keys of one urgency: tenants in the order of their turns, keys of a tenant in the order they came. */
+/** Keys of one urgency: namespaces by turn, keys of a namespace in order of arrival. */
 class Level {
   /** In the order of `since`: the first has waited longest. */
   readonly #entries = new Map<ObjectKey, Entry>()
@@ -259,7 +259,7 @@ class Level {
     return first(this.#entries.values())
   }
 
-  /** The first of the tenant whose turn it is; the tenant goes to the end of the line. */
+  /** Removes the first key of the namespace whose turn it is, and moves the namespace to the end. */
   shift(): Entry | undefined {
     const turn = first(this.#tenants.entries())
     if (turn === undefined) return undefined
@@ -280,7 +280,7 @@ const first = <Item>(items: Iterable<Item>): Item | undefined => {
   return undefined
 }
 
-/** The earliest first. */
+/** Min-heap by time. */
 class DueHeap {
   #items: Delayed[] = []
 
@@ -306,7 +306,7 @@ class DueHeap {
     return earliest
   }
 
-  /** Times that were replaced by earlier ones stay behind; they are swept before they outnumber those that count. */
+  /** Removes entries that were replaced by earlier ones, before they outnumber the valid ones. */
   compact(counts: (item: Delayed) => boolean, countingCount: number): void {
     if (this.#items.length <= 2 * countingCount + 64) return
     this.#items = this.#items.filter(counts).toSorted((one, other) => one.dueAt - other.dueAt)

@@ -1,5 +1,5 @@
-// Whether an engine can be used: its address answers, and it takes the token for somebody's. A connection that objects use
-// stays until they are gone: they need it to clean up.
+// Checks whether an engine is usable: its address answers, and it accepts the token. A connection stays until no object uses it, because
+// objects need it for their cleanup.
 import { type Engine, isEngineError, type Runtime } from "@chancery/engine"
 import type { EngineConnections } from "../engine-connections.ts"
 import type { ConnectionRef } from "../../api/connection-spec.ts"
@@ -10,7 +10,7 @@ import type { Reconciler, Visit } from "../reconciler.ts"
 export interface ConnectionsOptions {
   readonly kind: ConnectionRef["kind"]
   readonly engines: Pick<EngineConnections, "client">
-  /** How many objects name this connection. */
+  /** Returns the number of objects that use the connection. */
   readonly referencesTo: (key: ObjectKey) => number
   readonly log: Runtime["log"]
 }
@@ -59,14 +59,14 @@ async function reconcile(
 
 type Question = "token" | "organization" | "version"
 
-/** Where nothing is new one request is enough: the questions take turns. */
+/** Returns what to query. Without changes, one request is enough, so the queries take turns. */
 function questionsOf({ quiet, turn }: Visit, organization: string | undefined): ReadonlySet<Question> {
   const all: readonly Question[] =
     organization === undefined ? ["token", "version"] : ["organization", "token", "version"]
   return new Set(quiet ? all.slice(turn % all.length).slice(0, 1) : all)
 }
 
-/** A token that does not expire any more says so by a member that is there. */
+/** `tokenExpiresAt` is present with the value undefined for a token that does not expire, to replace an earlier expiry. */
 interface Found {
   readonly apiVersion?: string
   readonly tokenExpiresAt?: string | undefined
@@ -80,7 +80,7 @@ async function answers(
   const stranger = () =>
     stalled("NotAnEngine", `The server at ${baseURL} answers, and not as Chancery does; check baseURL.`)
   try {
-    // Whatever else answers has other words for all that comes after.
+    // First, because another server would answer the later queries with misleading errors.
     const version = questions.has("version") ? { apiVersion: await engine.discovery.apiVersion() } : {}
     if (version.apiVersion === "") throw stranger()
     const expiry = questions.has("token") ? { tokenExpiresAt: await expiryOf(engine, stranger) } : {}
@@ -94,10 +94,10 @@ async function answers(
   }
 }
 
-/** Engines whose token may not look at itself. */
+/** Engines whose token may not look itself up. */
 const shy = new WeakSet<Engine>()
 
-/** Tokens of any kind are known to the API of certificates, though not every one may look at itself. */
+/** Returns when the token expires, or undefined. The certificate API knows tokens of every kind, but not every token may look itself up. */
 async function expiryOf(engine: Engine, stranger: () => Unsettled): Promise<string | undefined> {
   if (!shy.has(engine)) {
     try {

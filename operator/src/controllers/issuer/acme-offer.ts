@@ -1,6 +1,5 @@
-// The ACME directory that an Issuer offers: the settings of its mount as the Issuer has them, and a token in a Secret for an
-// account that must be bound to somebody (RFC 8555, section 7.3.4). A token is handed out once; whoever wants another one deletes
-// the Secret. What goes wrong here is told by a condition of its own: certificates are issued all the same.
+// ACME settings of an Issuer: configures its mount, and stores an EAB token in a Secret for one account (RFC 8555, section 7.3.4). A token
+// is created once; delete the Secret to get another one. Failures have their own condition, and do not stop the issuance of certificates.
 import { type Engine, isEngineError } from "@chancery/engine"
 import { type Cluster, isRejection } from "../../kube/cluster.ts"
 import type { Condition } from "../conditions.ts"
@@ -15,21 +14,21 @@ export interface AcmeOffer {
   readonly engine: Engine
   readonly mount: string
   readonly acme: AcmeOfferSpec
-  /** Who else has said first how the mount is to be, as people call it. */
+  /** Another issuer that already configures ACME on the mount, as a phrase for messages. */
   readonly rival: string | undefined
-  /** Where the token goes. */
+  /** Namespace of the Secret. */
   readonly namespace: string
   readonly owner: { readonly title: string; readonly reference: Readonly<Record<string, unknown>> }
 }
 
 export interface OfferParts {
   readonly cluster: Pick<Cluster, "apply" | "get">
-  /** Of ours, which are labelled. */
+  /** Cache of the operator's own Secrets, which have its label. */
   readonly secrets: Pick<ObjectStore, "get">
 }
 
 export interface Offered {
-  /** Where clients begin; undefined where it could not be found out. */
+  /** URL of the directory; undefined if it could not be determined. */
   readonly directory?: string
   readonly condition: Condition
 }
@@ -90,7 +89,7 @@ async function handOut(
   { name, directory }: { readonly name: string; readonly directory: string },
 ): Promise<void> {
   const key = keyOf({ metadata: { name, namespace } })
-  // Only ours are followed: another may be there all the same.
+  // Only labelled Secrets are cached, so another one may exist.
   const present = store.get(key) ?? (await cluster.get(secrets, key))
   const written = present?.metadata.annotations
   if (present !== undefined && written?.[offerAnnotations.owner] !== owner.title) {
@@ -112,17 +111,17 @@ async function handOut(
     type: "Opaque",
     data: Object.fromEntries(Object.entries(data).map(([member, text]) => [member, encoded(text)])),
   })
-  // A token is handed out once, so none is made for a Secret that the API server rejects.
+  // A dry run first, because the token would be lost if the API server rejected the Secret.
   const rehearsal = secretOf({ kid: "pending", key: "pending", directory })
   await cluster.apply(secrets, rehearsal, fieldManager, { dryRun: true }).catch(unlessWithoutRehearsal)
   const { eab: bindings } = engine.acme(mount)
   const { id, key: mac } = await bindings.create({})
-  // The key as clients take it (RFC 4648, section 5).
+  // Clients expect base64url without padding (RFC 4648, section 5).
   const secret = secretOf({ kid: id, key: Buffer.from(mac).toString("base64url"), directory })
   try {
     await cluster.apply(secrets, secret, fieldManager)
   } catch (error) {
-    // Nobody will ever read its key.
+    // Its key is lost, so the token is unusable.
     await bindings.delete(id).catch(() => undefined)
     throw error
   }
@@ -130,7 +129,7 @@ async function handOut(
 
 const encoded = (text: string): string => Buffer.from(text).toString("base64")
 
-/** Patience, and what no spec can be blamed for, are the frame's. */
+/** Returns the reason for the condition. Rethrows rate limits and unexpected errors, which the controller handles. */
 function whyNot(error: unknown, { acme, namespace }: AcmeOffer): { readonly reason: Reason; readonly message: string } {
   if (error instanceof NotOffered) return error
   if (isRejection(error)) {

@@ -1,5 +1,4 @@
-// Which authority an Issuer stands for: what others need of it is in its status, and is looked at again with every poll, as an
-// authority may be replaced.
+// Reconciles Issuers: writes the CA chain into the status for certificates, and checks it at every poll, because a CA may be replaced.
 import { type Engine, isEngineError, type IssuerCertificate } from "@chancery/engine"
 import { parseCertificate, serialNumberOf, sha256, writePem } from "@chancery/engine/x509"
 import { type Cluster, isRejection } from "../../kube/cluster.ts"
@@ -32,9 +31,9 @@ export interface IssuersOptions {
   readonly kind: "Issuer" | "ClusterIssuer"
   readonly cluster: Pick<Cluster, "apply" | "get">
   readonly engines: Pick<EngineConnections, "connect">
-  /** Of issuers of both kinds, and of our own ConfigMaps and Secrets, which are labelled. */
+  /** Cache of issuers of both kinds, and of the operator's own ConfigMaps and Secrets, which have its label. */
   readonly storeOf: (resource: Resource) => Pick<ObjectStore, "by" | "get">
-  /** The operator's own. */
+  /** Namespace of the operator. */
   readonly namespace: string
 }
 
@@ -45,7 +44,7 @@ export const reconcileIssuers = (options: IssuersOptions): Reconciler => ({
   reconcile: (object, visit) => reconcile(options, object, visit),
 })
 
-/** For an index: the Secret with the token, in the namespace of the object, or by its name alone for one in none. */
+/** Index value: the Secret with the EAB token, in the namespace of the object, or by name only for a cluster-scoped object. */
 export const eabSecretOf: Index = ({ metadata: { namespace }, spec }) => {
   const { eabSecretName: name } = ((spec ?? {}) as Partial<IssuerSpec>).acme ?? {}
   if (name === undefined) return []
@@ -55,7 +54,7 @@ export const eabSecretOf: Index = ({ metadata: { namespace }, spec }) => {
 async function reconcile(options: IssuersOptions, object: KubernetesObject, visit: Visit): Promise<Outcome> {
   const spec = parsedSpec(options.kind === "Issuer" ? issuer : clusterIssuer, object)
   const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, visit.signal)
-  // Nothing is new, so one of the two is enough: they take turns.
+  // Without changes, a poll checks only one of CA and ACME; they take turns.
   const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || visit.turn % 2 === 1)
   const { acmeDirectory, ...authority } = visit.status as IssuerStatus
   const known = visit.quiet && isAcmesTurn ? authority : await authorityIn(options, { object, spec, engine })
@@ -97,7 +96,7 @@ function lacksToken(
   return acme?.eabSecretName !== undefined && storeOf(secrets).get(`${namespace}/${acme.eabSecretName}`) === undefined
 }
 
-/** Of several that say how one mount is to serve ACME the oldest is heard. */
+/** Returns the oldest other issuer that configures ACME on the same mount. Only the oldest one is applied. */
 function rivalOf(options: IssuersOptions, object: KubernetesObject, { mount }: IssuerSpec): string | undefined {
   const [connection = ""] = connectionOf(object)
   const [first] = [issuer, clusterIssuer]
@@ -181,7 +180,7 @@ async function publish(
   }
 }
 
-/** By which its ConfigMap and its Secret are known. */
+/** Returns the owner that is written on the issuer's ConfigMap and Secret. */
 const titleOf = ({ kind }: Pick<IssuersOptions, "kind">, { metadata }: KubernetesObject): string =>
   `${kind}/${metadata.name}`
 
