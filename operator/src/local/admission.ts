@@ -1,4 +1,4 @@
-// What an apiserver would do with a manifest before it stores it: refuse it in words that name the field, or fill in defaults.
+// Admission of manifests in place of an API server: rejects them with the faulty field, or fills in defaults.
 import type { Kind } from "../api/definition.ts"
 import { specFaults } from "../api/rules.ts"
 import {
@@ -12,13 +12,13 @@ import {
 } from "../kube/kubernetes-object.ts"
 import type { Manifest } from "./manifests.ts"
 
-/** Where a member is, from the object's root, and what is wrong with it. */
+/** Path of the faulty member from the root of the object, and the fault. */
 export interface Refusal {
   readonly field: string
   readonly message: string
 }
 
-/** What of an object is declared: its labels and annotations, and everything beside its metadata. */
+/** Declared part of an object: labels, annotations, and all members outside of the metadata. */
 export type Declared = Readonly<Record<string, unknown>> & {
   readonly metadata?: Pick<KubernetesObject["metadata"], "labels" | "annotations">
 }
@@ -29,7 +29,7 @@ export interface Admitted {
   readonly declared: Declared
 }
 
-/** Kinds of Kubernetes itself that objects refer to. */
+/** Built-in kinds of Kubernetes that objects reference. */
 export const plainResources: readonly Resource[] = [secrets, configMaps, namespaces]
 const plainMembers = new Set(["apiVersion", "kind", "metadata", "type", "data", "stringData", "immutable"])
 const ownMembers = new Set(["apiVersion", "kind", "metadata", "spec", "status"])
@@ -40,7 +40,10 @@ const nameLengthMaximum = 253
 const base64Expression = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 export const defaultNamespace = "default"
 
-/** Undefined for an object that is none of ours, and that nothing of ours refers to. */
+/**
+ * Returns the admitted object or its faults. Returns undefined for kinds that neither belong to the operator nor are referenced by its
+ * kinds.
+ */
 export function admit(
   { object }: Pick<Manifest, "object">,
   kinds: readonly Kind<unknown>[],
@@ -106,7 +109,7 @@ function metadataRefusals(resource: Resource, metadata: Readonly<Record<string, 
   return refusals
 }
 
-/** As Kubernetes keeps it: what is given as text is kept with the rest, in base64. */
+/** Returns `data` in base64, as Kubernetes stores it, with `stringData` merged in. */
 function dataOf(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | readonly Refusal[] {
   const { apiVersion: _, kind, metadata: __, stringData = {}, data = {}, ...rest } = object
   const refusals: Refusal[] = []
@@ -126,7 +129,7 @@ function dataOf(object: Readonly<Record<string, unknown>>): Readonly<Record<stri
   return Object.keys(filled).length === 0 ? rest : { ...rest, data: filled }
 }
 
-/** Members that the schema has no word for. An apiserver is asked to refuse them too, by every client that validates. */
+/** Returns members that the schema does not know. Clients that validate request the same from an API server. */
 function unknownMembers(given: unknown, known: unknown, path: string): readonly Refusal[] {
   if (Array.isArray(given) && Array.isArray(known))
     return given.flatMap((item, index) => unknownMembers(item, known[index], `${path}.${index}`))

@@ -1,18 +1,17 @@
-// Ends a pause when something is written into one of some folders, where the system tells. It does not on network file systems:
-// whoever waits looks from time to time all the same.
+// Ends a pause when a file changes in one of several folders. Network file systems send no notifications, so callers poll too.
 import { type FSWatcher, watch } from "node:fs"
 import { type OperatorRuntime, pause } from "../runtime.ts"
 
-/** Systems let nobody listen at any number of them; in the others changes are found later. */
+/** Operating systems limit the number of watches. Changes in other folders are found by polling. */
 const foldersMaximum = 100
 
 export class Doorbell implements Disposable {
   readonly #watchers = new Map<string, FSWatcher>()
-  /** Since the last pause has ended. */
+  /** Whether a change occurred since the last pause ended. */
   #hasRung = false
   #rung = () => {}
 
-  /** Listens at these, and at no others. */
+  /** Watches exactly these folders. */
   listen(folders: ReadonlySet<string>): void {
     for (const folder of this.#watchers.keys()) if (!folders.has(folder)) this.#leave(folder)
     for (const folder of folders) {
@@ -30,7 +29,7 @@ export class Doorbell implements Disposable {
       watcher.on("error", () => this.#leave(folder))
       this.#watchers.set(folder, watcher)
     } catch {
-      // It is gone, or nobody tells of it.
+      // The folder is gone, or its file system cannot be watched.
     }
   }
 
@@ -39,7 +38,7 @@ export class Doorbell implements Disposable {
     this.#watchers.delete(folder)
   }
 
-  /** Until something was written, and however often that happens at least so long. */
+  /** Pauses until a change, but at least `leastMs` and at most `mostMs`. */
   async pause(
     { leastMs, mostMs }: { readonly leastMs: number; readonly mostMs: number },
     runtime: Pick<OperatorRuntime, "timers">,

@@ -1,6 +1,6 @@
-// A folder as the place where objects are kept. Manifests say what is to be; a second folder, which only its owner may read,
-// holds each object as `kubectl get -o yaml` would show it, whole and on disk before anybody hears of it: what a crash leaves
-// is what was there before a write or after it. Reconcilers cannot tell it from a cluster (`Cluster`).
+// Implementation of `Cluster` with a folder. Manifests declare objects. A second folder, which only its owner may read, contains each
+// object as `kubectl get -o yaml` shows it. An object is on disk before any follower is notified, and each write is atomic, so that a crash
+// leaves the old or the new object. Reconcilers see no difference to a Kubernetes cluster.
 import { mkdir, readdir, readFile, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
@@ -24,7 +24,7 @@ import { admit, type Declared, defaultNamespace, plainResources } from "./admiss
 import type { Manifest, ManifestFault, ManifestFolder } from "./manifests.ts"
 
 export interface DirectoryClusterOptions {
-  /** Made if it is missing. */
+  /** Created if it is missing. */
   readonly folder: string
   readonly kinds: readonly Kind<unknown>[]
   readonly runtime: Pick<OperatorRuntime, "clock" | "random">
@@ -32,14 +32,14 @@ export interface DirectoryClusterOptions {
 
 export interface Declaration {
   readonly faults: readonly ManifestFault[]
-  /** Objects of other people's kinds. */
+  /** Number of objects of foreign kinds, which are skipped. */
   readonly passedOver: number
 }
 
-/** What one writer has said of an object: for as long as it says so, it is so. */
+/** Fields of an object that one field manager applies. */
 interface Part {
   readonly declared: Declared & { readonly metadata?: Partial<ObjectMetadata> }
-  /** The manifest's file, seen from the folder. */
+  /** File of the manifest, relative to the folder. */
   readonly file?: string
 }
 
@@ -55,7 +55,7 @@ interface Follower {
   readonly changed: (key: ObjectKey, how: "found" | "changed", previous: KubernetesObject | undefined) => void
 }
 
-/** Whoever writes the manifests. */
+/** Field manager of manifests. */
 const manifestManager = "manifest"
 
 export class DirectoryCluster implements Cluster {
@@ -63,7 +63,7 @@ export class DirectoryCluster implements Cluster {
   readonly #resources: readonly Resource[]
   readonly #kept = new Map<string, Map<ObjectKey, Kept>>()
   readonly #followers = new Set<Follower>()
-  /** Declared anew while they are being taken away. */
+  /** Objects that were declared again while under deletion, by place. */
   readonly #awaited = new Map<string, Part>()
   #version = 0
   #writing: Promise<unknown> = Promise.resolve()
@@ -74,21 +74,21 @@ export class DirectoryCluster implements Cluster {
     for (const resource of this.#resources) this.#kept.set(nameOf(resource), new Map())
   }
 
-  /** With everything that is kept in its folder. */
+  /** Opens the cluster and reads all stored objects. */
   static async open(options: DirectoryClusterOptions): Promise<DirectoryCluster> {
     const cluster = new DirectoryCluster(options)
     for (const resource of cluster.#resources) await cluster.#read(resource)
     return cluster
   }
 
-  /** All objects of a kind, as they are now. */
+  /** Returns all current objects of a kind. */
   list(resource: Resource): readonly KubernetesObject[] {
     return [...(this.#kept.get(nameOf(resource))?.values() ?? [])].map(({ object }) => object)
   }
 
   /**
-   * Makes what is declared the truth: what is new is made, what differs is changed, and what manifests declared once and
-   * declare no more is deleted. What is refused stays as it was, and so does what a file declared that cannot be read now.
+   * Applies the manifests: creates, changes and deletes objects to match them. Rejected objects stay unchanged, and so do objects from
+   * files that cannot be read now.
    */
   async declare({ manifests, faults, unreadable }: ManifestFolder): Promise<Declaration> {
     const found = [...faults]
@@ -104,7 +104,7 @@ export class DirectoryCluster implements Cluster {
         found.push({ file: manifest.file, line: manifest.line, message })
         continue
       }
-      // What is refused is declared all the same.
+      // A rejected object counts as declared, so it is not deleted.
       if (place !== undefined) declaredIn.set(place, manifest)
       const admitted = admit(
         manifest,
@@ -171,7 +171,7 @@ export class DirectoryCluster implements Cluster {
     fieldManager: string,
     { dryRun = false }: ApplyOptions = {},
   ): Promise<KubernetesObject> {
-    // Nothing refuses a write here.
+    // This cluster rejects no writes.
     if (dryRun) return object
     const { apiVersion: _, kind: __, metadata, status: ___, ...rest } = object
     return this.#say(
@@ -227,7 +227,7 @@ export class DirectoryCluster implements Cluster {
     return kept?.object.metadata.deletionTimestamp === undefined ? kept : undefined
   }
 
-  /** Of a manifest, as far as it says what it is about. */
+  /** Returns the place that the manifest declares; undefined if its kind is unknown or its name is missing. */
   #placeOf({ object: { apiVersion, kind, metadata } }: Manifest): string | undefined {
     const { name, namespace = defaultNamespace } = (metadata ?? {}) as Partial<ObjectMetadata>
     const resource = this.#resources.find((one) => apiVersionOf(one) === apiVersion && one.kind === kind)
@@ -235,27 +235,27 @@ export class DirectoryCluster implements Cluster {
     return placeOf(resource, resource.scope === "Cluster" ? name : `${namespace}/${name}`)
   }
 
-  /** `part` in place of what this writer said before. With a uid nothing is made, and nothing else of the same name changed. */
+  /** Replaces what `manager` applied before. With a uid, it creates nothing and changes no other object of the same name. */
   #say(resource: Resource, key: ObjectKey, manager: string, part: Part, uid?: string): Promise<KubernetesObject> {
     return this.#serially(async () => {
       if (!this.#kept.has(nameOf(resource)))
         throw new ApiError(404, "NotFound", `there are no ${resource.plural} beside manifests`)
       const kept = this.#kept.get(nameOf(resource))?.get(key)
       if (uid !== undefined && kept?.object.metadata.uid !== uid) throw conflict(resource, key)
-      // It goes first; then it is made anew, of what is declared by then.
+      // The deletion completes first. Then the object is created from its latest declaration.
       if (kept?.object.metadata.deletionTimestamp !== undefined && manager === manifestManager) {
         this.#awaited.set(placeOf(resource, key), part)
         return kept.object
       }
       const parts = new Map(kept?.parts)
-      // Whoever speaks last is heard.
+      // The last writer of a field wins.
       parts.delete(manager)
       parts.set(manager, part)
       return this.#put(key, { resource, object: kept?.object ?? this.#born(resource, key), parts })
     })
   }
 
-  /** No manifest declares it any more. */
+  /** Removes the manifest's part after no manifest declares the object any more. */
   #retract(resource: Resource, key: ObjectKey): Promise<unknown> {
     return this.#serially(async () => {
       const kept = this.#kept.get(nameOf(resource))?.get(key)
@@ -297,7 +297,7 @@ export class DirectoryCluster implements Cluster {
     })
   }
 
-  /** Made of its parts, on disk, and then told of. Nothing happens where nothing differs. */
+  /** Composes the object, writes it to disk, and then notifies followers. Does nothing if nothing differs. */
   async #put(key: ObjectKey, { resource, object, parts }: Kept): Promise<KubernetesObject> {
     const made = composed(object, parts)
     const previous = this.#kept.get(nameOf(resource))?.get(key)
@@ -324,7 +324,7 @@ export class DirectoryCluster implements Cluster {
       this.#awaited.delete(placeOf(resource, key))
       await this.#put(key, { resource, object: this.#born(resource, key), parts: new Map([[manifestManager, again]]) })
     }
-    // What belonged to it alone goes with it, as in a cluster.
+    // Garbage collection as in a Kubernetes cluster: deletes objects that this one owns.
     const { uid } = kept.object.metadata
     for (const others of this.#kept.values())
       for (const [dependent, { resource: of, object }] of others)
@@ -344,7 +344,7 @@ export class DirectoryCluster implements Cluster {
     }
   }
 
-  /** One write after another, as an object may be about others. */
+  /** Serializes writes, because one write may change several objects. */
   #serially<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.#writing.then(work)
     this.#writing = done.catch(() => {})
@@ -353,7 +353,7 @@ export class DirectoryCluster implements Cluster {
 
   #fileOf(resource: Resource, key: ObjectKey): string {
     const names = key.split("/")
-    // Names are checked long before; a path is no place to trust that.
+    // Names were checked earlier; checked again because they become a path.
     if (names.some((name) => !/^[a-z0-9][-.a-z0-9]*$/.test(name)))
       throw new ApiError(422, "Invalid", `${key} is no name`)
     return `${join(this.#options.folder, resource.plural, ...names)}.yaml`
@@ -366,7 +366,7 @@ export class DirectoryCluster implements Cluster {
       manager,
       operation: "Apply",
       ...(part.file === undefined ? {} : { file: part.file }),
-      // With one writer alone everything is its own.
+      // With a single manager, its part is the whole object.
       ...(parts.size === 1 ? {} : { applied: part.declared }),
     }))
     const document = { ...object, metadata: { ...object.metadata, managedFields } }
@@ -406,19 +406,19 @@ function keptIn(resource: Resource, text: string, file: string): Kept {
   return { resource, object, parts: new Map(parts) }
 }
 
-/** What was declared of an object with one writer. */
+/** Returns the part of an object's only manager. */
 function allOf(object: KubernetesObject): Part["declared"] {
   const { apiVersion: _, kind: __, status: ___, metadata, ...rest } = object
   return { ...aboutOf(metadata), ...rest }
 }
 
-/** What of an object's metadata writers declare. */
+/** Returns the metadata that managers declare. */
 function aboutOf({ labels, annotations, ownerReferences }: ObjectMetadata): Part["declared"] {
   const about = Object.entries({ labels, annotations, ownerReferences }).filter(([, value]) => value !== undefined)
   return about.length === 0 ? {} : { metadata: Object.fromEntries(about) }
 }
 
-/** What nobody declares and the object itself has: who it is, since when, what holds it, and what came of it. */
+/** Merges the parts of all managers into the object. Identity, times, finalizers and status are the object's own. */
 function composed(object: KubernetesObject, parts: Kept["parts"]): KubernetesObject {
   const { apiVersion, kind, metadata, status } = object
   const { labels: _, annotations: __, ownerReferences: ___, ...own } = metadata
@@ -428,7 +428,7 @@ function composed(object: KubernetesObject, parts: Kept["parts"]): KubernetesObj
   const hasSpec = "spec" in content
   const changed = hasSpec && !isDeepStrictEqual(content["spec"], object["spec"])
   const generation = (own.generation ?? 0) + (changed ? 1 : 0)
-  // As the definitions have it: nobody has looked at it yet.
+  // The status default of the CustomResourceDefinition: not reconciled yet.
   const first = hasSpec ? { observedGeneration: 0 } : undefined
   return {
     ...(apiVersion === undefined ? {} : { apiVersion }),
@@ -478,7 +478,7 @@ const placeOf = (resource: Resource, key: ObjectKey): string => `${nameOf(resour
 const conflict = ({ kind }: Resource, key: ObjectKey): ApiError =>
   new ApiError(409, "Conflict", `the ${kind} ${key} is not what it was any more`)
 
-/** As the Kubernetes API makes them (RFC 9562, version 4). */
+/** Returns a UUID as the Kubernetes API does (RFC 9562, version 4). */
 function newUid(random: () => number): string {
   const digits = (count: number) => Array.from({ length: count }, () => Math.floor(random() * 16).toString(16)).join("")
   const variant = (8 + Math.floor(random() * 4)).toString(16)

@@ -1,10 +1,10 @@
-// One process at a time keeps a folder of objects. A process that was killed has left its file behind; it holds nothing.
+// Lock of a status folder, so that one process at a time uses it. A lock file left by a killed process does not count.
 import { mkdir, open, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 
 const attemptsMaximum = 3
 
-/** Undefined while another process of this machine holds it. */
+/** Returns undefined while another process of this machine holds the lock. */
 export async function lockFolder(folder: string): Promise<AsyncDisposable | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, "lock")
@@ -30,7 +30,7 @@ function lives(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // There is one, and it is somebody else's.
+    // The process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM"
   }
 }

@@ -1,6 +1,5 @@
-// Looks at a folder again and again, and tells what is in it once it has come to rest. Looking is what works everywhere: on
-// network file systems, in containers, and when an editor puts another file in the old one's place. Where the system tells of
-// changes it is looked at as soon as there is one.
+// Polls a folder and reports its content after it stopped changing. Polling works everywhere: on network file systems, in containers, and
+// with editors that replace files. File notifications, where available, shorten the wait.
 import { stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { type OperatorRuntime, pause } from "../runtime.ts"
@@ -10,19 +9,19 @@ import { type ManifestFolder, manifestFiles, readManifests } from "./manifests.t
 type FolderRuntime = Pick<OperatorRuntime, "log" | "stopwatch" | "timers">
 
 const usualPollMs = 250
-/** Of the time, at most, that looking takes: a large folder is looked at less often. */
+/** Maximum share of the time that polling takes, so that a large folder is polled less often. */
 const pollShare = 0.05
-/** The same where somebody goes on writing. */
+/** The same share after notifications, while files keep changing. */
 const wokenShare = 0.25
 const wokenMs = 20
-/** What is half written is written on within this. */
+/** Time within which a partly written file is expected to change again. */
 const settleMs = 100
-/** A file that is gone may be on its way back: editors and `git checkout` take it away and write it anew. */
+/** Longer wait for deleted files, because editors and `git checkout` delete a file and write it again. */
 const goneMs = 750
 const settleAttemptsMaximum = 50
 const gitMaximumMs = 60_000
 
-/** Looks until the signal; `found` is awaited before the next look. A folder that cannot be looked at is what it was. */
+/** Polls until the signal aborts. `found` is awaited before the next poll. If the folder cannot be read, its last content stays. */
 export async function followFolder(
   folder: string,
   runtime: FolderRuntime,
@@ -59,7 +58,7 @@ export async function followFolder(
   }
 }
 
-/** Every manifest, with what changes whenever it is written. */
+/** Returns the manifest files, each with a text that changes at every write. */
 async function look(folder: string): Promise<ReadonlyMap<string, string>> {
   const seen = new Map<string, string>()
   for (const file of await manifestFiles(folder)) {
@@ -96,7 +95,7 @@ async function settled(
 const differs = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): boolean =>
   before.size !== after.size || [...before].some(([file, facts]) => after.get(file) !== facts)
 
-/** Whether the working copy that the folder is in is being changed as a whole; git holds this file for as long. */
+/** Returns whether git is changing the working copy; it holds `index.lock` meanwhile. */
 async function gitWrites(folder: string): Promise<boolean> {
   for (let above = resolve(folder); ; above = dirname(above)) {
     if (await exists(join(above, ".git"))) return exists(join(above, ".git", "index.lock"))

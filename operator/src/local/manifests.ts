@@ -1,20 +1,20 @@
-// Reads manifests from a folder: what is declared in which file and line, and where it cannot be read.
+// Reads manifests from a folder, with file and line of each object and of each fault.
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { type Document, isMap, isNode, LineCounter, parseAllDocuments } from "yaml"
 
-/** One object as it is declared; nobody has looked at what is in it yet. */
+/** Object as declared, not validated yet. */
 export interface Manifest {
-  /** Of the file, from the folder. */
+  /** Path relative to the folder. */
   readonly file: string
-  /** Where it begins; 1 is the first. */
+  /** First line of the object, counted from 1. */
   readonly line: number
   readonly object: Readonly<Record<string, unknown>>
-  /** Of a member, or of the nearest one above it that is there. */
+  /** Returns the line of a member, or of its nearest existing parent. */
   lineOf(path: readonly string[]): number
 }
 
-/** Why something that is declared does not count. */
+/** Reason why a declaration is not applied. */
 export interface ManifestFault {
   readonly file: string
   readonly line: number
@@ -24,7 +24,7 @@ export interface ManifestFault {
 export interface ManifestFolder {
   readonly manifests: readonly Manifest[]
   readonly faults: readonly ManifestFault[]
-  /** Files that could not be read: what was declared in them is not known, rather than gone. */
+  /** Files that could not be read. Their objects stay, since their declarations are unknown. */
   readonly unreadable: ReadonlySet<string>
 }
 
@@ -33,7 +33,7 @@ const foldersMaximum = 1_000
 const fileBytesMaximum = 4 * 1024 * 1024
 const aliasesMaximum = 100
 
-/** Every `.yaml`, `.yml` and `.json` in it and in folders below it; what is hidden is not looked at. */
+/** Returns all `.yaml`, `.yml` and `.json` files in the folder and below it, except hidden ones. Throws if there are too many. */
 export async function manifestFiles(folder: string): Promise<readonly string[]> {
   const files: string[] = []
   const folders = [""]
@@ -44,7 +44,7 @@ export async function manifestFiles(folder: string): Promise<readonly string[]> 
       if (entry.name.startsWith(".")) continue
       const path = join(below, entry.name)
       const isFolder = entry.isSymbolicLink() ? await isFolderBehind(join(folder, path)) : entry.isDirectory()
-      // A link to a folder could lead back up.
+      // A link to a folder could form a cycle.
       if (isFolder && !entry.isSymbolicLink()) folders.push(path)
       else if (!isFolder && /\.(ya?ml|json)$/.test(entry.name)) files.push(path)
     }
@@ -95,7 +95,7 @@ export function parseManifests(file: string, text: string): Omit<ManifestFolder,
       faults.push({ file, line: lines.linePos(error.pos[0]).line, message: `is no YAML: ${error.message}` })
       continue
     }
-    // Comments and `---` alone declare nothing.
+    // Documents with only comments declare nothing.
     if (document.contents === null || document.toJS({ maxAliasCount: aliasesMaximum }) === null) continue
     const lineOf = (path: readonly string[]) => lineIn(document, lines, path)
     if (!isMap(document.contents)) {

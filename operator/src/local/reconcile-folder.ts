@@ -1,4 +1,4 @@
-// Keeps an engine as a folder of manifests says, with the reconcilers that work in a cluster.
+// Reconciles an engine with a folder of manifests, with the same reconcilers as in a Kubernetes cluster.
 import { type EngineOptions, openEngine, parsePermittedAddresses } from "@chancery/engine"
 import { controlledKinds } from "../controllers/controlled-kinds.ts"
 import { openControllers } from "../controllers/controllers.ts"
@@ -15,21 +15,21 @@ import { type ManifestFault, type ManifestFolder, manifestFiles, readManifests }
 
 export interface FolderOptions {
   readonly folder: string
-  /** Where objects are kept with their status; whoever calls holds its lock. */
+  /** Folder of objects with their status. The caller holds its lock. */
   readonly statusFolder: string
   readonly runtime: OperatorRuntime
-  /** Objects name it as the ClusterConnection of its name; a manifest of that one is passed over. */
+  /** Engine that objects reference as the ClusterConnection of its name. A manifest of that ClusterConnection is ignored. */
   readonly embedded?: EmbeddedEngine
-  /** What engines are asked as part of, as `openEngine` has it. */
+  /** Trace context of requests to engines, as in `openEngine`. */
   readonly traceparent?: EngineOptions["traceparent"]
   readonly told: {
-    /** All faults there are, after each reading of the folder that found others than before. */
+    /** Called with all faults after each reading that found other faults than before. */
     faults(faults: readonly ManifestFault[]): void
     happened(object: KubernetesObject, happening: Happening): void
   }
 }
 
-/** How all objects fare once there is nothing left to wait for, or once no more time is. */
+/** State of all objects when they are settled or the time is over. */
 export interface Settled {
   readonly objects: readonly FolderObject[]
   readonly faults: readonly ManifestFault[]
@@ -43,11 +43,11 @@ export interface FolderObject {
   readonly message: string
 }
 
-/** Secrets of cluster-wide connections are looked for in it. */
+/** Namespace of the Secrets of cluster-wide connections. */
 const ownNamespace = defaultNamespace
 const settledCheckMs = 100
 
-/** Does once what is to be done, for as long as the signal allows. */
+/** Reconciles until all objects are settled or the signal aborts. */
 export async function reconcileFolder(options: FolderOptions, signal: AbortSignal): Promise<Settled> {
   await using keeping = await openFolder(options)
   const { folder } = options
@@ -61,7 +61,7 @@ export async function reconcileFolder(options: FolderOptions, signal: AbortSigna
   return { objects: keeping.objects().map(told), faults }
 }
 
-/** Does it until the signal, whatever is written into the folder meanwhile. */
+/** Reconciles until the signal aborts, and follows changes of the folder. */
 export async function keepFolder(options: FolderOptions, signal: AbortSignal): Promise<void> {
   await using keeping = await openFolder(options)
   const found = async (content: ManifestFolder) => void (await keeping.declare(content))
@@ -70,7 +70,7 @@ export async function keepFolder(options: FolderOptions, signal: AbortSignal): P
 
 interface Keeping extends AsyncDisposable {
   declare(content: ManifestFolder): Promise<readonly ManifestFault[]>
-  /** Until the signal; then finishes what it has begun. */
+  /** Works until the signal aborts, then finishes reconciliations in progress. */
   work(signal: AbortSignal): Promise<void>
   objects(): readonly KubernetesObject[]
 }
@@ -91,7 +91,7 @@ async function openFolder({
     clusterName: "manifests",
     recorder: { record: async (object, happening) => reporter.happened(object, happening) },
     metrics: createMetrics({ name: "manifests", leading: () => true }),
-    // Whoever writes manifests here can reach every address without us.
+    // All addresses: a user who writes manifests on this machine can reach them anyway.
     addresses: parsePermittedAddresses("private,loopback,link-local") ?? { kinds: [], ranges: [] },
     open: (url, options) => openEngine(url, { ...options, ...(traceparent && { traceparent }) }),
     ...(embedded === undefined ? {} : { embedded }),
@@ -115,7 +115,7 @@ async function openFolder({
   }
 }
 
-/** The engine itself is in the place of the connection to it. */
+/** Removes the manifest of the ClusterConnection that the embedded engine replaces. */
 function without(embedded: EmbeddedEngine | undefined, content: ManifestFolder): ManifestFolder {
   const isReplaced = ({ kind, metadata }: Readonly<Record<string, unknown>>) =>
     kind === "ClusterConnection" && (metadata as { readonly name?: unknown } | undefined)?.name === embedded?.name
@@ -132,7 +132,7 @@ interface Conditions {
   }[]
 }
 
-/** There is nothing to wait for: it is as it should be, or somebody must act first. */
+/** Returns whether the object is ready or needs an action by a user. */
 const isSettled = (object: KubernetesObject): boolean => told(object).is !== "reconciling"
 
 function told({ kind = "", metadata, status }: KubernetesObject): FolderObject {
