@@ -1,5 +1,4 @@
-// The operator's part of the command `chancery`, which looks for it under this package's name. It knows no cluster, and loads
-// nothing that talks to one.
+// The operator's commands for `chancery`, which imports them by this package's name. They load no Kubernetes client.
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Engine } from "@chancery/engine"
@@ -27,7 +26,7 @@ import { systemRuntime } from "./runtime.ts"
 
 export const commands = (terminal: Terminal): readonly Command[] => [reconcileCommand(terminal)]
 
-/** The name under which manifests find the engine: as that of a ClusterConnection. */
+/** Default name of the ClusterConnection by which manifests reference the engine. */
 const usualConnection = "default"
 const usualOrganization = "default"
 const usualTimeout = "2m"
@@ -74,7 +73,7 @@ function reconcileCommand(terminal: Terminal): Command {
     await makeDataFolder(settings.data)
     const statusFolder = flags.statusDir ?? join(settings.data, "manifests")
     await using _lock = await locked(statusFolder)
-    // What goes on for ever is part of nobody's trace.
+    // With `--watch`, the process has no end, so its requests belong to no trace.
     const traceparent = () => (flags.watch === true ? undefined : terminal.environment["TRACEPARENT"])
     const reconcile = async (engine: Engine): Promise<void> => {
       const embedded = { name: flags.connection, engine, organization: flags.organization }
@@ -100,7 +99,7 @@ function reconcileCommand(terminal: Terminal): Command {
   })
 }
 
-/** What `chancery dev` does with its manifests. */
+/** Reconciles the manifests of `chancery dev`. */
 export async function keepManifests(options: StoredManifests, signal: AbortSignal): Promise<void> {
   const { folder, statusFolder, engine, organization, log, terminal } = options
   await using _lock = await locked(statusFolder)

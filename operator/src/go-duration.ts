@@ -1,12 +1,12 @@
-// Durations as Kubernetes writes them (Go's `time.ParseDuration`): `1h30m`, `45s`. Days are no unit of theirs.
+// Durations in the format of Kubernetes (Go's `time.ParseDuration`), such as `1h30m` or `45s`. There is no unit for days.
 
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 const lengthMaximum = 32
 
-/** The pattern of a field that holds one. */
+/** Pattern of duration fields. */
 export const goDuration = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/
 
-/** In milliseconds; undefined for anything else, a negative one too. */
+/** Returns milliseconds, or undefined for anything else, including negative durations. */
 export function parseGoDuration(text: string): number | undefined {
   if (text.length > lengthMaximum || !goDuration.test(text)) return undefined
   let total = 0

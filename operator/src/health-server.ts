@@ -1,4 +1,4 @@
-// Where kubelets and Prometheus ask: whether the process lives, whether it knows its objects, and what it counted.
+// Endpoints for kubelets and Prometheus: liveness, readiness and metrics.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { once } from "node:events"
@@ -6,10 +6,10 @@ import type { OperatorMetrics } from "./metrics.ts"
 
 export interface HealthServerOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number
   readonly metrics: Pick<OperatorMetrics, "expose">
-  /** Why the process should be started anew; undefined while it lives. */
+  /** Returns why the process should be restarted; undefined while it is healthy. */
   readonly ailment: () => string | undefined
   readonly ready: () => boolean
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the operator from flags until it is told to end. Its log is one JSON object a line.
+// Entry point of the operator: parses flags and runs until SIGTERM or SIGINT. Logs one JSON object per line.
 import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { parseArgs } from "node:util"

@@ -1,4 +1,4 @@
-// Under the names that dashboards of other operators already read (controller-runtime, client-go).
+// Metrics of the operator, with the names of controller-runtime and client-go, so that existing dashboards work.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
 import type { WorkQueueObserver } from "./controllers/work-queue.ts"
 
@@ -8,19 +8,19 @@ export interface ControllerMetrics {
   readonly queue: WorkQueueObserver
   ended(result: ReconcileResult, durationMs: number): void
   wroteStatus(): void
-  /** Nothing will come of an object before somebody changes something. */
+  /** Counts a reconciliation that ended as stalled: it needs a change by a user. */
   stalled(): void
-  /** By a fault of the program. */
+  /** Counts a reconciliation that failed by a defect of the operator. */
   panicked(): void
-  /** Because an answer did not come in time. */
+  /** Counts a reconciliation that failed by a timeout. */
   timedOut(): void
 }
 
-/** What is asked when somebody reads the metrics. */
+/** Values that are read at each scrape. */
 export interface ControllerFigures {
   readonly workersMaximum: number
   depth(): number
-  /** How long each of those being worked on has taken so far. */
+  /** Milliseconds that each running reconciliation has taken so far. */
   runningMs(): readonly number[]
 }
 
@@ -33,7 +33,7 @@ export interface ObjectFigure {
 export interface OperatorMetrics {
   request(request: { readonly code: string; readonly method: string }): void
   controller(name: string, figures: ControllerFigures): ControllerMetrics
-  /** What objects say of themselves, asked for by who reads the metrics, of the replica that leads. */
+  /** Adds a gauge with one value per object. It is read at each scrape, and only on the leader. */
   figure(name: string, help: string, read: () => Iterable<ObjectFigure>): void
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }

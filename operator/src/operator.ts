@@ -1,4 +1,4 @@
-// The composition root: what watches, decides, works and tells, put together for one process.
+// Composition root of the operator.
 import {
   type Engine,
   isEngineError,
@@ -21,40 +21,40 @@ import type { Shard } from "./controllers/shard.ts"
 export interface OperatorOptions {
   readonly config: KubeConfig
   readonly runtime: OperatorRuntime
-  /** The operator's own: its Lease is in it, and the Secrets of what is in no namespace. */
+  /** Namespace of the operator, with its Lease and the Secrets of cluster-scoped objects. */
   readonly namespace: string
-  /** Namespaces whose objects it looks after; all of them unless given. */
+  /** Namespaces to watch. Default: all. */
   readonly watched?: readonly string[]
-  /** Whether it looks after what is in no namespace too, which it does unless it looks after some namespaces only. */
+  /** Whether cluster-scoped objects are reconciled. Default: true unless `watched` is set. */
   readonly clusterWide?: boolean
-  /** What the cluster is called, where several keep objects of one engine (`isClusterName`); `default` unless given. */
+  /** Distinguishes clusters whose operators use the same engine (`isClusterName`). Default: `default`. */
   readonly clusterName?: string
-  /** Of this replica, and of no other. */
+  /** Unique identity of this replica. */
   readonly identity: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly shard?: Shard
-  /** Where engines of namespaced connections may be besides public addresses; in private networks unless given. */
+  /** Non-public addresses that engines of namespaced connections may have. Default: private networks. */
   readonly addresses?: PermittedAddresses
-  /** An engine inside of this process. */
+  /** Engine inside this process. */
   readonly embedded?: EmbeddedOptions
-  /** Called once `/readyz` and the others can be asked. */
+  /** Called once the health endpoints answer. */
   readonly listening?: (url: string) => void
 }
 
 export interface EmbeddedOptions {
-  /** Where its data are. */
+  /** Folder of its data. */
   readonly folder: string
-  /** Objects name it as this ClusterConnection. */
+  /** Name of the ClusterConnection by which objects reference it. */
   readonly name: string
-  /** Of objects that name none; made if it is missing. */
+  /** Organization of objects that name none. Created if it is missing. */
   readonly organization?: string
 }
 
-/** A turn of the event loop that takes longer is a process that hangs. */
+/** An event loop that takes longer for one turn counts as hanging. */
 const turnMaximumMs = 30_000
 const turnCheckMs = 5_000
 
-/** Runs until the signal; the answer says whether the lease was lost before. */
+/** Runs until the signal aborts. Resolves to `lost` if the replica lost its lease. */
 export async function runOperator(options: OperatorOptions, signal: AbortSignal): Promise<"ended" | "lost"> {
   const { config, runtime, namespace, identity, listen, shard } = options
   const lease = `${namespace}/chancery-operator${shard === undefined ? "" : `-${shard.index}-of-${shard.count}`}`
@@ -98,11 +98,11 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   options.listening?.(health.url)
 
   await Promise.race([controllers.whenSynced(), aborted(signal)])
-  // What was opened here closes after it, and not before.
+  // Awaited here, so that the resources opened above are closed only afterwards.
   return await election.lead(signal, (leading) => controllers.run(leading, signal))
 }
 
-/** A leader that cannot say that it no longer leads. */
+/** Age of the last renewal after which a leader that has not stepped down is restarted. */
 const overdueMs = 20_000
 
 function overdue(ageMs: number | undefined, { log }: OperatorRuntime, lease: string): string | undefined {
@@ -128,7 +128,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve(), { once: true })
   })
 
-/** As an engine's servers are in a cluster. */
+/** In a cluster, engines usually have private addresses. */
 const privateNetworks = parsePermittedAddresses("private") ?? { kinds: [], ranges: [] }
 
 async function openEmbedded({ folder, name, organization }: EmbeddedOptions): Promise<{

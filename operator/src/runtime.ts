@@ -1,20 +1,20 @@
-// The only place of the operator that touches the clock, timers and the random source of the process.
+// The only module of the operator that uses the clock, timers and randomness of the process.
 import type { Runtime } from "@chancery/engine"
 
 export interface Timers {
-  /** Calls `work` once, after the delay. The answer takes that back. */
+  /** Calls `work` once, after the delay. Returns a function that cancels it. */
   after(delayMs: number, work: () => void): () => void
 }
 
 export interface OperatorRuntime extends Pick<Runtime, "clock" | "log"> {
-  /** Never goes back, counts from anywhere: for how long something took. */
+  /** Monotonic milliseconds from an arbitrary origin, for measuring durations. */
   readonly stopwatch: () => number
   readonly timers: Timers
-  /** At least 0, below 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number
 }
 
-/** Delays are cut to what a timer can hold: a longer one would fire at once, and what was due before now is due now. */
+/** Maximum delay of a Node timer; a longer one would fire at once. */
 const longestDelayMs = 2 ** 31 - 1
 
 export const systemRuntime = (log: Runtime["log"]): OperatorRuntime => ({
@@ -30,7 +30,7 @@ export const systemRuntime = (log: Runtime["log"]): OperatorRuntime => ({
   random: () => Math.random(),
 })
 
-/** Ends early, without an error, when the signal does. */
+/** Resolves after the delay, or early when the signal aborts. Never rejects. */
 export function pause(
   delayMs: number,
   { timers }: Pick<OperatorRuntime, "timers">,
