@@ -1,4 +1,4 @@
-// Writes crds/ from the schemas that the operator parses with; with --check it only says whether they are fresh.
+// Writes crds/ from the schemas that the operator parses with. With --check, only compares them.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, "../../crds")
 const check = process.argv.includes("--check")
 
 const definitions = kinds.map((kind) => [`${kind.group}_${kind.plural}.yaml`, definitionOf(kind)] as const)
-/** Kustomize finds it under this name too, and `kubectl apply -f crds/` does not take it for an object. */
+/** Kustomize accepts this file name, and `kubectl apply -f crds/` ignores it. */
 const kustomization = {
   apiVersion: "kustomize.config.k8s.io/v1beta1",
   kind: "Kustomization",

@@ -1,4 +1,5 @@
-// Certificates of a real engine and an API server in memory that rejects and changes what a test says; the clock is the test's.
+// Test fixture of one Certificate with a real engine and an API server in memory. Tests decide which writes it rejects or changes, and set
+// the clock.
 import type { Engine } from "@chancery/engine"
 import { openTestEngine, seededRandom } from "@chancery/testing"
 import { sha256 } from "@chancery/engine/x509"
@@ -40,7 +41,7 @@ interface Status {
   readonly conditions?: readonly StoredCondition[]
 }
 
-/** Returns why the API server rejects a write. */
+/** Returns the API server's error for a write; undefined admits it. */
 export type Rejects = (
   resource: Resource,
   object: KubernetesObject,
@@ -157,7 +158,7 @@ export async function openCertificate(spec: object, role: object = {}) {
   }
   const statusOf = () => (present()["status"] ?? {}) as Status
 
-  /** One look, and the status that the frame would write. */
+  /** Reconciles once and writes the status as the controller does. */
   async function look(): Promise<Outcome> {
     const object = present()
     const { conditions: before = [], ...rest } = statusOf()
@@ -200,11 +201,11 @@ export async function openCertificate(spec: object, role: object = {}) {
     },
     secret: () => storeOf(secrets).get("team/tls"),
     held: () => heldIn(storeOf(secrets).get("team/tls")),
-    /** `Type=Status Reason` of each condition. */
+    /** Returns the conditions as `Type=Status Reason`. */
     conditions: () => (statusOf().conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`),
     message: (type: string) => statusOf().conditions?.find((each) => each.type === type)?.message ?? "",
     reject: (next: Rejects) => void (rejects = next),
-    /** Changes the Secret as soon as the operator has written it. */
+    /** Changes the Secret each time after the operator has written it. */
     contend: (writer: (written: KubernetesObject) => KubernetesObject) => void (otherWriter = writer),
     loseAnswers: (lost: boolean) => void (isLost = lost),
     pass: (ms: number) => void (now += ms),
@@ -218,16 +219,16 @@ export async function openCertificate(spec: object, role: object = {}) {
       })
     },
     finalize: async () => reconciler.finalize?.(present(), visit(statusOf())),
-    /** Another process takes over, which remembers nothing. */
+    /** Starts another process, without memory. */
     restart: () => void (reconciler = open()),
-    /** Looks whenever the status says, for so long. */
+    /** Reconciles at the scheduled times until `ms` milliseconds have passed. */
     async lookFor(ms: number): Promise<void> {
       for (const end = now + ms; now < end;) {
         const { nextAttemptAt, againAfterMs = 60_000 } = await look()
         now = Math.min(nextAttemptAt ?? now + againAfterMs, end)
       }
     },
-    /** Of the leaves that the engine has issued. */
+    /** Returns the leaf certificates that the engine has issued. */
     async issued() {
       const { items } = await pki.certificates.search({ role: "any" })
       return items.map(({ serialNumber, status, revokedAt }) => ({ serialNumber, status, revokedAt }))

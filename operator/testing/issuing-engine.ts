@@ -1,4 +1,4 @@
-// A real engine with an authority and a role that allows everything, and certificates of it for specs.
+// Real engine with a CA and a role that allows everything, which issues certificates for specs.
 import { openTestEngine } from "@chancery/testing"
 import { signedRequest, writePem } from "@chancery/engine/x509"
 import { heldOf, type HeldCertificate } from "../src/controllers/certificate/stored-certificate.ts"
@@ -16,11 +16,11 @@ export interface IssuingEngine extends AsyncDisposable {
   issue(spec: CertificateSpec): Promise<HeldCertificate>
 }
 
-/** With defaults filled in, as the apiserver does. */
+/** Returns a spec with the defaults that the API server fills in. */
 export const certificateSpec = (spec: Readonly<Record<string, unknown>> = {}): CertificateSpec =>
   certificate.spec.parse({ secretName: "web-tls", issuerRef: { name: "ca" }, dnsNames: ["www.example.com"], ...spec })
 
-/** `levels`: 1 for a root alone, 2 for an intermediate that issues. */
+/** Opens the engine. `levels`: 1 for a root that issues, 2 for an intermediate below the root. */
 export async function issuingEngine(levels: 1 | 2 = 1): Promise<IssuingEngine> {
   const world = await openTestEngine({ jobs: false })
   const { engine } = world

@@ -1,4 +1,4 @@
-// Workspaces of a real engine, one object at a time, without a controller around it: Secrets and ConfigMaps are in a folder.
+// Test fixture of Workspaces with a real engine and without a controller. Secrets and ConfigMaps are in a folder.
 import { createHash } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -18,10 +18,10 @@ import type { Visit } from "../src/controllers/reconciler.ts"
 import type { PublicationParts } from "../src/controllers/workspace/output-publication.ts"
 import { reconcileWorkspaces, workspaceIdOf } from "../src/controllers/workspace/workspaces.ts"
 
-/** What happens to a call: it is let through, or never arrives, or its answer never does; or it is refused in this way. */
+/** Outcome of a call: executed, not received, executed without a response, or rejected with this error. */
 export type Fate = "done" | "lost" | "answer lost" | EngineError
 
-/** An engine that counts what it is asked, and loses what it is told to. */
+/** Wraps an engine to record its calls and to lose them as the test decides. */
 function overheard(engine: Engine, fateOf: (call: string) => Fate = () => "done") {
   const calls: string[] = []
   const unavailable = () => new EngineError("unavailable", "No answer came.")
@@ -62,7 +62,7 @@ export async function openWorkspaces() {
   opening.defer(() => rm(folder, { recursive: true, force: true }))
   const start = Date.parse("2026-01-01T00:00:00Z")
   let drawn = 0
-  // Another one at every draw, and the same in every run.
+  // A different value at each call, and the same sequence in every run.
   const random = () => ((drawn += 1) * 0.618_033_988_749) % 1
   const runtime = { clock: { now: () => start }, random }
   const cluster = await DirectoryCluster.open({ folder, kinds: [], runtime })
@@ -87,7 +87,7 @@ export async function openWorkspaces() {
     },
   }
 
-  /** One object and the frame around it. */
+  /** Opens one object, with a replacement of the controller. */
   function open(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => Fate) {
     const { proxied, calls } = overheard(engine, fateOf)
     const store = new ObjectStore({ workspaceId: workspaceIdOf })
@@ -162,7 +162,7 @@ export async function openWorkspaces() {
       get againAfterMs() {
         return againAfterMs
       },
-      /** As `True Reason`; empty where there is no such condition. */
+      /** Returns the condition as `True Reason`, or an empty string if there is none. */
       condition: (type: string): string =>
         (conditions ?? [])
           .filter((one) => one.type === type)
@@ -176,7 +176,7 @@ export async function openWorkspaces() {
       part: () => looked(async () => reconciler.finalize?.(object(), visit(false))),
     }
   }
-  /** The next state, as the tool would bring it; back when its outputs are read, which a job does where they are large. */
+  /** Uploads the next state as Terraform does, and waits until its outputs are available. For large states, a background job reads them. */
   async function putState(id: string, serial: number, outputs: Readonly<Record<string, unknown>>): Promise<void> {
     await engine.workspaces.lock({ id }, { reason: "" })
     const state = JSON.stringify({
@@ -209,7 +209,7 @@ export async function openWorkspaces() {
     throw new Error("the outputs were never read")
   }
   const closing = opening.move()
-  /** Why the API server rejects a write from now on. */
+  /** Sets the function that decides which writes the API server rejects. */
   const reject = (next: typeof rejects) => void (rejects = next)
   return { engine, cluster, open, putState, reject, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
