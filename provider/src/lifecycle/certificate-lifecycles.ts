@@ -2,7 +2,7 @@ import type { Runtime } from "@chancery/engine"
 import * as resources from "@chancery/engine/declared/certificates"
 import { lifecycleOf } from "./lifecycle.ts"
 
-/** Lifecycles of certificate authorities. Whatever is due, is so by the clock. */
+/** Returns the lifecycles of certificate authorities. The clock decides when renewals are scheduled. */
 export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   pkiMount: lifecycleOf(resources.pkiMountResource, clock),
   pkiRole: lifecycleOf(resources.pkiRoleResource, clock),
@@ -12,6 +12,6 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   pkiSignedCertificate: lifecycleOf(resources.pkiSignedCertificateResource, clock),
   pkiIntermediate: lifecycleOf(resources.pkiIntermediateResource, clock),
   pkiRevocation: lifecycleOf(resources.pkiRevocationResource, clock),
-  // An unknown name or key may turn out to be that of the issuer.
+  // An unknown name or key may turn out to be the current one, so neither forces replacement.
   pkiIssuer: lifecycleOf(resources.pkiIssuerResource, clock, { identity: ["mount", "kind", "bundle"] }),
 })

@@ -1,9 +1,10 @@
-// Who declares a resource, so that a creation whose answer was lost is known again. Every state has it twice, so a program says
-// only what Pulumi's process for dynamic resources cannot find out by itself: the stack, and a name that no argument says.
+// Identifies the declaration of a resource, so that a resource whose creation response was lost is found again. Each state contains the id
+// twice, so programs write only the parts that Pulumi's process for dynamic resources cannot determine: the stack, and a name that is in no
+// argument.
 import { originMaximum, ownerMaximum, type Values } from "@chancery/engine/declared/shared"
 import type { NamingMember } from "./kinds.ts"
 
-/** What a file or a bucket for a backend calls its only organization. */
+/** Organization name of self-managed backends, such as files or buckets. */
 const onlyOrganization = "organization"
 
 const namingMembers = ["name", "path"] as const satisfies readonly NamingMember[]
@@ -14,13 +15,13 @@ export interface Place {
   readonly stack: string
 }
 
-/** `prod`, `acme/prod`, or where no argument has the name, `prod:api`. A stack has no colon in its name. */
+/** Returns the short form: `prod`, `acme/prod`, or `prod:api` if no argument has the name. Stack names contain no colon. */
 export function writtenMarker({ organization, stack }: Omit<Place, "project">, name: string, inputs: Values): string {
   const place = organization === onlyOrganization ? stack : `${organization}/${stack}`
   return namedBy(inputs) === name ? place : `${place}:${name}`
 }
 
-/** `pulumi:acme/site/prod/api`: of one resource, and of no other. */
+/** Returns the full id, such as `pulumi:acme/site/prod/api`. It is unique to a resource. */
 export function wholeMarker(written: unknown, project: string, inputs: Values): string {
   const { organization, stack, said } = readMarker(written)
   const name = said ?? namedBy(inputs) ?? ""
@@ -30,9 +31,9 @@ export function wholeMarker(written: unknown, project: string, inputs: Values): 
 const ownerKind = "pulumi:"
 
 /**
- * `pulumi:site/prod`: who holds the tags that a stack's resources write (docs/tag-owners.md). For ever, or a stack would no longer
- * know its own. The stack is told whole, and of a project with a very long name the end. Undefined where the marker says no stack:
- * of what is read by its id alone.
+ * Returns the owner of tags that a stack's resources write (docs/tag-owners.md), such as `pulumi:site/prod`. The format must never change,
+ * since stacks recognise their tags by it. Long names are truncated at the start of the project. Returns undefined if the marker has no
+ * stack, as for resources that are read by id.
  */
 export function ownerOf(written: unknown, project: string): string | undefined {
   const { stack } = readMarker(written)

@@ -5,7 +5,7 @@ const unitsMs = new Map([
   ["h", 3_600_000],
 ])
 
-/** `90s`, `10m`, `1h30m`; undefined for anything else. */
+/** Parses `90s`, `10m` or `1h30m` into milliseconds. Returns undefined for anything else. */
 export function durationMs(text: unknown): number | undefined {
   if (typeof text !== "string" || !/^(\d{1,6}(ms|[smh])){1,4}$/.test(text)) return undefined
   let total = 0
@@ -14,13 +14,13 @@ export function durationMs(text: unknown): number | undefined {
   return total
 }
 
-/** Of no length nothing could be done in; longer than a day a timer would not wait. */
+/** Returns whether the value is a duration above zero and at most a day. */
 export const isTimeout = (value: unknown): boolean => {
   const ms = durationMs(value)
   return ms !== undefined && ms > 0 && ms <= 24 * 3_600_000
 }
 
-/** Whoever waits is told in time; what was asked for may come to pass all the same, and `otherwise` says what of it then. */
+/** Rejects when the time is over or the signal aborts. The work may still complete; `otherwise` describes what happens then. */
 export function within<T>(
   ms: number,
   what: string,
@@ -30,7 +30,7 @@ export function within<T>(
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const giveUp = (how: string): void => reject(new Error(`${what} ${how}; it may have been done: ${otherwise}`))
-  // One timer and one listener for each: signals that are made of others cost more than most of what is waited for.
+  // Plain timer and listener, because combined signals cost more than most of the awaited work.
   const late = setTimeout(() => giveUp(`took longer than ${ms / 1_000} s`), ms)
   const cancelled = (): void => giveUp("was cancelled")
   if (signal.aborted) cancelled()

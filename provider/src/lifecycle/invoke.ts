@@ -1,4 +1,4 @@
-// How a program asks the engine of the stack's configuration while it runs.
+// Queries by a program while it runs, to the engine of the stack's configuration.
 import * as pulumi from "@pulumi/pulumi"
 import type { Engine } from "@chancery/engine"
 import { type Configuration, readConfiguration } from "../configuration.ts"
@@ -8,7 +8,10 @@ import { explain } from "../dynamic/explain.ts"
 export const stackConfiguration = (): Configuration =>
   readConfiguration((key) => pulumi.runtime.getConfig(`chancery:${key}`), process.env)
 
-/** Closed after each question: a program ends when nothing is open any more. `what` begins the sentence of a refusal. */
+/**
+ * Runs `ask` with an engine, and closes it afterwards, because an open one would keep the program alive. `what` begins the message of an
+ * error.
+ */
 export async function asking<T>(
   configuration: Configuration,
   what: string,

@@ -1,4 +1,4 @@
-// Every kind there is, by the name that states have for it.
+// Lifecycles of all kinds, by the name that states use.
 import type { Runtime } from "@chancery/engine"
 import { systemRuntime } from "@chancery/engine/declared/shared"
 import { certificateLifecyclesBy } from "./certificate-lifecycles.ts"

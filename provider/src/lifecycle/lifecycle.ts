@@ -1,9 +1,9 @@
-// The life of one declared resource: check, diff, create, read, update, delete, over plain values and an engine. It knows no
-// Pulumi: a front brings values in and out, says which are not known yet, and shows what is thrown.
+// Lifecycle of a declared resource: check, diff, create, read, update and delete, with plain values and an engine. It does not depend on
+// Pulumi. An adapter converts values, names the unknown ones, and reports errors.
 //
-// A state holds what was declared and what was found, member by member, and three facts beside it: `__managed`, the members
-// that the program declares (the rest may change as it likes), `__marker`, who declares, and `adopted`. `__defaulted` says that
-// its bindings are those of the configuration, and not all that it has.
+// A state contains declared and observed members, and these facts. `__managed`: members that the program declares; others may change
+// freely. `__marker`: the declaration's id. `adopted`: the resource was adopted. `__defaulted`: the bindings are only those of the
+// configuration, and the resource may have others.
 import type { Engine, Runtime } from "@chancery/engine"
 import {
   type Declarant,
@@ -19,14 +19,14 @@ import { isInSight, seesAll, type Sight, unseen } from "./visibility.ts"
 
 export type DeletionPolicy = "safe" | "force" | "retain"
 
-/** What the configuration says for all resources. */
+/** Settings for all resources, from the configuration. */
 export interface Defaults {
   readonly organization?: string
-  /** `pki` when left out. */
+  /** Default: `pki`. */
   readonly pkiMount?: string
   readonly deletionPolicy: DeletionPolicy
   readonly tagBindings: Readonly<Record<string, string>>
-  /** Of the server, where the configuration says it. */
+  /** Edition of the server, if the configuration names it. */
   readonly edition?: Edition
 }
 
@@ -34,7 +34,7 @@ export type Edition = "hosted" | "selfHosted"
 
 type Clock = Runtime["clock"]
 
-/** Members that have no value yet. */
+/** Members whose value is still unknown. */
 export type Open = ReadonlySet<string>
 
 export interface Failure {
@@ -46,7 +46,7 @@ export interface Difference {
   readonly changed: readonly string[]
   readonly replaces: readonly string[]
   readonly deleteBeforeReplace: boolean
-  /** Something has changed that no input shows. */
+  /** A change that no input shows, such as a scheduled renewal. */
   readonly isUnasked: boolean
 }
 
@@ -55,7 +55,7 @@ export interface Kept {
   readonly state: Values
 }
 
-/** It exists, and the next update finishes it. */
+/** The resource was partly created. The next update completes it. */
 export class Unfinished extends Error {
   readonly kept: Kept
 
@@ -67,18 +67,18 @@ export class Unfinished extends Error {
 }
 
 export interface Lifecycle {
-  /** Of the thing itself, beside those that every resource takes. */
+  /** Members of the resource itself, without those of every resource. */
   readonly members: readonly string[]
-  /** With what the configuration adds. */
+  /** Validates the inputs and adds defaults of the configuration. */
   check(
     news: Values,
     open: Open,
     defaults: Defaults,
   ): { readonly inputs: Values; readonly failures: readonly Failure[] }
   diff(olds: Values, news: Values, open: Open): Difference
-  /** `recorded` are ids that states have. Tags are written as the owner, here and below. */
+  /** Creates the resource. `recorded` has ids that are in states. `owner`, here and below, is the owner of written tags. */
   create(engine: Engine, news: Values, recorded?: ReadonlySet<string>, owner?: string): Promise<Kept>
-  /** Undefined when it is gone. */
+  /** Returns undefined if the resource is gone. */
   read(
     engine: Engine,
     id: string,
@@ -88,8 +88,8 @@ export interface Lifecycle {
   ): Promise<{ readonly state: Values; readonly inputs: Values } | undefined>
   update(engine: Engine, id: string, olds: Values, news: Values, owner?: string): Promise<Values>
   /**
-   * One that is there already, as if it had been taken over as a program would declare it: `known`, the members that `always`
-   * names, and whatever else is not as a new one has it. Undefined when it is gone.
+   * Returns an existing resource as if it had been adopted with a declaration of `known`, the members in `always`, and every other member
+   * that differs from a new resource. Returns undefined if it is gone.
    */
   takenOver(
     engine: Engine,
@@ -106,30 +106,30 @@ export interface Lifecycle {
   ): Promise<void>
 }
 
-/** Parts of a lifecycle that the definition of its resource lacks. */
+/** Parts of a lifecycle that the definition of a resource does not have. */
 interface Extras<Observed extends object> {
-  /** Members whose change makes it another thing. By default those that force replacement. */
+  /** Members whose change replaces the resource. Default: those that force replacement. */
   readonly identity?: readonly string[]
-  /** What a program would say for members that were found, where it would say it otherwise. */
+  /** Returns members for the program where they differ from the observed ones. */
   readonly asDeclared?: (found: Values, observed: Observed) => Values
-  /** What one has to see all of to know that it is gone; nothing where missing and not permitted are told apart. */
+  /** What the token must see completely before a missing resource counts as gone. Undefined if the API tells missing from forbidden. */
   readonly sight?: Sight
-  /** The hosted edition has none of it. */
+  /** The hosted edition does not have the resource. */
   readonly selfHostedOnly?: boolean
-  /** The member that takes the bindings that everything gets. */
+  /** Member that takes the configured default bindings. */
   readonly bindingsMember?: string
 }
 
 interface Declared {
   readonly identity: readonly string[]
   readonly adoptable: boolean
-  /** The configuration has a value of the member `organization`. */
+  /** The configuration has a default for the member `organization`. */
   readonly inOrganization: boolean
-  /** The configuration has a value of the member `mount`. */
+  /** The configuration has a default for the member `mount`. */
   readonly inMount: boolean
   readonly hostedOnly: readonly string[]
   readonly endsByItself: boolean
-  /** Secret members that no state has beside the inputs: what was found says whether they are another's. */
+  /** Secret members that exist only in inputs. Other observed members show whether they changed. */
   readonly unkept: readonly string[]
 }
 
@@ -149,7 +149,7 @@ function declaredBy({ members, adoption, endsByItself }: Definition): Declared {
 
 const deletionPolicies: readonly unknown[] = ["safe", "force", "retain"] satisfies readonly DeletionPolicy[]
 const phases = ["create", "update", "delete"]
-/** Declared, but about the resource's life here and not about the thing. */
+/** Members of the declaration that concern its lifecycle and not the resource itself. */
 export const lifeMembers: readonly string[] = ["adopt", "deletionPolicy", "timeouts", "__marker", "__defaulted"]
 
 export function lifecycleOf<Spec extends object, Observed extends object>(
@@ -161,7 +161,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
   const { unkept, bindingsMember = "" } = declared
 
   const knownOf = (olds: Values, owner?: string): Known<Observed> => ({
-    // Most kinds never look.
+    // Computed on access, because most kinds do not use it.
     get before() {
       return observedIn(olds) as Partial<Observed>
     },
@@ -182,11 +182,11 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
   async function wouldBeSeen(engine: Engine, olds: Values, defaults: Pick<Defaults, "organization">): Promise<boolean> {
     const { sight } = declared
     if (sight === undefined || (await seesAll(engine, sight, placeOf(olds, defaults)))) return true
-    // With its workspace in sight, so is what belongs to it.
+    // A token that sees the workspace also sees its parts.
     return typeof olds["workspaceId"] === "string" && (await isInSight(engine, olds["workspaceId"]))
   }
 
-  /** Without those of others. */
+  /** Removes bindings that the program does not declare. */
   const ownBindingsOf = (observed: Observed, spec: Values): Observed => {
     const { [bindingsMember]: all, ...others } = observed as Values
     const own = spec[bindingsMember] as Values | undefined
@@ -195,11 +195,11 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     ) as Observed
   }
 
-  /** Bindings that are declared are not all there shall be. */
+  /** Returns whether undeclared bindings stay. */
   const leavesOthers = (olds: Values, news: Values): boolean =>
     (news[bindingsMember] === undefined ? olds : news)["__defaulted"] === true
 
-  /** All that there shall be, where those that are declared are not all. */
+  /** Returns the declared bindings with those of others, for an update that replaces all. */
   async function withOthersBindings(engine: Engine, id: string, olds: Values, news: Values): Promise<Values> {
     const [before, after] = [olds, news].map((values) => values[bindingsMember] as Values | undefined)
     const found = await kind.observe(engine, id, { [bindingsMember]: {} } as Partial<Spec>, knownOf({}))
@@ -240,7 +240,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         mustReplace,
         removeFirst = false,
       } = kind.diff(spec as Spec, olds as Observed, dropped, clock.now())
-      // Who declares may get another name, and stays the same.
+      // A changed marker is no difference: the declaration may be renamed.
       const livesOtherwise = lifeMembers.filter(
         (name) =>
           name !== "__marker" &&
@@ -299,7 +299,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       const { changed } = kind.diff(spec as Spec, before, dropped)
       if (changed.length === 0) return stateOf(spec, before, life, olds["adopted"] === true)
       const addsOnly = changed.includes(bindingsMember) && leavesOthers(olds, news)
-      // An owner replaces its own alone.
+      // With an owner, the engine replaces only the bindings of that owner.
       const declarant: Declarant = { owner, leavesOthers: addsOnly && owner !== undefined }
       const whole = addsOnly && owner === undefined ? await withOthersBindings(engine, id, olds, news) : undefined
       const observed = await kind.update(
@@ -334,7 +334,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       const policy = declared.endsByItself ? "safe" : (chosen ?? otherwise)
       if (policy === "retain") return
       const spec = pick(olds, managedIn(olds)) as Partial<Spec>
-      // What is gone counts as removed, and what is hidden looks as if it were gone.
+      // A deletion treats a missing resource as deleted, but a resource that the token cannot see also looks missing.
       if (
         !(await wouldBeSeen(engine, olds, defaults)) &&
         (await kind.observe(engine, id, spec, knownOf(olds))) === undefined
@@ -365,13 +365,13 @@ function withDefaults(
   if (inMount && news["mount"] === undefined) inputs["mount"] = defaults.pkiMount ?? "pki"
   if (bindingsMember !== undefined && !open.has(bindingsMember) && Object.keys(defaults.tagBindings).length > 0)
     inputs[bindingsMember] = { ...defaults.tagBindings, ...(news[bindingsMember] as object | undefined) }
-  // Nobody says that these are all it has: those of a `TagBindings`, or of others, stay beside them.
+  // The program does not declare the bindings as complete, so those of `TagBindings` and of others stay.
   if (bindingsMember !== undefined && news[bindingsMember] === undefined && inputs[bindingsMember] !== undefined)
     inputs["__defaulted"] = true
   return inputs
 }
 
-/** Null says something (none), and is part of the spec. */
+/** Separates lifecycle members from the spec. Null is a value ("none") and belongs to the spec. */
 function split(inputs: Values, open: Open): { readonly spec: Values; readonly life: Values } {
   const given = Object.entries(inputs).filter(([name, value]) => value !== undefined && !open.has(name))
   return {
@@ -421,7 +421,7 @@ function lifeFaults(
   return faults
 }
 
-/** How long a phase may take. */
+/** Returns the time limit of a phase in milliseconds. */
 export function timeoutMs(values: Values, phase: "create" | "update" | "delete", otherwiseMs: number): number {
   const timeouts = values["timeouts"] as Readonly<Record<string, string>> | undefined
   return durationMs(timeouts?.[phase]) ?? otherwiseMs
@@ -440,14 +440,14 @@ const pick = (values: Values, names: readonly string[]): Values =>
 
 const aboutTheState: ReadonlySet<string> = new Set([...lifeMembers, "adopted", "__managed"])
 
-/** What a state says of the thing itself. */
+/** Returns the members of a state that describe the resource itself. */
 const observedIn = (state: Values): Values =>
   pick(
     state,
     Object.keys(state).filter((name) => !aboutTheState.has(name)),
   )
 
-/** As Pulumi writes property paths: `tagBindings.env`, `tags[0]`. */
+/** Returns a property path in Pulumi's syntax: `tagBindings.env`, `tags[0]`. */
 const pathOf = (field: readonly (string | number)[]): string =>
   field.reduce<string>(
     (path, part) => (typeof part === "number" ? `${path}[${part}]` : path === "" ? part : `${path}.${part}`),

@@ -1,4 +1,4 @@
-// What an engine throws, known by its shape: the package that defines the class is loaded only when an engine is needed.
+// Recognises errors of the engine by their shape, because the package that defines the class is loaded on demand.
 import type { EngineError } from "@chancery/engine"
 
 export type Refusal = Pick<EngineError, "code" | "faults" | "message" | "notSent">

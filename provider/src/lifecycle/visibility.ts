@@ -3,10 +3,10 @@
 import type { Engine } from "@chancery/engine"
 import { isRefusal } from "./rejection.ts"
 
-/** What somebody sees all of, or perhaps not. */
+/** Resources that a token sees completely or not. */
 export type Sight = "workspaces" | "projects"
 
-/** Whether whoever the engine acts for sees all of them. Undefined for a place that is not known: wherever they belong. */
+/** Returns whether the token sees all of them in the organization. If `organization` is undefined, checks all organizations. */
 export async function seesAll(engine: Engine, what: Sight, organization: string | undefined): Promise<boolean> {
   const known = seen.get(engine) ?? new Map<string, Promise<boolean>>()
   seen.set(engine, known)
@@ -17,7 +17,7 @@ export async function seesAll(engine: Engine, what: Sight, organization: string 
   return asked
 }
 
-/** What a token may do changes seldom, and a process lives for one run. */
+/** Cached, because permissions rarely change and a process lives for one run. */
 const seen = new WeakMap<Engine, Map<string, Promise<boolean>>>()
 
 async function ask({ organizations }: Engine, what: Sight, organization: string | undefined): Promise<boolean> {
@@ -29,11 +29,11 @@ async function ask({ organizations }: Engine, what: Sight, organization: string 
 type Organizations = Engine["organizations"]
 type Permissions = Awaited<ReturnType<Organizations["get"]>>["permissions"]
 
-/** Whoever may make one sees the others. */
+/** Returns whether the token sees all of them: one that may create them does. */
 const hasAll = ({ canUpdate, canCreateWorkspace, canCreateProject }: Permissions, what: Sight): boolean =>
   canUpdate || (what === "workspaces" ? canCreateWorkspace : canCreateProject)
 
-/** More organizations than these, and nothing is certain. */
+/** With more organizations, the answer is no. */
 const organizationsMaximum = 100
 
 async function allOf(organizations: Organizations) {

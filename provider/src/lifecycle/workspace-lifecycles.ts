@@ -5,7 +5,7 @@ import { lifecycleOf } from "./lifecycle.ts"
 
 const sight = "workspaces"
 
-/** Lifecycles of workspaces and their parts. Whatever is due, is so by the clock. */
+/** Returns the lifecycles of workspaces and their parts. The clock decides when changes are scheduled. */
 export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   workspace: lifecycleOf(resources.workspaceResource, clock, {
     sight,
@@ -23,7 +23,7 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   tag: lifecycleOf(resources.tagResource, clock),
 })
 
-/** A mode that is declared is the workspace's own, with its pool. */
+/** Returns a workspace's own execution mode with its agent pool, in place of the setting overwrites. */
 function ownExecution(
   { settingOverwrites, ...found }: Values,
   { executionMode, agentPoolId }: resources.ObservedWorkspace,
@@ -32,7 +32,7 @@ function ownExecution(
   return { ...found, executionMode, ...(agentPoolId === null ? {} : { agentPoolId }) }
 }
 
-/** A value that nobody can read is whatever it is. */
+/** Omits the value of a sensitive variable, because it cannot be read. */
 function readableAlone({ value, ...found }: Values, { sensitive }: resources.ObservedVariable): Values {
   return value === undefined || sensitive ? found : { ...found, value }
 }
