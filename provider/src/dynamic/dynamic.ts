@@ -1,5 +1,5 @@
-// The dynamic front: Pulumi's own process for dynamic resources calls these methods with plain JSON, in which a value that is
-// not known yet is one of a few texts.
+// Adapter to Pulumi's dynamic resources. Pulumi's process for them calls these methods with plain JSON, in which certain strings represent
+// unknown values.
 import { isDeepStrictEqual } from "node:util"
 import type { dynamic } from "@pulumi/pulumi"
 import type { Values } from "@chancery/engine/declared/shared"
@@ -14,7 +14,7 @@ import type { Session } from "./session.ts"
 
 export type DynamicProvider = Required<dynamic.ResourceProvider<Values, Values>>
 
-/** As the SDK writes unknown text, booleans, numbers, lists and objects (`@pulumi/pulumi/runtime/rpc`). */
+/** Strings by which the SDK represents unknown strings, booleans, numbers, lists and objects (`@pulumi/pulumi/runtime/rpc`). */
 const unknownValues = new Set([
   "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
   "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
@@ -49,7 +49,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
   const stateOf = (outs: Values): Values => (isWorkspace ? namedState(declared(outs)) : declared(outs))
   const outsOf = (state: Values): Record<string, unknown> => plain(isWorkspace ? writtenState(state) : state)
 
-  // Those of the states that this process was shown: one that is to be replaced is compared first. Bounded by the stack.
+  // Ids in the states that this process received: Pulumi calls `diff` before it replaces a resource. Bounded by the size of the stack.
   const recorded = new Set<string>()
 
   return {
@@ -72,9 +72,10 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         const { changed, replaces, deleteBeforeReplace, isUnasked } = difference
         const isUnchanged = changed.length === 0
         if (isUnchanged && !isLegacyState(olds)) return { changes: false }
-        // The update of an unchanged resource sends no request; it writes a legacy state with named members.
+        // The update of an unchanged resource sends no request; it rewrites a legacy state with named members.
         if (isUnasked || isUnchanged) return { changes: true, replaces: [...replaces], deleteBeforeReplace }
-        // Undecided on purpose: the engine then shows, and `replaceOnChanges` sees, which inputs differ.
+        // Leaves `changes` undefined on purpose: Pulumi then compares the inputs itself, shows the differences, and applies
+        // `replaceOnChanges`.
         return { replaces: [...replaces], deleteBeforeReplace }
       }),
 
@@ -95,7 +96,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
           if (!(error instanceof Unfinished)) throw error
           const { id, state } = error.kept
           const reason = explain(error.cause, kindName, "create", lifecycle.members)
-          // What was created is recorded, with the way back here: the next `up` finishes it.
+          // Stores the partly created resource with the address of this code, so that the next `up` completes it.
           throw Object.assign(shown(error, reason), {
             id,
             properties: { ...keptOuts(state), __unfinished: true, __provider: inputs["__provider"] },
@@ -121,7 +122,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         if (found === undefined) return { id: "", props: {} }
         const outs = outsOf(found.state)
         const { __provider: _address, ...before } = props
-        // Where nothing has changed Pulumi keeps the inputs it has, and is told half as much.
+        // Without changes, Pulumi keeps its inputs. Omitting them halves the answer.
         return { id, props: outs, ...(isDeepStrictEqual(outs, before) ? {} : { inputs: plain(found.inputs) }) }
       }),
 
@@ -150,8 +151,8 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
 }
 
 /**
- * Without the address of this code, which the process that calls us looks after, and without what says that a resource never was
- * as declared: its outputs are then no likeness of its inputs.
+ * Removes the address of this code, which the calling process manages, and `__unfinished`. An unfinished resource is never as declared: its
+ * outputs differ from its inputs.
  */
 const declared = ({ __provider: _address, __unfinished: _flaw, ...values }: Values): Values => values
 
@@ -162,15 +163,15 @@ const holdsUnknown = (value: unknown): boolean =>
     ? unknownValues.has(value)
     : typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown)
 
-/** The process that calls us has no words for `undefined`, and turns a `Date` into nothing. */
+/** Converts values to plain JSON. The calling process cannot represent `undefined`, and loses a `Date`. */
 function plain(values: Values): Record<string, unknown> {
   return JSON.parse(JSON.stringify(values)) as Record<string, unknown>
 }
 
-/** An error in the words that a user reads. */
+/** Error with a message for users. */
 class Told extends Error {}
 
-/** Whoever catches it prints the stack. */
+/** Returns the error for Pulumi, which prints its stack. The stack is empty unless CHANCERY_STACK_TRACES is set. */
 function shown(error: unknown, message: string): Told {
   const told = new Told(message)
   told.stack = process.env["CHANCERY_STACK_TRACES"] && error instanceof Error ? (error.stack ?? "") : ""

@@ -1,13 +1,13 @@
-// One engine per address and token in a process, and one allowance for all that is asked of it.
+// Engines of a process: one for each address and token, with a shared limit on requests.
 import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Engine, EngineOptions } from "@chancery/engine"
 import type { Configuration } from "../configuration.ts"
 
-// How much one process asks of one engine at a time. Pulumi starts as many operations at once as the machine has cores for.
+// Limits requests of one process to one engine. Pulumi starts as many operations at once as the machine has cores.
 
 export interface Limits {
-  /** Starts, evenly spread; undefined for no limit. */
+  /** Starts per second, evenly spread; undefined for no limit. */
   readonly perSecond: number | undefined
   readonly atOnce: number
 }
@@ -15,7 +15,7 @@ export interface Limits {
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
 
 export function createLimiter({ perSecond, atOnce }: Limits): Limiter {
-  // Bounded by what Pulumi has under way.
+  // Bounded by the number of operations that Pulumi runs at once.
   const waiting: (() => void)[] = []
   let running = 0
   let nextStart = 0
@@ -29,7 +29,7 @@ export function createLimiter({ perSecond, atOnce }: Limits): Limiter {
     nextStart = start + 1_000 / perSecond
     if (start > now) await sleep(start - now)
   }
-  // Whoever waits longest takes the place over; it is never free in between.
+  // Passes the slot directly to the caller that has waited longest.
   const leave = (): void => {
     const next = waiting.shift()
     if (next === undefined) running -= 1
@@ -47,20 +47,22 @@ export function createLimiter({ perSecond, atOnce }: Limits): Limiter {
 }
 
 export interface Engines {
-  /** Does the work with the engine that the configuration names; once more with a new token when the old one has expired. */
+  /**
+   * Runs `work` with the configured engine. Repeats it once with a new token if the old one has expired and the token file has another one.
+   */
   use<T>(configuration: Configuration, work: (engine: Engine) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** Opens an engine; the package is loaded when the first one is needed, since a preview may need none. */
+/** Opens an engine. The package is loaded on demand, because a preview may not need it. */
 type Open = (url: string, options: EngineOptions) => Promise<Engine>
 
 const openByName: Open = async (url, options) => (await import("@chancery/engine")).openEngine(url, options)
 
-/** For how long one request is sent again: longer than any pause a server asks for, shorter than any operation's deadline. */
+/** Time limit for retries of one request: longer than any Retry-After of a server, shorter than the deadline of any operation. */
 const patienceMs = 240_000
 
-/** What Pulumi shows beside the results. */
+/** Pulumi shows standard error next to the results. */
 const warnAloud = (text: string): void => void process.stderr.write(`${text}\n`)
 
 export function createEngines(signal: AbortSignal, open: Open = openByName, warn = warnAloud): Engines {
@@ -88,7 +90,7 @@ export function createEngines(signal: AbortSignal, open: Open = openByName, warn
       ...(token === undefined ? {} : { token }),
       ...(caFile === undefined ? {} : { certificateAuthority: await certificatesIn(caFile) }),
       ...(skipTlsVerify ? { skipTlsVerify } : {}),
-      // The work that needs no request is that of the server, if there is one, beside this short-lived process.
+      // For a database in this process, background jobs are left to a server, because this process is short-lived.
       ...(isRemote
         ? {
             signal,
@@ -103,7 +105,7 @@ export function createEngines(signal: AbortSignal, open: Open = openByName, warn
       perSecond: isRemote ? configuration.requestsPerSecond : undefined,
       atOnce: configuration.maxConcurrency,
     })
-    // A remote engine asks again by itself.
+    // The remote engine retries by itself.
     return limited(engine, limiter, isRemote ? 0 : maxRetries)
   }
 
@@ -130,7 +132,7 @@ export function createEngines(signal: AbortSignal, open: Open = openByName, warn
   }
 }
 
-/** Its reads are done at once, one after the other, and each connection remembers pages and statements of its own. */
+/** Returns whether the URL is one of SQLite. Its reads are synchronous, so further connections would only add caches of pages and statements. */
 const isInFile = (url: string): boolean => /^sqlite:/i.test(url)
 
 const certificatesIn = (file: string): Promise<string> =>
@@ -148,7 +150,7 @@ const tokenMissing =
 
 type Method = (...args: unknown[]) => Promise<unknown>
 
-/** The same engine, each of whose calls waits for its turn; so do those of the mounts it finds. */
+/** Returns the engine with each call limited, including calls for a mount (`pki`). */
 const limited = (engine: Engine, limiter: Limiter, retries: number): Engine =>
   withLimitedFamilies(engine, limiter, retries, {
     pki: (path) => withLimitedFamilies(engine.pki(path), limiter, retries),
@@ -184,7 +186,7 @@ const limitedFamily = (family: object, limiter: Limiter, retries: number): objec
 
 const longestPauseMs = 5_000
 
-/** What is busy has done nothing, and may be asked again. */
+/** Retries if the engine is busy, since it has then changed nothing. */
 async function patiently<T>(work: () => Promise<T>, retries: number): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

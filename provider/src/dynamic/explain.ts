@@ -1,10 +1,9 @@
-// What a user reads when something was refused: status, member and detail, and what to do about it. Never a stack, never a
-// secret.
+// Messages for users about rejected requests: status, member, detail, and remedy. They contain no stack and no secret.
 import { isRefusal, type Refusal } from "../lifecycle/rejection.ts"
 
 export type Phase = "check" | "diff" | "create" | "read" | "update" | "delete"
 
-/** `members` are the kind's properties: texts of the API name them as its wire formats do. */
+/** Returns the message. `members` are the property names of the kind, which replace the wire names in the API's texts. */
 export function explain(error: unknown, kindName: string, phase: Phase, members: readonly string[] = []): string {
   if (!isRefusal(error)) return error instanceof Error ? error.message : String(error)
   const hint = hintFor(error, kindName, phase)
@@ -24,13 +23,13 @@ export function withPropertyNames(text: string, members: readonly string[]): str
   })
 }
 
-/** What becomes of something of which nobody knows whether it was done. */
+/** Returns what happens next after an operation with unknown outcome. */
 export const nextRun = (kindName: string, phase: Phase): string =>
   phase === "create" && unrepeatable.has(kindName)
     ? "the next `pulumi up` looks for it before it issues another one"
     : "the next `pulumi up` finds out"
 
-/** Each is another one, and none has a name to be known by. */
+/** Kinds whose every creation issues another certificate, and whose certificates have no unique name. */
 const unrepeatable = new Set(["pkiCertificate", "pkiSignedCertificate", "pkiIntermediate"])
 
 function hintFor(error: Refusal, kindName: string, phase: Phase): string | undefined {
@@ -61,7 +60,7 @@ const remedies: Readonly<Record<NonNullable<Refusal["notSent"]>, string>> = {
     "If its certificate is from a private authority, set chancery:caFile or CHANCERY_CA_FILE to a file with its certificate (PEM).",
 }
 
-/** As the API answers it; an engine in this process has no numbers of its own. */
+/** HTTP statuses of the API by error code, because an engine in this process has no status. */
 const statuses: Readonly<Record<string, number>> = {
   "bad-request": 400,
   unauthenticated: 401,

@@ -1,6 +1,5 @@
-// States of workspaces as earlier builds wrote them: settings that the program does not declare stand in the member `__found`,
-// without names. Like all states they lack settings with the value of a new workspace. Every release reads them: such a state may be
-// destroyed before anything rewrites it.
+// Workspace states of earlier builds. They hold undeclared settings in the member `__found`, without names. Like all states, they omit
+// settings with the value of a new workspace. Every release must read them, because such a state may be destroyed before it is rewritten.
 import type { Values } from "@chancery/engine/declared/shared"
 import { lifeMembers } from "../lifecycle/lifecycle.ts"
 import { omittedSettings } from "../lifecycle/defaults.ts"
@@ -20,14 +19,17 @@ export function namedState(state: Values): Values {
   return { ...omittedSettings, ...foundSettings(found), ...members, __managed: managed.toSorted() }
 }
 
-/** Parses `__found`: an object in the first builds, then a list, then the text of a list that has the marker too. */
+/** Parses `__found`. The first builds wrote an object, later ones a list, then a list as text that includes the marker. */
 function foundSettings(found: unknown): Values {
   if (typeof found === "string") return listedSettings(textMembers, JSON.parse(found) as readonly unknown[])
   if (Array.isArray(found)) return listedSettings(listMembers, found)
   return found as Values
 }
 
-/** Null stands for a member that is declared, and so has its own name. Behind the list are settings with unusual values. */
+/**
+ * Returns the settings of a list. Null is the place of a declared member, which has its own name. The last element holds settings with
+ * unusual values.
+ */
 function listedSettings(names: readonly string[], list: readonly unknown[]): Values {
   const listed = names.map((name, index) => [name, list[index]] as const).filter(([, value]) => value !== null)
   return { ...Object.fromEntries(listed), ...(list[names.length] as Values | undefined) }

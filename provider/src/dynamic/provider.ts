@@ -31,18 +31,18 @@ export interface ProviderArgs {
   skipTlsVerify?: pulumi.Input<boolean>
 }
 
-/** A connection for the resources that name it (`{ provider }`), in place of the stack's configuration. */
+/** Connection for the resources that name it (`{ provider }`), instead of the stack's configuration. */
 export class Provider extends pulumi.ProviderResource {
   constructor(name: string, args: ProviderArgs, options?: pulumi.ResourceOptions) {
     const { token, ...others } = args
     const shown = Object.entries(others).map(([key, value]) => [`chancery:${key}`, asText(value)])
     const secret = token === undefined ? {} : { "chancery:token": pulumi.secret(token) }
-    // The keys of the package that runs dynamic resources are Pulumi's own, so ours have our name before them.
+    // The package `pulumi-nodejs`, which runs dynamic resources, has its own keys; the prefix keeps them apart.
     super("pulumi-nodejs", name, { ...Object.fromEntries(shown), ...secret }, options)
   }
 }
 
-/** As configuration has it: text, and JSON for what is none. */
+/** Returns configuration text: strings unchanged, other values as JSON. */
 const asText = (value: unknown): pulumi.Output<string | undefined> =>
   (pulumi.output(value) as pulumi.Output<unknown>).apply((known) =>
     known === undefined || typeof known === "string" ? known : JSON.stringify(known),

@@ -1,11 +1,12 @@
-// How a program hands a resource to Pulumi: a type token for ever, and in place of code the address of code.
+// Registers resources with Pulumi: the type token, which must never change, and a reference to the provider's code in place of serialized
+// code.
 import * as pulumi from "@pulumi/pulumi"
 import type { KindName, NamingMember } from "../lifecycle/kinds.ts"
 import { foundMember } from "./legacy-state.ts"
 import { writtenMarker } from "../lifecycle/creation-id.ts"
 import { omittedSettings } from "../lifecycle/defaults.ts"
 
-/** It stands in every state, twice: no code, only where to find it. */
+/** Returns the code that each state contains twice. It only loads the provider from the installed package. */
 export const providerText = (kind: KindName): string =>
   `exports.handler=()=>require("@chancery/pulumi/provider").v1.${kind};`
 
@@ -14,9 +15,9 @@ export const typeToken = (kind: KindName): string =>
 
 interface Declaration<Args, State> {
   readonly kind: KindName
-  /** Outputs have to be named beforehand, or they never resolve. */
+  /** Names of the outputs. Outputs that are not listed never resolve. */
   readonly outputs: readonly (keyof State & string)[]
-  /** The argument that is the resource's name in the program where it is left out. */
+  /** Argument whose default is the resource's name in the program. */
   readonly named?: keyof Args & NamingMember
   /** Arguments that are encrypted in the state. */
   readonly secretInputs?: Secrets
@@ -24,7 +25,7 @@ interface Declaration<Args, State> {
   readonly secretOutputs?: Secrets
 }
 
-/** By the name of the member: always, or unless another argument has one of these values. An unknown value may be any. */
+/** Secret members by name: always, or unless another argument has one of these values. An unknown value counts as secret. */
 type Secrets = Readonly<Record<string, true | { readonly member: string; readonly values: readonly unknown[] }>>
 
 const secretNames = (secrets: Secrets | undefined, args: object): readonly string[] =>
@@ -32,13 +33,13 @@ const secretNames = (secrets: Secrets | undefined, args: object): readonly strin
     .filter(([, rule]) => rule === true || !rule.values.includes((args as Record<string, unknown>)[rule.member]))
     .map(([name]) => name)
 
-/** The arguments may be left out where none is required. */
+/** Constructor arguments. `args` is optional if no argument is required. */
 type Given<Args> =
   Partial<Args> extends Args
     ? [args?: Args, options?: pulumi.CustomResourceOptions]
     : [args: Args, options?: pulumi.CustomResourceOptions]
 
-/** A resource as programs hold it: the members of its state are outputs. */
+/** Instance of a resource. The members of its state are outputs. */
 export type ResourceOf<State> = pulumi.CustomResource & {
   readonly [Name in keyof State]-?: pulumi.Output<State[Name]>
 }
@@ -50,7 +51,10 @@ export interface ResourceClass<Args, State> {
   get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): ResourceOf<State>
 }
 
-/** A class without another one above it: the SDK takes what called the first constructor after its own for the program. */
+/**
+ * Returns the class of a resource. It must have no intermediate base class: the SDK takes the caller of the outermost constructor for the
+ * program.
+ */
 export function declaredResource<Args extends object, State extends object>(
   declaration: Declaration<Args, State>,
 ): ResourceClass<Args, State> {
@@ -66,7 +70,7 @@ export function declaredResource<Args extends object, State extends object>(
       const all =
         secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
       // The SDK keeps a stack trace for each of four promises of each output. Declaring 1,000 workspaces under the SDK's mocks takes 5.2 s
-      // of processor time with them, and 2.8 s without. The trace of the resource itself has a limit of its own.
+      // of processor time with them, and 2.8 s without. The trace of the resource itself has a separate limit.
       const { stackTraceLimit } = Error
       Error.stackTraceLimit = 0
       try {
@@ -85,8 +89,7 @@ export function declaredResource<Args extends object, State extends object>(
 }
 
 /**
- * Stops the program at a legacy state, whose outputs would be undefined. `up` rewrites such a state first, unless `--target` leaves
- * its resource out.
+ * Throws for a legacy state, whose outputs would be undefined. `up` rewrites such states first, unless `--target` excludes the resource.
  */
 function assertNamedState(resource: pulumi.CustomResource, name: string): void {
   const { [foundMember]: output } = resource as { readonly [foundMember]?: pulumi.Output<unknown> }
@@ -105,8 +108,8 @@ type SdkOutput = pulumi.Output<unknown> & { readonly isKnown: Promise<boolean> }
 const sdkOutputs = new WeakMap<object, Record<string, SdkOutput>>()
 
 /**
- * Gives an output the value that a state leaves out. The SDK has no value for it, and none in a preview either, where `createdAt`
- * says that the state is there.
+ * Gives an output the value that the state omits. The SDK has no value for it. In a preview it has none either; there, a known `createdAt`
+ * shows that the state exists.
  */
 function fillOmitted(prototype: object, name: string, value: unknown): void {
   Object.defineProperty(prototype, name, {
@@ -136,7 +139,7 @@ function registration<Args extends object, State>(
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [name, secrets.includes(name) ? pulumi.secret(value) : value]),
   )
-  // The id of an existing resource names it.
+  // A resource that is read is identified by its id, not by its name.
   const byName = named === undefined || isRead ? {} : { [named]: logicalName }
   const inputs = { ...byName, ...given }
   return { ...unset, ...inputs, __marker: markerOf(logicalName, inputs), __provider: providerText(kind) }

@@ -1,21 +1,21 @@
-// What all kinds share in one process: the configuration, the engines, and the end.
+// State that all kinds share in one process: configuration, engines and shutdown.
 //
-// Pulumi's process for dynamic resources hands a provider out before its `configure` has come back, and calls `configure` once
-// per kind. So whoever needs the configuration waits for it here, whichever kind it came through.
+// Pulumi's process for dynamic resources calls methods of a provider before its `configure` has returned, and calls `configure` once per
+// kind. So operations wait here for the configuration, whichever kind received it.
 import type { Engine } from "@chancery/engine"
 import { type Configuration, type ConfigurationSource, readConfiguration } from "../configuration.ts"
 import type { Engines } from "./engines.ts"
 
 export interface Session {
-  /** Throws for what is malformed. */
+  /** Throws if the configuration is malformed. */
   configure(source: ConfigurationSource): void
   readonly configured: Promise<Configuration>
   use<T>(work: (engine: Engine) => Promise<T>): Promise<T>
-  /** Whether anything is being done with an engine. */
+  /** Whether an operation uses an engine. */
   isBusy(): boolean
-  /** Of Pulumi's, that the stack belongs to. */
+  /** Pulumi project of the stack. */
   readonly project: string
-  /** Aborted when Pulumi gives up on what is under way. */
+  /** Aborted when Pulumi cancels running operations. */
   readonly signal: AbortSignal
 }
 
@@ -26,7 +26,7 @@ export function createSession(
 ): Session {
   let inFlight = 0
   const gate = Promise.withResolvers<Configuration>()
-  // Whoever calls without a configuration is told; that nobody calls is no fault.
+  // Operations receive the rejection. Without operations, it must not end the process.
   gate.promise.catch(() => undefined)
   return {
     configure(source) {
