@@ -1,5 +1,5 @@
-// Writes provider/src/resources/ from the declared resources of the engine; with --check, fails when a file is stale. The files
-// are written, and not inferred, so that editors show the documentation of each argument and output.
+// Writes provider/src/resources/ from the declared resources of the engine. With --check, fails if a file is stale. The classes are
+// generated instead of inferred as types, so that editors show the documentation of each argument and output.
 import { readFile, writeFile } from "node:fs/promises"
 import { declaredResources, type Definition, describe } from "@chancery/engine/declared"
 import { z } from "zod"
@@ -15,7 +15,7 @@ const capitalized = (text: string): string => text.charAt(0).toUpperCase() + tex
 const fileOf = ({ name }: Definition): string =>
   `${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`
 
-/** TSDoc, in lines of at most 130 characters. */
+/** Returns a TSDoc comment in lines of at most 130 characters. */
 function comment(text: string, indent = ""): string {
   const safe = text.replaceAll("*/", String.raw`*\/`)
   const line = `${indent}/** ${safe} */\n`
@@ -38,7 +38,7 @@ class Interfaces {
     return [...this.#written.values()].join("")
   }
 
-  /** The type of a value; in arguments, inner values may be outputs of other resources. */
+  /** Returns the type of a value. In arguments, inner values may be outputs of other resources. */
   typeOf(schema: z.core.$ZodType, side: Side): string {
     if (schema instanceof z.ZodOptional) return this.typeOf(schema.unwrap(), side)
     if (schema instanceof z.ZodNullable) return `${this.typeOf(schema.unwrap(), side)} | null`
@@ -99,7 +99,7 @@ function resourceFile(definition: Definition): string {
   } = definition
   const title = capitalized(name)
   const interfaces = new Interfaces()
-  // Then the interface says it of all members.
+  // The comment of the interface states it for all members.
   const isWholeReplaced = argsDescription.startsWith("Changing any member")
   const args = Object.entries(members).map(([member, facts]) => {
     const mark = facts.isRequired && facts.providedBy === undefined ? "" : "?"

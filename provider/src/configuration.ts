@@ -1,35 +1,35 @@
-// Where the provider's settings come from: stack configuration `chancery:KEY`, an explicit `Provider`, or the environment.
-// A token from the environment wins: `destroy` and `refresh` run with the configuration of the last `up`, in which it may
-// have expired since. Everything else is taken from the configuration first.
+// Settings of the provider, from stack configuration `chancery:KEY`, an explicit `Provider`, or the environment. For tokens, the
+// environment takes precedence: `destroy` and `refresh` run with the configuration of the last `up`, whose token may have expired. For
+// other settings, the configuration takes precedence.
 import { readFile } from "node:fs/promises"
 import type { Defaults, DeletionPolicy, Edition } from "./lifecycle/lifecycle.ts"
 import { isTimeout, durationMs } from "./lifecycle/deadline.ts"
 
 export interface Configuration {
   readonly engineUrl: string | undefined
-  /** Read anew at every call: a file may have a new one. */
+  /** Reads the token. Called for each operation, because a token file may change. */
   readonly token: () => Promise<string | undefined>
   readonly defaults: Defaults
-  /** Of a remote engine; as many as it likes when undefined. */
+  /** Limit for a remote engine; undefined for no limit. */
   readonly requestsPerSecond: number | undefined
   readonly maxConcurrency: number
   readonly maxRetries: number
   readonly requestTimeoutMs: number
-  /** Of whoever runs Pulumi, such as a pipeline (W3C Trace Context). */
+  /** Trace context of the process that runs Pulumi, such as a pipeline (W3C Trace Context). */
   readonly traceparent: string | undefined
   readonly caFile: string | undefined
-  /** Believes whoever answers to be the server. */
+  /** Accepts any server certificate. */
   readonly skipTlsVerify: boolean
 }
 
-/** A key without its prefix; undefined when it is not set. */
+/** Returns the value of a key without its prefix; undefined if it is not set. */
 export type ConfigurationSource = (key: string) => string | undefined
 
 const defaultConcurrency = 16
 const defaultRetries = 10
 const defaultRequestTimeoutMs = 60_000
 
-/** Throws for what is malformed, with the name of the key; what is missing is said when it is needed. */
+/** Reads the settings. Throws for malformed values, naming the key. Missing values are reported when they are needed. */
 export function readConfiguration(
   get: ConfigurationSource,
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-// What a program imports: re-exports only.
+// Exports for programs. Re-exports only.
 export {
   DataRetentionPolicy,
   type DataRetentionPolicyArgs,

@@ -1,4 +1,4 @@
-// What a program asks about things that it does not declare, of the engine of the stack's configuration.
+// Lookups of workspaces and tags that the program does not declare, with the engine of the stack's configuration.
 import * as pulumi from "@pulumi/pulumi"
 import type { Engine, Page, PageRequest, TagView, WorkspaceView } from "@chancery/engine"
 import { asking, stackConfiguration } from "./lifecycle/invoke.ts"
@@ -21,7 +21,7 @@ export interface TagLookup {
   readonly instanceCount: number
 }
 
-/** Few programs ask, and each would wait until it is loaded. */
+/** Loaded on demand, because few programs use lookups. */
 const workspaceKinds = () => import("@chancery/engine/declared/workspaces")
 
 /** An output of a state. */
@@ -93,7 +93,7 @@ export async function getWorkspaceOutputs(
     const workspace = await engine.workspaces.get({ organization, name: which.name })
     const found: [name: string, output: OutputLookup][] = []
     for (const { id, name, sensitive, value } of await outputsOf(engine, workspace)) {
-      // A list says nothing of what is sensitive; by itself it is told.
+      // Lists omit sensitive values; a read of the single output has them.
       const shown = sensitive ? pulumi.secret((await engine.stateVersions.output(id)).value) : pulumi.output(value)
       found.push([name, { value: shown, isSensitive: sensitive }])
     }
@@ -105,7 +105,7 @@ async function outputsOf({ stateVersions }: Engine, { id, permissions }: Workspa
   try {
     return await stateVersions.currentOutputs({ id })
   } catch (error) {
-    // Missing and not permitted answer alike.
+    // A missing state and a missing permission give the same error.
     if (isRefusal(error) && error.code === "not-found" && permissions.canReadStateOutputs) return []
     throw error
   }

@@ -1,11 +1,11 @@
-// What a program asks about roles, issuers and ACME that it does not declare.
+// Lookups of roles, issuers and ACME settings that the program does not declare.
 import type { Engine } from "@chancery/engine"
 import type { AcmeConfigState } from "./resources/acme-config.ts"
 import { asking, stackConfiguration } from "./lifecycle/invoke.ts"
 import type { PkiIssuerState } from "./resources/pki-issuer.ts"
 import type { PkiRoleState } from "./resources/pki-role.ts"
 
-/** Few programs ask, and each would wait until it is loaded. */
+/** Loaded on demand, because few programs use lookups. */
 const certificateKinds = () => import("@chancery/engine/declared/certificates")
 
 interface InMount {

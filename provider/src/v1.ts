@@ -1,5 +1,5 @@
-// The providers of all kinds in one process, and what they share. States name them: `require("@chancery/pulumi/provider").v1.KIND`.
-// `destroy` and `refresh` call them with states of every earlier build, so neither name ever changes.
+// Providers of all kinds in one process. States reference them as `require("@chancery/pulumi/provider").v1.KIND`. `destroy` and `refresh`
+// call them with states of every earlier build, so these names never change.
 import { systemRuntime } from "@chancery/engine/declared/shared"
 import { dynamicProvider, type DynamicProvider } from "./dynamic/dynamic.ts"
 import { createEngines } from "./dynamic/engines.ts"
@@ -11,16 +11,16 @@ const ending = new AbortController()
 const engines = createEngines(ending.signal)
 const shared = createSession(engines, ending.signal, process.env)
 
-/** How long what is broken off has to be answered. Pulumi waits five seconds before it kills. */
+/** Time for cancelled operations to answer. Pulumi kills the process after five seconds. */
 const graceMs = 1_000
 
 let isEndingKnown = false
 
-/** Set where a process is Pulumi's own, and not in a program that only imports this. */
+/** Installs signal handlers. Called only in Pulumi's own process, not in a program that imports this module. */
 function endWhenAsked(): void {
   if (isEndingKnown) return
   isEndingKnown = true
-  // Pulumi ends every process so, also after everything is done.
+  // Pulumi ends every process with a signal, even after all work is done.
   const end = (): void => {
     const isBusy = shared.isBusy()
     ending.abort()
@@ -41,7 +41,7 @@ const session: Session = {
 
 const { clock } = systemRuntime()
 
-/** A family of kinds is loaded when the first of them is needed: Pulumi waits for this process to start. */
+/** Loads the lifecycles of a family when the first one is needed, because Pulumi waits for this process to start. */
 function family<Name extends KindName>(
   load: () => Promise<Readonly<Record<Name, Lifecycle>>>,
 ): (kind: Name) => DynamicProvider {
@@ -56,7 +56,7 @@ const ofCertificates = family(async () =>
   (await import("./lifecycle/certificate-lifecycles.ts")).certificateLifecyclesBy(clock),
 )
 
-/** One per kind. They implement `pulumi.dynamic.ResourceProvider`. */
+/** Providers by kind; each implements `pulumi.dynamic.ResourceProvider`. */
 export const v1 = {
   workspace: ofWorkspaces("workspace"),
   workspaceTags: ofWorkspaces("workspaceTags"),

@@ -1,2 +1,2 @@
-// What the command `chancery-pulumi` does: re-exports only.
+// Exports for the executable `chancery-pulumi`. Re-exports only.
 export { run, type Terminal } from "./program.ts"

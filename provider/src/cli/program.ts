@@ -1,4 +1,4 @@
-// The command `chancery-pulumi`. It reads an engine, and writes files; it changes nothing in either.
+// The command `chancery-pulumi`. It only reads from the engine, and writes only new files.
 import { writeFile } from "node:fs/promises"
 import { parseArgs } from "node:util"
 import { readConfiguration } from "../configuration.ts"
@@ -33,7 +33,7 @@ const succeeded = 0
 const failed = 1
 const misused = 2
 
-/** The exit code. */
+/** Runs the command. Returns the exit code. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = commandOf(args)
   if (command === "help") {
@@ -60,7 +60,7 @@ interface Command {
   readonly program: string | undefined
 }
 
-/** A sentence where it is none. */
+/** Returns the parsed command, or a message if the arguments are invalid. */
 function commandOf(args: readonly string[]): Command | string {
   const text = { type: "string" } as const
   try {

@@ -1,5 +1,5 @@
-// The authorities of a mount as they would be declared. What was asked for when they were made is nowhere to be read any more, but
-// for the name: it is not declared, and makes no difference to what is there.
+// Certificate authorities of a mount as declarations. The arguments of their creation, except the name, cannot be read back. They are not
+// declared, which changes nothing in the existing authorities.
 import type { Pki } from "@chancery/engine"
 import { parseCertificate } from "@chancery/engine/x509"
 import type { Candidate } from "./candidate.ts"

@@ -1,19 +1,19 @@
-// What is there already, before and after it was looked at.
+// Existing resources for the import, before and after they are read.
 import type { Values } from "@chancery/engine/declared"
 import type { KindName } from "../lifecycle/kinds.ts"
 
 export interface Existing {
   readonly kind: KindName
-  /** In the program. */
+  /** Name in the program. */
   readonly name: string
   readonly id: string
-  /** As declared. */
+  /** Inputs as a program declares them. */
   readonly inputs: Values
-  /** As a state keeps it. */
+  /** State as Pulumi stores it. */
   readonly state: Values
 }
 
-/** Something to look at: what is known of it, and the members that are declared however they are. */
+/** Resource to read: its known members, and the members to declare whatever their value is. */
 export interface Candidate extends Pick<Existing, "kind" | "name" | "id"> {
   readonly known: Values
   readonly always?: readonly string[]

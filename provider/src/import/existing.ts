@@ -1,4 +1,4 @@
-// What is there already, as resources that a program would declare: everything of an organization, and what stands in mounts.
+// Finds existing resources that a program could declare: all of an organization, and those of mounts.
 import type { Engine, Page, PageRequest, WorkspaceView } from "@chancery/engine"
 import { acmeConfigId, type Values } from "@chancery/engine/declared"
 import { lifecycles } from "../lifecycle/kinds.ts"
@@ -7,7 +7,7 @@ import type { Candidate, Existing } from "./candidate.ts"
 
 export interface Found {
   readonly resources: readonly Existing[]
-  /** Sentences about what cannot be declared. */
+  /** Sentences about resources that cannot be declared. */
   readonly leftOut: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export async function existingIn(
   const add = async (candidates: AsyncIterable<Candidate>): Promise<void> => {
     for await (const { kind, name, id, known, always = [] } of candidates) {
       const there = await lifecycles[kind].takenOver(engine, id, known, always)
-      // Somebody may have taken it away meanwhile.
+      // The resource may have been deleted since it was listed.
       if (there !== undefined) resources.push({ kind, name, id, ...there })
     }
   }
@@ -40,7 +40,7 @@ async function* from<T>(items: readonly T[]): AsyncIterable<T> {
 
 async function* inOrganization(engine: Engine, organization: string): AsyncIterable<Candidate> {
   const { defaultProjectId } = await engine.organizations.get(organization)
-  // The organization's own project comes and goes with it.
+  // The default project is created and deleted with the organization.
   const projects = (await allOf((page) => engine.projects.list(organization, {}, page))).filter(
     ({ id }) => id !== defaultProjectId,
   )
@@ -56,7 +56,7 @@ async function* inOrganization(engine: Engine, organization: string): AsyncItera
     yield { kind: "workspace", name, id, known, always: ["engineVersion", "globalRemoteState"] }
   }
   for (const workspace of workspaces) yield* aboutWorkspace(engine, workspace)
-  // The others come with the workspaces that carry them.
+  // Used tags are declared with their workspaces.
   for (const tag of await allOf((page) => engine.tags.list(organization, {}, page)))
     if (tag.instanceCount === 0)
       yield { kind: "tag", name: tag.name, id: tag.id, known: { organization, name: tag.name } }

@@ -1,5 +1,5 @@
-// What `pulumi import --file` reads. With its outputs beside its inputs Pulumi takes a resource as it stands here, and asks no
-// provider: dynamic resources cannot be read without the address of their code, which is only in the outputs.
+// Writes the input of `pulumi import --file`. With outputs in addition to inputs, Pulumi does not call the provider. It could not: the
+// address of a dynamic resource's code is only in its outputs.
 import { writtenState } from "../lifecycle/defaults.ts"
 import { providerText, typeToken } from "../dynamic/pulumi-resource.ts"
 import type { Existing } from "./candidate.ts"

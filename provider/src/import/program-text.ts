@@ -1,12 +1,12 @@
-// A program that declares what was found, as it was found. Ids of what it declares are written as the resources they are of.
+// Writes a program that declares the imported resources. Ids of declared resources become references to them.
 import { typeToken } from "../dynamic/pulumi-resource.ts"
 import type { Existing } from "./candidate.ts"
 
-/** `organization` is left out where the configuration says it. */
+/** Returns the program. Members `organization` that equal the configured organization are omitted. */
 export function programText(resources: readonly Existing[], configured: string | undefined): string {
   const named = withVariables(resources)
   const references = new Map<unknown, string>()
-  // What is part of a workspace has the workspace's id.
+  // Parts of a workspace have the workspace's id, so they are not referenced.
   for (const { kind, id, inputs, variable } of named)
     if (!("workspaceId" in inputs)) references.set(id, `${variable}.${kind === "pkiMount" ? "path" : "id"}`)
   const bodies = named.map(({ name, inputs, ...resource }) => {
@@ -27,7 +27,7 @@ export function programText(resources: readonly Existing[], configured: string |
 
 const classOf = ({ kind }: Pick<Existing, "kind">): string => typeToken(kind).replace(/^.*:/, "")
 
-/** Whose value is the resource's name in the program unless it is said. */
+/** Returns the member whose default is the resource's name in the program. */
 const nameMember = ({ kind }: Pick<Existing, "kind">): string => (kind === "pkiMount" ? "path" : "name")
 
 const refersTo = (member: string): boolean => member === "mount" || /Ids?$/.test(member)
@@ -50,7 +50,7 @@ type Named = Existing & { readonly variable: string }
 function withVariables(resources: readonly Existing[]): readonly Named[] {
   const taken = new Set<string>()
   return resources.map((resource) => {
-    // With the class at its end it is no word of the language.
+    // The class name as suffix prevents reserved words.
     const [first = "", ...others] = resource.name.toLowerCase().match(/[a-z0-9]+/g) ?? ["the"]
     const stem = [/^\d/.test(first) ? `_${first}` : first, ...others.map(capital), classOf(resource)].join("")
     let variable = stem
