@@ -25,7 +25,7 @@ export interface OperatorOptions {
   readonly namespace: string
   /** Namespaces to watch. Default: all. */
   readonly watched?: readonly string[]
-  /** Whether cluster-scoped objects are reconciled. Default: true unless `watched` is set. */
+  /** True if cluster-scoped objects are reconciled. Default: true unless `watched` is set. */
   readonly clusterWide?: boolean
   /** Distinguishes clusters whose operators use the same engine (`isClusterName`). Default: `default`. */
   readonly clusterName?: string

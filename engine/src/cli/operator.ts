@@ -16,7 +16,7 @@ export interface OperatorModule {
 
 export interface StoredManifests {
   readonly folder: string
-  /** Folder in which objects are kept with their status. */
+  /** Folder of the objects and their status. */
   readonly statusFolder: string
   readonly engine: ServedEngine
   /** Organization of objects that name none. */

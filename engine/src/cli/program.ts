@@ -66,7 +66,7 @@ function version(): string {
 
 interface NamedCommand {
   readonly command: Command
-  /** For example `token create`. */
+  /** Words of the command, such as `token create`. */
   readonly path: string
 }
 

@@ -1,4 +1,4 @@
-/** Key sizes in common use. Larger ones are not kept in stock: a key of 8192 bits takes a core minutes. */
+/** Key sizes in common use. Larger ones cannot be stocked: a key of 8192 bits takes a core minutes. */
 const stockedBits = ["2048", "3072", "4096"]
 const countMaximum = 10_000
 

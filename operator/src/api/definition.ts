@@ -16,7 +16,7 @@ export interface Kind<Spec> extends Resource {
   readonly objectRules?: readonly { readonly rule: string; readonly message: string; readonly fieldPath: string }[]
   /** Additional members of the status. All are optional, because a new object has none of them. */
   readonly status?: z.ZodRawShape
-  /** Whether objects have the condition `Synced`, and a column for it. */
+  /** True if objects have the condition `Synced` and a column for it. */
   readonly synced?: boolean
   readonly columns: readonly Column[]
   /** Fields for `kubectl get --field-selector`, such as `.spec.connectionRef.name`. */

@@ -10,11 +10,11 @@ export interface Rule<Value> {
   /** Path of the faulty field, relative to the schema with the rule, such as `.executionMode`. */
   readonly fieldPath?: string
   /**
-   * The same rule in TypeScript. Transition rules get the previous value as `before` and are checked at changes only. Both values are
-   * parsed, with defaults filled in.
+   * Rule in TypeScript, equivalent to the CEL one. Transition rules get the previous value as `before` and are checked at changes only.
+   * Both values are parsed, with defaults filled in.
    */
   readonly holds: (value: Value, before: Value) => boolean
-  /** Whether the rule compares with `before`, which is `oldSelf` in CEL. */
+  /** True if the rule compares with `before`, which is `oldSelf` in CEL. */
   readonly transition?: boolean
 }
 

@@ -38,7 +38,7 @@ interface Call {
   readonly body?: unknown
   readonly mediaType?: string
   readonly signal?: AbortSignal
-  /** Whether the response is a stream, which occupies its own connection. */
+  /** True if the response is a stream, which occupies its own connection. */
   readonly streams?: boolean
 }
 

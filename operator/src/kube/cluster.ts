@@ -1,4 +1,4 @@
-// Port to the place where objects are kept. Implemented by the Kubernetes API and by a folder of manifests.
+// Port to stored Kubernetes objects. Implemented by the Kubernetes API and by a folder of manifests.
 import type { KubernetesObject, ObjectKey, Resource } from "./kubernetes-object.ts"
 import type { ObjectStore } from "./object-store.ts"
 

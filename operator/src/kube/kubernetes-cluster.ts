@@ -13,7 +13,7 @@ export interface KubernetesClusterOptions {
   readonly runtime: Pick<OperatorRuntime, "log" | "random" | "timers">
   /** Namespaces to watch. Default: all. */
   readonly namespaces?: readonly string[]
-  /** Whether cluster-scoped objects are accessible. Default: true unless `namespaces` is set. */
+  /** True if cluster-scoped objects are accessible. Default: true unless `namespaces` is set. */
   readonly clusterWide?: boolean
 }
 

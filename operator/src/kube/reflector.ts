@@ -38,7 +38,7 @@ export class Reflector {
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
   #streams = true
-  /** Whether to list by pages next, because the last streamed list failed. */
+  /** True if the next list is paged, because the last streamed list failed. */
   #pagesNext = false
   #resourceVersion: string | undefined
 

@@ -7,7 +7,7 @@ const foldersMaximum = 100
 
 export class Doorbell implements Disposable {
   readonly #watchers = new Map<string, FSWatcher>()
-  /** Whether a change occurred since the last pause ended. */
+  /** True if a change occurred since the last pause ended. */
   #hasRung = false
   #rung = () => {}
 

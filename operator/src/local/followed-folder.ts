@@ -11,7 +11,7 @@ type FolderRuntime = Pick<OperatorRuntime, "log" | "stopwatch" | "timers">
 const usualPollMs = 250
 /** Maximum share of the time that polling takes, so that a large folder is polled less often. */
 const pollShare = 0.05
-/** The same share after notifications, while files keep changing. */
+/** Maximum share after notifications, while files keep changing. */
 const wokenShare = 0.25
 const wokenMs = 20
 /** Time within which a partly written file is expected to change again. */
@@ -95,7 +95,7 @@ async function settled(
 const differs = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): boolean =>
   before.size !== after.size || [...before].some(([file, facts]) => after.get(file) !== facts)
 
-/** Returns whether git is changing the working copy; it holds `index.lock` meanwhile. */
+/** Returns whether git is changing the working copy, during which `index.lock` exists. */
 async function gitWrites(folder: string): Promise<boolean> {
   for (let above = resolve(folder); ; above = dirname(above)) {
     if (await exists(join(above, ".git"))) return exists(join(above, ".git", "index.lock"))

@@ -3,7 +3,7 @@ import type { AuthorityFigures, IssuerFigures } from "../../pki/statistics/mount
 import { type Finding, fail, orOk, roughly, warn } from "./finding.ts"
 
 const check = "authorities"
-/** The same thresholds as the alerts. */
+/** Thresholds of the alerts. */
 const soonMs = 30 * dayMs
 const lastPart = 0.1
 

@@ -22,7 +22,7 @@ export interface Failure {
 }
 
 export const renewAnnotation = "chancery.dev/renew-requested-at"
-/** The same annotations as in `controller.ts`. */
+/** Annotations of `controller.ts` that request a reconciliation. */
 const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fluxcd.io/requestedAt"]
 
 /**

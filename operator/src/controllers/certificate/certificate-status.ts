@@ -12,7 +12,7 @@ export interface EarlierCertificate {
   readonly discarded?: boolean
 }
 
-/** What revoking needs if the issuer no longer exists. */
+/** Connection and mount for revocations after the issuer is gone. */
 export interface IssuedBy {
   readonly connectionRef: ConnectionRef
   readonly mount: string

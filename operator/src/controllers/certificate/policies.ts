@@ -19,7 +19,7 @@ export interface CertificateFacts {
   readonly role: string
   /** Fingerprint of the issuer's current CA; undefined while it is unknown. */
   readonly authority: string | undefined
-  /** Whether the trust overlap has progressed far enough for the new CA to issue. */
+  /** True if the trust overlap has progressed far enough for the new CA to issue. */
   readonly isAuthorityDue: boolean
   readonly isRevoked: boolean
   /** Undefined if the certificate is not renewed. */

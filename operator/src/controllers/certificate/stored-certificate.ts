@@ -1,4 +1,4 @@
-// Reads key and certificate from a Secret, and tells apart why they are unusable.
+// Reads key and certificate from a Secret, and reports why they are unusable.
 import {
   type Certificate,
   type ExtensionValues,

@@ -20,7 +20,7 @@ import {
 } from "./trust-bundle.ts"
 
 export interface Trust {
-  /** Whether the new CA may issue. */
+  /** True if the new CA may issue. */
   readonly isTakeoverDue: boolean
   /** Time at which the bundle must be checked again. */
   readonly nextAt?: number

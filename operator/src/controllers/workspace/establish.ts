@@ -22,7 +22,7 @@ export interface Established {
   readonly how: "Created" | "Adopted"
 }
 
-/** Returns the source name of the workspace, by which it is recognised as this object's. */
+/** Returns the source name of the workspace, by which it is recognized as this object's. */
 export const markerOf = ({ metadata: { uid = "" } }: KubernetesObject): string => `chancery-operator/${uid}`
 
 export async function establish(establishing: Establishing): Promise<Established> {

@@ -34,7 +34,7 @@ export interface Subject {
   /** Owner of the object's tags (docs/tag-owners.md). */
   readonly owner: string
   readonly desired: DesiredWorkspace
-  /** What the previous spec had set. */
+  /** Items that the previous spec had set. */
   readonly applied: Applied
   /** Differences are reported and not corrected. */
   readonly reports: boolean

@@ -2,7 +2,7 @@ import { ownerMaximum } from "@chancery/engine/declared"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 
 /**
- * Returns the owner of an object's tags (docs/tag-owners.md). The format must never change, since objects recognise their tags by it. If
+ * Returns the owner of an object's tags (docs/tag-owners.md). The format must never change, since objects recognize their tags by it. If
  * the name is too long, the object's uid replaces it.
  */
 export function tagOwnerOf(

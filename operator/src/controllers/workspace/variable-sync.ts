@@ -1,4 +1,4 @@
-// Synchronises the variables of the spec, and leaves others alone. The value of a sensitive variable cannot be read back: it counts as
+// Synchronizes the variables of the spec, and leaves others alone. The value of a sensitive variable cannot be read back: it counts as
 // unchanged while the engine's version is that of the last write. It is written again if its Secret changed. Values that may be secret are
 // sent only to the engine.
 import type { VariableView } from "@chancery/engine"
@@ -37,7 +37,7 @@ export function haveSourcesChanged(wanted: readonly WantedVariable[], known: rea
   )
 }
 
-/** Returns the variables that may exist after an interrupted synchronisation. */
+/** Returns the variables that may exist after an interrupted synchronization. */
 export const perhapsBrought = (
   wanted: readonly WantedVariable[],
   known: readonly KnownVariable[],

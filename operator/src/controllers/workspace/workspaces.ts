@@ -173,7 +173,7 @@ async function newcomer(it: Look): Promise<WorkspaceView> {
   }
 }
 
-/** Synchronises the given aspects. Without a view, aspects that need one are skipped. */
+/** Synchronizes the given aspects. Without a view, aspects that need one are skipped. */
 async function settle(
   it: Look,
   id: string,
