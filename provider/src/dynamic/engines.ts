@@ -132,7 +132,7 @@ export function createEngines(signal: AbortSignal, open: Open = openByName, warn
   }
 }
 
-/** Returns whether the URL is one of SQLite. Its reads are synchronous, so further connections would only add caches of pages and statements. */
+/** Returns whether the URL is one of SQLite. Its reads are synchronous: further connections would only add page and statement caches. */
 const isInFile = (url: string): boolean => /^sqlite:/i.test(url)
 
 const certificatesIn = (file: string): Promise<string> =>

@@ -13,7 +13,7 @@ export interface ProviderArgs {
   pkiMount?: pulumi.Input<string>
   /** Deletion policy of resources that declare none. Default: `safe`. */
   deletionPolicy?: pulumi.Input<"safe" | "force" | "retain">
-  /** Edition of the server, so that previews reject settings it does not have. Default: `auto`, which asks the server. */
+  /** Edition of the server, so that previews reject settings it does not have. Default: `auto`, which queries the server. */
   edition?: pulumi.Input<"auto" | "hosted" | "selfHosted">
   /** Key-value tags of every workspace, project and `TagBindings`; their own values take precedence. */
   defaultTagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>

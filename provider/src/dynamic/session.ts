@@ -11,7 +11,7 @@ export interface Session {
   configure(source: ConfigurationSource): void
   readonly configured: Promise<Configuration>
   use<T>(work: (engine: Engine) => Promise<T>): Promise<T>
-  /** Whether an operation uses an engine. */
+  /** Returns whether an operation uses an engine. */
   isBusy(): boolean
   /** Pulumi project of the stack. */
   readonly project: string

@@ -32,7 +32,7 @@ const ownerKind = "pulumi:"
 
 /**
  * Returns the owner of tags that a stack's resources write (docs/tag-owners.md), such as `pulumi:site/prod`. The format must never change,
- * since stacks recognise their tags by it. Long names are truncated at the start of the project. Returns undefined if the marker has no
+ * since stacks recognize their tags by it. Long names are truncated at the start of the project. Returns undefined if the marker has no
  * stack, as for resources that are read by id.
  */
 export function ownerOf(written: unknown, project: string): string | undefined {

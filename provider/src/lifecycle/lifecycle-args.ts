@@ -3,7 +3,7 @@ import type * as pulumi from "@pulumi/pulumi"
 /** Arguments of every resource. */
 export interface LifecycleArgs {
   /**
-   * What `pulumi destroy` and removal from the program do. `safe` refuses if data would be lost, `force` deletes anyway,
+   * Effect of `pulumi destroy` and of removal from the program. `safe` refuses if data would be lost, `force` deletes anyway,
    * `retain` leaves the resource on the server. Default: `chancery:deletionPolicy`, else `safe`.
    */
   deletionPolicy?: pulumi.Input<"safe" | "force" | "retain">

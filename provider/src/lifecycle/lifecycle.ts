@@ -88,8 +88,8 @@ export interface Lifecycle {
   ): Promise<{ readonly state: Values; readonly inputs: Values } | undefined>
   update(engine: Engine, id: string, olds: Values, news: Values, owner?: string): Promise<Values>
   /**
-   * Returns an existing resource as if it had been adopted with a declaration of `known`, the members in `always`, and every other member
-   * that differs from a new resource. Returns undefined if it is gone.
+   * Returns an existing resource as if it had been adopted. Declared are `known`, the members in `always`, and others that differ from a
+   * new resource. Returns undefined if it is gone.
    */
   takenOver(
     engine: Engine,
@@ -112,7 +112,10 @@ interface Extras<Observed extends object> {
   readonly identity?: readonly string[]
   /** Returns members for the program where they differ from the observed ones. */
   readonly asDeclared?: (found: Values, observed: Observed) => Values
-  /** What the token must see completely before a missing resource counts as gone. Undefined if the API tells missing from forbidden. */
+  /**
+   * Resources that the token must see completely before a missing one counts as gone. Undefined if the API distinguishes missing from
+   * forbidden.
+   */
   readonly sight?: Sight
   /** The hosted edition does not have the resource. */
   readonly selfHostedOnly?: boolean

@@ -1,4 +1,4 @@
-// Recognises errors of the engine by their shape, because the package that defines the class is loaded on demand.
+// Recognizes errors of the engine by their shape, because the package that defines the class is loaded on demand.
 import type { EngineError } from "@chancery/engine"
 
 export type Refusal = Pick<EngineError, "code" | "faults" | "message" | "notSent">
