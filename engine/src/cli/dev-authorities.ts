@@ -1,5 +1,5 @@
-// The certificate authorities of `chancery dev`: a root in the mount `pki-root`, and an intermediate below it in the mount `pki`, with a
-// role for the names of this machine. Existing ones are left unchanged.
+// The certificate authorities of `chancery dev`: a root in the mount `pki-root`, and an intermediate below it in the mount `pki`. The mount
+// `pki` also has a role for the names of this machine. Existing ones are left unchanged.
 import { isEngineError } from "../core/errors.ts"
 import { dayMs } from "../core/time.ts"
 import type { ServedEngine } from "../engine.ts"

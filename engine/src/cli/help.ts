@@ -1,4 +1,3 @@
-// Layout of the help of every command.
 import { type Command, Help } from "commander"
 import { examples } from "./examples.ts"
 

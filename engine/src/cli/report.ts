@@ -16,7 +16,6 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 
 export const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** Returns all items of a paged list. */
 export async function everyItem<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<readonly T[]> {
   const items: T[] = []
   for (let number = 1; ; number += 1) {

@@ -35,7 +35,7 @@ export interface ServerHooks {
 
 /**
  * Garbage may take as much memory as live objects before V8 collects it. By default, V8 allows four times as much if memory is available,
- * at the cost of other processes: a server under load then takes a third more memory and is no faster.
+ * at the cost of other processes. A server under load then takes a third more memory and is no faster.
  */
 const heapGrowingFlag = "--heap-growing-percent=100"
 

@@ -17,8 +17,9 @@ export const addStoreOptions = (command: Command): Command =>
 export type CommandEngine = ServingEngine & Pick<ServedEngine, "audit">
 
 /**
- * Opens the database and records the command in the audit log as the API records a request: before it changes anything, with its arguments
- * as salted hashes, and its outcome. Rejects with `out-of-service` if a command that changes something cannot be recorded.
+ * Opens the database and records the command in the audit log as the API records a request. The record is written before anything changes,
+ * with salted hashes of the arguments, and completed with the outcome. Rejects with `out-of-service` if a command that changes something
+ * cannot be recorded.
  */
 export async function withEngine<T>(
   command: Command,

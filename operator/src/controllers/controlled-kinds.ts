@@ -1,4 +1,3 @@
-// Table of all kinds that the operator reconciles.
 import { certificateFigures } from "./certificate/certificate-metrics.ts"
 import { certificateIndexes, reconcileCertificates } from "./certificate/certificates.ts"
 import { reconcileCertificateRoles } from "./certificate-role/certificate-roles.ts"

@@ -1,4 +1,3 @@
-// Results of a reconciliation.
 import type { EngineError } from "@chancery/engine"
 import type { ApiError } from "../kube/cluster.ts"
 import type { Condition, Health } from "./conditions.ts"

@@ -1,4 +1,4 @@
-// Client of the Kubernetes API with a pool of persistent connections. @kubernetes/client-node reads configurations and authenticates; its
+// Client of the Kubernetes API with a pool of persistent connections. @kubernetes/client-node reads configurations and authenticates. Its
 // request functions are not used, because they open a connection for each request.
 import type { RequestOptions } from "node:https"
 import { isDeepStrictEqual } from "node:util"

@@ -44,7 +44,7 @@ export interface ApplyOptions {
 }
 
 /**
- * Access to objects. Objects that are known to exist are written with their `metadata.uid`: a write then never changes another object of
+ * Access to objects. Objects that are known to exist are written with their `metadata.uid`. Such a write never changes another object of
  * the same name, and never recreates a deleted one (409). Returned objects have no `managedFields`.
  */
 export interface Cluster {

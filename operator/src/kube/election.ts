@@ -53,8 +53,8 @@ export class Election {
 
   /**
    * Waits to lead, runs `work` while leading, and then releases the lease. The signal of `work` aborts with `signal`, and when the lease is
-   * lost. Resolves to `lost` if the lease was lost: the process should end then, because work that ignores the signal would run together
-   * with the next leader's.
+   * lost. Resolves to `lost` if the lease was lost. The process should end then, because work that ignores the signal would run next to the
+   * next leader's.
    */
   async lead(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<"ended" | "lost"> {
     const { runtime, retryMs, identity, lease } = this.#options

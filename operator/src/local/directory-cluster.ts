@@ -1,6 +1,6 @@
 // Implementation of `Cluster` with a folder. Manifests declare objects. A second folder, which only its owner may read, contains each
-// object as `kubectl get -o yaml` shows it. An object is on disk before any follower is notified, and each write is atomic, so that a crash
-// leaves the old or the new object. Reconcilers see no difference to a Kubernetes cluster.
+// object as `kubectl get -o yaml` shows it. An object is on disk before any follower is notified. Writes are atomic: a crash leaves the old
+// or the new object. Reconcilers see no difference to a Kubernetes cluster.
 import { mkdir, readdir, readFile, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"

@@ -1,6 +1,5 @@
 // Identifies the declaration of a resource, so that a resource whose creation response was lost is found again. Each state contains the id
-// twice, so programs write only the parts that Pulumi's process for dynamic resources cannot determine: the stack, and a name that is in no
-// argument.
+// twice. So programs write only what Pulumi's process for dynamic resources cannot determine: the stack, and a name that is in no argument.
 import { originMaximum, ownerMaximum, type Values } from "@chancery/engine/declared/shared"
 import type { NamingMember } from "./kinds.ts"
 

@@ -1,5 +1,5 @@
-// CA certificates to trust while an issuer's CA changes: the old and the new one, until the overlap is over and no certificate in use
-// depends on the old one. All state is in the ConfigMap itself.
+// CA certificates to trust while an issuer's CA changes: the old and the new one. The old one stays until the overlap is over and no
+// certificate in use depends on it. All state is in the ConfigMap itself.
 import type { Instant } from "@chancery/engine"
 import { writePem } from "@chancery/engine/x509"
 import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
