@@ -45,6 +45,10 @@ export const addCallerOptions = (command: Command): Command =>
       ),
   )
 
+/**
+ * Runs `work` with the server that options or environment name, or else with the opened database. Throws a `CommandError` if the URL, the
+ * token or the certificates are unusable.
+ */
 export async function withCallerEngine<T>(
   command: Command,
   terminal: Terminal,
