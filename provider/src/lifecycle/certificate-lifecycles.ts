@@ -2,7 +2,7 @@ import type { Runtime } from "@chancery/engine"
 import * as resources from "@chancery/engine/declared/certificates"
 import { lifecycleOf } from "./lifecycle.ts"
 
-/** Returns the lifecycles of certificate authorities. The clock decides when renewals are scheduled. */
+/** Returns the lifecycles of certificate authorities. Renewal times are compared with `clock`. */
 export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   pkiMount: lifecycleOf(resources.pkiMountResource, clock),
   pkiRole: lifecycleOf(resources.pkiRoleResource, clock),

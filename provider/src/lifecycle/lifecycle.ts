@@ -46,7 +46,7 @@ export interface Difference {
   readonly changed: readonly string[]
   readonly replaces: readonly string[]
   readonly deleteBeforeReplace: boolean
-  /** A change that no input shows, such as a scheduled renewal. */
+  /** A change that no input shows, such as a renewal whose time has passed. */
   readonly isUnasked: boolean
 }
 

@@ -5,7 +5,7 @@ import { lifecycleOf } from "./lifecycle.ts"
 
 const sight = "workspaces"
 
-/** Returns the lifecycles of workspaces and their parts. The clock decides when changes are scheduled. */
+/** Returns the lifecycles of workspaces and their parts. Times are compared with `clock`. */
 export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   workspace: lifecycleOf(resources.workspaceResource, clock, {
     sight,

@@ -571,7 +571,7 @@ const isHere = (secret: KubernetesObject, { spec }: Case): boolean => secret.met
 
 const versionOf = (secret: KubernetesObject | undefined): string | null => secret?.metadata.resourceVersion ?? null
 
-/** Returns whether a user requested another certificate, or renewal is scheduled. */
+/** Returns whether a user requested another certificate, or the renewal time has passed. */
 const isAsked = ({ object }: Case, { reason }: Finding): boolean =>
   reason === "RenewalDue" ||
   reason === "RenewRequested" ||

@@ -1,5 +1,5 @@
 // Reasons to issue a certificate, and reasons why a certificate is not ready. Both are ordered lists of checks; the first failed check is
-// the reason. A certificate whose renewal is scheduled or requested stays ready.
+// the reason. A certificate stays ready after its renewal time and after a request to renew it.
 import type { Instant } from "@chancery/engine"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import { secondTime } from "../../kube/kubernetes-object.ts"
