@@ -3,7 +3,7 @@
 import { systemRuntime } from "@chancery/engine/declared/shared"
 import { dynamicProvider, type DynamicProvider } from "./dynamic/dynamic.ts"
 import { createEngines } from "./dynamic/engines.ts"
-import type { KindName } from "./lifecycle/kinds.ts"
+import type { KindName } from "./lifecycle/kind-name.ts"
 import type { Lifecycle } from "./lifecycle/lifecycle.ts"
 import { createSession, type Session } from "./dynamic/session.ts"
 

@@ -1,7 +1,7 @@
 // Registers resources with Pulumi: the type token, which must never change, and a reference to the provider's code in place of serialized
 // code.
 import * as pulumi from "@pulumi/pulumi"
-import type { KindName, NamingMember } from "../lifecycle/kinds.ts"
+import type { KindName, NamingMember } from "../lifecycle/kind-name.ts"
 import { foundMember } from "./legacy-state.ts"
 import { writtenMarker } from "../lifecycle/creation-id.ts"
 import { omittedSettings } from "../lifecycle/defaults.ts"

@@ -1,6 +1,6 @@
 // Existing resources for the import, before and after they are read.
 import type { Values } from "@chancery/engine/declared"
-import type { KindName } from "../lifecycle/kinds.ts"
+import type { KindName } from "../lifecycle/kind-name.ts"
 
 export interface Existing {
   readonly kind: KindName

@@ -1,7 +1,7 @@
 // Identifies the declaration of a resource, so that a resource whose creation response was lost is found again. Each state contains the id
 // twice. So programs write only what Pulumi's process for dynamic resources cannot determine: the stack, and a name that is in no argument.
 import { originMaximum, ownerMaximum, type Values } from "@chancery/engine/declared/shared"
-import type { NamingMember } from "./kinds.ts"
+import type { NamingMember } from "./kind-name.ts"
 
 /** Organization name of self-managed backends, such as files or buckets. */
 const onlyOrganization = "organization"

@@ -3,7 +3,7 @@ import type { Edition } from "../../../engine/src/core/edition.ts"
 import type { ServedEngine } from "../../../engine/src/engine.ts"
 import { foreignRoot } from "../../../engine/testing/issuing-mount.ts"
 import { writePem } from "../../../engine/src/x509/pem.ts"
-import type { KindName } from "../../../provider/src/lifecycle/kinds.ts"
+import type { KindName } from "../../../provider/src/lifecycle/kind-name.ts"
 import type { Values } from "./dynamic-server.ts"
 
 export interface Sample {
