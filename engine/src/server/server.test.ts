@@ -64,7 +64,7 @@ test("/readyz says no when the store does not answer in time", async () => {
 
 test("the rate limit holds over the wire, and its headers come with every answer", async () => {
   const { url } = await serving(() => respond("{}"), { rateLimit: 2 })
-  // So many that even a slow machine asks faster than the limit allows.
+  // Enough requests to exceed the limit even on a slow machine.
   const answers = await Promise.all(
     Array.from({ length: 40 }, async () => {
       const { statusCode, headers } = await request(url, { headers: { authorization: "Bearer a" } })
@@ -135,7 +135,7 @@ test("/metrics tells when authorities expire, and of nothing where the store is 
 
 test("/metrics counts what the store does, by kind and outcome", async () => {
   await using place = await usualKind.place()
-  // Neither a job nor the feed, which write when they like.
+  // Without jobs and the event feed, which write at times of their own.
   await using engine = await openEmbedded(place.url, {
     metrics: createMetrics(),
     sealKeys,
@@ -164,7 +164,7 @@ test("/metrics counts what the store does, by kind and outcome", async () => {
   expect(grown('chancery_storage_transactions_total{kind="write",outcome="done"}')).toBe(1)
   expect(grown('chancery_storage_transactions_total{kind="write",outcome="refused"}')).toBe(1)
   expect(grown('chancery_storage_transactions_total{kind="read",outcome="done"}')).toBeGreaterThanOrEqual(1)
-  // SQLite commits what was begun together; where each has a transaction of its own, the refused one has nothing to commit.
+  // SQLite groups concurrent writes into one commit. Elsewhere the refused transaction has nothing to commit.
   expect(grown("chancery_storage_commits_total")).toBeGreaterThanOrEqual(1)
   expect(grown('chancery_storage_wait_seconds_total{kind="write"}')).toBeGreaterThan(0)
   expect(after('chancery_storage_waiting{kind="write"}')).toBe(0)

@@ -28,7 +28,7 @@ async function auditedWorld() {
   }
 }
 
-/** A device that takes no byte. */
+/** Device on which every write fails with ENOSPC. */
 const fullDisk = "/dev/full"
 
 test("a change is on record with who asked, for what and what came of it; its body and its token are not", async () => {

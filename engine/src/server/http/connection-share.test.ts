@@ -30,7 +30,7 @@ async function listening(share: Partial<ConnectionShareOptions>, options: NodeSe
   return { server, exceeded, port: "port" in address ? address.port : 0 }
 }
 
-/** Open, and told so by the server where it speaks first: of one that is refused nothing but its end comes. */
+/** Opens a connection and sends nothing. A refused connection is also accepted by the kernel first; the server then closes it. */
 async function idle(port: number, from = "127.0.0.1"): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1", localAddress: from })
   onTestFinished(() => void socket.destroy())

@@ -177,7 +177,7 @@ describe("the rate limit", () => {
     async (path) => {
       const { send } = fixture(ok, { rateLimiter: rateLimiter(2) })
       const as = async (authorization: string) => (await send(path, { headers: { authorization } })).response.status
-      // The first is charged to the address, where nothing is known of the token yet.
+      // The first request is charged to the client's address, because its token is not known to the rate limiter yet.
       expect([
         await as("Bearer one"),
         await as("bearer one"),

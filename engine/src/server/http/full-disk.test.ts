@@ -1,4 +1,4 @@
-// A store of SQLite whose disk is full: nothing is written, and whatever is stored is served.
+// An SQLite database on a full disk: writes are refused, and stored data is still served.
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -18,14 +18,14 @@ interface Disk extends AsyncDisposable {
 
 const file = databaseKinds.find(({ name }) => name === "SQLite file")
 
-/** As SQLite itself sees a full disk. */
+/** Limits the number of pages, so that SQLite itself reports a full disk. */
 const limited = async (): Promise<Disk> => {
   const place = await file?.place()
   if (place === undefined) throw new Error("there is no SQLite")
   return Object.assign(place, { freePages: 120 })
 }
 
-/** A filesystem of its own, where the user may mount one. */
+/** Mounts a separate filesystem. Not every user may do that. */
 const mounted = async (): Promise<Disk> => {
   const folder = mkdtempSync(join(tmpdir(), "chancery-disk-"))
   mount(folder)
@@ -57,7 +57,7 @@ function mayMount(): boolean {
 const disks = [{ name: "a file that may not grow", open: limited }]
 if (mayMount()) disks.push({ name: "a filesystem of 8 MiB", open: mounted })
 
-/** More than either disk has room for. */
+/** Number of writes that fills either disk. */
 const writesMaximum = 2_000
 
 describe.each(disks)("on $name", ({ open }) => {
@@ -96,7 +96,7 @@ describe.each(disks)("on $name", ({ open }) => {
     expect(logged.filter((event) => event === "storage-full")).toHaveLength(1)
     expect(logged).not.toContain("request failed")
 
-    // Past the end of the stored list a reader would have another one built, which there is no room for.
+    // After the stored CRL expires, a read would build a new one, and the disk has no room for that.
     clock.advance(73 * hourMs)
     const served = await world.pki("GET", "/pki/crl")
     expect(served.status).toBe(200)

@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.close(0)))
 })
 
-/** Says what it was asked: `LIST /v1/pki/roles "body"`. */
+/** Answers with the request that it received, for example `LIST /v1/pki/roles "body"`. */
 const echo: Serve = async (request) =>
   respond(
     `${request.method} ${new URL(request.url).pathname} ${JSON.stringify(Buffer.from(await boundedBytes(request, 2 ** 20)).toString())}`,
@@ -34,7 +34,7 @@ async function listening(options: NodeServerOptions = {}, serve = echo): Promise
   return address.port
 }
 
-/** A connection that answers are read from one by one. */
+/** Wraps a connection whose answers are read one at a time. */
 function talkOver(socket: Socket) {
   let received = ""
   let ended = false
@@ -44,7 +44,7 @@ function talkOver(socket: Socket) {
   socket.on("error", () => {})
   return {
     socket,
-    /** The next answer's status and body, "" for an answer without one. */
+    /** Returns the next answer's status and body; the body is "" for an answer without one. */
     async answer(): Promise<string> {
       for (let waits = 0; waits < 4_000; waits += 1) {
         const [head, ...rest] = received.split("\r\n\r\n")
@@ -164,7 +164,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
   )
 
   describe("[F-S5] requests in one packet", () => {
-    /** Answers each request once it is let go, in whichever order. */
+    /** Serves requests that stay pending until the test releases each of them, in any order. */
     async function answeredByHand(limits: NodeServerOptions = {}) {
       const releases = new Map<string, () => void>()
       const serve: Serve = async (incoming) => {

@@ -71,7 +71,7 @@ test("an answer carries the app's headers, and its length", async () => {
   ]).toEqual([201, "application/vnd.api+json", "abc", "2", "{}"])
 })
 
-/** Pieces that the socket takes one after another, since together they are more than it holds. */
+/** Chunks that do not fit into the socket's buffer together, so that it accepts them one after another. */
 const pieces = Array.from({ length: 64 }, (_, index) => Buffer.alloc(256 * 1024, index))
 
 test("content goes out as the socket takes it, and the memory of each chunk goes with it; none goes for a HEAD", async () => {
@@ -119,7 +119,7 @@ test("content that fails half-way is cut off, and content that nobody takes any 
 
 const octetsOfLongAnswer = 20 * 2 ** 20
 
-/** Long, and made in one of the two ways there are. */
+/** Long answers, one for each way to produce a body: a buffer and a generator. */
 const longAnswers: readonly { readonly how: string; readonly serve: Serve }[] = [
   { how: "made as a whole", serve: async () => respond(Buffer.alloc(octetsOfLongAnswer)) },
   {
@@ -139,14 +139,16 @@ const readers = longAnswers.flatMap((answer) =>
 )
 const describedReader = "an answer $how (TLS: $isSecure, last of its connection: $isLast)"
 
-/** Of an answer that is longer than what the socket holds: what has been read of it when the first piece is there. */
+/**
+ * Requests an answer that is longer than the socket's buffer, and stops reading after the first chunk. `read` counts the received bytes.
+ */
 async function readingOf({ serve, isSecure, isLast }: (typeof readers)[number], unreadTimeoutMs: number) {
   const tls = isSecure ? { tls: new ReloadableIdentity(old) } : {}
   const { server, port } = await listening(serve, { ...tls, unreadTimeoutMs, timeoutCheckMs: unreadTimeoutMs / 4 })
   const host = { port, host: "127.0.0.1" }
   const socket = isSecure ? connectSecurely({ ...host, rejectUnauthorized: false }) : connect(host)
   const read = { octets: 0 }
-  // Also by an error, which comes where the kernel still had something to send.
+  // The connection may also end with an error, if the kernel still had data to send.
   const over = new Promise<void>((resolve) => socket.on("error", () => undefined).once("close", () => resolve()))
   socket.on("data", (piece) => {
     if (read.octets === 0) socket.pause()
@@ -159,16 +161,16 @@ async function readingOf({ serve, isSecure, isLast }: (typeof readers)[number], 
 
 test.each(readers)(`who takes nothing of ${describedReader} loses it`, async (reader) => {
   const { server, socket, read, over } = await readingOf(reader, 200)
-  // Which does not come to an end while it has something to send.
+  // A graceful close would wait for the unsent data of a connection that was not cut.
   expect(await server.close(hourMs)).toEqual({ cut: 0 })
   socket.resume()
   await over
   expect(read.octets).toBeLessThan(octetsOfLongAnswer)
 })
 
-/** One MiB after another; the octets that there were until nothing more came. */
+/** Reads one MiB at a time with pauses, and returns the number of bytes received before the end of the connection. */
 async function readSlowly(reader: (typeof readers)[number]): Promise<number> {
-  // Long enough for a machine that is busy with other things, and shorter than what all of it takes.
+  // Long enough for a busy machine, and shorter than reading the whole answer takes.
   const { socket, read, over } = await readingOf(reader, 2_000)
   while (read.octets < octetsOfLongAnswer && !socket.destroyed) {
     const enough = read.octets + 2 ** 20
@@ -203,7 +205,7 @@ test("content that is long in coming is waited for", async () => {
       }
       return respond(content())
     },
-    // Far longer than a busy machine lets a reader wait for the processor.
+    // Far longer than a reader waits for the processor on a busy machine.
     { unreadTimeoutMs: 1_000, timeoutCheckMs: 10 },
   )
   const { body } = await request(url)
@@ -380,7 +382,7 @@ test("closing lets a slow request finish, ends its connection, and closes idle o
     }
     return respond("done")
   })
-  // One connection that has answered and waits, one that never sent a byte.
+  // One connection is idle after its answer; the other never sent a byte.
   const answered = converse(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
   const silent = converse(port, "")
   const slow = request(`${url}/slow`)
@@ -491,7 +493,7 @@ test.each([
   { why: "headers without end", bytes: `GET / HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`, status: 431 },
 ])("$why is answered $status, and the server goes on", async ({ bytes, status }) => {
   const { url, port } = await listening(ok)
-  // Whoever reads to the end would wait until the server ends an idle connection.
+  // Without `connection: close`, a client that reads to the end would wait until the server closes the idle connection.
   expect(await converse(port, bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nconnection: close\r\n`, "i"))
   expect((await request(url)).statusCode).toBe(201)
 })
@@ -682,7 +684,7 @@ test("a check of an address answers no client, leaves the address free, and fail
     const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
     let answer = ""
     socket.setEncoding("utf8").on("data", (text: string) => (answer += text))
-    // It may be refused, or reset.
+    // The connection may be refused or reset.
     socket.on("error", () => {})
     return new Promise((resolve) => socket.on("close", () => resolve(answer)))
   }

@@ -31,7 +31,7 @@ async function auditedWorld(options: TestEngineOptions = {}) {
   return { ...world, text, entries }
 }
 
-/** A store with an authority in it, made while its log could be written. */
+/** Creates a database with an authority, without an audit log, and returns its URL. */
 async function preparedStore(): Promise<string> {
   const place = await usualSharedKind.place()
   onTestFinished(() => place[Symbol.asyncDispose]())
@@ -49,7 +49,7 @@ async function prepare({ pki, engine }: TestEngine): Promise<void> {
   ).toBe(200)
 }
 
-/** Of the root alone, unless something was signed. */
+/** Counts the stored certificates. A mount that has signed nothing else has one, the root. */
 async function certificateCount(url: string): Promise<number> {
   await using database = await openDatabase(url)
   const query = sql<{ count: number }>`select count(*) as count from certificates`

@@ -1,4 +1,4 @@
-// What one replica does counts on the others from the next request on: two engines on one PostgreSQL, asked in turn.
+// A change on one replica takes effect on the others with the next request: two engines on one PostgreSQL database, queried in turn.
 import { expect, test } from "vitest"
 import { databaseKinds } from "../../../testing/temporary-database.ts"
 import { ocspQuestion } from "../../../testing/ocsp-question.ts"

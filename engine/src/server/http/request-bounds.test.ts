@@ -1,4 +1,4 @@
-// Bounds on what requests say, at every door: before it is parsed, and before it is read where the path alone decides.
+// Bounds on request bodies at every endpoint. They apply before a body is parsed, and before it is read if the path alone decides.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,7 +23,7 @@ const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth)
 const members = (count: number): string =>
   `{${Array.from({ length: count }, (_, index) => `"member-${index}":1`).join(",")}}`
 
-/** A body that notices when the first byte of it is read. */
+/** Creates a body that records when its first byte is read. */
 function watchedBody() {
   const seen = { isRead: false }
   const body = new ReadableStream(

@@ -59,6 +59,6 @@ test("health says sealed with 503 or the status that a balancer asks for, and se
   const seal = await ask("GET", "/v1/sys/seal-status")
   expect(seal).toMatchObject({ status: 200, body: { sealed: true, version: expect.stringMatching(/^1\./) as string } })
   expect(await ask("GET", "/v1/sys/init")).toMatchObject({ status: 200, body: { initialized: true } })
-  // It is sealed in the store who the cluster is: nothing of it is known.
+  // The cluster id is sealed in the database, so a sealed server cannot know it.
   expect(seal.body).not.toHaveProperty("cluster_id")
 })
