@@ -100,7 +100,7 @@ describe("a role that programs log in as", () => {
     ["period", { token_period: 60 }, { token_period: 0 }],
   ])("has %s at an address of its own", async (part, changed, initial) => {
     const { send } = await opened()
-    // One constraint must stay, whichever part is taken away.
+    // A role needs at least one constraint, whichever parameter is removed.
     const kept = part === "secret-id-bound-cidrs" ? {} : { secret_id_bound_cidrs: "192.0.2.0/24" }
     await send("POST", "/role/web", kept)
     expect(dataOf(await send("GET", `/role/web/${part}`))).toEqual(initial)
@@ -321,7 +321,7 @@ describe("a login", () => {
     await send("POST", "/role/web/secret-id/lookup", { secret_id })
     const answer = await logIn({ role_id, secret_id })
     await logIn({ role_id, secret_id: "guessed by somebody" })
-    // Of what is refused the log is written a moment later.
+    // Refused requests are written to the audit log after the answer; closing the engine flushes them.
     await world[Symbol.asyncDispose]()
     const text = readFileSync(auditFile, "utf8")
     for (const secret of [secret_id, "chosen by somebody", "guessed by somebody", answer.body.auth.client_token])

@@ -58,7 +58,7 @@ test.each(["/sys/auth", "/sys/mounts/auth"])("a method is tuned at %s, and tells
   const body = { max_lease_ttl: "1h", description: "Machines", token_type: "service", listing_visibility: "unauth" }
   expect((await world.pki("POST", tune, { body })).status).toBe(204)
   expect(await tuned()).toMatchObject({ ...body, default_lease_ttl: 3_600, max_lease_ttl: 3_600 })
-  // Existing clients send every duration, empty where none is meant.
+  // Vault clients send every duration, empty if unset.
   expect((await world.pki("POST", tune, { body: { default_lease_ttl: "", max_lease_ttl: "" } })).status).toBe(204)
   expect(await tuned()).toMatchObject({ max_lease_ttl: 3_600 })
   const refused = await world.pki("POST", tune, { body: { default_lease_ttl: "2h" } })

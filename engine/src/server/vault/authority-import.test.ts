@@ -9,7 +9,7 @@ import { parseCertificateList } from "../../x509/certificate-list.ts"
 import { sha256 } from "../../x509/digest.ts"
 import { readPem } from "../../x509/pem.ts"
 
-/** An authority of OpenSSL (`openssl ca`) with its index of certificates. */
+/** Creates a CA of OpenSSL (`openssl ca`) with its index of certificates. */
 function opensslAuthority(crlNumber = "1000") {
   const folder = mkdtempSync(join(tmpdir(), "chancery-ca-"))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -97,7 +97,7 @@ async function done(world: TestEngine, path: string, body: object) {
 
 const listOf = async (world: TestEngine) => parseCertificateList((await world.pki("GET", "/pki/crl")).bytes)
 
-/** As OpenSSL reads it, with the signature verified. */
+/** Returns the OCSP status that OpenSSL reads, after verifying the signature. */
 async function ocspStatus(world: TestEngine, old: OpensslAuthority, name: string): Promise<string> {
   const asked = ["ocsp", "-issuer", "ca.pem", "-cert", `${name}.pem`, "-no_nonce"]
   old.openssl(...asked, "-reqout", "question.der")
@@ -118,7 +118,7 @@ test("[F-P16] certificates and a list of an authority that was elsewhere come al
   const crl = old.crl()
   const before = parseCertificateList(readPem(crl, 65_536)[0]?.bytes ?? new Uint8Array())
   await movedTo(world, old)
-  // A list of the mount's own, before the old one comes.
+  // The mount publishes a CRL of its own before the old CRL is imported.
   expect((await listOf(world)).entries).toEqual([])
 
   const first = await done(world, "certs/import", {
@@ -141,7 +141,7 @@ test("[F-P16] certificates and a list of an authority that was elsewhere come al
   const { revocation_time: time } = (await world.pki("GET", `/pki/cert/${old.serialOf(superseded)}`)).body.data
   expect(time * 1_000).toBe(before.entries[0]?.revokedAt)
 
-  // What comes after its revocation is revoked, and ends when it says.
+  // A certificate that is imported after the CRL that lists it is revoked, and keeps its own expiry.
   const digest = sha256(new X509Certificate(old.pem(lost)).publicKey.export({ type: "spki", format: "der" }))
   expect((await world.pki("GET", `/sys/blocked-keys/${digest}`)).status).toBe(404)
   await done(world, "certs/import", { pem_bundle: `${old.pem(live)}\n${old.pem(lost)}` })
@@ -149,7 +149,7 @@ test("[F-P16] certificates and a list of an authority that was elsewhere come al
   const found = await world.pki("GET", "/pki/certs/search?list=true&status=revoked")
   expect(Object.keys(found.body.data.key_info).toSorted()).toEqual([superseded, lost].map(old.serialOf).toSorted())
 
-  // Again, nothing changes.
+  // Repeating the imports changes nothing.
   const again = await done(world, "issuer/default/crl/import", { crl })
   expect(again.data).toEqual({ imported_count: 0, existing_count: 3, crl_number: before.number })
   const repeated = await done(world, "certs/import", { certificates: [live, lost].map(old.pem) })
@@ -157,14 +157,14 @@ test("[F-P16] certificates and a list of an authority that was elsewhere come al
     imported_serial_numbers: [],
     existing_serial_numbers: [live, lost].map(old.serialOf),
   })
-  // It is revoked here like any other.
+  // An imported certificate can be revoked like any other.
   await done(world, "revoke", { serial_number: old.serialOf(live) })
   expect((await listOf(world)).entries).toHaveLength(4)
 })
 
 test("[F-P16] the next list has a higher number than the imported one, however high that is", async () => {
   await using world = await openTestEngine()
-  // 2^52, in hexadecimal: beyond milliseconds.
+  // 2^52 in hexadecimal, higher than a CRL number that is derived from the time in milliseconds.
   const old = opensslAuthority("10000000000000")
   old.revoke(old.issue())
   await movedTo(world, old)
@@ -209,7 +209,7 @@ test("[F-P16] what no issuer of the mount signed is refused whole", async () => 
   ] as const)
     expect(await refused("issuer/default/crl/import", { crl })).toEqual([400, "crl", expect.stringMatching(problem)])
   expect((await world.pki("POST", "/pki/issuer/missing/crl/import", { body: { crl: old.crl() } })).status).toBe(404)
-  // Another certificate with the serial number of one that is on record.
+  // A different certificate with the serial number of a stored one.
   await done(world, "certs/import", { certificates: [old.pem(name)] })
   writeFileSync(old.file("serial"), "1001\n")
   writeFileSync(old.file("index.txt"), "")

@@ -38,7 +38,7 @@ const csrOf = async (key: PrivateKey): Promise<string> =>
 
 const digestOf = (key: PrivateKey): string => sha256(key.publicKey.spki)
 
-/** Signs a certificate for the key in a mount of its own, and revokes it for keyCompromise. */
+/** Signs a certificate for the key in the given mount, revokes it for keyCompromise, and returns its serial number. */
 async function compromised(world: TestEngine, mount: string, key: PrivateKey): Promise<string> {
   const { serial_number: serial } = await done(world, `/${mount}/sign/any`, {
     csr: await csrOf(key),
@@ -75,15 +75,15 @@ test("[F-A7] no mount certifies or imports a key whose certificate was revoked f
     const answer = await world.pki("POST", `/two/${path}`, { body })
     expect([path, answer.status, answer.body.errors?.[0]]).toEqual([path, 400, expect.stringMatching(blocked)])
   }
-  // Other keys are certified as before.
+  // Other keys are still certified.
   await done(world, "/two/sign/any", { csr: await csrOf(await ecKey()), common_name: "www.example.com" })
 })
 
-/** A certificate of an authority that signs itself, made in a mount of its own. */
+/** Creates a self-signed CA certificate for the key in a separate mount. */
 async function selfIssued(world: TestEngine, key: PrivateKey): Promise<string> {
   await world.engine.mounts.create({ path: "self" })
   const digest = digestOf(key)
-  // For the time of its making the key is not on the list.
+  // A blocked key is unblocked until the certificate is made.
   const entry = (await world.pki("GET", `/sys/blocked-keys/${digest}`)).body?.data
   if (entry !== undefined) await world.pki("DELETE", `/sys/blocked-keys/${digest}`)
   await done(world, "/self/keys/import", { pem_bundle: key.pem("pkcs8") })
@@ -125,7 +125,7 @@ test("[F-A7] a later revocation for keyCompromise blocks the key, and so does on
   })
   for (const key of [superseded, proven])
     expect((await world.pki("GET", `/sys/blocked-keys/${digestOf(key)}`)).status).toBe(200)
-  // The holder of a blocked key still revokes its other certificates.
+  // The holder of a blocked key can still revoke its other certificates.
   await done(world, "/one/revoke-with-key", { serial_number: second.serial_number, private_key: proven.pem("pkcs8") })
 })
 
@@ -241,7 +241,7 @@ test.each(["any", "fleeting"])(
     await newMount(world, "two")
     const key = await ecKey()
     const csr = await csrOf(key)
-    // Signs once before, so that the mount is held.
+    // Signs once before, so that the snapshot of the mount is cached.
     await done(world, `/two/sign/${role}`, { csr: await csrOf(await ecKey()), common_name: "www.example.com" })
     let revoked = 0
     const trail: AuditTrail = Object.create(noAudit.trail({}), {

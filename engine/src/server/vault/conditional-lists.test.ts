@@ -1,4 +1,4 @@
-// What stands behind an address may change to something older: another default issuer, whose list was made before.
+// Conditional requests when the content of a path becomes older: a new default issuer may have a CRL that was made earlier.
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"

@@ -5,7 +5,7 @@ import { crlRoutes } from "./crls.ts"
 test("a list that is held is put into PEM once, whoever asks for it and in whatever form", async () => {
   let reads = 0
   const octets = new Uint8Array(100).fill(7)
-  // What PEM is made of is read once for each time that it is made.
+  // The PEM encoder reads `buffer` once for each conversion.
   const der = new Proxy(octets, {
     get(target, name) {
       if (name === "buffer") reads += 1

@@ -7,7 +7,7 @@ import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.t
 import { csvAnswer } from "./certificates.ts"
 
 let world: TestEngine
-/** By mount: `near` ends in a day, `far` in twenty. */
+/** Serial numbers by mount. `near` expires in a day, `far` in twenty days. */
 const serials: Record<string, { readonly near: string; readonly far: string }> = {}
 
 beforeAll(async () => {
@@ -199,7 +199,7 @@ describe("CSV", () => {
     }, {})
     if (answer.kind !== "stream") throw new Error("the answer is no stream")
     const texts = answer.body[Symbol.asyncIterator]()
-    // The first page decides on the status; each other one is read when the one before was sent.
+    // The first page is read before the status is sent. Each later page is read when the previous one was sent.
     for (const pages of [1, 1, 2, 3, 4, 5]) {
       expect((await texts.next()).done).toBe(false)
       expect(asked).toHaveLength(pages)

@@ -45,7 +45,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const ask = (path: string, body: object) => world.pki("POST", `/pki/${path}`, { body })
 const www = { common_name: "www.example.com" }
-/** As existing clients ask. */
+/** Sends a request in the dialect of Vault clients. */
 const askAsExisting = (path: string, body: object) =>
   world.pki("POST", `/pki/${path}`, { body, token: null, headers: { "x-vault-token": world.rootToken } })
 
@@ -84,7 +84,7 @@ describe("the result of issue:", () => {
     expect(data.serial_number.replaceAll(":", "").toUpperCase()).toBe(x509.serialNumber)
     expect(envelope.lease_id).toMatch(/^pki\/issue\/web\/[0-9a-f-]{36}$/)
     expect(envelope).toMatchObject({ renewable: false, warnings: "", auth: null })
-    // Counted in whole seconds, of which one may end meanwhile.
+    // The duration is in whole seconds, and one may end before the answer is written.
     expect([3_599, 3_600]).toContain(envelope.lease_duration)
     expect(JSON.stringify(await world.pki("GET", `/pki/cert/${data.serial_number}`))).not.toContain("PRIVATE KEY")
     expect(certificate.subject).toBe("CN=www.example.com")
@@ -190,9 +190,9 @@ describe("the parameters of issue:", () => {
   test("[P-4.4-r8] [F-P12] the lifetime is the one asked for up to the maximum, else the role's", async () => {
     const lifetime = async (body: object) => {
       const { certificate, lease_duration } = await issued("web", { ...www, ...body })
-      // Validity includes its last second; the beginning is 30 seconds back.
+      // Validity includes its last second; notBefore is backdated by 30 seconds.
       const seconds = (certificate.notAfter - certificate.notBefore) / 1_000 + 1 - 30
-      // The remaining lifetime when the answer is written.
+      // The lease lasts for the lifetime that remains when the answer is written.
       expect([seconds - 1, seconds]).toContain(lease_duration)
       return seconds
     }
@@ -340,7 +340,7 @@ describe("sign:", () => {
     expect(bundle.body.data.certificate.match(/BEGIN [A-Z ]+/g)).toEqual(["BEGIN CERTIFICATE"])
     expect(await refused("sign/web", { ...www })).toEqual([expect.stringContaining('"csr" is empty')])
     expect(await refused("sign/web", { csr })).toEqual([expect.stringContaining("common_name")])
-    // Existing clients leave it to the CSR.
+    // Vault clients leave the common name to the CSR.
     expect(readIssued((await askAsExisting("sign/web", { csr })).body.data.certificate)).toMatchObject({
       subject: "CN=www.example.com",
     })

@@ -1,4 +1,4 @@
-// Every endpoint that signs refuses what verifiers would refuse because of the issuer, and names the certificate that forbids it.
+// Every endpoint that signs rejects certificates that verifiers would reject because of the issuer, and names the certificate at fault.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { AcmeTestClient } from "../../../testing/acme-client.ts"
 import { acmeCluster } from "../../../testing/acme-mount.ts"
@@ -25,7 +25,7 @@ async function done(method: string, path: string, body: object = {}, of: TestEng
   return answer.body?.data
 }
 
-/** "Narrow" permits example.com alone, "Last" no authority below it, "Coders" is for code signing. */
+/** "Narrow" permits example.com alone, "Last" permits no CA below it, "Coders" is for code signing only. */
 beforeAll(async () => {
   world = await openTestEngine({ jobs: false })
   await done("POST", "/sys/mounts/pki", { type: "pki", config: { max_lease_ttl: "9000h" } })

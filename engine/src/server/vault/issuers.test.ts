@@ -16,7 +16,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const vault = () => ({ token: null, headers: { "x-vault-token": world.rootToken } })
 
 let count = 0
-/** A mount of its own; `path` is below it. */
+/** Creates a mount and returns a function that sends requests to paths below it. */
 async function newMount() {
   const mount = `pki-${(count += 1)}`
   await world.pki("POST", `/sys/mounts/${mount}`, { body: { type: "pki", config: { max_lease_ttl: "87600h" } } })

@@ -41,7 +41,7 @@ interface Stage extends TestEngine {
   readonly logged: readonly Logged[]
 }
 
-/** A method at `auth/kubernetes` with a policy `web`, not configured yet; the API server takes every token for the account's. */
+/** Mounts `auth/kubernetes`, not configured yet, with a policy `web`. The API server accepts every token as one of the account `web`. */
 async function opened(options: TestEngineOptions = {}): Promise<Stage> {
   const cluster = await startApiServer(webReviewed)
   onTestFinished(() => cluster[Symbol.asyncDispose]())
@@ -287,7 +287,7 @@ describe("whoever logs in", () => {
     await withRole(stage)
     expect(await logIn(stage)).toMatchObject({ status: 200 })
     expect(stage.cluster.seen).toMatchObject([{ authorization: `Bearer ${jwt}` }])
-    // It is theirs that may not be shown there: they are told so, as of any other that is not good.
+    // The API server rejects the client's own token as the reviewer's, so the login is denied as for any invalid token.
     stage.cluster.answerWith(reviewed({}, 401))
     expect(await logIn(stage)).toMatchObject(denied)
     stage.cluster.answerWith(reviewed({}, 403))
@@ -667,7 +667,7 @@ describe("rights", () => {
     expect(await ask("GET", "/config")).toBe(403)
     expect(await ask("POST", "/config", { kubernetes_host: "https://h" })).toBe(403)
     expect(await stage.pki("GET", "/auth/kubernetes/config", { token: null })).toMatchObject({ status: 403 })
-    // A token that is shown counts for nothing.
+    // Login ignores a token that the request carries.
     expect(
       await stage.pki("POST", "/auth/kubernetes/login", { token: "none", body: { role: "issuer", jwt } }),
     ).toMatchObject({

@@ -85,7 +85,7 @@ describe("a lease", () => {
       expect((await revoked()).toSorted()).toEqual([one.serial, other.serial].toSorted())
       expect((await lookup(one.id)).status).toBe(400)
       expect((await lookup(kept.id)).status).toBe(200)
-      // What is not there has ended.
+      // Revoking an unknown lease succeeds, because it has ended already.
       expect((await write(address, { lease_id: one.id })).status).toBe(204)
       expect((await write(address, {})).status).toBe(400)
     },

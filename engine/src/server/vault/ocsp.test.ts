@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), "chancery-ocsp-"))
 beforeAll(async () => {
   world = await openTestEngine({ runtime: { ...systemRuntime(), clock: { now: () => now } } })
 })
-// OpenSSL has no other clock than the machine's.
+// OpenSSL verifies with the system clock.
 beforeEach(() => {
   now = Date.now()
 })
@@ -27,7 +27,7 @@ afterAll(async () => {
 const file = (name: string) => join(folder, name)
 const openssl = (...args: string[]): string =>
   execFileSync("openssl", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
-/** With what it says on either side. */
+/** Runs openssl and returns its standard output and error. */
 async function opensslSays(...args: string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)("openssl", args)
   return `${stdout}${stderr}`
@@ -52,7 +52,7 @@ async function newMount({ keyType = "ec" }: NewMount = {}) {
   const ca = file(`${path}.pem`)
   writeFileSync(ca, new X509Certificate(root.certificate).toString())
 
-  /** As OpenSSL writes it: without a nonce unless it is told otherwise. */
+  /** Builds a request with OpenSSL, without a nonce unless `args` ask for one. */
   const request = (serials: readonly string[], ...args: string[]): Buffer => {
     const named = serials.flatMap((serial) => ["-serial", `0x${serial.replaceAll(":", "")}`])
     openssl("ocsp", "-issuer", ca, "-no_nonce", ...args, ...named, "-reqout", file("q.der"))
@@ -69,7 +69,7 @@ async function newMount({ keyType = "ec" }: NewMount = {}) {
   const post = (body: Uint8Array, below = "ocsp") => send(`/${path}/${below}`, "POST", body)
   const get = (base64: string, headers?: Record<string, string>) =>
     send(`/${path}/ocsp/${base64}`, "GET", undefined, headers)
-  /** What OpenSSL reads of an answer to all of these, whose signature it has verified. */
+  /** Verifies the signature of an answer to these serial numbers with OpenSSL, and returns what OpenSSL prints. */
   const judged = async (answer: Response, serials: readonly string[], ...args: string[]) => {
     writeFileSync(file("a.der"), Buffer.from(await answer.arrayBuffer()))
     const named = serials.flatMap((serial) => ["-serial", `0x${serial.replaceAll(":", "")}`])
@@ -166,7 +166,7 @@ describe("a question in an address", () => {
 
   test("may have two slashes one after the other in it", async () => {
     const { get, request } = await newMount()
-    // A serial number of 0xff octets, somewhere among which base64 is all slashes.
+    // A serial number of 0xff bytes encodes to base64 with consecutive slashes.
     const base64 = request(["7f:ff:ff:ff:ff:ff:ff:ff"]).toString("base64")
     expect(base64).toContain("//")
     const der = Buffer.from(await (await get(base64)).arrayBuffer())
@@ -243,7 +243,7 @@ describe("there is no answer", () => {
 })
 
 describe("a responder that an issuer has answer in its place", () => {
-  /** The certificate in the last answer that was judged. */
+  /** Returns the responder certificate of the answer that OpenSSL verified last. */
   const responder = () => {
     const [pem = ""] =
       /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(
@@ -357,7 +357,7 @@ describe("[F-P11] serial numbers that the mount has no record of", () => {
     expect(await setting(mount)).toBe("good")
     const serial = await issueUnrecorded(mount)
     expect(await statusIn(mount, serial)).toEqual(["good"])
-    // What is recorded and revoked stays that.
+    // Recorded certificates keep their status, revoked or not.
     const recorded = await mount.issue()
     await mount.ask("POST", "revoke", { serial_number: recorded })
     expect(await statusIn(mount, recorded)).toEqual(["revoked"])
@@ -399,7 +399,7 @@ describe("[F-P11] serial numbers that the mount has no record of", () => {
       expect(await setting(mount)).toBe("unknown")
       expect((await writeNoStore(mount)).warnings).toMatch(/is set to "good"/)
       expect(await setting(mount)).toBe("unknown")
-      // The same key again is none that has come.
+      // Importing the same key again adds no key.
       expect((await mount.ask("POST", path, { pem_bundle: key })).body.warnings).not.toMatch(/ocsp_unknown_serials/)
       await mount.ask("POST", "config/crl", { ocsp_unknown_serials: "good" })
       const next = openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")

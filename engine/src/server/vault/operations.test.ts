@@ -27,7 +27,7 @@ describe("[P-1-n1] one mount with several issuers", () => {
   const name = { common_name: "www.example.com" }
   const subject = (answer: Answer) => new X509Certificate(answer.body.data.certificate).subject
 
-  /** The chain from the certificate to the root that the answer names, as OpenSSL sees it. */
+  /** Verifies with OpenSSL the chain from the certificate to the root of the answer. */
   function verified(answer: Answer): Answer {
     expect([answer.status, answer.body.errors]).toEqual([200, undefined])
     expect(verifiesStrictly(answer.body.data.certificate, answer.body.data.issuing_ca)).toBe(true)
@@ -76,7 +76,7 @@ describe("[P-1-n1] one mount with several issuers", () => {
 
 describe("[P-7-p1] an operation", () => {
   const role = { allow_any_name: true, key_type: "ec" }
-  /** In order: later ones find what earlier ones leave. */
+  /** Ordered: later operations use the results of earlier ones. */
   const operations: readonly [method: string, path: string, body: object | undefined, status: number][] = [
     ["POST", "roles/any", role, 200],
     ["PUT", "roles/any", role, 200],
@@ -119,7 +119,7 @@ describe("[P-7-p1] an operation", () => {
   })
 
   test("without a token that is known answers 403, whatever else is wrong", async () => {
-    // The list of what is revoked is everybody's to read.
+    // The CRL is readable without a token.
     for (const [method, path, body] of operations.filter((operation) => operation[1] !== "crl"))
       for (const token of [null, "unknown"]) {
         const answer = await world.pki(method, `/pki/${path}`, { token, ...(body === undefined ? {} : { body }) })
@@ -148,7 +148,7 @@ describe("[P-4.12-p2] an operation without parameters of its own", () => {
   }
   const list = { crl_number: 7, format: "pem" }
 
-  /** In order: later ones read what earlier ones write. */
+  /** Ordered: later requests read the results of earlier ones. */
   const titled: readonly [title: string, method: string, path: string, body: object | undefined, data: object][] = [
     ["accessing authority information", "GET", "cert/ca", undefined, { certificate: expect.stringContaining("BEGIN") }],
     ["accessing the chain", "GET", "cert/ca_chain", undefined, { certificate: expect.stringContaining("BEGIN") }],

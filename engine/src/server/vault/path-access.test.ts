@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A token that may do this on these paths, and nothing else. */
+/** Creates a token with these capabilities on these paths and no others. */
 async function tokenFor(rules: Readonly<Record<string, readonly string[]>>): Promise<string> {
   const policy = `policy-${Object.keys(rules).join("-").replaceAll(/\W+/g, "-")}`
   const path = Object.fromEntries(Object.entries(rules).map(([each, capabilities]) => [each, { capabilities }]))
@@ -42,7 +42,7 @@ async function tokenFor(rules: Readonly<Record<string, readonly string[]>>): Pro
   return (await world.engine.serviceTokens.create(input)).secret
 }
 
-/** Every endpoint that issues, with a request that succeeds for whoever may. */
+/** All endpoints that issue, each with a request that succeeds if the caller is permitted. */
 const issuing = (): Readonly<Record<string, object>> => ({
   "issue/web": name,
   "sign/web": { ...name, csr },
@@ -61,7 +61,7 @@ const ask = (path: string, token: string | null): Promise<Answer> =>
   world.pki("POST", `/pki/${path}`, { token, body: issuing()[path] ?? name })
 const issuerOf = ({ body }: Answer): string => new X509Certificate(body.data.certificate).issuer
 
-/** What is neither answered nor denied is told with its status. */
+/** Returns the paths that the token may use. A status other than 200 and "permission denied" is appended to its path. */
 async function reached(token: string | null): Promise<readonly string[]> {
   const paths: string[] = []
   for (const path of Object.keys(issuing())) {
@@ -166,7 +166,7 @@ describe("an address that is spelt otherwise", () => {
   test.each([
     { address: "/pki/issue/mail%2F..%2Fweb", status: 403 },
     { address: "/pki/issue/web%2F..%2Fmail", status: 403 },
-    // What ends in a slash is listed under a rule without it; no role is called that.
+    // A path that ends in a slash is checked as a list under the rule without the slash; no role has such a name.
     { address: "/pki/issue/web%2F", status: 400 },
     { address: "/pki/issue/web%20", status: 403 },
     { address: "/pki/issue/Web", status: 403 },
@@ -179,11 +179,11 @@ describe("an address that is spelt otherwise", () => {
     { address: "/pki/issue/web/%2e%2e/mail", status: 403 },
     { address: "/pki%2Fissue/web", status: 404 },
     { address: "/pki%2Fissue%2Fweb", status: 404 },
-    // Where a rule has "+", no more than one segment may stand.
+    // "+" in a rule matches one segment only.
     { address: "/pki/issuer/two%2Fissue/web", status: 404 },
     { address: "/pki/issuer/one%2Ftwo/issue/web", status: 403 },
     { address: "/pki/issuer/one%2Fissue%2Fweb/sign-intermediate", status: 403 },
-    // Where a rule ends in "*", whatever follows is a name, and no way to another endpoint.
+    // "*" at the end of a rule matches the rest as a name, never as a path to another endpoint.
     { address: "/pki/sign/w%2F..%2F..%2Fsign-verbatim", status: 400 },
     { address: "/pki/sign/web%2F..%2Fmail", status: 400 },
   ])("$address reaches nothing that no policy names: $status", async ({ address, status }) => {

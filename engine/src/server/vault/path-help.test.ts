@@ -16,7 +16,7 @@ const routes = ([...pkiRoutes, ...systemRoutes, ...Object.values(authRoutes).fla
   (route) => ({ name: `${route.operation} ${route.path}`, route }),
 )
 
-/** Answers everything with itself, so that handlers go on as far as they can. */
+/** Returns a proxy whose every member and result is the proxy itself, so that handlers run as far as possible. */
 function anything(): unknown {
   const self: unknown = new Proxy(() => undefined, {
     get: (_target, name) => (name === "then" || typeof name === "symbol" ? undefined : self),
@@ -25,7 +25,7 @@ function anything(): unknown {
   return self
 }
 
-/** Runs a handler on nothing, and returns the tables that it decodes. */
+/** Runs a handler on empty parameters, and returns the tables that it decodes. */
 async function decodedBy({ handle }: Listed): Promise<ReadonlySet<ParameterTable>> {
   const tables = new Set<ParameterTable>()
   const decode = (table: ParameterTable) => {
@@ -51,7 +51,7 @@ async function decodedBy({ handle }: Listed): Promise<ReadonlySet<ParameterTable
     authMethod: { type: "approle", path: "x" },
     server: anything(),
   }
-  // Nothing answers as an engine does; tables are decoded before.
+  // The handler may fail on the proxy; it decodes its tables before.
   await handle(request as never).catch(() => undefined)
   return tables
 }

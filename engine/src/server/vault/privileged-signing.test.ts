@@ -69,7 +69,7 @@ async function refused(path: string, body: object): Promise<string[]> {
 const lifetimeSeconds = ({ notBefore, notAfter }: { notBefore: number; notAfter: number }) =>
   (notAfter - notBefore) / 1_000 + 1
 
-/** Lowers the maximum of the mount, which the issuers outlive then. */
+/** Lowers the mount's max_lease_ttl during `work`. The issuers then outlive the maximum. */
 async function withMaximum(max_lease_ttl: string, work: () => Promise<void>): Promise<void> {
   const tune = (body: object) => world.pki("POST", "/sys/mounts/pki/tune", { body })
   expect((await tune({ max_lease_ttl })).status).toBe(204)
@@ -439,7 +439,7 @@ describe("sign-verbatim:", () => {
   })
 
   test("[P-4.11-p1] [P-4.11-r5] [P-7-n5] everything is the CSR's, but it makes no intermediate", async () => {
-    // TLS Feature, of which nothing here knows anything.
+    // The TLS Feature extension, which the engine does not interpret.
     const feature = { oid: "1.3.6.1.5.5.7.1.24", critical: false, value: Uint8Array.of(0x30, 3, 2, 1, 5) }
     const { certificate, data } = await verbatim({}, "sign-verbatim", {
       subject: [...commonName("any name at all"), [{ type: oids.organizationName, value: "Elsewhere" }]],

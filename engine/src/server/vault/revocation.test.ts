@@ -41,7 +41,7 @@ async function newMount() {
 const openssl = (...args: string[]): string =>
   execFileSync("openssl", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
 
-/** Serial numbers that OpenSSL reads in a list whose signature it has verified. */
+/** Verifies the signature of a CRL with OpenSSL, and returns the serial numbers that OpenSSL lists. */
 function listedBy(crl: Uint8Array, issuerPem: string): { readonly text: string; readonly serials: readonly string[] } {
   const file = join(folder, "list.der")
   const ca = join(folder, "ca.pem")
@@ -336,7 +336,7 @@ describe("[F-P3] revoking a certificate that has expired", () => {
       ])
     }
     expect((await own.pki("GET", `/pki/cert/${serialNumber}`)).body.data.revocation_time).toBe(0)
-    // Its key is compromised all the same.
+    // The key is blocked although its certificate has expired.
     expect((await own.pki("LIST", "/sys/blocked-keys")).body.data.keys).toHaveLength(1)
   })
 

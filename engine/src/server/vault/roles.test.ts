@@ -125,7 +125,7 @@ describe("roles over HTTP:", () => {
       { oid: "1.2.3", notice: "internal" },
       { oid: "1.2.4", cps: "https://example.com/cps" },
     ]
-    // What declares roles sends every qualifier, empty where there is none.
+    // Declarative tools send every qualifier, empty if unset.
     const asked = policies.map((policy) => ({ notice: "", cps: "", ...policy }))
     const write = async (policy_identifiers: unknown) =>
       (await world.pki("POST", "/pki/roles/qualified", { ...vault(world.rootToken), body: { policy_identifiers } }))

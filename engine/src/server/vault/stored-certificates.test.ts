@@ -86,7 +86,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect((await head.arrayBuffer()).byteLength).toBe(0)
     const past = new Date(Date.now() - 3_600_000).toUTCString()
     expect((await ask("GET", { "if-modified-since": past })).status).toBe(200)
-    // Within the second of its last change nothing has a date.
+    // Last-Modified is absent within the second of the last change.
     await expect.poll(async () => (await ask("GET")).headers.get("last-modified"), { timeout: 10_000 }).not.toBeNull()
     expect((await ask("GET", { "if-modified-since": new Date().toUTCString() })).status).toBe(304)
   })
@@ -185,7 +185,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     { query: "metadata=b3duZXI%3D", found: [1], why: "what was kept with it" },
     { query: "role=absent", found: [], why: "a role without any" },
   ])("the inventory is searched by $query: $why", async ({ query, found }) => {
-    // By name, the order is that of the names.
+    // A search by name sorts by name.
     const inOrder = (indexes: readonly number[]) => (query.includes("*") ? indexes.toSorted((a, b) => a - b) : indexes)
     expect(inOrder(await search(query))).toEqual(inOrder(found))
   })

@@ -32,7 +32,7 @@ async function newMount() {
   const ask = (method: string, below: string, body?: object) =>
     world.pki(method, `/${path}/${below}`, body === undefined ? {} : { body })
   const status = async () => (await ask("GET", "tidy-status")).body.data
-  /** Until it has ended, whichever way. */
+  /** Starts a tidy run, waits for its end, and returns its status, successful or not. */
   const tidied = async (body: object) => {
     expect((await ask("POST", "tidy", body)).status).toBe(202)
     return ended()
@@ -92,7 +92,7 @@ describe("tidy", () => {
       message: expect.stringContaining("RFC 5280, section 3.3"),
     })
     expect((await ask("LIST", "certs/revoked")).body.data.keys).toEqual([gone])
-    // The next list that is made has it once more.
+    // The next CRL still lists the expired certificate once (RFC 5280, section 3.3).
     clock.advance(72 * hourMs)
     expect(await listed()).toEqual([gone])
     const kept = await revokeNew()

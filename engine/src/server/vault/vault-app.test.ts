@@ -10,7 +10,7 @@ beforeAll(async () => {
   return () => world[Symbol.asyncDispose]()
 })
 
-/** The headers of existing clients. */
+/** Headers of Vault clients. */
 const vault = (token = world.rootToken) => ({ token: null, headers: { "x-vault-token": token } })
 
 describe("a token", () => {
@@ -158,7 +158,7 @@ describe("an answer", () => {
 
   test("with warnings has them in one text, or in a list for existing clients", async () => {
     const body = { no_store: true, generate_lease: true, key_usage: "Nothing" }
-    // The first role with no_store changes what OCSP answers, and says so.
+    // The first role with no_store changes how OCSP answers unknown serial numbers, and adds a warning about it.
     await world.pki("POST", "/pki/roles/first", { body })
     const native = await world.pki("POST", "/pki/roles/warned", { body })
     const existing = await world.pki("POST", "/pki/roles/warned", { body, ...vault() })

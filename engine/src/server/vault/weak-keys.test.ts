@@ -22,7 +22,7 @@ import { encodeName } from "../../x509/name.ts"
 import { writePem } from "../../x509/pem.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 
-/** For which 3 is an exponent. */
+/** Returns a prime for which the public exponent 3 is valid. */
 function prime(bits: number): bigint {
   for (;;) {
     const found = generatePrimeSync(bits, { bigint: true })
@@ -168,7 +168,7 @@ test("[F-P9] a key on the list of known weak keys is refused", async () => {
   await done(world, "sign/any", { csr: csrSignedBy(strong), common_name: "www.example.com" })
 })
 
-/** An RSA key of these primes, weak or not. */
+/** Builds an RSA key from these primes, weak or not. */
 function rsaKeyOf(p: bigint, q: bigint, e = 65_537n): KeyObject {
   const d = inverse(e, (p - 1n) * (q - 1n))
   const numbers = { n: p * q, e, d, p, q, dp: d % (p - 1n), dq: d % (q - 1n), qi: inverse(q % p, p) }
@@ -180,7 +180,7 @@ function pkcs8Of(key: KeyObject): string {
   return key.export({ type: "pkcs8", format: "pem" })
 }
 
-/** In PEM, signed with the key. */
+/** Returns a CSR in PEM, signed with the key. */
 function csrSignedBy(key: KeyObject, extensions: readonly Extension[] = []): string {
   const spki = createPublicKey(key).export({ type: "spki", format: "der" })
   const info = encodeCertificationRequestInfo({ subject: encodeName([]), subjectPublicKeyInfo: spki, extensions })
