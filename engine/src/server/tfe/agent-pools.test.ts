@@ -138,7 +138,7 @@ const scope = (lists: Readonly<Record<string, readonly string[]>>, attributes: o
   },
 })
 
-/** Which of a workspace in the default project and one in another project may be given the pool, and which project. */
+/** Returns the names of the workspaces and projects that accept the pool. */
 async function admitted(world: PopulatedEngine, pool: string, places: Readonly<Record<string, string>>) {
   const given: string[] = []
   for (const [name, id] of Object.entries(places)) {

@@ -1,4 +1,4 @@
-// Workspaces that are destroyed by themselves, when the job has its turn.
+// Auto-destroy runs, started by the job.
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { dayMs, formatInstant, hourMs } from "../../core/time.ts"
@@ -36,14 +36,14 @@ async function dueWorld(input: WorkspaceInput = {}) {
     clock,
     warnings,
     report,
-    /** What the job does when its turn comes, on a server of its own. */
+    /** Runs the job once, on a database connection of its own. */
     async look(): Promise<void> {
       await using database = await openDatabase(place.url)
       const storage = repositoriesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
       await destroyWhenDue({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
     },
     runs: async () => (await world.request("GET", `/workspaces/${id}/runs`)).body.data,
-    /** When it is due, and what became of the last time. */
+    /** Returns the scheduled instant and the status of the last auto-destroy. */
     async due(): Promise<readonly [string | null, string | null]> {
       const { attributes } = (await world.request("GET", `/workspaces/${id}`)).body.data
       return [attributes["auto-destroy-at"], attributes["auto-destroy-status"]]

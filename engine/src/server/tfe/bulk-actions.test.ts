@@ -1,4 +1,4 @@
-// One action on many workspaces over HTTP: docs/bulk.md.
+// Bulk actions over HTTP: docs/bulk.md.
 import { describe, expect, test } from "vitest"
 import { dayMs, hourMs, secondMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
@@ -28,7 +28,7 @@ async function bulkWorld() {
   return Object.assign(world, {
     clock,
     bulk,
-    /** Outcomes by name, of a request that is answered with 200. */
+    /** Sends a request, expects status 200, and returns the outcomes by workspace name. */
     async outcomes(attributes: object, query = "", options: Omit<RequestOptions, "body"> = {}) {
       const { status, body } = await bulk(attributes, query, options)
       expect([status, body?.errors]).toEqual([200, undefined])
@@ -145,7 +145,7 @@ describe("an action", () => {
       expect([status, body.data.attributes["done-count"]]).toEqual([200, 3])
       expect(body).toEqual(answers[0]?.body)
     }
-    // What has happened meanwhile is not done again.
+    // Later requests with the same key do not repeat the action, although the workspaces have changed.
     for (const name of ["a", "d"])
       await (name === "d" ? world.workspace(name) : world.bulk({ action: "unlock", all: true }))
     expect(await world.outcomes(lock, "", key)).toEqual({ a: "done", b: "done", c: "done" })
@@ -306,7 +306,7 @@ describe("progress", () => {
     expect(await tagged()).toBe(0)
     await reader.read()
     await reader.cancel()
-    // The second part was under way with the first, and may be done before the question or after it; the third is not begun.
+    // The second part runs concurrently with the first, so it may be done before or after this read. The third is not started.
     expect([workspacesPerPart, 2 * workspacesPerPart]).toContain(await tagged())
     world.clock.advance(hourMs)
     await world.workspace("later")

@@ -17,7 +17,7 @@ async function configurationWorld() {
   const id = await world.workspace("web")
   const { request } = world
   const addresses = new Map<string, string>()
-  /** As the answer to its creation named it. */
+  /** Returns the upload URL from the answer to the creation of the version. */
   const addressOf = (version: string): string => addresses.get(version) ?? ""
   const shown = async (version: string) => (await request("GET", `/configuration-versions/${version}`)).body.data
   return Object.assign(world, {
@@ -26,7 +26,7 @@ async function configurationWorld() {
     timers,
     shown,
     addressOf,
-    /** To the address that the version names, as clients send it. */
+    /** Uploads to the URL of the version, without a token, as clients do. */
     async upload(version: string, body: Uint8Array<ArrayBuffer>, options: RequestOptions = {}) {
       return request("PUT", addressOf(version), { token: null, body, headers: octets, ...options })
     },
@@ -226,7 +226,7 @@ describe("a configuration version", () => {
       world.clock.advance(11 * dayMs)
       await world.timers.advance(10 * minuteMs, () => world.engine.ready())
       const statuses = () => Promise.all([world.old, world.newest, waiting, last].map(world.statusOf))
-      // What a run waits with, and what is current, is kept for as long as that is so.
+      // A version that a pending run uses and the current version are kept for as long as they are in use.
       const expected = [status, status, "uploaded", "uploaded"]
       await vi.waitFor(async () => expect(await statuses()).toEqual(expected), { timeout: 10_000 })
       expect(await world.downloaded(last)).toBe(200)
@@ -466,7 +466,7 @@ describe("the workspace", () => {
     await using world = await configurationWorld()
     expect(await world.current()).toEqual({ data: null, links: { related: null } })
     const id = await world.create()
-    // [F-W13] From its creation on.
+    // [F-W13] The version is current from its creation.
     expect((await world.current()).data.id).toBe(id)
     const speculative = await world.create({ speculative: true })
     const provisional = await world.create({ provisional: true })

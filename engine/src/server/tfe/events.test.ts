@@ -30,7 +30,9 @@ async function newWorkspace(name: string): Promise<string> {
   return made.body.data.id
 }
 
-/** A page with something on it: on a server of many databases an event may be readable a moment after its change. */
+/**
+ * Reads a page until it is not empty. On a PostgreSQL server with many databases, an event can become readable a moment after its change.
+ */
 const page = (query: string) =>
   vi.waitFor(
     async () => {
@@ -41,7 +43,7 @@ const page = (query: string) =>
     { timeout: 20_000 },
   )
 
-/** What comes until `enough` says so. */
+/** Reads the event stream until `enough` returns true, and returns the text. */
 async function streamed(
   headers: Readonly<Record<string, string>>,
   enough: (text: string) => boolean,
@@ -196,7 +198,7 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
         names.push(workspace?.name)
         if (workspace !== null) break
       }
-      // The organization's own making may become readable after the feed was followed.
+      // The event of the organization's creation may become readable after `follow` was called.
       expect(names.filter((name) => name !== undefined)).toEqual(["elsewhere"])
     })
   })

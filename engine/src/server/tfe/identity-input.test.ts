@@ -1,4 +1,4 @@
-// Bodies that no client should send, to every identity endpoint that reads one.
+// Malformed bodies, sent to every identity endpoint that reads one.
 import { describe, expect, test } from "vitest"
 import { databaseKinds } from "../../../testing/temporary-database.ts"
 import { made, newOrganization, newTeam, newUser } from "../../../testing/users.ts"
@@ -6,7 +6,7 @@ import { type Answer, openTestEngine } from "../../../testing/test-engine.ts"
 
 const typed = (type: string, data: object) => ({ data: { type, ...data } })
 
-/** Hostile documents of one type; every one of them is refused or understood, none breaks anything. */
+/** Malformed documents of one type. Each is accepted or refused without a server error. */
 const bodies = (type: string): readonly unknown[] => [
   null,
   7,
@@ -44,7 +44,7 @@ const bodies = (type: string): readonly unknown[] => [
   "\ufeff{}",
 ]
 
-/** No server error; a refusal is a document of errors, each with text and its status, and any source names one place. */
+/** Returns true for a success, and for a client error whose error objects all have text, the same status and at most one source. */
 function isSound({ status, body }: Answer): boolean {
   if (status < 400) return true
   if (status >= 500 || !Array.isArray(body?.errors) || body.errors.length === 0) return false
@@ -58,7 +58,7 @@ function isSound({ status, body }: Answer): boolean {
   })
 }
 
-// What one database takes, another may not: text with U+0000, halves of characters.
+// Databases differ in the text that they accept, such as U+0000 and lone surrogates.
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite file")
 
 describe.each(kinds)("$name", (kind) => {

@@ -1,4 +1,4 @@
-// What two requests at once may not break, on every kind of database.
+// Invariants that concurrent requests must not break, on every kind of database.
 import { describe, expect, test } from "vitest"
 import { databaseKinds } from "../../../testing/temporary-database.ts"
 import { document, made, many, newMember, newOrganization, newUser } from "../../../testing/users.ts"

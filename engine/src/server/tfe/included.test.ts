@@ -84,7 +84,7 @@ test("what the caller may not see does not come along", async () => {
   const made = await world.request("POST", "/runs", { token: maker ?? "", body })
   const path = `/runs/${made.body.data.id}?include=created_by`
   expect(await brought(world, path)).toEqual(["teams"])
-  // A team is secret to who is not in it.
+  // A secret team is hidden from callers who are not its members.
   expect(await brought(world, path, { token: reader })).toEqual([])
 })
 

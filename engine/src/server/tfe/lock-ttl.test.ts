@@ -1,4 +1,4 @@
-// Locks that end by themselves, on two servers with one store: docs/locks.md.
+// Locks that expire, on two servers with one database: docs/locks.md.
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { minuteMs, secondMs } from "../../core/time.ts"
@@ -43,14 +43,14 @@ async function lockWorld() {
         token: holder.token,
         body: stateVersionDocument(stateFile({ serial }), { intermediate: true, ...attributes }),
       }),
-    /** What the job does when its turn comes, on a server of its own. */
+    /** Runs the lock expiry job once, on a database connection of its own. */
     async look(): Promise<void> {
       await using database = await openDatabase(place.url)
       const sealer = keySealer(parseKeyRing(keyText), runtime.random)
       const storage = repositoriesOver(database, sealer, clock, { committed() {} })
       await expireLocks({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
     },
-    /** Whether the store still holds the lock, expired or not. */
+    /** Returns true if the lock is stored, expired or not. */
     async isStored(): Promise<boolean> {
       await using database = await openDatabase(place.url)
       const row = await database.read((session) =>

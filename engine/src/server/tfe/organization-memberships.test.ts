@@ -56,11 +56,11 @@ describe("memberships", () => {
     expect((await world.request("GET", `${path}?include=nonsense`)).status).toBe(400)
     expect((await world.request("GET", `${memberships}?include=nonsense`)).status).toBe(400)
 
-    // A token is how the invitation is taken.
+    // Creating a token for the user accepts the invitation.
     const token = await newUserToken(world, userId)
     expect((await made(world, "GET", path)).attributes).toMatchObject({ status: "active", username: "ada.b" })
     expect((await made(world, "GET", "/account/details", undefined, token)).attributes.username).toBe("ada.b")
-    // The same name before another @ gets a number.
+    // The same local part at another domain gets a number.
     const second = await made(
       world,
       "POST",
@@ -72,7 +72,7 @@ describe("memberships", () => {
     const shownSecond = await made(world, "GET", `/organization-memberships/${second.id}`)
     expect(shownSecond.attributes).toMatchObject({ status: "active", username: "ada.b-2" })
     expect((await made(world, "GET", `${memberships}?filter[status]=invited`)).length).toBe(0)
-    // A known address, in another case, is the same person.
+    // A known email address in another case is the same user.
     await newOrganization(world, "other")
     const other = await made(
       world,
@@ -132,7 +132,7 @@ describe("memberships", () => {
       status: 204,
     })
     expect(await world.request("GET", "/organizations/acme", { token })).toMatchObject({ status: 404 })
-    // No manager takes an owner out.
+    // A caller who manages memberships cannot remove an owner.
     const owner = await idOf("root")
     expect(await world.request("DELETE", `/organization-memberships/${owner}`, { token: manager.token })).toMatchObject(
       { status: 404 },

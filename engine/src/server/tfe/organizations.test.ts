@@ -195,7 +195,7 @@ describe("organizations", () => {
     expect(await world.request("GET", "/organizations/APEX/workspaces/shop")).toMatchObject({ status: 200 })
     expect(await world.request("DELETE", "/organizations/apex")).toMatchObject({ status: 204 })
     expect(await world.request("GET", `/workspaces/${workspace.id}`)).toMatchObject({ status: 404 })
-    // The name is free again, and nothing of the old one shows in it.
+    // The name is free again, and the new organization has no workspaces of the old one.
     await newOrganization(world, "apex")
     expect(await made(world, "GET", "/organizations/apex/workspaces?search%5Bname%5D=shop")).toEqual([])
   })

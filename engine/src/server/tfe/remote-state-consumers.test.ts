@@ -6,7 +6,7 @@ const path = (workspace: string) => `/workspaces/${workspace}/relationships/remo
 const list = (...ids: string[]) => ({ data: ids.map((id) => ({ type: "workspaces", id })) })
 const idsOf = ({ body }: Answer): string[] => body.data.map(({ id }: { id: string }) => id)
 
-/** `acme` with the workspaces `producer`, `a`, `b` and `c`. */
+/** Creates `acme` with the workspaces `producer`, `a`, `b` and `c`. */
 async function consumerWorld() {
   const world = await populatedEngine()
   const ids = {

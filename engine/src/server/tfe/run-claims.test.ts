@@ -1,4 +1,4 @@
-// Runs as executors see them: who gets which, what they may say of it, and what becomes of it when they fall silent.
+// Runs from the view of executors: claims, reports, and the end of claims whose executors stop sending heartbeats.
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { secondMs } from "../../core/time.ts"
@@ -29,7 +29,7 @@ async function claimWorld() {
     id,
     clock,
     claim,
-    /** What the job does when its turn comes. */
+    /** Runs the job that ends expired claims once. */
     async endClaims(): Promise<void> {
       await using database = await openDatabase(place.url)
       const storage = repositoriesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
@@ -44,7 +44,7 @@ async function claimWorld() {
       const body = document("runs", attributes, { workspace: one("workspaces", on) })
       return (await made(world, "POST", "/runs", body)).id
     },
-    /** The claim, and the run it is for. */
+    /** Claims a run, and returns the ids of the claim and the run. */
     async claimed(path = "/organizations/acme", attributes: object = {}, options: RequestOptions = {}) {
       const { status, body } = await claim(path, attributes, options)
       expect([status, body?.errors]).toEqual([201, undefined])
@@ -238,7 +238,7 @@ describe("an executor", () => {
     expect(await statusFor("admin")).toBe(200)
     for (const level of ["read", "plan", "write"] as const) expect(await statusFor(level)).toBe(404)
     expect((await read(organizationToken)).status).toBe(404)
-    // A plan that failed, or whose executor renders none, has none.
+    // A run has no JSON plan if its plan failed or the executor did not upload one.
     await world.request("POST", `/runs/${run}/actions/discard`)
     const bare = await world.queue()
     const again = await world.claimed()
@@ -350,7 +350,7 @@ describe("who may claim", () => {
     expect((await world.request("GET", "/organizations", { token: edge.token })).body.data).toEqual([])
     await world.engine.mounts.create({ path: "pki" })
     expect((await world.pki("GET", "/pki/roles/any", { token: edge.token })).status).toBe(403)
-    // A workspace that leaves the pool takes its run along.
+    // A workspace that leaves the pool ends the claim of its run.
     await world.request("PATCH", `/workspaces/${inPool}`, {
       body: document("workspaces", { "execution-mode": "agent", "agent-pool-id": core.pool }),
     })
@@ -414,7 +414,7 @@ describe("the state and the configuration of a run are for its executor alone", 
   const before = stateFile({ serial: 1 })
   const after = stateFile({ serial: 2, outputs: { done: { value: true, type: "bool" } } })
 
-  /** An agent of a pool with a claim on a run of a workspace that has a state and a configuration. */
+  /** Creates an agent of a pool that has claimed a run of a workspace with a state and a configuration. */
   async function workingAgent() {
     const world = await claimWorld()
     const [edge, core] = [await newAgent(world, "edge"), await newAgent(world, "core")]
@@ -433,7 +433,7 @@ describe("the state and the configuration of a run are for its executor alone", 
       const answer = await world.report(claim, { status }, { token: edge.token })
       expect(answer.status).toBe(200)
     }
-    /** What each of the three is answered. */
+    /** Calls the three endpoints with this token, and returns their answers and statuses. */
     const ask = async (token: string | null) => {
       const read = (name: string) => world.request("GET", `/run-claims/${claim}/${name}`, { token })
       const state = await read("state")
@@ -740,7 +740,7 @@ test("[F-P15] a claim of a time when the clock was ahead ends one lease after th
   const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
   world.clock.set(now)
   await world.endClaims()
-  // An executor that is alive keeps its run.
+  // An executor that sends heartbeats keeps its run.
   expect((await world.heartbeat(claim)).status).toBe(200)
   world.clock.advance(10 * secondMs)
   await world.endClaims()
@@ -768,7 +768,7 @@ describe("many executors", () => {
         const { status, body } = await world.request("POST", "/organizations/acme/run-claims")
         if (status === 204) return
         if (status === 201) claimed.push(body.data.relationships.run.data.id)
-        // A store that is contended says so, and the executor asks again.
+        // Under contention the database reports busy, and the executor retries.
         else if (status !== 503) throw new Error(`the claim was answered ${status}`)
       }
     }

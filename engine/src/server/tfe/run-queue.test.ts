@@ -1,4 +1,4 @@
-// How runs are asked for, what decides itself while they move, and how they are found again.
+// Creation of runs, automatic changes of their status, and the lists of runs.
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
@@ -343,7 +343,7 @@ describe("the queue of an organization", () => {
       ],
       capacity: { pending: 1, running: 1 },
     })
-    // Once somebody has said the word it waits again.
+    // After its confirmation the run waits for an executor again.
     await world.request("POST", `/runs/${forWord}/actions/apply`)
     expect((await queueOf(world)).capacity).toEqual({ pending: 2, running: 1 })
     expect((await world.request("GET", `/runs/${waits}`)).body.data.attributes).not.toHaveProperty("position-in-queue")

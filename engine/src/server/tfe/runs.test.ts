@@ -23,7 +23,7 @@ async function runWorld() {
     async queue(attributes: Record<string, unknown> = {}): Promise<string> {
       return (await request("POST", "/runs", { body: runDocument(id, attributes) })).body.data.id
     },
-    /** Each status, with the milliseconds spent in it. */
+    /** Moves the run through these statuses, spending the given milliseconds in each. */
     async walk(run: string, ...steps: readonly (readonly [RunStatus, number])[]) {
       for (const [status, durationMs] of steps) {
         const answer = await advance(run, status)
@@ -264,7 +264,7 @@ describe("a run", () => {
     expect((await world.run(forced)).attributes.permissions["can-force-execute"]).toBe(true)
     expect((await world.act(forced, "force-execute")).status).toBe(202)
     expect(await statuses()).toEqual(["discarded", "discarded", "pending", "pending"])
-    // Nothing keeps it waiting any more.
+    // No other run blocks it any more.
     expect((await world.act(forced, "force-execute")).status).toBe(403)
     await world.walk(forced, ["planning", 1])
     expect(detailOf(await world.act(forced, "force-execute"))).toEqual([

@@ -1,4 +1,4 @@
-// What becomes of the data of states: deleted, restored, and kept as long as policies say.
+// Backing data of states: deletion, restoration, and retention policies.
 import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
@@ -81,14 +81,14 @@ describe("backing data", () => {
 })
 
 describe("without a request", () => {
-  /** Everything on a store, and a server that does what falls due when the clock is moved. */
+  /** Creates a server with manual timers, so that jobs run when the clock is advanced. */
   async function timedWorld() {
     const clock = manualClock(systemRuntime().clock.now())
     const timers = manualTimers(clock)
     const world = await stateEngine({ timers, runtime: { ...systemRuntime(), clock } })
     const settled = () => world.engine.ready()
     return Object.assign(world, {
-      /** Long enough for whatever is done now and then. */
+      /** Advances the clock, and then by ten minutes more with the timers, so that every periodic job runs. */
       pass: async (milliseconds: number) => {
         clock.advance(milliseconds)
         await timers.advance(10 * minuteMs, settled)

@@ -1,5 +1,5 @@
-// Reading the state of another workspace (docs/compatibility.md, "Reading the state of another workspace"): callers that may run in a
-// workspace that consumes it. The states are uploaded under real locks.
+// Reading the state of another workspace (docs/compatibility.md, "Reading the state of another workspace") by callers who may run in a
+// workspace that consumes it. States are uploaded under real locks.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { document, made, many, newMember, newTeam, newUser } from "../../../testing/users.ts"
 import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
@@ -17,7 +17,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const sensitive = { value: "s3cret", type: "string", sensitive: true }
 
-/** A workspace with two states, the newer one current, and the addresses at which parts of it are found. */
+/** Creates a workspace with two states, the newer one current, and returns the addresses of each readable part. */
 async function producer() {
   const name = `producer-${(count += 1)}`
   const id = await world.workspace(name)
@@ -64,7 +64,7 @@ async function producer() {
 const patch = (id: string, attributes: object) =>
   world.request("PATCH", `/workspaces/${id}`, { body: document("workspaces", attributes) })
 
-/** How a consumer comes to be one; its id. */
+/** Ways in which a workspace becomes, or does not become, a consumer of `subject`. Each returns the id of the workspace. */
 const relations = {
   listed: async (subject: string) => {
     const id = await world.workspace(`consumer-${(count += 1)}`, { projectId: elsewhere })
@@ -96,7 +96,7 @@ const relations = {
 }
 type Relation = keyof typeof relations
 
-/** The token of somebody who stands like this to the consumer. */
+/** Callers by their relation to the consumer. Each returns a token. */
 const callers = {
   "a team that plans there": (consumer: string) => world.token({ on: { [consumer]: "plan" } }),
   "a team that writes there": (consumer: string) => world.token({ on: { [consumer]: "write" } }),

@@ -1,4 +1,4 @@
-// What stands in a state: resources, outputs, and what the workspace tells of them.
+// Contents of a state: resources, outputs, and the counts that the workspace shows.
 import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
@@ -49,7 +49,7 @@ describe("resources", () => {
       data.map(({ attributes }: { readonly attributes: { readonly address: string } }) => attributes.address),
     ).toEqual(["data.null_resource.db", 'null_resource.web["b"]', "null_resource.web[0]"])
     const [inModule, changing] = data
-    // [F-W14] As HCP Terraform shows it, without the word `module`.
+    // [F-W14] As in HCP Terraform, without the word `module`.
     expect(inModule.attributes.module).toBe("data")
     expect(changing).toEqual({
       id: expect.stringMatching(/^wsr-\w{16}$/),

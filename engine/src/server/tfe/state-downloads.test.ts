@@ -1,4 +1,4 @@
-// States that are asked for at an address of their own.
+// Downloads of states from their download URLs.
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"

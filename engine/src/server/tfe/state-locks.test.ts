@@ -1,4 +1,4 @@
-// What becomes of the states of a lock when it ends.
+// Intermediate states at the end of a lock.
 import { describe, expect, test } from "vitest"
 import { stateFile } from "../../../testing/state-file.ts"
 import { detailOf, faultsOf, stateEngine } from "../../../testing/state-engine.ts"

@@ -1,4 +1,4 @@
-// Going back to an earlier state.
+// Rollback to an earlier state.
 import { describe, expect, test, vi } from "vitest"
 import { stateFile } from "../../../testing/state-file.ts"
 import { detailOf, stateEngine, stepsOf } from "../../../testing/state-engine.ts"
@@ -37,7 +37,7 @@ describe("a rollback", () => {
     expect(Buffer.from((await world.request("GET", state)).bytes).toString() === expected.text).toBe(true)
     expect((await world.request("GET", jsonState)).body).toEqual({ format_version: "1.0" })
     await vi.waitFor(async () => expect((await world.show()).attributes["resource-count"]).toBe(2), { timeout: 20_000 })
-    // What the tool would write next.
+    // Terraform writes the next serial.
     expect((await world.announce({ serial: 11 })).status).toBe(201)
   })
 

@@ -1,4 +1,4 @@
-// States that come after their version: to an address of their own, small and large.
+// States that are uploaded after the creation of their version, to an upload URL, small and large.
 import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
@@ -26,7 +26,7 @@ describe("a state version in two steps", () => {
       "hosted-json-state-upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\//),
     })
     expect((await world.current()).status).toBe(404)
-    // Clients send both at once, in any order.
+    // Clients upload both concurrently, in any order.
     const answers = await Promise.all([
       world.upload(attributes["hosted-json-state-upload-url"], '{"format_version":"1.0"}'),
       world.upload(attributes["hosted-state-upload-url"], state.text),
@@ -129,7 +129,7 @@ describe("a state version in two steps", () => {
 })
 
 describe("a large state", () => {
-  /** Longer than what is held whole. */
+  /** Longer than the server buffers as a whole. */
   const more = { filling: { value: "x".repeat(300_000), type: "string" } }
 
   test("is read after the answer; until then its outputs answer 503 and a safe delete 409", async () => {

@@ -1,4 +1,4 @@
-// State versions as they are made, shown and listed, and who may.
+// Creating, reading and listing state versions, and the rights for that.
 import { describe, expect, test } from "vitest"
 import { stateFile, type StateOptions, stateVersionDocument } from "../../../testing/state-file.ts"
 import { detailOf, faultsOf, stateEngine } from "../../../testing/state-engine.ts"
@@ -53,7 +53,7 @@ describe("a state version in one step", () => {
       const current = (await world.current()).body.data.attributes
       expect(current).toMatchObject({ status: "finalized", serial: 1 })
       expect((await world.request("GET", current["hosted-state-download-url"])).body).toMatchObject(state)
-      // Conflicts are judged by what was requested, not by what the file says.
+      // Conflicts are detected by the serial and lineage of the request, not of the file.
       expect((await world.announce({ serial: 1, instances: 1 }, requested)).status).toBe(409)
       expect((await world.announce({ serial: 9, lineage: "of-the-file" })).status).toBe(409)
       expect((await world.announce({ serial: 9, lineage: "of-the-request" })).status).toBe(201)

@@ -19,7 +19,7 @@ interface Setting {
   readonly team: string
 }
 
-/** An organization with one workspace, and a member whose team has nothing yet. */
+/** Creates an organization with one workspace, and a member whose team has no access yet. */
 async function setting(world: TestEngine): Promise<Setting> {
   await newOrganization(world, "acme")
   const person = await newMember(world, "acme", "person")

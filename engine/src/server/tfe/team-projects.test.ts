@@ -1,4 +1,4 @@
-// Custom access to a project: what each part gives, on the project and on the workspaces inside.
+// Custom access to a project: the effect of each permission on the project and on its workspaces.
 import { describe, expect, test } from "vitest"
 import { document, one } from "../../../testing/users.ts"
 import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
@@ -75,7 +75,7 @@ describe("[F-W10] custom access to a project", () => {
 
   interface Guarded {
     readonly part: object
-    /** What it allows, which is not found without it. */
+    /** Request that the permission allows, and that answers 404 without it. */
     readonly request: (world: ProjectWorld) => Promise<number>
     readonly allowed: number
   }
@@ -88,7 +88,7 @@ describe("[F-W10] custom access to a project", () => {
     },
     {
       part: { "project-access": { settings: "delete" } },
-      // There are workspaces in it, which only a caller who may delete it is told.
+      // The project has workspaces. Only a caller who may delete it gets 409 instead of 404.
       request: ({ as, project }) => as("DELETE", `/projects/${project}`),
       allowed: 409,
     },

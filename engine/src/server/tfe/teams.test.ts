@@ -142,7 +142,7 @@ describe("members", () => {
       answer.body.errors.map(({ source }) => source.pointer)
 
     const byName = await world.request("POST", `/teams/${team}/relationships/users`, {
-      // A manager of teams who does not manage membership can neither invite nor learn who else has an account.
+      // A caller with manage-teams but not manage-membership can neither invite users nor learn which accounts exist.
       token: manager.token,
       body: many("users", ["ada", stranger.username]),
     })

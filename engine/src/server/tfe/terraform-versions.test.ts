@@ -16,7 +16,7 @@ const update = async (world: TestEngine, id: string, attributes: object) =>
 const versionsOf = (body: { data: { attributes: { version: string } }[] }) =>
   body.data.map(({ attributes }) => attributes.version)
 
-/** The members that a refusal names, with its sentences. */
+/** Returns the error texts of a refused request by member. */
 async function faults(world: TestEngine, method: string, address: string, attributes: object) {
   const { status, body } = await world.request(method, address, { body: versionDocument(attributes) })
   expect(status).toBe(422)

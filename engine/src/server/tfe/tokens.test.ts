@@ -219,7 +219,7 @@ describe("whose tokens one may make, see and revoke", () => {
     const second = await made(world, "POST", path, tokenDocument({ "expired-at": "2999-01-01T00:00:00.000Z" }))
     expect(second.attributes["expired-at"]).toBe("2999-01-01T00:00:00.000Z")
     expect((await made(world, "GET", path)).id).toBe(second.id)
-    // [F-W15] A token for audit trails is another one, beside it, and opens nothing.
+    // [F-W15] The audit-trails token is a separate token of the organization, and no API accepts it.
     const audit = `${path}?token=audit-trails`
     expect(await world.request("GET", audit)).toMatchObject({ status: 404 })
     const trails = await made(world, "POST", audit)
@@ -235,7 +235,7 @@ describe("whose tokens one may make, see and revoke", () => {
       world.request("GET", "/organizations/acme", { token: token.attributes.token })
     expect(await as(first)).toMatchObject({ status: 401 })
     expect(await as(second)).toMatchObject({ status: 200 })
-    // It administers, but makes neither its own successor nor an end of the organization.
+    // The organization token can neither replace itself nor delete the organization.
     const token = second.attributes.token
     expect(await world.request("POST", path, { token })).toMatchObject({ status: 404 })
     expect(await world.request("DELETE", "/organizations/acme", { token })).toMatchObject({ status: 404 })
@@ -332,7 +332,7 @@ describe("whose tokens one may make, see and revoke", () => {
     }
     await made(world, "DELETE", `/teams/${team}/authentication-token`)
     expect([await reads(second), await reads(named)]).toEqual([401, 200])
-    // The token acts with the team's rights, and ends with the team.
+    // The team token has the team's rights, and is deleted with the team.
     const token = named.attributes.token
     expect(
       await world.request("POST", "/organizations/acme/projects", {

@@ -23,7 +23,7 @@ async function vcsWorld(options: TestEngineOptions = {}) {
       post("oauth-clients", "oauth-clients", attributes, more),
     installation: (attributes: Record<string, unknown> = { name: "acme", "installation-id": 42 }, more = {}) =>
       post("github-app/installations", "github-app-installations", attributes, more),
-    /** A workspace bound to a repository through this connection. */
+    /** Creates a workspace that is bound to a repository through this connection, and returns its id. */
     async bound(connection: Record<string, string>): Promise<string> {
       const attributes = { name: "web", "vcs-repo": { identifier: "acme/web", ...connection } }
       const answer = await post("workspaces", "workspaces", attributes)
@@ -314,7 +314,7 @@ describe("[F-W15] an OAuth client for chosen projects", () => {
     expect([(await update(bare, { "vcs-repo": repo })).status, (await update(id, {}, toSecond)).status]).toEqual([
       200, 200,
     ])
-    // A connection that is there stays when its project is no longer chosen.
+    // An existing binding stays valid when its project loses access to the connection.
     await world.projects("DELETE", [second])
     expect((await update(id, { "vcs-repo": { branch: "next" } })).status).toBe(200)
     await world.patch({ "organization-scoped": true })
@@ -350,7 +350,7 @@ describe("an app installation", () => {
   })
 
   test("is listed to whoever manages the VCS settings of its organization, by name and number", async () => {
-    // Lists are in the order of making, and two may be made within a millisecond.
+    // Lists are ordered by creation time, so each creation gets a different millisecond.
     let now = systemRuntime().clock.now()
     await using world = await vcsWorld({ runtime: { ...systemRuntime(), clock: { now: () => (now += 1) } } })
     const first = (await world.installation()).body.data

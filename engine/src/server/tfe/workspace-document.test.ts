@@ -1,4 +1,4 @@
-// The workspace document, member by member, of a workspace that has nothing and of one that has everything.
+// The workspace document, member by member, of a workspace with default settings and of one with every member set.
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
@@ -11,7 +11,7 @@ const start = Date.UTC(2026, 2, 1)
 const at = (milliseconds: number) => new Date(start + milliseconds).toISOString()
 const newest = "1.13.3"
 
-/** Loosely typed on purpose: tests pick documents apart. */
+/** Loosely typed, because tests read members at any depth. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any
 
@@ -39,7 +39,7 @@ const state = JSON.stringify({
   ],
 })
 
-/** A finished run and then a locked workspace with a state, all made over HTTP. */
+/** Creates a finished run and then a locked workspace with a state, all over HTTP. */
 async function fill(world: PopulatedEngine, clock: ManualClock): Promise<Shown> {
   const post = (path: string, body: unknown) => made(world, "POST", path, body)
   const client = await post(
@@ -104,7 +104,7 @@ async function fill(world: PopulatedEngine, clock: ManualClock): Promise<Shown> 
       },
     ),
   )
-  // Nobody has to confirm it in this workspace.
+  // The workspace applies automatically, so no confirmation is needed.
   const steps = [
     ["planning", 100],
     ["planned", 2_000],
@@ -275,7 +275,7 @@ describe("the attribute", () => {
       422,
       { pointer: "/data/attributes/assessments-enabled" },
     ])
-    // Clients send false with everything else.
+    // Clients send false along with their other attributes.
     const { status, body } = await post(false)
     expect(status).toBe(201)
     expect(body.data.attributes).not.toHaveProperty("assessments-enabled")

@@ -1,4 +1,4 @@
-// Whatever a client sends, it gets an answer that says what is wrong, never a server error.
+// Every client input gets an answer that names the fault, never a server error.
 import * as fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
@@ -67,7 +67,7 @@ const data = fc.oneof(
   fc.record({ type: fc.constant("workspaces"), attributes, relationships }, { requiredKeys: ["type"] }),
 )
 
-/** Refusals carry at least one error object of the answer's own status. */
+/** Returns true for a success, and for a client error with at least one error object of the same status. */
 const isDecent = (status: number, body: unknown): boolean => {
   if (status < 400) return true
   const { errors } = body as { errors: readonly { status: unknown; title: unknown; detail: unknown }[] }
@@ -140,7 +140,7 @@ test("what the remote engine writes of an input is what the server reads", () =>
     fc.property(input, (written) => {
       const read = workspace.patch.decode(JSON.parse(JSON.stringify(workspace.patch.encode(written))))
       const { projectId, ...rest } = written as { projectId?: string | null }
-      // No project and "no move" are one thing.
+      // A null project and an absent project both mean "do not move".
       expect(read).toEqual({ ...rest, ...(projectId ? { projectId } : "projectId" in read ? { projectId } : {}) })
     }),
   )

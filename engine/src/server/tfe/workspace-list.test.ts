@@ -5,7 +5,7 @@ import { manualClock } from "../../../testing/manual-clock.ts"
 import { document, made, newOrganization, one } from "../../../testing/users.ts"
 import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
 
-/** Loosely typed on purpose: tests pick documents apart. */
+/** Loosely typed, because tests read members at any depth. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any
 

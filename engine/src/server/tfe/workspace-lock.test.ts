@@ -1,4 +1,4 @@
-// Locking over HTTP, transition by transition (W-3 and W-4.7 of docs/conformance.md). Clients match parts of the texts.
+// Locking over HTTP, transition by transition (W-3 and W-4.7 of docs/conformance.md). Clients match parts of the error texts.
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { made, newMember, newTeam, type Person } from "../../../testing/users.ts"

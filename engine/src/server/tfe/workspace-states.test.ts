@@ -1,5 +1,5 @@
-// Locks and states of a workspace as a tool uses them (W-3 of docs/conformance.md): state versions are created and uploaded, and
-// users, teams and runs hold and end locks. Nothing is written to the store in another way.
+// Locks and states of a workspace as Terraform uses them (W-3 of docs/conformance.md): state versions are created and uploaded, and users,
+// teams and runs hold and release locks. All writes go over HTTP.
 import { describe, expect, test } from "vitest"
 import { document, made, many, newMember, newTeam, type Person } from "../../../testing/users.ts"
 import { populatedEngine } from "../../../testing/populated-engine.ts"
@@ -14,7 +14,7 @@ async function lifeWorld() {
   const path = `/workspaces/${id}`
   const act = (action: string, { token }: { readonly token: string }, body?: unknown): Promise<Answer> =>
     world.request("POST", `${path}/actions/${action}`, { token, body })
-  /** Announced, not yet uploaded. */
+  /** Creates a state version without its content. */
   const announce = async (by: Person, state: StateOptions, attributes: Record<string, unknown> = {}) => {
     const body = stateVersionDocument(stateFile(state), attributes)
     const version = await made(world, "POST", `${path}/state-versions`, body, by.token)
@@ -39,7 +39,7 @@ async function lifeWorld() {
     },
     shown: async () => made(world, "GET", path),
     current: async () => (await world.request("GET", `${path}/current-state-version`)).body.data?.id,
-    /** The bytes of the current state, as every reader downloads them. */
+    /** Returns the current state, downloaded as clients do and parsed. */
     async state() {
       const { attributes } = await made(world, "GET", `${path}/current-state-version`)
       return JSON.parse(

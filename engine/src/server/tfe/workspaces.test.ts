@@ -5,7 +5,7 @@ import { document, made, newOrganization, one } from "../../../testing/users.ts"
 import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
 import { knownReleases, latestRelease } from "../../workspaces/workspace/terraform-version.ts"
 
-/** Loosely typed on purpose: tests pick documents apart. */
+/** Loosely typed, because tests read members at any depth. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any
 
@@ -18,7 +18,7 @@ const bindings = (pairs: Readonly<Record<string, string>>) => ({
 })
 const pointersOf = (body: Loose): string[] => body.errors.map(({ source }: Loose) => source?.pointer ?? "")
 
-/** Things of `acme` that settings name, and the same of another organization. */
+/** Ids of resources that workspace settings refer to, of `acme` or of another organization. */
 interface Things {
   readonly agentPool: string
   readonly oauthToken: string
@@ -67,7 +67,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Ids in tables are written `$agentPool` for ours and `$$agentPool` for the other organization's. */
+/** Replaces `$agentPool` with the id in our organization, and `$$agentPool` with the id in the other one. */
 function withIds<T>(value: T): T {
   const text = JSON.stringify(value)
     .replaceAll(/\$\$(\w+)/g, (_match, name: keyof Things) => theirs[name])
@@ -368,7 +368,7 @@ const at = (member: string) => `/data/attributes/${member}`
 const repo = { identifier: "acme/web", "oauth-token-id": "$oauthToken" }
 const tooMany = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`key-${index}`, "v"]))
 
-/** Each is refused at create and at update alike, names what is wrong, and changes nothing. */
+/** Each case is refused at create and at update, names the faulty members, and changes nothing. */
 const refused: [title: string, attributes: object, pointers: readonly string[], relationships?: object][] = [
   ["[W-4.2-r1] [W-4.3-r1] an empty name", { name: "" }, [at("name")]],
   ["[W-4.2-r1] [W-4.3-r1] [W-8-r5] a name with a space", { name: "a b" }, [at("name")]],
@@ -817,7 +817,7 @@ describe("deletion", () => {
       },
     ],
   })
-  /** One that manages a resource. */
+  /** Creates a workspace that manages a resource. */
   async function managing() {
     const workspace = await create({})
     await made(world, "POST", `/workspaces/${workspace.id}/actions/lock`)
