@@ -47,7 +47,7 @@ describe("a certificate", () => {
     expect((await world.pki("DELETE", `/pki/acme/mgmt/order/${url.split("/").at(-1)}`)).status).toBe(204)
     expect((await client.post(url)).status).toBe(404)
     expect(await stranger.post("/revoke-cert", { certificate })).toMatchObject({ status: 403, problem: "unauthorized" })
-    // It is the account's to replace as well (RFC 9773, section 5).
+    // The account can also replace the certificate (RFC 9773, section 5).
     const replaces = renewalIdOf(leaf)
     expect((await client.post("/new-order", { identifiers: [localhost], replaces })).status).toBe(201)
     expect((await stranger.post("/new-order", { identifiers: [localhost], replaces })).status).toBe(403)
@@ -140,7 +140,7 @@ describe("a certificate", () => {
       status: 409,
       problem: "alreadyReplaced",
     })
-    // An order that has come to nothing has replaced nothing (RFC 9773, section 5).
+    // An order that became invalid has not replaced the certificate (RFC 9773, section 5).
     await client.post(replacing.body.authorizations[0], { status: "deactivated" })
     expect((await client.post(replacing.headers.get("location") ?? "")).body.status).toBe("invalid")
     expect(await client.post("/new-order", { identifiers: [localhost], replaces: id })).toMatchObject({ status: 201 })

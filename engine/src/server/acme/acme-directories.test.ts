@@ -80,7 +80,7 @@ describe("a directory", () => {
     const world = await newAcmeEngine({ options: { url: `sqlite:${file}`, jobs: false } })
     const client = await AcmeTestClient.open(world, base)
     using beside = new DatabaseSync(file)
-    // Another number whenever somebody else has written.
+    // Changes whenever another connection has written.
     const version = () => beside.prepare("pragma data_version").get()
     const before = version()
     for (let count = 0; count < 50; count += 1) expect(await client.nonce()).toMatch(/^[\w-]{64}$/)
@@ -130,7 +130,7 @@ describe("a directory", () => {
       expect(answer.headers.get("content-type")).toBe("application/problem+json")
       expect(answer.headers.get("allow")).toBe(allow)
     }
-    // Nothing has come of it, the nonce neither.
+    // The refused requests changed nothing, and the nonce is still valid.
     const made = await world.request("POST", `${base}/new-account`, {
       token: null,
       headers: { "content-type": "application/jose+json" },

@@ -196,7 +196,7 @@ describe("where an external policy service decides", () => {
     expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("processing")
     await end(client, world)
     answer.resolve()
-    // Answered after the first: by the time that it has its certificate the other's was thrown away.
+    // Answers come in order: when this order has its certificate, the certificate of the first order was discarded already.
     await issued(other, responder)
     expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toHaveLength(before + 1)
   })

@@ -22,7 +22,7 @@ import { oids } from "../../x509/asn1/oids.ts"
 
 const base = `${acmeCluster}/acme`
 
-/** With CAA records that are looked at, and a clock that can be put forward. */
+/** Creates an engine that checks CAA records, with a manual clock. */
 async function newLateWorld(identities = "ca.example", settings: object = {}) {
   let records: readonly string[] | "failure" = []
   let meanwhile: (() => Promise<unknown>) | undefined
@@ -45,9 +45,9 @@ async function newLateWorld(identities = "ca.example", settings: object = {}) {
     readonly before: readonly string[]
     readonly after: readonly string[] | "failure"
     readonly waitMs: number
-    /** Other ones from then on. */
+    /** CAA identities that are set after the wait. */
     readonly identities?: string
-    /** What is done to the mount once the order can be signed but for the name's owner, who is being asked. */
+    /** Settings of the role that are written during the last CAA lookup, when nothing else prevents signing. */
     readonly meanwhile?: object
   }
   return {
@@ -55,7 +55,7 @@ async function newLateWorld(identities = "ca.example", settings: object = {}) {
     clock,
     prove: () => readyOrder(client, responder),
     async statusOfNext() {
-      // The one that came with the last answer may be too old by now.
+      // The nonce of the last answer may have expired.
       const nonce = await client.nonce()
       return (await client.post("/new-order", { identifiers: [localhost] }, { nonce })).body.status
     },
@@ -68,7 +68,7 @@ async function newLateWorld(identities = "ca.example", settings: object = {}) {
       if (told.identities !== undefined) await lookAtCaa(told.identities)
       if (told.meanwhile !== undefined)
         meanwhile = () => world.pki("POST", "/pki/roles/web", { body: told.meanwhile ?? {} })
-      // The one that came with the last answer may be too old by now.
+      // The nonce of the last answer may have expired.
       const nonce = await client.nonce()
       await client.post(finalize, { csr: await csrFor(["localhost"]) }, { nonce })
       const ended = async () => {
@@ -317,7 +317,7 @@ describe("an order", () => {
 
   test("is finalized by what its owner said when it was proved, within eight hours of that", async () => {
     const { finalizedLate, questions } = await newLateWorld()
-    // Every look at the order puts the clock forward by a minute, and there are twenty at most.
+    // Each poll of the order advances the clock by a minute, and there are at most twenty polls.
     const waitMs = 8 * hourMs - 30 * 60_000
     expect(await finalizedLate({ before: ["issue ca.example"], after: ["issue other.example"], waitMs })).toMatchObject(
       {
@@ -331,7 +331,7 @@ describe("an order", () => {
     const { finalizedLate, questions } = await newLateWorld()
     const order = await finalizedLate({ before: ["issue ca.example"], after: "failure", waitMs: 8 * hourMs })
     expect(order).toMatchObject({ status: "invalid", error: { type: "urn:ietf:params:acme:error:dns", status: 400 } })
-    // The first attempt, and three more.
+    // One lookup at validation, then the first attempt and three retries.
     expect(questions.filter((question) => question === "CAA localhost").length).toBeGreaterThanOrEqual(5)
   })
 

@@ -8,7 +8,7 @@ import { hurriedTime, issued, newAcmeEngine, newProvingEngine, renewalIdOf } fro
 
 const base = `${acmeCluster}/acme`
 
-/** A clock that is put forward. */
+/** Returns a clock that tests advance by setting `aheadMs`. */
 function adjustable() {
   const runtime = systemRuntime()
   const clock = { aheadMs: 0, now: () => runtime.clock.now() + clock.aheadMs }
@@ -18,7 +18,7 @@ function adjustable() {
 async function order(client: AcmeTestClient, ...names: readonly string[]): Promise<AcmeAnswer> {
   const payload = { identifiers: names.map((value) => ({ type: "dns", value })) }
   const answer = await client.post("/new-order", payload)
-  // The nonce is as old as the clock was put forward.
+  // The nonce has expired if the clock was advanced too far.
   return answer.problem === "badNonce" ? client.post("/new-order", payload) : answer
 }
 

@@ -276,7 +276,7 @@ describe("a request that is not as it should be", () => {
     expect([answer.status, answer.problem, answer.body.status]).toEqual([status, problem, status])
     const nonce = answer.headers.get("replay-nonce") ?? ""
     expect(answer.headers.get("link")).toBe(`<${base}/directory>;rel="index"`)
-    // What is told with the refusal is as good as any other.
+    // The nonce of a refusal is as valid as any other.
     const orders = await client.post(`${client.account}/orders`, undefined, { nonce })
     expect(orders.status).toBe(200)
     expect(orders.body.orders).toHaveLength(how === "with a nonce that was used" ? 1 : 0)

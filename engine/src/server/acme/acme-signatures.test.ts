@@ -5,7 +5,7 @@ import { localhost, newAcmeEngine } from "../../../testing/acme-engine.ts"
 
 const base = `${acmeCluster}/acme`
 
-/** A flattened JWS with exactly this protected header, which `jose` would refuse to sign. */
+/** Returns a flattened JWS with exactly this protected header, even if `jose` would refuse to sign it. */
 async function signedAnyhow({ privateKey }: AcmeKey, header: object, payload: object | undefined) {
   const [protectedPart, payloadPart] = [header, payload].map((part) =>
     part === undefined ? "" : Buffer.from(JSON.stringify(part)).toString("base64url"),
@@ -107,7 +107,7 @@ test.each(["ES256", "ES384", "ES512", "RS256", "EdDSA"])(
   },
 )
 
-/** The same octets in base64url, with bits set that no octet holds (RFC 4648, section 3.5). */
+/** Encodes the same bytes in base64url with nonzero pad bits (RFC 4648, section 3.5). */
 function withSpareBits(text: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
   return text.slice(0, -1) + alphabet.charAt(alphabet.indexOf(text.at(-1) ?? "") + 1)
@@ -138,7 +138,7 @@ describe("[F-A5] a key in another form than RFC 7518 has is refused when", () =>
     const other = { ...client.key, jwk }
     const refused = { status: 400, problem: "badPublicKey" }
     expect(await client.post("/new-account", {}, { byKey: true, key: other })).toMatchObject(refused)
-    // Nor is it a way around the account that has the key, or around the key that is to be changed.
+    // The other form of the key does not bypass the check for an existing account, nor the check of the old key in a key change.
     const changing = await AcmeTestClient.registered(world, base)
     const header = { url: `${base}/key-change` }
     const inner = async (header: object, oldKey: object) => {

@@ -22,7 +22,7 @@ const dns = (...values: readonly string[]) => ({ identifiers: values.map((value)
 const iso = (instant: Instant) => new Date(instant).toISOString()
 const ends = (leaf: X509Certificate) => [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)] as const
 
-/** A second root, named `brief` and the default, that ends after a time. */
+/** Creates a second root `brief` that expires after `ttl`, and makes it the default issuer. */
 async function withBriefIssuer(world: TestEngine, ttl: string, settings: object = {}) {
   const { status, body } = await world.pki("POST", "/pki/root/generate/internal", {
     body: { common_name: "Brief", key_type: "ec", ttl, issuer_name: "brief" },
@@ -68,7 +68,7 @@ describe("[F-A3] a certificate begins", () => {
       role: { not_before_duration: "10m" },
       options: { runtime: { ...runtime, clock }, timers: hurriedTime().timers },
     })
-    // Older than the certificate that is asked for.
+    // The issuer must be older than the requested notBefore.
     clock.aheadMs = 30 * minuteMs
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
     const now = Math.floor(clock.now() / secondMs) * secondMs
