@@ -1,4 +1,4 @@
-// A clock that was ahead and is set back: verifiers refuse what a mount published or cached in between until its time comes.
+// A clock that is set back after it was ahead. Verifiers reject what a mount published or cached while it was ahead.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { dayMs, hourMs, minuteMs } from "../core/time.ts"
@@ -38,7 +38,7 @@ async function newMount() {
   return { path, pki, ask: async () => Buffer.from((await pki.ocsp.answer(question)).der) }
 }
 
-/** Hours, so that what is served is old by no clock. */
+/** Five hours ahead. On either clock, nothing that is served has expired. */
 const ahead = present + 5 * hourMs
 
 describe("[F-P15] a list that is not yet valid", () => {
@@ -64,7 +64,7 @@ describe("[F-P15] a list that is not yet valid", () => {
     expect(warnings).toEqual(delta ? [warning, warning] : [warning])
     expect(await pki.crls.get({ delta })).toEqual(list)
     expect(warnings).toHaveLength(delta ? 2 : 1)
-    // A complete list first, so that a delta adds to one that verifiers take.
+    // The complete CRL is rebuilt before the delta, so that the delta's base CRL is one that verifiers accept.
     expect((await pki.crls.get())?.thisUpdate).toBe(present)
   })
 
@@ -124,7 +124,7 @@ describe("[F-P15] OCSP", () => {
   })
 })
 
-/** GeneralizedTime; all of one answer are the same. */
+/** Reads the first GeneralizedTime; all times of one answer are equal. */
 function producedAt(der: Buffer): number {
   const [, year, month, day, hour, minute, second] =
     /(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z/.exec(der.toString("latin1"))?.map(Number) ?? []

@@ -14,19 +14,19 @@ import { wholeList } from "./shard.ts"
 
 const { random } = systemRuntime()
 
-/** A tenth of a million values would be compared for seconds. */
+/** Compares joined strings: `toEqual` takes seconds for 100 000 values. */
 const expectSame = (found: readonly unknown[], wanted: readonly unknown[]) =>
   expect(found.join() === wanted.join() || { found: found.length, wanted: wanted.length }).toBe(true)
 
 const sealKeys = { text: Buffer.alloc(32).toString("base64") }
-/** More than a segment holds; where rows are quickly made, also more than is written at once. */
+/** More entries than a segment holds. For SQLite, where rows are inserted quickly, also more than one write takes. */
 const counts = { "SQLite file": 60_000, "SQLite memory": 0, PostgreSQL: 16_000 } as const
 const batch = 5_000
 
 for (const kind of databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")) {
   const many = counts[kind.name]
   const opened = new AsyncDisposableStack()
-  /** Two servers of one store. */
+  /** Two servers of one database. */
   let one: ServedEngine
   let other: ServedEngine
   let database: Database

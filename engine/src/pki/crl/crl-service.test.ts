@@ -31,7 +31,7 @@ async function newMount(keyType = "ec") {
   const root = await pki.issuers.generateRoot({ commonName: `Root of ${path}`, keyType, ttlMs: 700 * hourMs })
   await pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 300 * hourMs, maxTtlMs: 600 * hourMs })
   const issuerKey = readPublicKey(parseCertificate(root.certificate).subjectPublicKeyInfo)
-  /** What a list says, once its signature is verified. */
+  /** Verifies the signature of a CRL, and returns it with its decoded list and serial numbers. */
   const read = async (choice: CrlChoice = {}) => {
     const crl = await pki.crls.get(choice)
     if (crl === undefined) return undefined
@@ -83,7 +83,7 @@ describe("a list that is rebuilt by the clock", () => {
     await signing.promise
     const revoked = await revokeNew()
     const rotations = [pki.crls.rotate(), pki.crls.rotate()]
-    // Long enough for them to have come as far as they can.
+    // Long enough for both rotations to reach the point where they wait.
     await setTimeout(50)
     goOn.resolve()
     await Promise.all([begunBefore, ...rotations])

@@ -1,4 +1,4 @@
-// Lists as other makers write them: what RFC 5280 allows is read, and what it does not is refused with the reason.
+// CRLs in the encodings of other CAs: those that RFC 5280 allows are read, and others are refused with the reason.
 import { createPrivateKey, sign } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { testKeyGenerator } from "../../../testing/test-keys.ts"
@@ -54,11 +54,11 @@ const derFalse = Uint8Array.of(tag.boolean, 1, 0)
 const now = utc("260101000000Z")
 const listed = (...parts: readonly Der[]) => sequence([integer(5), now, ...parts])
 
-/** Parts of a TBSCertList, each as it should be unless it is given; null: absent. */
+/** Parts of a TBSCertList. An omitted part has a valid default; null leaves the part out. */
 interface Parts {
   readonly version?: Der | null
   readonly algorithm?: Uint8Array
-  /** Within, where it is another than outside. */
+  /** Signature algorithm inside the TBSCertList, if it differs from the outer one. */
   readonly inner?: Uint8Array
   readonly issuer?: Uint8Array
   readonly thisUpdate?: Der
@@ -171,7 +171,7 @@ describe("a list of another maker is signed again", () => {
 const sha1 = encode(sequence([objectIdentifier(oids.ecdsaWithSha1)]))
 const ecdsaWithNull = encode(sequence([objectIdentifier(oids.ecdsaWithSha256), derNull]))
 
-/** The length of the whole said in one octet more than it takes. */
+/** Writes the outer length in one byte more than DER needs. */
 const longer = (der: Uint8Array) => Buffer.concat([Buffer.of(0x30, 0x83, 0), der.subarray(2)])
 
 describe("a list is refused with the reason", () => {

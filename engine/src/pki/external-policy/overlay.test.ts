@@ -35,7 +35,7 @@ interface Template {
   readonly algorithm?: SignatureAlgorithm | Uint8Array
 }
 
-/** Signed by nobody. */
+/** Returns a certificate template without a valid signature. */
 function template({
   extensions = [altName()],
   subject = name("a.example"),

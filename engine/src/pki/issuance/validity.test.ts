@@ -390,7 +390,7 @@ test("no certificate lives longer than its ttl, its maximum and its issuer, or b
       const longest = rules.maxTtlMs || maximumMs
       if (decided.violations.length > 0) return
       const { notBefore, notAfter } = decided.validity
-      // The last second belongs to it.
+      // Validity includes its last second.
       expect(notAfter + secondMs - now).toBeLessThanOrEqual(Math.min(ttlMs || rules.ttlMs || maximumMs, longest))
       expect(notAfter).toBeLessThanOrEqual(issuer.notAfter)
       expect(notBefore).toBeLessThanOrEqual(notAfter)

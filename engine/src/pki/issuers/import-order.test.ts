@@ -1,4 +1,4 @@
-// Whatever comes first, and however often: the same certificates and keys make the same mount.
+// The same certificates and keys make the same mount, in any order of import and if imported repeatedly.
 import * as fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { dayMs } from "../../core/time.ts"
@@ -26,7 +26,7 @@ async function newMount(): Promise<ServedPki> {
   return mount.world.engine.pki(path)
 }
 
-/** Two roots, an intermediate that both have signed, and one below it; all certificates, and the keys of all but one root. */
+/** Creates two roots, an intermediate signed by both, and one below it. Returns all certificates, and the keys of all but one root. */
 async function hierarchy(): Promise<readonly string[]> {
   const [one, other, below] = [await newMount(), await newMount(), await newMount()]
   const exported = { ...ec, keySource: "exported" } as const
@@ -49,7 +49,7 @@ async function hierarchy(): Promise<readonly string[]> {
   ]
 }
 
-/** What a mount holds, without the names that it gave it. */
+/** Returns the content of a mount without its generated names and ids. */
 async function contents({ issuers, keys }: ServedPki) {
   const name = (der: Uint8Array) => {
     const { issuerName, subjectName } = parseCertificate(der)
@@ -75,7 +75,7 @@ test("certificates and keys make the same mount in every order, in one bundle or
       {
         certificate: "CN=Deeper by CN=CA",
         hasKey: true,
-        // The way that holds longer.
+        // Of two possible chains, the one with the longer validity.
         chain: ["CN=Deeper by CN=CA", "CN=CA by CN=One", "CN=One by CN=One"],
       },
       { certificate: "CN=One by CN=One", hasKey: true, chain: ["CN=One by CN=One"] },

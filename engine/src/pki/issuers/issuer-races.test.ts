@@ -1,4 +1,4 @@
-// Several servers on one store, asked for the same at the same time.
+// Concurrent changes of issuers by several servers on one database.
 import { describe, expect, test } from "vitest"
 import { isEngineError } from "../../core/errors.ts"
 import { databaseKinds } from "../../../testing/temporary-database.ts"
@@ -7,7 +7,7 @@ import { openTestEngine } from "../../../testing/test-engine.ts"
 
 const ec = { keyType: "ec" } as const
 const serverCount = 3
-/** A store in memory is its server's own. */
+/** A database in memory cannot be shared by servers. */
 const sharedKinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
 
 describe.each(sharedKinds)("on $name", (kind) => {

@@ -52,7 +52,7 @@ test("[F-P6] what an authority without a subject key identifier signs names the 
   expect(openssl(["crl", "-in", "list", "-noout", "-text"], { list: resigned.body.data.crl })).toContain(hex)
 })
 
-/** Strictness is about the root, which lacks what RFC 5280 wants of it. */
+/** Verifies the leaf without `-x509_strict`, because the root lacks extensions that RFC 5280 requires. */
 function verifiesWith(leaf: string, root: string): true {
   openssl(["verify", "-CAfile", "root.pem", "leaf.pem"], { "root.pem": root, "leaf.pem": leaf })
   return true

@@ -120,7 +120,7 @@ test("a host name is one to the platform, and converting it again changes nothin
       if (name === undefined) return
       expect(toAsciiHostName(name)).toBe(name)
       expect(name).toMatch(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/)
-      // The platform takes a last label of digits for an IPv4 address.
+      // `domainToASCII` takes a name whose last label is numeric for an IPv4 address, so a letter label is appended.
       expect(domainToASCII(`${name}.x`)).toBe(`${name}.x`)
     }),
     { numRuns: 1_000 },

@@ -22,7 +22,7 @@ test.each([
   expect(globMatches(pattern, text)).toBe(matches)
 })
 
-/** Of every way to place the runs. */
+/** Reference implementation that tries every length of every wildcard match. */
 function naive(pattern: string, text: string): boolean {
   if (pattern === "") return text === ""
   if (pattern.startsWith("*"))

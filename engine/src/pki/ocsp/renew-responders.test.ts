@@ -21,13 +21,13 @@ async function opened() {
   return {
     pki,
     clock,
-    /** Responders are the only certificates beside the root. */
+    /** Counts the certificates without the root. All others are responder certificates. */
     responderCount: async () => (await pki.certificates.list()).length - 1,
     ask: () => pki.ocsp.answer(question),
     pass: (ms: number) =>
       timers.advance(ms, async () => {
         await turn()
-        // A database in another process needs the processor that turns would take.
+        // On PostgreSQL a job needs real time, so the loop sleeps instead of only yielding.
         while (metrics.isJobRunning()) await sleep(1)
       }),
     runCount: () => metrics.value("chancery_job_runs_total", { job: renewRespondersJob.name, outcome: "done" }),
@@ -44,7 +44,7 @@ test("a responder that is set to be there is made and renewed before anybody ask
   await mount.ask()
   await mount.pass(30 * minuteMs)
   expect(await mount.responderCount()).toBe(1)
-  // Half of its life would be over in some minutes.
+  // Half of the responder's lifetime ends before the next run of the job.
   await mount.pass(15 * minuteMs)
   expect(await mount.responderCount()).toBe(2)
   await mount.ask()

@@ -103,7 +103,7 @@ describe("what is signed verbatim", () => {
       '"key_usage" CertSign is for certificate authorities and is left out',
       '"key_usage" keyagreement is nothing that a key of type rsa can be used for here, and is left out',
     ])
-    // Defaults give way silently, and what the CSR brings counts in their place.
+    // Default key usages are left out without a warning, and the key usage of the CSR replaces them.
     expect(approve(csr()).warnings).toEqual([])
     expect(approve(csr([keyUsage(["digitalSignature"])]), { keyUsage: ["CertSign"] }).warnings).toEqual([])
   })

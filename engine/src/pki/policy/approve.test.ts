@@ -835,7 +835,7 @@ test("whatever is asked, the answer is a refusal or names that a certificate can
     fc.domain(),
     fc.array(labels, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(".")),
   )
-  /** Mostly what it should be. */
+  /** Mostly valid values, and sometimes arbitrary text. */
   const listOf = (usual: fc.Arbitrary<string>) =>
     fc.array(fc.oneof({ weight: 20, arbitrary: usual }, { weight: 1, arbitrary: text }), { maxLength: 3 })
   const requests = fc.record(

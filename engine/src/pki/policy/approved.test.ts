@@ -6,7 +6,7 @@ import type { leafContent } from "./content.ts"
 test("the compiler lets nothing be signed but what a policy has passed, not even a changed copy of that", () => {
   expectTypeOf(certify).parameter(0).toEqualTypeOf<ApprovedContent>()
   expectTypeOf<ReturnType<typeof leafContent>>().toExtend<ApprovedContent>()
-  // All that can be written down of one, or copied.
+  // A value with all the visible members, as a literal or a copy would have.
   expectTypeOf<Pick<ApprovedContent, keyof ApprovedContent>>().not.toExtend<ApprovedContent>()
   const later = (content: ApprovedContent) => ({ ...content, notAfter: content.notAfter + 1 })
   expectTypeOf(later).returns.not.toExtend<ApprovedContent>()

@@ -320,7 +320,7 @@ test("a role written back as it is read is that role", () => {
 test("a patch of a new role is a role written with both, the patch last", () => {
   fc.assert(
     fc.property(roleInputs, roleInputs, (input, patch) => {
-      // What was resolved away by the first write does not come back: a lease, and sizes of another type.
+      // Excludes inputs whose first write resolves settings that a patch cannot restore: a lease, and key bits of another key type.
       fc.pre(input.noStore !== true && (patch.keyType === undefined || input.keyType === undefined))
       expect(changeRole(createRole(input), patch)).toEqual(createRole({ ...input, ...patch }))
     }),

@@ -26,6 +26,6 @@ test("a mount that went away while it was counted is not kept, and the others ar
     },
   } as unknown as Context
   await countCertificates(context, { signal: new AbortController().signal })
-  // Of each of the four stretches of time from now on, two are not revoked.
+  // Certificates are counted in four ranges of expiry, each with three certificates of which one is revoked.
   expect(saved).toEqual([["here", 8]])
 })

@@ -15,7 +15,7 @@ const now = 1_000_000
 const isAfter = (row: ExpiryPlace, { notAfter, number }: ExpiryPlace): boolean =>
   row.notAfter > notAfter || (row.notAfter === notAfter && row.number > number)
 
-/** Tells how much of it was looked at in each step. */
+/** Creates a fake repository. `looks` has the number of rows read by each query. */
 function storeOf(rows: readonly Omit<Row, "number">[]) {
   const looks: number[] = []
   const inOrder = rows

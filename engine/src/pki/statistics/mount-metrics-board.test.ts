@@ -19,7 +19,7 @@ const statistics = {
   rolesLeftOut: 0,
 }
 
-/** A store of mounts that are all alike, which answers as it is told to. */
+/** Creates a board over a fake database with these mounts, which all have the same content. The test controls each answer. */
 function opened(paths: readonly string[] = ["pki"]) {
   const clock = manualClock()
   const timers = manualTimers(clock)

@@ -1,4 +1,4 @@
-// Weeks pass on a real PostgreSQL: what is issued comes into partitions, and goes with them.
+// Partitions by week on a real PostgreSQL server: certificates are stored into them, and deleted by dropping them.
 import { sql } from "kysely"
 import { afterEach, describe, expect, test } from "vitest"
 import { acmeTidySteps } from "../../acme/tidy-acme.ts"
@@ -128,7 +128,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     await one.issue()
     const revoked = await other.issue("dGVhbQ==")
     await engine.pki("other").revocations.revoke({ serialNumber: revoked })
-    // Of a certificate that was never stored: nobody asked for that to go.
+    // Metadata of a certificate that was never stored. Deleting expired certificates must keep it.
     await database.transact((session) =>
       session.execute(sql`insert into certificate_metadata (mount_id, serial_number, issuer_id, role, expires_at, metadata)
         select mount_id, decode('77', 'hex'), issuer_id, role, expires_at, metadata from certificate_metadata limit 1`),
@@ -161,7 +161,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     const metadata = await database.read((session) => session.queryMany(sql`select 1 from certificate_metadata`))
     expect(metadata).toHaveLength(1)
     await expect(engine.pki("one").certificates.get(kept)).rejects.toMatchObject({ code: "not-found" })
-    // The revocation stays until its own time has come.
+    // The revocation is kept until it is due itself.
     expect(await engine.pki("other").revocations.list()).toEqual([revoked])
   }, 60_000)
 
