@@ -1,4 +1,4 @@
-// The rules of locks as tables; over HTTP in `http/routes/workspace-lock.test.ts` and `lock-ttl.test.ts`.
+// Lock rules as tables. Tests over HTTP are in `server/tfe/workspace-lock.test.ts` and `server/tfe/lock-ttl.test.ts`.
 import { describe, expect, test } from "vitest"
 import { EngineError } from "../../core/errors.ts"
 import type { WorkspaceId } from "../../core/ids.ts"

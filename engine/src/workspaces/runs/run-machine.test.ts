@@ -1,4 +1,4 @@
-// Whatever is reported in whatever order: a run stays on the ways between the public statuses, and no lock is left behind.
+// Reports in any order: a run takes only allowed transitions between public statuses, and leaves no lock when it ends.
 import { array, assert, boolean, constantFrom, property, record } from "fast-check"
 import { expect, test } from "vitest"
 import { isEngineError } from "../../core/errors.ts"
@@ -22,7 +22,7 @@ const steps = array(
   { maxLength: 200 },
 )
 
-/** Undefined where the step is refused. */
+/** Returns undefined if the step is refused. */
 function moved(run: Run, step: RunStep, now: number): Run | undefined {
   try {
     return advance(run, step, now)

@@ -8,7 +8,7 @@ import type { SituatedWorkspace } from "../workspace/workspace.ts"
 
 const ingress = { id: "ia-1", attributes: { commitMessage: "Widen the network" } as IngressAttributes }
 
-/** What becomes of an uploaded configuration where the workspace and its past are as told. */
+/** Queues an uploaded configuration for a workspace with these settings and history, and returns the resulting runs. */
 async function queued(
   configuration: Partial<ConfigurationVersion>,
   workspace: Partial<SituatedWorkspace> = {},

@@ -14,7 +14,7 @@ import {
 
 const prefix = ["tagBindings"]
 const flat = (key: string): TagEntry => ({ key, value: "", isTag: true, isBinding: false })
-/** "env=prod" is a binding with a value, "env=" one without, "env" a flat tag, and "env&" both of the last two. */
+/** Parses an entry: "env=prod" is a binding with a value, "env=" one without, "env" a flat tag, and "env&" both of the last two. */
 const bound = (text: string): TagEntry => {
   const [key = "", value = ""] = text.replace("&", "").split("=")
   return { key, value, isTag: !text.includes("="), isBinding: /[=&]/.test(text) }

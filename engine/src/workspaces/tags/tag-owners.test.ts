@@ -15,7 +15,9 @@ import type { Binding } from "./tag-binding.ts"
 
 const prefix = ["data"]
 
-/** "env=prod@a,b" is held by a and b, the flat tag "net" by no owner, "net=" is a binding without a value, "net&" both. */
+/**
+ * Parses bindings: "env=prod@a,b" is owned by a and b, "net" is a flat tag without owners, "net=" a binding without a value, "net&" both.
+ */
 const held = (text: string): OwnedBinding[] =>
   text.split(" ").flatMap((word) => {
     if (word === "") return []
@@ -188,7 +190,7 @@ describe("whatever owners write", () => {
     record({ key, value: constantFrom("", "1", "2"), owners: oneof(constant([]), uniqueArray(owner)) }),
     { selector: fold },
   ).map((bindings) => bindings.map((one) => ({ ...one, ...viewsOf(one.value), owners: one.owners.toSorted() })))
-  /** Of a project, which has no flat tags. */
+  /** Bindings of a project, which has no flat tags. */
   const bindingsOnly = present.map((bindings) => bindings.map((one) => ({ ...one, isTag: false, isBinding: true })))
   const written = (bindings: readonly Binding[]) =>
     bindings.map(({ key, value }) => (value === "" ? key : `${key}=${value}`)).join(" ")

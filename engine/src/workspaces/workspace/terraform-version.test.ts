@@ -14,7 +14,7 @@ const arm64 = { url: "https://example.com/arm64.zip", sha, os: "linux", arch: "a
 const valid = { version: "1.5.7", url: amd64.url, sha }
 const create = (input: TerraformVersionInput) => createTerraformVersion(input, { id: "tool-1", now: 1 })
 
-/** The members that a refusal names. */
+/** Returns the members that the error names. */
 function refusedMembers(act: () => unknown): readonly string[] {
   try {
     act()

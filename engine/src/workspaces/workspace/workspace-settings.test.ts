@@ -35,7 +35,7 @@ const create = (input: WorkspaceInput, surroundings = usual) =>
 const change = (before: Workspace, input: WorkspaceInput, surroundings = usual) =>
   changeWorkspace(before, place.projectId, input, surroundings, later)
 
-/** Where each fault stands, in order; empty when the work was accepted. */
+/** Returns the field of each fault in order, or an empty list if the input was accepted. */
 function faultsOf(work: () => unknown): string[] {
   try {
     work()
