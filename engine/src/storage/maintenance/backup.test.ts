@@ -88,7 +88,7 @@ describe("backup", () => {
     expect(seen).toEqual(seen.toSorted((a, b) => a - b))
     expect(seen.at(-1)).toBe(1)
     expect(written).toBeGreaterThan(writtenAtFirstReport)
-    // Each transaction wrote two: none is there by half.
+    // Each transaction wrote two rows; the backup has both or neither.
     expect(((report.rows["settings"] ?? 0) - 400) % 2).toBe(0)
     expect(report.rows["settings"]).toBeLessThan(400 + 2 * written)
   })

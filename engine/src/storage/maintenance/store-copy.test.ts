@@ -25,12 +25,12 @@ const kindNamed = (name: string) => {
 const [sqlite, postgres] = [kindNamed("SQLite file"), kindNamed("PostgreSQL")]
 const kinds = [sqlite, postgres].filter(({ available }) => available)
 const pairs = kinds.flatMap((from) => kinds.map((to) => ({ from, to, name: `${from.name} to ${to.name}` })))
-/** Each kind once on each side. */
+/** Each kind once as source and once as target. */
 const crossings = kinds.length === 1 ? pairs : pairs.filter(({ from, to }) => from !== to)
 
 const mebibyte = 1024 * 1024
 
-/** Of some tables so many rows, or such long ones, that they are several pages. */
+/** Fills some tables with so many or such long rows that they need several pages. */
 async function fill(url: string): Promise<void> {
   await fillEveryTable(url, {
     rowCount: 7,
@@ -41,7 +41,7 @@ async function fill(url: string): Promise<void> {
   await database.transact((session) => session.execute(sql`delete from certificates where number = 1500`))
 }
 
-/** All rows of all tables, by the database itself and not by what copies it. */
+/** Returns all rows of all tables, read with SQL and not by the code under test. */
 async function contentOf(url: string): Promise<Readonly<Record<string, readonly string[]>>> {
   await using database = await openDatabase(url)
   const tables = await database.read((session) =>
@@ -89,7 +89,7 @@ let template: Promise<string> | undefined
 const templateFolder = mkdtemp(join(tmpdir(), "chancery-filled-"))
 afterAll(async () => rm(await templateFolder, { recursive: true, force: true }))
 
-/** It is filled once, and its file copied. */
+/** Copies a database file that is filled once. */
 async function copyFilled(url: string): Promise<void> {
   const file = sqliteFile(url) ?? ""
   template ??= (async () => {
@@ -101,7 +101,7 @@ async function copyFilled(url: string): Promise<void> {
   await copyFile(await template, file)
 }
 
-/** A store of this kind with rows in every table. */
+/** Creates a database of this kind with rows in every table. */
 async function filled(kind: (typeof kinds)[number]) {
   await using made = new AsyncDisposableStack()
   const first = made.use(await sqlite.place({ empty: true }))
@@ -137,7 +137,7 @@ describe.each(pairs)("from $name", ({ from, to }) => {
     expect(report.resumedRows).toBe(0)
 
     await using database = await openDatabase(target.url)
-    // 1500 was given and is gone: it is not given again.
+    // The number 1500 was used and deleted; it is not used again.
     const numbers = await database.transact(async (session) => {
       const insert = session.db.insertInto("certificates").values({
         mount_id: filledText(1),
@@ -154,7 +154,7 @@ describe.each(pairs)("from $name", ({ from, to }) => {
       return session.queryMany(sql<{ last: number }>`select max(number) as last from certificates`)
     })
     expect(numbers).toEqual([{ last: 1_501 }])
-    // References hold again.
+    // Foreign keys are enforced again.
     const orphan = database.transact((session) =>
       session.execute(sql`insert into team_members (team_id, user_id) values ('team-none', 'user-none')`),
     )
@@ -253,7 +253,7 @@ interface Recorded {
   readonly paths: readonly string[]
 }
 
-/** By the engine, over HTTP: what a store of some months holds of the main things. */
+/** Creates some of each main resource over HTTP, as a database of some months has. */
 async function someOfEverything(url: string): Promise<Recorded> {
   await using world = await populatedEngine({ url })
   const workspace = await world.workspace("network")
@@ -319,14 +319,14 @@ async function answersOf(url: string, paths: readonly string[]): Promise<readonl
   return answers
 }
 
-/** What orders events on one server of PostgreSQL means nothing elsewhere; their numbers stay. */
+/** Removes the transaction from event ids: it orders events on one PostgreSQL server only. The numbers are copied. */
 const withoutTransactions = (data: unknown): unknown =>
   JSON.parse(JSON.stringify(data).replaceAll(/"id":"c[0-9a-z]+-([0-9a-z]+)"/g, '"id":"c-$1"'))
 
 test("the schema of a source is kept until its rows are there, and then brought up to this release", async () => {
   await using source = await sqlite.place({ empty: true })
   await using target = await (postgres.available ? postgres : sqlite).place({ empty: true })
-  // As it was before events and webhooks.
+  // The schema before events and webhooks.
   const earlier = migrations.slice(
     0,
     migrations.findIndex(({ name }) => name === "0020-events"),
@@ -383,7 +383,7 @@ test.runIf(postgres.available)(
     await using source = await temporaryDatabase(postgres)
     const client = new Client({ connectionString: source.url })
     await client.connect()
-    // Numbers are drawn before a transaction commits: a later one may have smaller numbers.
+    // Numbers are drawn before a transaction commits, so a later transaction may have smaller numbers.
     await client.query(`insert into events (transaction_id, number, organization_id, workspace_id, kind, at, details)
     overriding system value
     select t, n, 'org-1', '', 'k' || place, place, '{}' from (values (0, 3, 1), (0, 4, 2), (70, 9, 3), (70, 11, 4), (71, 10, 5), (72, 20, 6))

@@ -38,7 +38,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     )
     return row?.count
   }
-  /** Each with a name. */
+  /** Stores certificates, each with one name. */
   const store = (many: number, filedAt: number, first = 1) =>
     run(`with c as (
         insert into certificates (mount_id, serial_number, certificate, common_name, not_before, not_after, filed_at)
@@ -52,7 +52,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     await using third = await openDatabase(url)
     const made = new AbortController()
     let stored = 0
-    // What is on its way to the default partition meanwhile is sent there again.
+    // The server retries inserts that hit the default partition while the partition is being made.
     const storing = Array.from({ length: 3 }, async (_, writer) => {
       for (let round = 0; !made.signal.aborted || round < 20; round += 1, stored += 1)
         await third.transact((session) =>
@@ -82,7 +82,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     expect(await count("certificates_default")).toBe(1)
     expect(await count("certificate_names_unfiled")).toBe(1)
     expect(await count("certificates as c join certificate_names as n on n.certificate_number = c.number")).toBe(7)
-    // Each partition holds serial numbers unique, and everything else that the table did.
+    // Each partition has the unique constraints and foreign keys of the table.
     await expect(store(1, range.from)).rejects.toThrow("unique constraint")
     await expect(run("update certificates set mount_id = 'mnt-b'")).rejects.toThrow("referenced row")
     expect(await run("delete from certificates where filed_at > 0")).toBe(6)

@@ -1,4 +1,4 @@
-// What workspaces are assigned (consumers of their state, SSH keys, agent pools, retention policies) on every kind of database.
+// Resources assigned to workspaces (remote state consumers, SSH keys, agent pools, retention policies) on every kind of database.
 import { describe, expect, test } from "vitest"
 import { firstPage } from "../../core/page.ts"
 import type { RetentionTarget } from "../../workspaces/state/retention-policy.ts"

@@ -79,7 +79,7 @@ test.each([
   { what: "holds another key without the one that is used", text: `${newKeyText(random)}\n` },
 ])("a file that $what changes nothing, is told once, and counts when it is mended", async ({ text }) => {
   const { file, timers, logged, usedKey, firstId } = await followed()
-  // The first look is at what is known already.
+  // The first check reads the keys that are known already.
   await timers.advance(1_000)
   await expect.poll(() => timers.pendingCount).toBe(1)
   const original = await readFile(file, "utf8")

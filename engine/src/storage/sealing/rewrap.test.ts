@@ -31,7 +31,7 @@ const idOf = (text: string) => parseKeyRing(text).current.id
 const rotated = parseKeyRing(`${newText},${oldText}`)
 const documentOf = (type: string, attributes: object) => ({ data: { type, attributes } })
 
-/** One value in every place at least; of states one document is in several chunks. */
+/** Stores at least one sealed value of each kind. The state has a document in several chunks. */
 async function seed(url: string): Promise<{
   readonly workspace: string
   readonly state: string
@@ -73,11 +73,11 @@ async function seed(url: string): Promise<{
   const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
   await made(world, "POST", "/runs", { data: { type: "runs", attributes, relationships } })
   await made(world, "POST", `/workspaces/${workspace}/actions/lock`, {})
-  // Random, so that compression leaves more than one chunk of it.
+  // Random data does not compress, so the state needs more than one chunk.
   const long = Buffer.from(seededRandom(1).bytes(1_800_000)).toString("base64")
   const state = stateFile({ outputs: { long: { value: long, type: "string" } } })
   await made(world, "POST", `/workspaces/${workspace}/state-versions`, stateVersionDocument(state, { inline: true }))
-  // Of a state as long as that the outputs are stored after the answer.
+  // The outputs of a state of this length are stored after the answer.
   await vi.waitFor(
     async () => expect((await world.engine.stateVersions.currentOutputs({ id: workspace })).length).toBe(1),
     { timeout: 20_000 },
@@ -95,7 +95,7 @@ async function seed(url: string): Promise<{
   return { workspace, state: state.text, configuration }
 }
 
-/** As an earlier release has stored it, for a version that has no such document. */
+/** Inserts a JSON state as an earlier release stored it, for a version without one. */
 async function addEarlierDocument(database: Database): Promise<void> {
   await database.transact(async (session) => {
     const [version] = await session.queryMany(sql<{ id: string }>`select id from state_versions`)
@@ -146,7 +146,7 @@ async function onlyRun(database: Database): Promise<RunId> {
   return run?.id as RunId
 }
 
-/** Random, so that it stands in more than one chunk. */
+/** Random, so that it needs more than one chunk. */
 const configurationArchive = tarball({ "random.bin": seededRandom(2).bytes(1_200_000) })
 
 const countsOf = async (database: Database) => Object.fromEntries(await sealedValueCounts(database))
@@ -178,7 +178,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(await countsOf(database)).toEqual({ [idOf(newText)]: total })
       expect(await rewrap(database, { ring: rotated, random })).toMatchObject({ rewrapped: 0, unopened: 0 })
 
-      // The old key is not among these: what opens now opens without it.
+      // This ring has no old key, so every value that opens does not need it.
       const later = await rewrap(database, { ring: parseKeyRing(`${newestText},${newText}`), random })
       expect(later).toMatchObject({ rewrapped: total, unopened: 0 })
       for (const id of [idOf(oldText), idOf(newText)]) await forgetKeyId(database, id)
@@ -201,7 +201,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await using world = await openTestEngine({ url: place.url, sealKeys: { text: newestText } })
       const variables = await world.request("GET", `/workspaces/${workspace}/vars`)
       const valueOf = ({ attributes }: { attributes: { value: string } }) => attributes.value
-      // Made within one millisecond, they have no order of their own.
+      // Variables created within one millisecond have no defined order.
       expect(variables.body.data.map(valueOf).toSorted()).toEqual(["value-0", "value-1", "value-2"])
       const version = await world.request("GET", `/workspaces/${workspace}/current-state-version?include=outputs`)
       const download = await world.app.fetch(

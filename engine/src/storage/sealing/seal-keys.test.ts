@@ -78,7 +78,7 @@ test("a store with sealed values waits for its key, wherever that should be; an 
   await findSealKeys(database, { text: newKeyText(random) }, random)
   for (const sources of [{ file }, { defaultFile }, {}])
     await expect(findSealKeys(database, sources, random)).rejects.toBeInstanceOf(SealedStore)
-  // A key that is there and is another one will not become right by waiting.
+  // A wrong key is a permanent error. A missing key may appear later.
   await expect(findSealKeys(database, { text: newKeyText(random) }, random)).rejects.not.toBeInstanceOf(SealedStore)
 })
 

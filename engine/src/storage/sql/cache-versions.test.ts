@@ -14,12 +14,12 @@ import { databaseKinds, temporaryDatabase } from "../../../testing/temporary-dat
 const mountId = "mnt-1" as MountId
 const authority = authorityFamily(mountId)
 
-// Begun in one turn, they share a transaction on SQLite, and what one of them has read there.
+// On SQLite, units of work that start in the same turn share a transaction and the cache versions read in it.
 describe.each(databaseKinds.filter(({ available }) => available))("works begun together on $name", (kind) => {
   const inTurn = async (works: readonly ((session: QueryRunner) => Promise<unknown>)[]) => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
-    // One after another where each has a transaction of its own, in which nobody's order is given.
+    // On PostgreSQL each has a transaction of its own, and their order is undefined, so they run one after another here.
     const outcomes: unknown[] = []
     if (kind.name.startsWith("PostgreSQL"))
       for (const work of works) outcomes.push(await database.transact(work).catch((error: Error) => error.message))

@@ -412,7 +412,7 @@ describe("SQLite file", () => {
       database.transact((session) => session.execute(setSetting, { name, value: "1" })).catch((error: unknown) => error)
     const lost = [set("a"), set("b")]
     expect(await Promise.all(lost)).toEqual(lost.map(() => expect.objectContaining({ code: "out-of-service" })))
-    // A sync that works again says nothing about the one that did not.
+    // A later successful fsync does not prove that the failed one was written.
     broken = false
     expect(await set("c")).toMatchObject({ code: "out-of-service" })
     await expect(value(database, "a")).rejects.toMatchObject({ code: "out-of-service" })
@@ -431,7 +431,7 @@ describe("SQLite file", () => {
         await database.transact((session) => session.execute(setSetting, { name: `${writer}-${count}`, value: large }))
     })
     await Promise.all(writers)
-    // 240 MB went through it.
+    // The writers wrote 240 MB to the log.
     expect((await stat(log)).size).toBeLessThan(120_000_000)
     expect(await value(database, "3-599")).toBe(large)
   })
@@ -491,7 +491,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
-    // Of one page the planner knows by now that nothing is faster than to read it whole.
+    // With these statistics the planner knows that the table has one page, for which a sequential scan is the cheapest plan.
     await database.transact((session) => session.execute(sql`analyze settings`))
     const locks = await database.transact(async (session) => {
       await session.queryOne(findSetting, { name: "a" })
@@ -540,7 +540,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     }
   })
 
-  /** What the server does with the commit itself. */
+  /** Makes the server run this PL/pgSQL body at commit, in a deferred trigger. */
   async function atCommit(database: Database, body: string): Promise<void> {
     await database.transact(async (session) => {
       await session.execute(sql.raw(`create function at_commit() returns trigger language plpgsql as '${body}'`))
@@ -563,7 +563,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     await using temporary = await temporaryDatabase(kind, { meter: metrics.meter })
     const { database } = temporary
     await database.transact((session) => session.execute(sql`create sequence tries`))
-    // A sequence goes on although its transaction does not.
+    // A sequence is not rolled back with its transaction.
     await atCommit(
       database,
       `begin
@@ -665,7 +665,7 @@ const organization = (id: string, name: string, now: number) => ({
   collaborator_auth_policy: "password",
 })
 
-/** One of each kind that refers to another. */
+/** Inserts one row of each kind that refers to another. */
 async function populate(session: QueryRunner, organizationId: string): Promise<void> {
   const { db } = session
   const owned = { organization_id: organizationId, created_at: 1 }

@@ -7,7 +7,7 @@ const leases = statement((db, { now, limit }: { now: number; limit: number }) =>
   db.selectFrom("leases").select("name").where("expires_at", ">", now).orderBy("expires_at").limit(limit),
 )
 
-/** How often the database asks for permission while a statement is run that was prepared before: it asks whenever it plans. */
+/** Counts the authorizer calls while a prepared statement runs. SQLite calls the authorizer whenever it plans a statement. */
 function plannings(text: string): number {
   using database = new DatabaseSync(":memory:")
   database.exec("create table leases (name text primary key, expires_at integer) strict")

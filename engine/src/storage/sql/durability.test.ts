@@ -1,4 +1,4 @@
-// A process that commits and says so, killed at any moment: nothing it said may be gone, nothing may be there by half.
+// A process that reports its commits is killed at random moments: every reported commit must be stored, and none in part.
 import { spawn } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
@@ -28,7 +28,7 @@ test.each(durable)("$name keeps what it acknowledged when its process is killed"
   }
 })
 
-/** Names of the transactions whose success the process told before it died. */
+/** Returns the names of the transactions whose success the process reported before it was killed. */
 async function writeUntilKilled(url: string, prefix: string, aliveMs: number): Promise<readonly string[]> {
   const program = `
     import { writeSync } from "node:fs"
@@ -73,7 +73,7 @@ test("a writer waits for another process that holds the file, without stopping t
   const begun = performance.eventLoopUtilization()
   const waiting = database.transact((session) => session.execute(setSetting, { name: "a", value: "" }))
   await sleep(100)
-  // A loop that waits for the file has no time of its own, however long one looks; on a machine that stands still it has some later.
+  // The utilization stays high if the event loop is blocked by the wait for the file lock. On a busy machine the low value may come late.
   await expect.poll(() => performance.eventLoopUtilization(begun).utilization).toBeLessThan(0.5)
   expect(await database.read((session) => session.queryMany(session.db.selectFrom("settings").select("name")))).toEqual(
     [],
@@ -91,7 +91,7 @@ test("a writer that waited too long is told that the store is busy", async () =>
   expect(await temporary.database.transact((session) => session.execute(setSetting, { name: "a", value: "" }))).toBe(1)
 })
 
-/** Another process that has begun a write. */
+/** Starts another process that has begun a write transaction. */
 async function holdFrom(url: string): Promise<{ release(): Promise<void> } & AsyncDisposable> {
   const program = `
     import { DatabaseSync } from "node:sqlite"

@@ -84,7 +84,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const second = await acquired(database, "b", 1_000)
     expect(second.fence).toBe(2)
     expect(await leases.renew(ahead, { now: 1_001, ttlMs })).toBeUndefined()
-    // Clocks of servers differ a little.
+    // Clocks of servers may differ slightly.
     await leases.release(second, { doneAt: undefined })
     await acquired(database, "c", 30_000)
     expect(await acquire(database, "d", 1_000)).toBeUndefined()

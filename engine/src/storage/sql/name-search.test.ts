@@ -19,7 +19,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     { text: 'net" OR "prod', found: [] },
     { text: "rk-prod-and-something-much-longer-than-any-name", found: [] },
     { text: "жур", found: ["журнал"] },
-    // "abcab-cabca-bca" has each of its trigrams, but not in a row.
+    // "abcab-cabca-bca" contains each trigram of the text, but not the text.
     { text: "abcabca", found: [] },
   ])("a search for $text finds $found", async ({ text, found }) => {
     await using temporary = await temporaryDatabase(kind)
@@ -44,7 +44,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await lead("org-2", 3)).toEqual(kind.name === "PostgreSQL" ? undefined : [])
   })
 
-  // Deleted names leave marks in the index, in rows with ids above 2^53.
+  // Deleted names leave tombstones in the index, in rows with ids above 2^53.
   test("workspaces that come and go one by one leave the store working", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
 
-/** More commits and pages than a database takes before it has a thread for its log. */
+/** Program that writes more commits and pages than a database accepts before it starts its checkpoint thread. */
 const program = (url: string) => `
 import { statement } from ${JSON.stringify(new URL("../sql/query-runner.ts", import.meta.url).href)}
 import { openDatabase } from ${JSON.stringify(new URL("../sql/database.ts", import.meta.url).href)}

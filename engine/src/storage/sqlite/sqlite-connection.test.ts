@@ -33,7 +33,7 @@ test("a file that can have no write-ahead log is refused when it is opened", asy
     const { random, log } = systemRuntime()
     const open = (query: string) =>
       openConnection(`file:${folder}/chancery.db${query}`, "writer", { random, log, stopwatch: () => 0 })
-    // Locks that are files leave no memory to share, as on drives whose locks are of no use.
+    // The unix-dotfile VFS has no shared memory, like filesystems without working locks.
     await expect(open("?vfs=unix-dotfile")).rejects.toThrow(UnusableStore)
     const connection = await open("")
     connection.close()

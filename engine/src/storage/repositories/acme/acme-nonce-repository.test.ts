@@ -18,7 +18,7 @@ describe.each(sharedDatabaseKinds)("used nonces on $name", (kind) => {
     nonces((rows) => rows.redeem(digest, expiresAt))
 
   test("count once, and are forgotten by the time at which they end, the oldest first", async () => {
-    // Of the beginning of the era: whatever else is in this store is younger.
+    // Near the epoch, so that all other nonces of this database are later.
     const [first, second, third] = [usedAt(0), usedAt(1), usedAt(2)]
     for (const one of [third, first, second]) expect(await isRedeemed(one)).toBe(true)
     for (const one of [third, first, second]) expect(await isRedeemed(one)).toBe(false)

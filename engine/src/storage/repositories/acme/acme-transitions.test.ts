@@ -1,5 +1,5 @@
-// Every state of RFC 8555, section 7.1.6, and everything that happens to what is in it: what the figures there allow leads where
-// they say, and whatever else comes changes nothing. What time alone does is in `acme/order.test.ts`.
+// Every state of RFC 8555, section 7.1.6, with every event: transitions that the figures there allow lead to the state they show, and all
+// other events change nothing. Expiry is tested in `acme/orders/order.test.ts`.
 import { describe, expect, test } from "vitest"
 import type { AcmeAccountId } from "../../../acme/accounts/account.ts"
 import {
@@ -49,7 +49,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       createdAt: now,
       statusAt: now,
     } as const
-    // Nothing of an account is sealed.
+    // Accounts have no sealed values.
     await stored.database.transact((session) =>
       new SqlAcmeAccountRepository(session, undefined as never).insert(account),
     )
@@ -193,7 +193,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
     const revokeUnused = () =>
       accounts((rows) => rows.revokeUnused(stored.mountId, { before: later, now: later, limit: 10_000 }))
 
-    // What the holder of one that is not valid asks for is refused before it comes to a change: `acme-accounts.test.ts`.
+    // Requests of an account that is not valid are refused before any change: `server/acme/acme-accounts.test.ts`.
     test.each([
       ["valid", "revoked"],
       ["deactivated", "deactivated"],
@@ -315,7 +315,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       await fail(lost)
       await reach.ready(proved)
       await processing(proving)
-      // Of the orders of this test alone: they run out at an instant of their own.
+      // Gives the orders of this test an expiry that no other order has.
       const [before, at] = [later + 41_000, later + 42_000]
       for (const { order } of [one, lost, proved, proving])
         await stored.database.transact((session) =>

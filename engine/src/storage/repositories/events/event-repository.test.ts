@@ -23,7 +23,7 @@ function opened({ database }: TemporaryDatabase) {
   const storage = repositoriesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock, feed, origin)
   const lock = (name: string) => ({ kind: "workspace.locked", workspace: workspace(name) }) as const
   const read = (position = beginning) => storage.read(({ events }) => events.after(organizationId, position, 100))
-  /** The same, once there are so many: a transaction of any database that ends at the moment of a read is waited for. */
+  /** Reads until there are `count` events. A transaction of any database of the server may delay them until it ends. */
   const readAll = async (count: number, position = beginning) => {
     let found: Awaited<ReturnType<typeof read>> = []
     await expect.poll(async () => (found = await read(position)).length).toBe(count)
@@ -105,7 +105,7 @@ for (const kind of databaseKinds)
       expect(await sweep(2_500, 10)).toBe(0)
       expect((await readAll(2)).map((event) => event.workspace?.name)).toEqual(["three", "four"])
       expect(await storage.read(({ events }) => events.swept())).toEqual({ position: all[1]?.position, at: 2_000 })
-      // Its number is not given again.
+      // The newest event is never deleted, so that its number is not used again.
       expect(await sweep(99_000, 10)).toBe(1)
       expect((await readAll(1)).map((event) => event.workspace?.name)).toEqual(["four"])
     })
@@ -125,7 +125,7 @@ describe.skipIf(postgres?.available !== true)("events on PostgreSQL, where trans
     })
     await written.promise
     await storage.transact(({ events }) => events.append(lock("quick")))
-    // It is there, but whoever went on from it would never see the slow one.
+    // The event is committed, but a reader that continued after it would miss the slow one.
     expect(await read()).toEqual([])
     const end = await storage.read(({ events }) => events.end())
     release.resolve()

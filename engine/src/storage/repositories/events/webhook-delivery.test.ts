@@ -1,4 +1,4 @@
-// Deliveries from a store of each kind to a real receiver over the loopback, with a clock of the test.
+// Deliveries from each kind of database to a real receiver on the loopback interface, with a manual clock.
 import { sql } from "kysely"
 import { describe, expect, test } from "vitest"
 import { guardedFetch } from "../../../client/outgoing/guarded-fetch.ts"
@@ -38,13 +38,13 @@ interface Stage extends AsyncDisposable {
     readonly disabled: number
   }
   readonly woken: string[]
-  /** Names of what was logged as an error. */
+  /** Names of events logged as errors. */
   readonly errors: string[]
   readonly url: string
-  /** As a server that has just started, and knows what is stored. */
+  /** Creates the delivery of a server that has just started and loads the stored state. */
   newServer(): WebhookDelivery
   newWebhook(input?: Partial<WebhookInput>): Promise<string>
-  /** Locks a workspace of that name, which it makes where there is none. */
+  /** Locks the workspace of this name, and creates it if it does not exist. */
   lock(name: string): Promise<void>
 }
 
@@ -106,7 +106,7 @@ async function turn(server: WebhookDelivery): Promise<void> {
   await server.settled()
 }
 
-/** Transactions of other tests on the same server may hold the feed up for a moment. */
+/** Runs turns until `isDone` is true. Transactions of other tests on the same server may delay the feed for a moment. */
 async function turnsUntil(server: WebhookDelivery, isDone: () => boolean | Promise<boolean>): Promise<void> {
   const look = async () => {
     await turn(server)
@@ -128,7 +128,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     await using stage = await staged(kind)
     const { engine, receiver, counts } = stage
     await stage.lock("before")
-    // A webhook begins with what cannot be read yet, rather than lose what is committed while it is made.
+    // A webhook starts at the first event that is not readable yet, so that events committed during its creation are not lost.
     const locked = async () => (await engine.events.list("acme", { kinds: ["workspace.locked"] })).items.length
     await expect.poll(locked).toBe(1)
     const id = await stage.newWebhook()
@@ -136,7 +136,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     const server = stage.newServer()
     await turnsUntil(server, () => seenOf(stage).includes("workspace.locked three"))
     await turn(server)
-    // A transaction of another database that ended while the webhook was made may hide the last event before it then.
+    // A transaction of another database that ended during the creation of the webhook may have hidden the event before it.
     const isEarlier = (line: string) => kind.name === "PostgreSQL" && line === "workspace.locked before"
     const earlierCount = seenOf(stage).findIndex((line) => !isEarlier(line))
     const names = ["one", "two", "three"].map((name) => `workspace.locked ${name}`)
@@ -165,7 +165,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(failing).toMatchObject({ enabled: true, lastError: "status 500", failingSince: clock.now() })
     receiver.answerWith((response) => void response.writeHead(200).end())
     clock.advance(10 * secondMs)
-    // Another server goes on where the first one stopped.
+    // Another server continues where the first one stopped.
     await turn(stage.newServer())
     expect(seenOf(stage)).toEqual(["workspace.locked one", "workspace.locked one", "workspace.locked two"])
     const [first, second] = receiver.seen
@@ -182,7 +182,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     for (const name of names) await stage.lock(name)
     for (let restarts = 0; restarts < 40 && new Set(seenOf(stage)).size < names.length; restarts += 1) {
       const stopping = new AbortController()
-      // Stops it while the receiver still thinks about it: what comes of it is never known.
+      // Stops the server before the receiver answers, so the result of the delivery is never recorded.
       receiver.answerWith((response) => {
         if (receiver.seen.length % 2 === 0) stopping.abort()
         setTimeout(() => response.writeHead(204).end(), 5)

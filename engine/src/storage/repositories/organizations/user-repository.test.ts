@@ -1,4 +1,4 @@
-// Organizations and everybody in them, on every kind of database.
+// Organizations and their users and teams, on every kind of database.
 import { describe, expect, test } from "vitest"
 import { noOrganizationAccess } from "../../../core/caller.ts"
 import { isEngineError } from "../../../core/errors.ts"
@@ -71,7 +71,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
       keySealer(parseKeyRing(newKeyText(random)), random),
       manualClock(),
     )
-    /** With its default project and its team of owners. */
+    /** Inserts an organization with its default project and its owners team. */
     const found = async (name: string, owners: readonly User[] = []) => {
       const made = organization(name)
       const owning = { ...ownersTeam({ id: `team-owners-${name}` as TeamId, organizationId: made.id, now: 3 }) }

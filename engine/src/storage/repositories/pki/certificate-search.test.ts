@@ -66,7 +66,7 @@ function answers({ name, role, issuerId, expiresAfter, expiresBefore, metadata, 
 }
 
 const weekMs = 7 * dayMs
-/** Of each four, one is not filed, and one is where no partition is. */
+/** Of every four certificates, one is unfiled, and one is in a week without a partition. */
 const placeOf = (n: number): number => (n % 4) * 10 * weekMs
 const kinds = databaseKinds
   .filter(({ available, name }) => available && name !== "SQLite memory")
@@ -122,7 +122,7 @@ describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
       expect(text).toMatch(driverOf(query))
       expect(text).not.toMatch(/SCAN [cdn]\b(?! USING INDEX)/)
       expect(text).not.toMatch(/Seq Scan/)
-      // Two parts of a page are each cut to its length before they are put together.
+      // A page that is merged from two queries is sorted after each of them was limited to the page size.
       const isOfParts = isFiled ? query.status?.of.length === 2 : /part_0|Merge Append/.test(text)
       expect(isOfParts ? [] : text.match(/-> +(Incremental )?Sort\b|USE TEMP B-TREE FOR ORDER BY/g)).toEqual(
         isOfParts ? [] : null,
@@ -151,7 +151,7 @@ describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
   }
 })
 
-/** What drives the search, in the words of either store. */
+/** Returns the index that must drive the search, as the plans of both databases print it. */
 function driverOf({ name, metadata, role, issuerId, expiresAfter, expiresBefore, status }: CertificateQuery): RegExp {
   const index = (named: string) => new RegExp(`(SEARCH [cd] USING INDEX|Index Scan.* (using|on)) ${named}\\b`)
   if (name !== undefined) return /SEARCH n USING (PRIMARY KEY|INDEX)|certificate_names_pkey/
@@ -159,6 +159,6 @@ function driverOf({ name, metadata, role, issuerId, expiresAfter, expiresBefore,
   if (status?.of.includes("revoked") === true) return index("certificates_revoked")
   if (role !== undefined) return index("certificates_by_role")
   const isOfTime = expiresAfter !== undefined || expiresBefore !== undefined || status !== undefined
-  // PostgreSQL knows that an issuer has issued half of all, so that the newest are soon found without an index of its own.
+  // An issuer has issued half of all certificates, so PostgreSQL finds its newest ones quickly without an index by issuer.
   return index(isOfTime || issuerId === undefined ? "certificates_by_expiry" : "certificates_(by_issuer|pkey)")
 }

@@ -22,7 +22,7 @@ const stateOf = (count: number): Uint8Array =>
     }),
   )
 
-/** In frames and in pieces that have nothing to do with each other. */
+/** Compresses a state into two frames, and splits the result into chunks at unrelated offsets. */
 async function* compressed(state: Uint8Array): AsyncGenerator<Uint8Array> {
   const half = state.length >> 1
   const frames = Buffer.concat([zstdCompressSync(state.subarray(0, half)), zstdCompressSync(state.subarray(half))])

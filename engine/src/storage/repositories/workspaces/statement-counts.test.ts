@@ -1,5 +1,5 @@
-// What PostgreSQL is asked for the two things that are done most, besides the beginning and the end of a transaction. A request
-// is alone here: of those that come together, many share the first query.
+// Statements sent to PostgreSQL for the two most frequent operations, besides those that begin and end a transaction. Requests here are
+// sequential; many concurrent requests share the first query.
 import { type RawBuilder, sql } from "kysely"
 import { Client } from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
@@ -13,7 +13,7 @@ const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
 
 afterEach(() => vi.restoreAllMocks())
 
-/** The statements that a piece of work sends to a server, in their order. */
+/** Returns the statements that `work` sends to the server, in order. */
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const sent: string[] = []
   const query = Client.prototype.query as (this: Client, ...given: unknown[]) => unknown
@@ -100,7 +100,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
       const seen = await world.request("GET", `/workspaces/${workspace}`)
       expect(seen.body.data.attributes.locked).toBe(true)
       const lockings = "/organizations/acme/events?filter[kind]=workspace.locked&page[size]=100"
-      // The feed ends before the first transaction under way, whosesoever it is.
+      // The feed ends before the first uncommitted transaction of any client.
       await expect.poll(async () => (await world.request("GET", lockings)).body.data).toHaveLength(path === "" ? 2 : 4)
       await act("unlock")
     })
@@ -114,7 +114,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
     expect(refused.status).toBe(400)
     const wider = { allow_any_name: true, key_type: "ec", ttl: "1h" }
     expect((await world.pki("POST", "/pki/roles/web", { body: wider })).status).toBe(200)
-    // What refuses here is what this replica holds: it finds out that another rule stands by now.
+    // The cached role would refuse the request, so this replica checks whether the role has changed.
     await issue(replica)
   })
 

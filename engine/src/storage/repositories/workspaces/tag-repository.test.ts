@@ -27,7 +27,7 @@ const random = seededRandom(1)
 const workspace = (index: number): Taggable => ({ kind: "workspace", id: `ws-${index}` as WorkspaceId, organizationId })
 const project: Taggable = { kind: "project", id: projectId, organizationId }
 
-/** `count` workspaces in one organization. */
+/** Creates `count` workspaces in one organization. */
 async function populated(database: Database, count: number): Promise<Storage<Repositories>> {
   await database.transact(async (session) => {
     const { db } = session

@@ -24,7 +24,7 @@ const rowsOver = (session: QueryRunner) => {
   })
 }
 
-// A model in plain values answers every query a second time; the two must agree, page by page.
+// A model in plain values answers every query too. The two results must agree, page by page.
 
 interface Known {
   readonly id: WorkspaceId
@@ -42,7 +42,7 @@ const organizationId = newId("org", random) as OrganizationId
 const strangers = newId("org", random) as OrganizationId
 const teamId = newId("team", random) as TeamId
 const projectIds = [0, 1, 2].map(() => newId("prj", random) as ProjectId)
-/** Bindings of each project, which its workspaces inherit. */
+/** Tag bindings of each project, which its workspaces inherit. */
 const projectBindings: readonly ReadonlyMap<string, string>[] = [
   new Map(),
   new Map([["env", "prod"]]),
@@ -66,7 +66,7 @@ const known: readonly Known[] = Array.from({ length: 70 }, (_, index) => ({
   granted: below(4) === 0,
 }))
 
-/** Without a value every second workspace has flat tags, and the others have bindings. */
+/** Returns true for a tag binding. Without a value, an entry is a flat tag in every second workspace. */
 const isBinding = (workspace: Known, value: string): boolean => value !== "" || known.indexOf(workspace) % 2 === 1
 
 async function seed(session: QueryRunner): Promise<void> {
@@ -199,9 +199,9 @@ async function seed(session: QueryRunner): Promise<void> {
 const all: Visibility = { organizationId, all: true }
 const granted: Visibility = { organizationId, all: false, teams: [teamId] }
 
-/** What the list must be, in order. */
+/** Returns the expected ids in order. */
 function expectedIds(query: WorkspaceQuery, visibility: Visibility): WorkspaceId[] {
-  // A flat tag hides no binding of the project.
+  // A flat tag does not hide a binding of the project.
   const carried = (workspace: Known) => [
     ...workspace.own,
     ...[...(projectBindings[workspace.project] ?? [])].filter(([key]) => {

@@ -1,4 +1,4 @@
-// What hangs on a workspace (states, runs, configurations, variables, assessments, connections) on every kind of database.
+// Records of a workspace (states, runs, configurations, variables, assessments, connections) on every kind of database.
 import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../../../core/runtime.ts"
 import { seededRandom } from "../../../../testing/seeded-random.ts"
@@ -21,7 +21,7 @@ async function recordsOn(kind: DatabaseKind) {
     engine,
     url: place.url,
     ref,
-    /** In one step. */
+    /** Creates a state version together with its content. */
     put(options: StateOptions, jsonState: Uint8Array | null = null) {
       const { text, ...state } = stateFile(options)
       return engine.stateVersions.create(ref, { ...announced, ...state, state: Buffer.from(text), jsonState })
@@ -58,7 +58,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using records = await recordsOn(kind)
     const { engine, ref, put } = records
     await engine.workspaces.lock(ref, { reason: "" })
-    // Random text does not compress, so that it needs several chunks.
+    // Random text does not compress, so it needs several chunks.
     const noise = Buffer.from(seededRandom(7).bytes(2 * 1024 * 1024)).toString("base64")
     const outputs = { noise: { value: noise, type: "string", sensitive: true } }
     const json = Buffer.from(JSON.stringify({ noise }))
@@ -226,7 +226,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   })
 })
 
-// A second connection to a database in memory would see another one.
+// A second connection to a database in memory opens another database.
 const lasting = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
 test.each(lasting)("$name holds no secret as it was written", async (kind) => {
   await using records = await recordsOn(kind)

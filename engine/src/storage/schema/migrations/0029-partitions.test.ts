@@ -1,4 +1,4 @@
-// A store of the release before, whose servers are at work while this one's take their places: what they say goes on to hold.
+// Upgrade of a database while servers of the previous release are live: their statements keep working.
 import { sql } from "kysely"
 import { describe, expect, test } from "vitest"
 import { filingRangeAt } from "../../../pki/issuance/certificate-partitions.ts"
@@ -14,7 +14,7 @@ const before = migrations.slice(
   migrations.findIndex(({ name }) => name === "0027-filing"),
 )
 
-/** As the release before stores a certificate: it knows nothing of filing. */
+/** Inserts a certificate as the previous release does, without `filed_at`. */
 const insertedBefore = (serial: string, names: readonly string[]) => sql<{ count: number }>`
   with c as (
     insert into certificates
@@ -48,7 +48,7 @@ describe.runIf(postgres.available)("a store of the release before", () => {
     await run(`insert into mounts (id, path, type, description, config, accessor, uuid, created_at)
       values ('mnt-a', 'a', 'pki', '', '{}', 'a', 'a', 0)`)
     for (const serial of ["01", "02", "03"]) await insert(serial, ["a", "b"])
-    // Given and gone: it is not given again.
+    // The number 3 was used and deleted; it is not used again.
     await run("delete from certificates where number = 3")
     const known = await rowsOf(old)
     expect(known.map(({ number, names }) => [number, names])).toEqual([
@@ -74,7 +74,7 @@ describe.runIf(postgres.available)("a store of the release before", () => {
     expect(await rowsOf(old)).toEqual([
       ...known,
       { number: 4, serial: "04", revoked_at: null, names: "c" },
-      // The one that was refused has taken a number.
+      // The refused insert used up the number 5.
       { number: 6, serial: "05", revoked_at: 7, names: "d" },
     ])
     const places = await database.read((session) =>

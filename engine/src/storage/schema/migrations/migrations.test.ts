@@ -1,5 +1,5 @@
-// Every release can be followed by this one: at each step there are rows in every table, and what the release before says goes on
-// being understood, because its servers are at work while this one's take their places.
+// Upgrades from each release to this one: every table has rows at each step, and statements of the previous release keep working, because
+// its servers are live during the upgrade.
 import { mkdir, readdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -16,7 +16,7 @@ import { migrations } from "./index.ts"
 
 const kinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
 
-/** What these took back no server ever ran: they are older than the first release. */
+/** Migrations that remove parts of the schema. They are older than the first release, so no server ever used those parts. */
 const contracting: ReadonlySet<string> = new Set(["0004-policies"])
 
 interface Column {
@@ -25,7 +25,7 @@ interface Column {
   readonly type: "text" | "integer" | "flag" | "blob"
 }
 
-/** The database as others write it, without regard for what a row refers to. */
+/** Raw access to a database, without checks of foreign keys. */
 interface Raw extends AsyncDisposable {
   columns(): Promise<readonly Column[]>
   rows(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
@@ -50,14 +50,14 @@ describe.each(kinds)("on $name", (kind) => {
   test("each step finds rows in every table, keeps them, and understands what was said before it", async () => {
     await using place = await kind.place({ empty: true })
     let numbered = 0
-    /** Of each table, how many rows were written. */
+    /** Number of rows written, by table. */
     const written = new Map<string, number>()
     for (const [index, migration] of migrations.entries()) {
       await using before = await rawOf(place.url)
       const said = contracting.has(migration.name) ? [] : await before.columns()
       expect(await migrated(place.url, migrations.slice(0, index + 1))).toEqual([migration.name])
       await using raw = await rawOf(place.url)
-      // As the release before does: with the columns that it knows.
+      // Servers of the previous release write the columns that they know.
       const statements: string[] = []
       for (const columns of [said, await raw.columns()])
         for (const [table, row] of Map.groupBy(columns, (column) => column.table)) {
@@ -71,7 +71,7 @@ describe.each(kinds)("on $name", (kind) => {
     await using raw = await rawOf(place.url)
     const lost: string[] = []
     for (const [table, count] of written) {
-      // Some tables have rows from the beginning.
+      // Migrations insert rows into some tables.
       if ((await raw.rows(`select 1 from "${table}"`)).length < count) lost.push(table)
     }
     expect(lost).toEqual([])
@@ -142,7 +142,7 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
     await begun.promise
     const applied = migrating.migrate()
     while (metrics.value("chancery_storage_retries_total") < 3) await sleep(10)
-    // Behind a lock that waits in the queue nobody would get in.
+    // Other queries queue behind a lock request that waits. This read shows that the migration does not wait long.
     await reading.read(names)
     released.resolve()
     await long
@@ -164,7 +164,7 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
       await session.execute(sql`create table too_late (a int)`)
     })
     await using frozen = await openDatabase(place.url, {
-      // Long enough for a busy machine to come as far as the wait.
+      // Long enough for the migration to reach its wait on a busy machine.
       limits: { idleMigrationMs: 2_000 },
       migrations: [...known, freezing],
     })
@@ -191,7 +191,7 @@ async function migrated(url: string, known: readonly Migration[]): Promise<reado
   return await database.migrate()
 }
 
-/** A row of all these columns is written, and they are changed and read. */
+/** Returns statements that insert a row with all these columns, and change and read them. */
 function usesOf(table: string, row: readonly Column[], number: number): readonly string[] {
   const columns = row.map(({ name }) => `"${name}"`)
   return [
@@ -202,7 +202,7 @@ function usesOf(table: string, row: readonly Column[], number: number): readonly
 }
 
 function valueOf({ name, type }: Column, number: number): string {
-  // Until there are partitions, which is some steps later, nobody files anything elsewhere.
+  // A later migration adds partitions; until then all rows have 0 here.
   if (name === "filed_at") return "0"
   switch (type) {
     case "text":
@@ -216,7 +216,7 @@ function valueOf({ name, type }: Column, number: number): string {
   }
 }
 
-/** Which each dialect writes in its own way. */
+/** Placeholder for bytes, which each dialect writes differently. */
 const octets = /octets\('(\w+)'\)/g
 
 async function rawOf(url: string): Promise<Raw> {
