@@ -12,7 +12,7 @@ interface Asked {
   readonly until: Instant
 }
 
-/** A store of which only this is asked, and how many of its orders are still to be ended. */
+/** Creates a fake database that records each call and has a settable number of expired orders. */
 function fixture(mounts: readonly string[]) {
   const asked: Asked[] = []
   let [now, waiting, fails] = [10 * dayMs, 0, false]

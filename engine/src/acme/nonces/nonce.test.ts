@@ -49,7 +49,7 @@ test.each([
   expect(Buffer.compare(readNonce(nonce, ground, 0).digest, endOfNonces(atMs)) < 0).toBe(isOver)
 })
 
-// certbot decodes nonces, and gives up on one that is not (RFC 8555, section 6.5.1).
+// certbot decodes nonces, and fails on one that is not base64url (RFC 8555, section 6.5.1).
 test("a nonce is base64url of whole octets from its beginning to its end", () => {
   const own = systemRuntime().random
   const nonces = Array.from({ length: 100 }, () => newNonce(ground, own, Date.now()))

@@ -19,7 +19,7 @@ interface Case extends Partial<AskedValidity> {
   readonly issuer?: Partial<OrderValidityTerms["issuer"]>
 }
 
-/** The ends relative to now, or what is refused. */
+/** Returns notBefore and notAfter relative to now, or the error text. */
 function decided({
   role = {},
   maxTtlMs = 90 * dayMs,

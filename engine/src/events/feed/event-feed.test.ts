@@ -35,7 +35,7 @@ test("commits that come one upon the other put no event off", async () => {
 test("who comes in the middle of a look hears what that look has found", async () => {
   const id = "org-1" as OrganizationId
   const stored: StoredEvent[] = []
-  /** By the look: what it waits for at its end, with what it has seen. */
+  /** Promises that successive calls of `end` await, after they have read the position. */
   const gates: Promise<void>[] = []
   let looks = 0
   const events = {
@@ -73,7 +73,7 @@ test("who comes in the middle of a look hears what that look has found", async (
     return heard
   }
   const first = follow()
-  // Its own look, and that of the reader which begins with it.
+  // One query by the follower itself, and one by the reader that it starts.
   await expect.poll(() => looks).toBe(2)
 
   const [own, reader] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -25,7 +25,7 @@ describe("a filter", () => {
   ])("answers $expected where it $why", ({ filter, expected }) => {
     const keys = keysOf(event)
     expect(fits(filter, keys)).toBe(expected)
-    // Whoever wants it is found.
+    // Every matching event has at least one of the filter's lookup keys.
     expect(wantedKeys(filter).some((key) => keys.has(key)) || !expected).toBe(true)
   })
 
