@@ -1,4 +1,4 @@
-// Logins of programs over the store, on every kind of database: what is kept, what ends, and who gets a token.
+// AppRole logins over the database, on every kind: stored secret ids, their expiry, and the conditions of a login.
 import { sql } from "kysely"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
@@ -246,7 +246,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
 
   test("of logins that race for the last uses of a secret id, as many win as there are uses", async () => {
     const { engine, appRoles, made, runtime, url } = await opened(kind)
-    // A database in memory has no other replica.
+    // A database in memory has no second replica.
     await using replica =
       kind.name === "SQLite memory" ? undefined : await openTestEngine({ url, runtime, jobs: false })
     const { roleId, secretId, accessor } = await made("web", {}, { numUses: 3 })
@@ -286,7 +286,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
       const rows = await database?.read((session) => session.queryMany(sql`select 1 from app_role_secret_ids`))
       if (rows !== undefined) left.push(rows.length)
     }
-    // A database in memory is nobody else's to look into.
+    // A database in memory cannot be read by a second connection.
     expect(left).toEqual(database === undefined ? [] : [20 + kept.length, kept.length])
     expect(await appRoles.secretIds.list("web")).toEqual(kept.map(({ accessor }) => accessor).toSorted())
   }, 30_000)

@@ -1,5 +1,4 @@
-// Tokens of logins over the store, on every kind of database that two can open: what they may do, from where, and with what they
-// end.
+// Login tokens over the database, on every kind that two servers can open: their rights, bound CIDRs, uses and expiry.
 import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
@@ -30,7 +29,7 @@ async function open(kind: DatabaseKind) {
     )
   const { engine } = world
   await engine.authMethods.enable({ path: "approle", type: "approle", config: { maxLeaseTtlMs: 4 * hourMs } })
-  // Whose tokens these are said to be.
+  // The AppRole role that the tokens are issued for.
   await engine.appRoles("approle").roles.save("web", {})
   const method = await methodAt("approle")
   return {
@@ -96,7 +95,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
         expect(await caller(secret, from)).toMatchObject(refused)
       const answer = await caller(secret, "10.1.2.3")
       expect([answer.status, answer.body.data.bound_cidrs]).toEqual([200, ["10.0.0.0/8", "2001:db8::7"]])
-      // Known by now, and still not let in.
+      // A cached token is still refused from another address.
       expect(await caller(secret, "11.0.0.1")).toMatchObject(refused)
       expect((await caller(secret, "2001:db8::7")).status).toBe(200)
       const looked = await engine.serviceTokens.lookup({ accessor: token.accessor })

@@ -62,7 +62,7 @@ describe("the lifetime", () => {
     terms?: Partial<TokenTerms>
     config?: Partial<AuthMethodConfig>
     ttlMs: number
-    /** What is left after it is renewed when it is half an hour old, without saying how long. */
+    /** Remaining lifetime after a renewal without an increment, at the age of half an hour. */
     renewedMs: number
     warnings?: readonly string[]
   }>([

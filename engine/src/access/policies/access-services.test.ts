@@ -1,4 +1,4 @@
-// Policies and service tokens over the store, on every kind of database: what is attached counts, what ends is refused.
+// Policies and service tokens over the database, on every kind: attached policies apply, expired and revoked tokens are refused.
 import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
@@ -139,7 +139,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
 
   test("whatever ends, ends at once on every replica", async () => {
     const world = await open(kind)
-    // A database in memory has no other replica.
+    // A database in memory has no second replica.
     await using other = kind.name === "SQLite memory" ? undefined : await openTestEngine({ url: world.url, runtime })
     const replica = other ?? world
     await world.engine.policies.put("web", rule("pki/issue/web", "update"))

@@ -195,7 +195,7 @@ describe("whatever the text", () => {
         }
         expect(parsePolicy(`#\n${hcl.join(blank)}`)).toEqual(written)
         const read = parsePolicy(JSON.stringify(json))
-        // An object's members that are whole numbers come first.
+        // JavaScript puts members with integer names first, so the order differs.
         expect(new Set(read)).toEqual(new Set(written))
       }),
     )

@@ -1,4 +1,4 @@
-// Roles that are filled in with the caller: the certificates of a name go to one user, whatever users call themselves.
+// Role templates that contain the caller's identity: certificates for a name go to one user, even if another user takes the username.
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { document, made, newUser, type Person } from "../../../testing/users.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
@@ -25,7 +25,7 @@ async function person(username: string): Promise<Person> {
   return made
 }
 
-/** The status of the answer. */
+/** Requests a certificate, and returns the status of the answer. */
 const issue = async (token: string, name: string): Promise<number> => {
   const body = { common_name: `${name}.example.com` }
   return (await world.pki("POST", "/pki/issue/own", { token, body })).status

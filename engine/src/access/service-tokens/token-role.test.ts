@@ -24,7 +24,7 @@ const make = (role: Partial<TokenRole>, input: ServiceTokenInput = {}, by = make
     orphan: false,
     by: { name: "web", role: { ...initialTokenRole, ...role } },
   })
-/** Policies, or the sentences why not. */
+/** Returns the token's policies, or the error texts. */
 const policiesOf = (role: Partial<TokenRole>, input: ServiceTokenInput, by: Maker): readonly string[] => {
   try {
     return make(role, input, by).token.policies
@@ -291,7 +291,7 @@ describe("renewed, a token by a role", () => {
     expect(renewed(role, later)).toBe(later + hourMs)
     expect(renewed({ ...role, periodMs: minuteMs }, later)).toBe(later + minuteMs)
     expect(renewed({ ...role, periodMs: 2 * hourMs }, later)).toBe(later + hourMs)
-    // Without a period it is as any other.
+    // Without a period, the role's tokens renew like any other token.
     expect(renewed({ ...role, periodMs: null, explicitMaxTtlMs: 30 * minuteMs }, later)).toBe(now + 30 * minuteMs)
     expect(renewed({ ...role, explicitMaxTtlMs: null }, now + 23 * hourMs + 30 * minuteMs)).toBe(now + 24 * hourMs)
   })
