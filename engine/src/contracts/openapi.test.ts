@@ -32,7 +32,7 @@ const operationAt = (method: string, path: string): Operation | undefined =>
   operations.find((one) => one.method === method && one.path === path)
 const schemasOf = (document: Json) => (document["components"] as { schemas: Readonly<Record<string, Json>> }).schemas
 
-/** Endpoints in the tables of docs/permissions.md, such as `LIST /:mount/roles`, with the statuses of all callers. */
+/** Returns the endpoints in the tables of docs/permissions.md, such as `LIST /:mount/roles`, with the statuses of all callers. */
 async function permissionRows() {
   const text = await readFile(new URL("../../../docs/permissions.md", import.meta.url), "utf8")
   return [...text.matchAll(/^\| `([A-Z]+) (\/\S*)` \|(.*)\|$/gm)].map(([, verb = "", path = "", cells = ""]) => ({
@@ -42,7 +42,7 @@ async function permissionRows() {
     statuses: [...new Set(cells.split("|").map((cell) => cell.trim()))],
   }))
 }
-/** Mounts and auth methods are parameters of several segments; the row of a method has its type for a name. */
+/** Mounts and auth methods are parameters of several segments. A row for an auth method names its type. */
 const asDocumented = (path: string): string =>
   path.replace(/^\/:mount/, "/*mount").replace(/^\/auth\/\*(approle|kubernetes)/, "/auth/*method")
 const rows = (await permissionRows()).map(({ path, ...one }) => ({ ...one, path: asDocumented(path) }))
@@ -77,7 +77,7 @@ test.each(found.filter(({ operation }) => operation !== undefined))(
     expect(inPath.filter((one) => one["x-allow-slashes"] === true).map(({ name }) => name)).toEqual(
       namesIn(path, /\*(\w+)/g),
     )
-    // Of an address that is read and listed, the query says which is meant.
+    // If a path can be read and listed, the query parameter `list` selects the operation.
     const [list] = parameters.filter(({ name }) => name === "list")
     const verbs = rows.filter((one) => one.path === path).map((one) => one.verb)
     const isBoth = verbs.includes("LIST") && verbs.includes("GET")

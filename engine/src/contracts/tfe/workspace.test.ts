@@ -1,4 +1,4 @@
-// The encoder by hand writes the members of the contract, and the contract reads what it writes.
+// The handwritten encoder writes exactly the members of the contract, and the contract reads its output.
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { workspacePermissionNames, type WorkspacePermissions } from "../../workspaces/access/workspace-permissions.ts"

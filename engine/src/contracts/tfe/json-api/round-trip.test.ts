@@ -1,4 +1,4 @@
-// What the engine says is what arrives, whatever it says: each value through its document and back.
+// Each value of the engine, for any content, is the same after encoding to its document and decoding.
 import {
   type Arbitrary,
   array,
@@ -56,7 +56,7 @@ import { queryOf } from "../../../client/transport.ts"
 import { decodeQuery } from "../../../server/tfe/implement.ts"
 
 const text = string({ unit: "binary" })
-/** A request that holds U+0000 is refused: no store keeps it. */
+/** Text without U+0000, which requests must not contain because databases cannot store it. */
 const said = text.filter((value) => !value.includes("\u0000"))
 const filled = string({ unit: "grapheme", minLength: 1 })
 const id = stringMatching(/^[a-z]{2,5}-[a-zA-Z0-9]{16}$/)
@@ -73,7 +73,7 @@ const actor = record({ kind: constantFrom(...actorKinds), id })
 const duration = orNull(double({ min: 0, max: 1e12, noNaN: true }).map((value) => value + 0))
 const whole = double({ min: 0, max: 1e9, noNaN: true }).map((value) => Math.round(value) + 0)
 const resourceChanges = record({ additions: whole, changes: whole, destructions: whole, imports: whole })
-/** Members that are left out, never undefined. */
+/** A record whose members may be absent, but are never undefined. */
 const some = <T>(members: { [name in keyof T]: Arbitrary<T[name]> }) => record(members, { requiredKeys: [] })
 
 const userView = record({

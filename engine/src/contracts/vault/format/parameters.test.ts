@@ -24,7 +24,7 @@ const unsupported = <T>(type: types.ParameterType<T>, remedy?: string) => kindOf
 
 type Reading = Pick<Kind<unknown>, "decode" | "expected">
 
-/** What is read, or what a refusal says after the name. */
+/** Returns the decoded value, or the error text without the parameter's name. */
 function read(reading: Reading, given: unknown): unknown {
   const member: Kind<unknown> = { ...reading, encode: (value) => value, type: "string" }
   const { value, faults } = decodeDocument(parameters({ member }), { member: given })
