@@ -1,4 +1,4 @@
-// What a spec is refused for before anything is asked of an engine, and when it differs from what was observed.
+// Declared workspaces and tags: validation before any request, and differences to the observed state.
 import { describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
 import { type ObservedTag, tagResource, type TagSpec } from "./tag.ts"

@@ -1,4 +1,4 @@
-// How a mount serves ACME, and who is let in there, as programs declare it.
+// Declared ACME settings of a mount, and declared EAB keys for its accounts.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
 import { newAcmeMount } from "../../testing/acme-mount.ts"
@@ -139,7 +139,7 @@ describe("who is let in", () => {
     expect(Buffer.from(observed.key, "base64url")).toHaveLength(32)
     const look = () => pkiAcmeEabResource.observe(engine, id, spec, { before: observed, now })
     expect(await look()).toEqual(observed)
-    // The key is returned once.
+    // The key is returned at creation only.
     const { key: _key, ...found } = observed
     expect(await pkiAcmeEabResource.observe(engine, id, spec, { before: {}, now })).toEqual(found)
 

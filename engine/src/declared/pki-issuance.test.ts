@@ -1,4 +1,4 @@
-// What a spec of the kinds that issue and revoke is refused for before anything is asked of an engine.
+// Declared certificates and revocations: validation before any request.
 import * as fc from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
@@ -159,7 +159,7 @@ test("what is found no fault with is issued by a role that allows it, and then d
     cnValidations: ["disabled"],
   }
   await roles.save("free", { ...all, ...free, keyType: "any", ttlMs: dayMs })
-  /** Mostly what can be issued. */
+  /** Mostly values that can be issued. */
   const maybe = <T>(good: readonly T[], bad: readonly T[] = []) =>
     fc.oneof(
       { weight: 20, arbitrary: fc.constantFrom(undefined, ...good) },
@@ -190,7 +190,7 @@ test("what is found no fault with is issued by a role that allows it, and then d
       const given = Object.entries(values).filter(([, value]) => value !== undefined)
       const spec: PkiCertificateSpec = { mount: "pki", role: "free", keyType: "ec", ...Object.fromEntries(given) }
       if (pkiCertificateResource.validate({ ...spec }).length > 0) return
-      // Names are the role's to ask for.
+      // The role requires at least one name, which `validate` cannot know.
       const isNameless = [
         spec.commonName,
         spec.altNames,

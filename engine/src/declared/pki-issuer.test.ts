@@ -1,4 +1,4 @@
-// What a spec of an issuer is refused for before anything is asked of an engine.
+// Declared issuers: validation before any request.
 import { describe, expect, test } from "vitest"
 import { foreignRoot } from "../../testing/issuing-mount.ts"
 import { pkiIssuerResource } from "./pki-issuer-kind.ts"

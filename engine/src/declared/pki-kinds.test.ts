@@ -1,5 +1,4 @@
-// What a spec of the certificate kinds is refused for before anything is asked of an engine, and when it differs from what was
-// observed.
+// Declared mounts and roles: validation before any request, and differences to the observed state.
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"

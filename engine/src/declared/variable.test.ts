@@ -1,4 +1,4 @@
-// A variable of a workspace as somebody declares it: what it is refused for, when it differs, and whose it is.
+// A declared workspace variable: validation, differences to the observed variable, and ownership.
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { EngineError, type Fault } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
