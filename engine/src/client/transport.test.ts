@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close()
 })
 
-/** Answers the first request with the first of `answers`, and so on; the last one answers all that follow. */
+/** Serves `answers` in order; the last one answers all further requests. */
 async function serving(answers: readonly Answer[], options: Partial<TransportOptions> = {}) {
   const seen: {
     method: string | undefined
@@ -121,7 +121,7 @@ describe("a request", () => {
     const sockets = new Set<unknown>()
     const { transport } = await serving([(response, request) => (sockets.add(request.socket), fine(response, request))])
     for (let count = 0; count < 10; count += 1) await transport.send(show)
-    // A second one is opened when the next request comes before the first connection is seen to be idle.
+    // The client opens a second connection if it does not know yet that the first is idle.
     expect(sockets.size).toBeLessThanOrEqual(2)
   })
 

@@ -1,4 +1,4 @@
-// What the challenges of ACME may reach. Names are looked up at a name server of the tests' own, which logs every question.
+// Addresses that ACME challenges may reach. Names are resolved by a local DNS server that logs every query.
 import { createServer as createHttpServer, type RequestListener } from "node:http"
 import { type AddressInfo, createServer, isIPv6, type Server } from "node:net"
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest"
@@ -25,7 +25,7 @@ const forbidden = [
   ["unspecified", "0.0.0.0"],
 ] as const
 
-/** What leads to these addresses. */
+/** Answers DNS queries with these addresses. */
 const leadingTo =
   (...addresses: readonly string[]) =>
   (type: RecordType): readonly string[] =>
@@ -42,7 +42,7 @@ beforeEach(() => {
   connections = 0
 })
 
-/** A network to whose ports of challenges somebody listens on this machine. */
+/** Creates a network whose challenge ports have a listener on this machine. */
 async function openNetwork(handler?: RequestListener) {
   const server = handler === undefined ? createServer((socket) => socket.destroy()) : createHttpServer(handler)
   server.on("connection", () => (connections += 1))
@@ -102,7 +102,7 @@ describe("a name server", () => {
     expect(names.questions.length).toBe(4)
     expect(names.ports.size).toBe(1)
     await look("c.example.com")
-    // The kernel picks each port by chance, and now and then the same one.
+    // The kernel picks each source port at random, and sometimes the same one again.
     for (let name = 0; name < 5 && names.ports.size === 1; name += 1) await look(`c${name}.example.com`)
     expect(names.ports.size).toBeGreaterThan(1)
   })
@@ -162,7 +162,7 @@ describe.each(["http-01", "tls-alpn-01"] as const)("%s", (type) => {
 
 describe("http-01", () => {
   const bracketed = (address: string) => (isIPv6(address) ? `[${address}]` : address)
-  // Where the first server is, it may go.
+  // The test permits the address of the first server, so a redirect may lead there.
   const elsewhere = forbidden.filter(([, address]) => !address.endsWith("127.0.0.1"))
 
   test.each(elsewhere)("is not redirected to what is %s, %s", async (_kind, address) => {
@@ -186,7 +186,7 @@ describe("http-01", () => {
 })
 
 describe("dns-01", () => {
-  // It asks the name server that the operator has chosen, and nobody that an applicant has.
+  // The lookup goes to the operator's resolver only, never to a server of the applicant's choice.
   test.each(forbidden)(
     "looks for records and dials nobody, where the name leads to what is %s, %s",
     async (_kind, address) => {

@@ -37,7 +37,7 @@ const serving = async (handler: Handler): Promise<string> =>
 
 const servingSecurely = async (options: ServerOptions, handler: Handler): Promise<string> => {
   const secure = createSecureServer(options, handler)
-  // What clients break off in the middle of a handshake.
+  // Clients abort some handshakes on purpose.
   secure.on("tlsClientError", () => undefined)
   return `https://localhost:${await listening(secure)}`
 }
@@ -121,7 +121,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     const fetch = fetching({
       async resolve() {
         asked += 1
-        // What an attacker's name server would say: harmless first, forbidden afterwards.
+        // An attacker's DNS server: a permitted address at first, a forbidden one afterwards (DNS rebinding).
         return [{ address: asked === 1 ? "127.0.0.1" : "169.254.169.254", family: 4 }]
       },
     })
@@ -350,7 +350,7 @@ test("a server that asks for a certificate gets ours, and refuses whoever has no
     kind: expect.stringMatching(/untrusted|broken/) as string,
   })
   expect(text(await fetch({ url, trust, identity: client }))).toBe("chancery test client")
-  // A connection made with one identity is never lent to another.
+  // A connection made with a client certificate is not reused for requests without it.
   expect(await failing(fetch({ url, trust }))).toMatchObject({
     kind: expect.stringMatching(/untrusted|broken/) as string,
   })

@@ -35,7 +35,7 @@ describe("a delivery", () => {
       "user-agent": "chancery-webhook",
       "x-chancery-webhook": "whk-1",
       "x-chancery-delivery": "whd-1",
-      // Of OpenSSL: printf '1700000000.{"data":{}}' | openssl dgst -sha256 -hmac 0123456789abcdef
+      // Computed with OpenSSL: printf '1700000000.{"data":{}}' | openssl dgst -sha256 -hmac 0123456789abcdef
       "x-chancery-signature": "t=1700000000,v1=97df773d169abb8ac6d087c402e9961b4b3086e728284ad43235e1dbc166158b",
     })
   })
