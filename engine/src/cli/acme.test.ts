@@ -8,7 +8,7 @@ import { newTestAccount } from "../../testing/acme-account.ts"
 import { run } from "./program.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** A store with a mount that serves ACME, an account and an order on it, and commands on that. */
+/** Runs commands on a database that has a mount with ACME, an account and an order. */
 async function shop() {
   const data = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(data, { recursive: true, force: true }))

@@ -23,7 +23,7 @@ test("[F-P16] certificates and a revocation list are imported from files", async
   )
   await writeFile(join(data, "leaves.pem"), leaves.join("\n"))
   {
-    // The same authority, elsewhere.
+    // The same authority on another server.
     await using elsewhere = await openTestEngine()
     await elsewhere.engine.mounts.create({ path: "old" })
     const pki = elsewhere.engine.pki("old")

@@ -46,10 +46,10 @@ async function findings(environment: Readonly<Record<string, string>>, ...words:
   return { code, found: (JSON.parse(out) as { findings: readonly Found[] }).findings }
 }
 
-/** Of the PostgreSQL that tests are given, which is fast and forgets; found rightly, and looked at by one test alone. */
+/** Finding about the PostgreSQL server of the tests, which runs without fsync. It is correct; one test checks it, the others ignore it. */
 const forgetful = "The database may lose writes that were answered: fsync = off."
 
-/** What is not as it should be; a warning or failure that says nothing about what to do would show as one without advice. */
+/** Returns warnings and failures, except `forgetful`. Those without advice are marked. */
 const troubles = (found: readonly Found[]) =>
   found
     .filter(({ level, message }) => level !== "ok" && message !== forgetful)
@@ -72,7 +72,7 @@ const kinds = databaseKinds.filter(({ name, available }) => available && name !=
 
 describe.each(kinds)("on $name", (kind) => {
   const done = kind.name === "PostgreSQL" ? 1 : 0
-  /** A store with an authority, whose jobs were done just now. */
+  /** Creates a database with an authority, whose jobs have just run. */
   async function healthyStore() {
     const place = await kind.place()
     onTestFinished(() => place[Symbol.asyncDispose]())
@@ -107,7 +107,7 @@ describe.each(kinds)("on $name", (kind) => {
   test("nothing is wrong with a store in good order, and nothing of it is changed", async () => {
     const { url, environment } = await healthyStore()
     const file = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : undefined
-    // What a reader on PostgreSQL may change, PostgreSQL sees to: its transactions are read-only.
+    // On PostgreSQL the command's transactions are read-only, so only the SQLite file is compared.
     const content = async () => (file === undefined ? "" : (await readFile(file)).toString("base64"))
     const before = await content()
     const { code, found } = await findings(environment)
@@ -207,7 +207,7 @@ describe.each(kinds)("on $name", (kind) => {
         await roles.save(name, { allowAnyName: true, keyType: "ec", maxTtlMs: dayMs })
       await roles.save("open", { notAfterBound: "permit" })
     })
-    // As the release before wrote them, and one that knew no bounds.
+    // Roles as the previous release stored them, and as a release without these bounds did.
     const definition = { allowAnyName: true, keyType: "ec", keyBits: 256, signatureBits: 0, maxTtlMs: dayMs }
     const before = JSON.stringify({ ...definition, notAfterBound: "permit", notBeforeBound: "permit" })
     await change(async (session) => {

@@ -21,7 +21,7 @@ const leavesOf = (parent: Command, words: readonly string[] = []): Leaf[] =>
 
 const leaves = leavesOf(createProgram(quiet))
 
-/** Whole help, with what `addHelpText` adds. */
+/** Returns the whole help text, with the parts added by `addHelpText`. */
 function helpOf(command: Command): string {
   let text = ""
   command.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 80 })
@@ -34,7 +34,7 @@ describe.each(leaves)("[F-C2] the help of $path", ({ path, command }) => {
 
   test("is wrapped at the terminal's width", () => {
     const tooLong = help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  chancery "))
-    // A word alone on its line cannot be broken.
+    // A line of a single word cannot be wrapped.
     expect(tooLong.filter((line) => line.trim().includes(" "))).toEqual([])
   })
 

@@ -30,7 +30,7 @@ async function managed(log: Partial<Log> = {}) {
   const certificate = await issueManagedTls(world.engine, wanted, { runtime, timers })
   const shown: TlsIdentity[] = []
   certificate.source.onChange((identity) => void shown.push(identity))
-  // A renewal is over when its timer is set again.
+  // A renewal is done when its timer is set again.
   const settled = async () => {
     await expect.poll(() => timers.pendingCount, { interval: 1 }).toBe(1)
   }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { run } from "./program.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** Commands on one store, one after another. */
+/** Runs commands on one database, one after another. */
 async function shop() {
   const data = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(data, { recursive: true, force: true }))

@@ -7,7 +7,7 @@ import type { Terminal } from "./terminal.ts"
 
 const webPolicy = 'path "pki/issue/web" { capabilities = ["update"] }\n'
 
-/** Commands on one store, one after another. */
+/** Runs commands on one database, one after another. */
 async function shop() {
   const data = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(data, { recursive: true, force: true }))

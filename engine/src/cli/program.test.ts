@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import { run } from "./program.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** `prepared`: on a store that another command has created. */
+/** Runs one command. If `prepared`, another command has created the database before. */
 async function chancery(words: readonly string[], input = "", prepared = false) {
   const data = await mkdtemp(join(tmpdir(), "chancery-"))
   let out = ""

@@ -52,7 +52,7 @@ test("folders above the data folder are made for their owner alone", async () =>
   expect(await readdir(join(data, "a"))).toEqual(["b"])
 })
 
-// Node's own recursive mkdir does not return from the first.
+// Node's recursive mkdir never returns for a folder below /proc.
 test.each(["/proc/chancery", "/dev/null/chancery"])(
   "a data folder that cannot be made is refused: %s",
   async (folder) => {

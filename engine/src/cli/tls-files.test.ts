@@ -88,7 +88,7 @@ test.each([
     warn: (...entry) => void warnings.push(entry),
     info: (event) => void events.push(event),
   })
-  // Past the look that only finds what it has read before.
+  // Waits for the first check, which finds the files unchanged.
   await new Promise((resolve) => setTimeout(resolve, 50))
   await spoil()
   await expect.poll(() => warnings.length).toBe(1)

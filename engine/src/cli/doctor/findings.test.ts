@@ -1,4 +1,4 @@
-// What each look makes of figures that no test can arrange for: full disks, clocks that drift, certificates near their end.
+// Findings for facts that a test cannot set up: full disks, clocks that drift, certificates that expire soon.
 import { describe, expect, test } from "vitest"
 import type { IssuerId } from "../../core/ids.ts"
 import { dayMs, hourMs, minuteMs, secondMs } from "../../core/time.ts"
