@@ -79,7 +79,7 @@ test("a list without entries has no list of entries (RFC 5280, section 5.1.2.6)"
     1,
   )
   expect(parseCertificateList(der).entries).toEqual([])
-  // Identifier, length, and an entry of 20 octets.
+  // Tag, length, and an entry of 20 bytes.
   expect(one.length - der.length).toBe(2 + 20)
 })
 

@@ -33,7 +33,7 @@ import {
 } from "./extensions.ts"
 import { encodeName } from "./name.ts"
 
-// Made by OpenSSL 3.0 with every extension that it can write and we read.
+// Made by OpenSSL 3.0 with every extension that both OpenSSL writes and the parser reads.
 const opensslCa = Buffer.from(
   `
   MIIDrDCCA1GgAwIBAgIJAP7cuph2VDIQMAoGCCqGSM49BAMCMCExEDAOBgNVBAoMB0V4YW1wbGUxDTALBgNVBAMMBFJvb3QwIBcNMjYxMTIxMTc0
@@ -166,7 +166,7 @@ test("reads a certificate of OpenSSL with all its extensions", () => {
   expect(encodeTbsCertificate(certificate)).toEqual(certificate.tbsCertificate)
 })
 
-/** OpenSSL writes UTF8String where a PrintableString would do. */
+/** OpenSSL writes a UTF8String, although the text would fit into a PrintableString. */
 const encodeInner = (): Der => {
   const value = primitive(0x0c, Buffer.from("inner"))
   return sequence([primitive(0x31, encode(sequence([objectIdentifier(oids.commonName), value])))])

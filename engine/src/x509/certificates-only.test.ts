@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 test("the certificates of a bundle that OpenSSL made come back octet for octet", () => {
   const found = readCertificatesOnly(der("both.p7b")).map((one) => Buffer.from(one).toString("hex"))
   const expected = ["a.pem", "b.pem"].map((file) => Buffer.from(der(file)).toString("hex"))
-  // The set is one of DER, so that its order is that of the encodings.
+  // A DER SET is sorted by the encodings of its elements.
   expect(found.toSorted()).toEqual(expected.toSorted())
 })
 
@@ -67,7 +67,7 @@ test("whatever is cut off, changed in its frame or no bundle at all is refused, 
   expect(() => readCertificatesOnly(der("data.p7"))).toThrow("is no SignedData")
 })
 
-/** Lets every other failure through. */
+/** Returns undefined if the input is refused, and rethrows every other error. */
 function unlessRefused(read: () => unknown): unknown {
   try {
     return read()

@@ -21,7 +21,7 @@ import { encodeExtensions } from "./extension.ts"
 import { basicConstraints, ocspNoCheck, subjectAltName } from "./extensions.ts"
 import { encodeName, formatName } from "./name.ts"
 
-// Made by OpenSSL 3.0, with attributes besides the extensions and an extension of its own.
+// Made by OpenSSL 3.0, with attributes besides the extension request and with a custom extension.
 const opensslRequest = Buffer.from(
   `
   MIICZjCCAgwCAQAwfjELMAkGA1UEBhMCQ0gxFDASBgNVBAoMC0V4w6RtcGxlIEFHMQwwCgYDVQQLDANPbmUxETAPBgNVBAsMCCtDTi1sZXNzMRgw

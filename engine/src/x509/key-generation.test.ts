@@ -37,14 +37,14 @@ test.each(named(quick))("500 new keys of $name all differ and are read again as 
   }
 })
 
-// One key in 256 has such a scalar.
+// One key in 256 has a scalar that begins with a zero byte.
 test.each([224, 256] as const)(
   "[F-S7] a private key of P-%s whose scalar begins with zeros has all its octets",
   async (bits) => {
     const { octets } = curveOf(bits)
     for (let tried = 0; tried < 20_000; tried += 1) {
       const key = await generate({ type: "ec", bits })
-      // The octets of the key follow the version (RFC 5915, section 3).
+      // The private key follows the version (RFC 5915, section 3).
       const hex = Buffer.from(key.der("traditional")).toString("hex")
       const [, length, first] = /^30..02010104(..)(..)/.exec(hex) ?? []
       expect(Number.parseInt(length ?? "", 16)).toBe(octets)

@@ -45,7 +45,7 @@ beforeAll(() => {
   openssl("x509", "-in", "ca.pem", "-outform", "DER", "-out", "ca.der")
 })
 
-/** A request as OpenSSL writes it, for serial numbers of the CA. */
+/** Builds a request with OpenSSL for serial numbers of the CA. */
 function asked(...args: string[]): Uint8Array {
   openssl("ocsp", "-issuer", "ca.pem", ...args, "-reqout", "request.der")
   return readFileSync(at("request.der"))
@@ -215,7 +215,7 @@ describe("answers in the eyes of OpenSSL:", () => {
     expect(seen).toMatch(/^0x33: revoked/m)
     expect(seen).toMatch(/^0x44: unknown/m)
     expect(seen).toMatch(/OCSP Nonce/)
-    // RFC 6960, section 4.2.1: nothing is said for a reason that says nothing.
+    // RFC 6960, section 4.2.1: the reason `unspecified` is left out.
     expect(seen.match(/Revocation Reason/g)).toHaveLength(1)
   })
 

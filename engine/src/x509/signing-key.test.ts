@@ -45,7 +45,7 @@ test.each(cases)("OpenSSL accepts what a key of $key.type $key.bits signs with $
   const { key: made, algorithm, digest, pss } = given
   const key = signingKey(await testKeyGenerator.generate(made))
   const padding = pss.flatMap((salt) => ["-sigopt", "rsa_padding_mode:pss", "-sigopt", `rsa_pss_saltlen:${salt}`])
-  // Long enough to be signed on another thread, whatever the key.
+  // The longer message is signed on another thread, for every type of key.
   for (const message of [data, Buffer.alloc(100_000, 7)]) {
     const signature = await key.sign(message, algorithm)
     const publicKey = file("key.pem", writePem("PUBLIC KEY", key.spki))

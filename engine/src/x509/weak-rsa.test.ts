@@ -33,7 +33,7 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return result
 }
 
-/** As the generator of CVE-2017-15361 makes them: k·M + (65537^a mod M), M the product of the first 126 primes. */
+/** Builds a prime as the generator of CVE-2017-15361 does: k·M + (65537^a mod M), M the product of the first 126 primes. */
 function rocaPrime(k: bigint, a: bigint): bigint {
   let product = 1n
   for (let number = 2, count = 0; count < 126; number += 1)
@@ -65,7 +65,7 @@ describe("[F-P9] an RSA modulus", () => {
     { what: "of random primes", modulus: p * q },
     { what: "with the factor 757, beyond the bound", modulus: 757n * prime(2_039) },
     { what: "of primes that differ in their upper half", modulus: p * nextPrime(p + (1n << 700n)) },
-    // Residues of powers of 65537, but of different exponents by prime: no exponent fits all.
+    // The residues are powers of 65537, but with a different exponent for each prime, so no exponent fits all.
     { what: "of a ROCA prime and a random one", modulus: rocaPrime(1n << 50n, 12_345n) * q },
   ])("$what passes", ({ modulus }) => {
     expect(rsaModulusProblem(octetsOf(modulus))).toBeUndefined()

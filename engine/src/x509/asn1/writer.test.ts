@@ -137,7 +137,7 @@ describe("whatever is written is read as the same value", () => {
   const ascii = fc.integer({ min: 1, max: 127 }).map((unit) => String.fromCharCode(unit))
   const text = fc.string({ unit: "binary", maxLength: 200 }).filter((value) => !value.includes("\0"))
 
-  /** Pairs a value with how it is written and read. */
+  /** Pairs a value with its encoding and the function that reads it. */
   const written = <Value>(
     values: fc.Arbitrary<Value>,
     write: (value: Value) => Der,
@@ -227,6 +227,6 @@ test("an identifier octet keeps its place in a tree", () => {
   expect(hex(context(0, [primitive(tag.octetString, [1])]))).toBe("a003040101")
 })
 
-/** Two's complement of any length. */
+/** Reads two's complement of any length. */
 const signed = (content: Uint8Array): bigint =>
   BigInt.asIntN(content.length * 8, BigInt(`0x${Buffer.from(content).toString("hex")}`))
