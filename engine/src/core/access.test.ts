@@ -60,7 +60,7 @@ describe("a path rule", () => {
     expect(on(path, { [rule]: ["read"] })).toEqual(matched ? ["read"] : [])
   })
 
-  // What is granted on the winner tells which rule that was.
+  // The granted capabilities show which rule won.
   test.each<{ path: string; winner: string; others: readonly string[]; why: string }>([
     { path: "a/b", winner: "a/b", others: ["a/*", "*", "+/b", "a/+"], why: "an exact path before any pattern" },
     { path: "a/b/", winner: "a/b", others: ["a/b/*", "a/*"], why: "of a listed path too" },
@@ -189,7 +189,7 @@ describe("whatever the rules", () => {
     acl: compileAccess(all.map((rules, index) => ({ name: `p${index}`, rules }))),
   })
 
-  /** The same said another way: a regular expression per rule. */
+  /** Reference implementation: one regular expression per rule. */
   const matching = (all: readonly (readonly PathRule[])[], asked: string) =>
     all.flat().filter((one) => {
       const open = one.path.endsWith("*")

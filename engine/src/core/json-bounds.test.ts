@@ -74,7 +74,7 @@ describe("[F-S1] assertJsonBounds", () => {
       const text = written(random, 4)
       const { depth, members, elements, stringBytes, values } = measured(text)
       const exact = { depth, members, elements, stringBytes, values }
-      // The length of a short document would be within all of them.
+      // Bounds of at least 1: a document that is shorter than every bound is accepted without a scan.
       const bounds = Object.fromEntries(Object.entries(exact).map(([name, value]) => [name, Math.max(value, 1)]))
       const missed = (Object.keys(exact) as (keyof JsonBounds)[]).filter(
         (name) => exact[name] > 1 && problemOf(text, { [name]: exact[name] - 1 }) === undefined,
@@ -96,7 +96,7 @@ describe("[F-S1] assertJsonBounds", () => {
 type Random = ReturnType<typeof seededRandom>
 const draw = (random: Random, below: number): number => (random.bytes(2)[0] as number) % below
 
-/** A document with every kind of value, blanks and escapes. */
+/** Returns a document with every type of value, blanks and escapes. */
 function written(random: Random, depth: number): string {
   const blank = () => ["", "", " ", "\n        ", "\t\r\n", " ".repeat(20)][draw(random, 6)] ?? ""
   const string = () =>
@@ -128,7 +128,7 @@ function written(random: Random, depth: number): string {
   return `${blank()}[${value(depth)},${value(depth)}]${blank()}`
 }
 
-/** The same numbers from a walk through the document, letter by letter. */
+/** Reference implementation that counts character by character. */
 function measured(text: string) {
   const bytes = Buffer.from(text)
   const found = { depth: 0, members: 0, elements: 0, stringBytes: 0, values: 0 }

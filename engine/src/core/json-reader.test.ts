@@ -14,11 +14,11 @@ import {
 import { describe, expect, test } from "vitest"
 import { JsonFault, jsonDepthMaximum, type JsonKind, type JsonPath, JsonReader } from "./json-reader.ts"
 
-/** Reads a document in pieces of these lengths, over and over. */
+/** Reads a document in chunks of these lengths, repeated. */
 function read(bytes: Uint8Array, lengths: readonly number[], reader: JsonReader): void {
   for (let at = 0, piece = 0; at < bytes.length; piece += 1) {
     const length = Math.max(1, lengths[piece % lengths.length] ?? 1)
-    // One buffer for all pieces, as a socket may hand them out.
+    // Each chunk is overwritten after use, as a socket may reuse its buffer.
     const shared = Buffer.from(bytes.slice(at, at + length))
     reader.write(shared)
     shared.fill(0x21)
@@ -27,7 +27,7 @@ function read(bytes: Uint8Array, lengths: readonly number[], reader: JsonReader)
   reader.end()
 }
 
-/** Enters everything, and puts together what there is. */
+/** Enters every object and array, and collects all values. */
 class Everything {
   readonly found: [string, unknown][] = []
   visit(_path: JsonPath, _kind: JsonKind): "enter" {
@@ -187,7 +187,7 @@ describe("a visitor", () => {
   })
 
   test("is told each of many texts that are much alike, however often each of them comes", () => {
-    // "Aa" and "BB" are the same to a sum of 31ths.
+    // "Aa" and "BB" have the same hash under the common multiply-by-31 hash function.
     const texts = Array.from({ length: 600 }, (_, index) => [
       "Aa",
       "BB",
