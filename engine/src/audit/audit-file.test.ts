@@ -8,12 +8,12 @@ import { manualClock } from "../../testing/manual-clock.ts"
 import { manualTimers } from "../../testing/manual-timers.ts"
 import { AuditFile, type FileCalls } from "./audit-file.ts"
 
-/** Counts the calls, and fails those that it is told to. */
+/** Counts the file calls, and fails those that the test selects. */
 function fallibleCalls() {
   const calls = {
     syncs: 0,
     writes: [] as string[],
-    /** Bytes that still fit; then the disk is full. */
+    /** Bytes that still fit; after that the disk is full. */
     room: Number.POSITIVE_INFINITY,
     brokenSync: false,
     write(descriptor: number, bytes: string | Uint8Array): number {

@@ -39,7 +39,7 @@ async function openLog(calls?: FileCalls) {
     target: { kind: "file", path },
     hash: saltedHash(salt),
     runtime,
-    // Nothing goes onto the disk just because the machine has stood still.
+    // Manual timers, so that no entry is written to disk merely because time passes on a slow machine.
     timers: manualTimers(clock),
     ...(calls && { calls }),
   })
@@ -193,7 +193,7 @@ test("requests of one turn are written together before any of them goes on, and 
   const record = (requestId: string) => {
     const trail = log.trail({ requestId })
     const recorded = trail.requestWritten({ caller: root, method: "POST", path: "/v1/pki/acme/new-order" })
-    // As whoever answers does, who is to find the entry among what goes onto the disk.
+    // The server flushes before it answers, so that the entry is among those written to disk.
     trail.flush()
     return { trail, recorded }
   }

@@ -1,4 +1,4 @@
-// Against receivers of the same kinds, on real sockets.
+// Syslog receivers on real sockets, one for each transport.
 import { createSocket } from "node:dgram"
 import { readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -16,13 +16,13 @@ const fixture = (name: string) => readFileSync(new URL(`../../../test/cli/tls/${
 
 interface Receiver {
   readonly address: SyslogAddress
-  /** Whole messages, without what frames them. */
+  /** Complete messages without their framing. */
   readonly messages: readonly string[]
-  /** Ends every connection and takes no more. */
+  /** Closes every connection and accepts no more. */
   stop(): Promise<void>
 }
 
-/** Takes lengths and messages apart, as RFC 6587 3.4.1 has them. */
+/** Splits octet-counted frames (RFC 6587, section 3.4.1) into messages. */
 function readFrames(socket: Socket, messages: string[]): void {
   let waiting = Buffer.alloc(0)
   socket.on("error", () => {})
