@@ -11,10 +11,10 @@ interface Making {
   fail(error: Error): Promise<void>
 }
 
-/** Promises that are settled tell everybody. */
+/** Waits until the callbacks of settled promises have run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** A pool whose keys are ready when the test says so. */
+/** Creates a pool whose keys are ready when the test finishes them. */
 function manualPool(options: Omit<KeyPoolOptions, "make">) {
   const making: Making[] = []
   let made = 0
@@ -189,7 +189,7 @@ test("whatever is asked for and in whichever order keys are ready, everybody get
         else await making[step.finish % making.length]?.done()
         if (making.length > slotCount) throw new Error("more keys are made than there are slots")
       }
-      // Everybody who asked and the whole stock, once each.
+      // Finishes one key for each caller, and the whole stock.
       for (let left = asked.length + 5; making.length > 0 && left >= 0; left -= 1) await making[0]?.done()
       expect(new Set(await Promise.all(asked)).size).toBe(asked.length)
       expect(making).toEqual([])

@@ -17,7 +17,7 @@ import { startJobs } from "./runner.ts"
 const everyMs = 60_000
 const timeoutMs = 10_000
 
-/** Time shared by the servers of one test. */
+/** Clock and timers shared by the servers of one test. */
 function worldTime() {
   const clock = manualClock(1_000_000)
   return { clock, timers: manualTimers(clock) }
@@ -61,12 +61,12 @@ function server(leases: Leases, { clock, timers }: WorldTime, job: Partial<Job>,
     activity,
     exclusively: task,
     stop: () => stopping.abort(new Error("the engine closes")),
-    /** Moves time; every run that begins ends before the next step. */
+    /** Advances the clock. Every run that starts ends before the next step. */
     pass: (milliseconds: number) => timers.advance(milliseconds, () => runner.idle()),
   }
 }
 
-/** Leases in memory, all of which can be lost. */
+/** Leases in memory. `lost` makes all of them lost. */
 function fakeLeases(): Leases & { lost: boolean; failing: boolean; readonly calls: string[] } {
   const calls: string[] = []
   return {
@@ -89,7 +89,7 @@ function fakeLeases(): Leases & { lost: boolean; failing: boolean; readonly call
   }
 }
 
-/** A run that lasts until it is told to end. */
+/** A run that lasts until the test ends it. */
 function longRun() {
   const begun: Held[] = []
   const ends: (() => void)[] = []
