@@ -9,7 +9,7 @@ import { otlpAttributes, startOtlpReceiver } from "../../testing/otlp-receiver.t
 import { createMetrics } from "./metrics.ts"
 import { openOtlp } from "./otlp.ts"
 
-/** `name{label="value",…} value` of every line, by what stands before the value. */
+/** Returns the value of each line `name{label="value",…} value` by its name and labels. */
 const linesOf = (text: string): ReadonlyMap<string, number> =>
   new Map(
     text
@@ -28,7 +28,7 @@ const key = (name: string, labels: Readonly<Record<string, unknown>>): string =>
     .toSorted()
     .join(",")}}`
 
-/** What a collector that has these makes of them for Prometheus. */
+/** Converts OTLP metrics to the series that a collector exports to Prometheus. */
 // oxlint-disable-next-line typescript/no-explicit-any
 function seriesOf(metrics: ReadonlyMap<string, any>): Map<string, number> {
   const series = new Map<string, number>()
@@ -71,13 +71,13 @@ test("what is sent by OTLP is what /metrics tells: the same names, labels and va
   const measuring = telemetry.measure(metrics)
   for (const path of ["/v1/pki/ca/pem", "/v1/pki/ca/pem", "/api/v2/account/details"])
     await (await dial(`${server.url}${path}`)).body.dump()
-  // Figures of authorities are those of a moment ago: both doors are asked within it.
+  // Figures of authorities are cached for a moment, and both exports happen within it.
   const told = linesOf(await (await dial(`${server.url}/metrics`)).body.text())
   await measuring[Symbol.asyncDispose]()
   await server.close()
 
   const sent = seriesOf(receiver.metrics())
-  // Of the process, and of the probe itself, something has changed meanwhile.
+  // Metrics of the process and of the scrape itself have changed between the exports.
   const isSteady = (name: string) => name.startsWith("chancery_") && !name.includes('route="/metrics"')
   const steady = (series: ReadonlyMap<string, number>) =>
     Object.fromEntries([...series].filter(([name]) => isSteady(name)))
@@ -87,13 +87,13 @@ test("what is sent by OTLP is what /metrics tells: the same names, labels and va
     expected['chancery_http_request_duration_seconds_count{method="GET",route="/v1/:mount/ca/pem",status="200"}'],
   ).toBe(2)
   const inFlight = "chancery_http_requests_in_flight{}"
-  // The scrape counted itself.
+  // The scrape counts itself.
   expect([expected[inFlight], sent.get(inFlight)]).toEqual([1, 0])
   const ofTheStore = (name: string) => name.startsWith("chancery_storage_")
   const compared = (series: Record<string, number>) =>
     Object.fromEntries(Object.entries(series).filter(([name]) => name !== inFlight && !ofTheStore(name)))
   expect(compared(steady(sent))).toEqual(compared(expected))
-  // To tell of authorities the store was read once more: its names are the same, and its numbers have not gone back.
+  // The second export read the database for figures of authorities. Its series have the same names, and no counter decreased.
   for (const [name, value] of Object.entries(expected).filter(([name]) => ofTheStore(name)))
     expect([name, (sent.get(name) ?? -1) >= value]).toEqual([name, true])
   expect([...sent.keys()].filter((name) => name.startsWith("process_")).toSorted()).toEqual(

@@ -41,7 +41,7 @@ interface Traced extends AsyncDisposable {
     path: string,
     options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
   ): Promise<number>
-  /** All that has happened by now, arrived. */
+  /** Returns all spans that have ended by now, after the receiver got them. */
   flushed(): Promise<readonly SeenSpan[]>
 }
 
@@ -103,7 +103,7 @@ async function openTraced(
       return answer.statusCode
     },
     async flushed() {
-      // What ends later arrives later.
+      // Spans arrive in the order in which they end, so all earlier ones arrive before this one.
       const mark = `mark ${(flushes += 1)}`
       tracer.root(mark).end()
       await expect.poll(() => receiver.spans().some(({ name }) => name === mark)).toBe(true)
@@ -116,7 +116,7 @@ async function openTraced(
   }
 }
 
-/** A span, and those below it in the order in which they began to arrive. */
+/** A span with its children, in order of arrival. */
 interface Tree {
   readonly span: SeenSpan
   readonly children: readonly Tree[]
@@ -175,7 +175,7 @@ describe.each(kinds)("on $name", (kind) => {
       },
     })
     const tree = treeOf(spans, root)
-    // Every span of the trace hangs below the request.
+    // Every span of the trace is below the request.
     expect(everySpan(tree).length).toBe(spans.length)
     const verb = one(spans, "pki.certificates.issue")
     expect([verb.parentSpanId, verb.attributes]).toEqual([root.spanId, { "chancery.mount": "pki" }])
@@ -209,7 +209,7 @@ describe.each(kinds)("on $name", (kind) => {
     expect(insert.attributes["db.query.text"]).toMatch(kind.name === "PostgreSQL" ? /\$1\b/ : /\?/)
     const commit = one(spans, "COMMIT")
     expect(commit.parentSpanId).toBe(write.spanId)
-    // The token, the body, the query, and what was made of them, are nobody's business.
+    // Spans must not contain the token, the body, the query, or values made from them.
     const everything = JSON.stringify(spans)
     for (const secret of [traced.token, "secret-name", "in-the-query", "PRIVATE KEY"])
       expect([secret, everything.includes(secret)]).toEqual([secret, false])
@@ -318,7 +318,7 @@ test("a policy service takes part in the trace, and the receiver of a webhook le
   expect(delivered?.attributes["http.response.status_code"]).toBe(204)
   expect(Object.keys(hook.seen[0]?.headers ?? {})).not.toContain("traceparent")
   expect(JSON.stringify(spans)).not.toContain("a-secret-path")
-  // No request waits for it: it is a trace of its own.
+  // A delivery is not part of a request, so it has a trace of its own.
   const delivery = spans.find(({ spanId }) => spanId === delivered?.parentSpanId)
   expect([delivery?.name, delivery?.parentSpanId]).toEqual(["webhook", undefined])
   const made = one(spans, "POST /api/v2/organizations/:organization_name/workspaces")
@@ -437,7 +437,7 @@ test("the end waits for a collector that never answers no longer than it may", a
     patienceMs: 50,
   })
   tracerOf(telemetry).root("request").end()
-  // On its way, however long that takes, before the end begins to wait for its answer.
+  // Waits until the export was sent, so that the close waits for its answer only.
   await expect.poll(() => receiver.spans().map(({ name }) => name)).toEqual(["request"])
   await expect(telemetry[Symbol.asyncDispose]()).resolves.toBeUndefined()
 })
@@ -457,7 +457,7 @@ test("the queue is bounded: what is beyond it is dropped", async () => {
   })
   receiver.answerWith(() => {})
   const tracer = tracerOf(telemetry)
-  // The first ten are on their way and never arrive; the next ten wait behind them.
+  // The first ten spans are in an export without an answer, and the next ten fill the queue.
   for (let count = 0; count < 100; count += 1) tracer.root("request").end()
   await expect.poll(() => receiver.exports.length).toBe(1)
   receiver.answerWith((response) => void response.writeHead(200, { "content-type": "application/json" }).end("{}"))
