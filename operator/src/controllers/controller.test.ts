@@ -488,7 +488,7 @@ test.each([
   ])
   expect(it.writes.at(-1)?.conditions[0]?.message).toContain('secrets "tls" is forbidden')
   expect(it.happenings).toMatchObject([{ type: "Warning", reason: "RequestRejected" }])
-  // It is tried again, after pauses that grow.
+  // The object is retried with growing delays.
   it.rejectFinalizers(undefined)
   it.answerWith(async () => ready)
   await it.pass(60_000)

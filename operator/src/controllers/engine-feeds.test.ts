@@ -1,4 +1,4 @@
-// On a real server over HTTP, as an operator follows it.
+// Event feeds of a real server over HTTP.
 import { type Engine, type EventKind, openEngine } from "@chancery/engine"
 import { expect, onTestFinished, test } from "vitest"
 import { startServer } from "../../../engine/src/server/server.ts"
@@ -45,7 +45,7 @@ async function setting(more: { readonly events?: { readonly on: boolean } } = {}
     feeds,
     changed,
     minded,
-    /** Of feeds that were refused or have come to their end. */
+    /** Log entries of feeds that were refused or have ended. */
     ended,
     asked: () => asked,
     pass: (ms: number) => void (stopwatch += ms),
@@ -104,7 +104,7 @@ test("[F-T1] a feed that is refused is asked for again, but not at once", async 
 
 test("[F-T1] what is asked of an engine in this process is not followed, and nothing is after the end", async () => {
   const followed: string[] = []
-  // Follows as soon as it is called.
+  // Records the call at once, not when the feed is read.
   const engine = {
     events: {
       async follow(organization: string) {

@@ -102,7 +102,7 @@ test("the wait has a maximum, and success ends it", () => {
 test("of many keys that fail at once some hundreds come back after their own wait, and the others a hundred a second", async () => {
   const { queue, timers } = openQueue()
   const waits = Array.from({ length: 1_000 }, (_, index) => queue.retry(`a/${index}`))
-  // Five hundred at once, and a hundred more in the second that each waits anyhow.
+  // The burst of 500, and 100 more in the second that is the minimum delay.
   expect(waits.filter((delayMs) => delayMs === 1_000)).toHaveLength(600)
   expect(Math.max(...waits)).toBe(5_000)
   await timers.advance(10_000)

@@ -1,4 +1,4 @@
-// Requests as they leave the operator, to a server in this process.
+// Requests of the operator, sent to a server in this process.
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { KubeConfig } from "@kubernetes/client-node"

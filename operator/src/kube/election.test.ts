@@ -9,7 +9,7 @@ import type { KubernetesObject } from "./kubernetes-object.ts"
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** One lease behind an apiserver that can be away, for all or for one. */
+/** One lease on an API server that can be unreachable, for all clients or for one. */
 function openServer() {
   let lease: KubernetesObject | undefined
   let version = 0
@@ -54,7 +54,7 @@ function openPlace() {
   let mostAtOnce = 0
   const start = (identity: string) => {
     const ending = new AbortController()
-    // Each has a clock of its own that is wrong by years; only how long something takes is the same for all.
+    // Each replica's clock is wrong by years. Only durations are the same for all.
     const wrong = { now: () => clock.now() + identity.length * 1e11 }
     const runtime = { clock: wrong, log: silent, timers, stopwatch: () => clock.now(), random: () => 0.5 }
     const election = new Election({ api: server.apiFor(identity), runtime, lease: "here/operator", identity })
@@ -103,7 +103,7 @@ describe("an election", () => {
     expect([...leading]).toEqual(["bb"])
     expect(second.election.renewalAgeMs).toBeLessThan(3_000)
 
-    // As after kill -9: the lease is there, and nobody renews it.
+    // As after kill -9: the lease exists, but is not renewed.
     server.away.add("bb")
     start("ccc")
     await pass(14_000)

@@ -25,7 +25,7 @@ const gone: WatchEvent = {
   object: { code: 410, reason: "Expired", message: "too old" } as unknown as KubernetesObject,
 }
 
-/** What one watch brings: events, then an end, an error, or nothing more. */
+/** Content of one watch: events, then an end, an error, or silence. */
 type Script = readonly (WatchEvent | Error | "hangs")[]
 
 interface Page {
@@ -156,7 +156,7 @@ describe("a reflector", () => {
     await using it = open({ watches: [...failures, [added("a", "1"), endOfList("5"), "hangs"]] })
     await it.pass(10_000)
     expect(it.asked.length).toBeLessThan(6)
-    // Every other time for pages.
+    // Every second attempt lists pages instead, which this server refuses too.
     await it.pass(600_000)
     expect(it.store.size).toBe(1)
   })

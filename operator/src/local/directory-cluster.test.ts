@@ -174,7 +174,7 @@ test("what is declared no more is deleted, once its finalizers are gone, and wha
   await declare(cluster, { "b.yaml": files["b.yaml"] })
   const leaving = await lampIn(cluster)
   expect(leaving.metadata).toMatchObject({ generation: 2, deletionTimestamp: expect.any(String) as string })
-  // Declared again before it is gone, it goes all the same, and is made anew after it.
+  // An object that is declared again during its deletion is still deleted, and then created anew.
   await declare(cluster, files)
   expect(await lampIn(cluster)).toEqual(leaving)
   await cluster.setFinalizers(lamp, leaving, [])
@@ -207,7 +207,7 @@ test("everything is on disk before it is told, for its owner alone, and is all t
     [secrets, "default/given"],
   ] as const)
     expect(await again.get(resource, key)).toEqual(await cluster.get(resource, key))
-  // What manifests declared before the start is deleted after it as well, and what belonged to it with it.
+  // Objects that manifests declared before the restart are deleted after it, together with the objects that they own.
   await declare(again, {})
   for (const resource of [lamp, secrets]) expect(again.list(resource)).toEqual([])
   expect((await readdir(folder, { recursive: true })).filter((path) => path.endsWith(".yaml"))).toEqual([])

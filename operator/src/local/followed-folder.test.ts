@@ -7,7 +7,7 @@ import { followFolder } from "./followed-folder.ts"
 
 const lamp = (name: string) => `kind: Lamp\nmetadata: {name: ${name}}\n`
 
-/** The pauses in which a folder comes to rest, which a test can hold; all others pass by themselves. */
+/** Timers that hold the pauses after a change for the test. All other timers fire by themselves. */
 function gatedTimers(timers: Timers) {
   const gated: readonly number[] = [100, 750]
   const held: { readonly delayMs: number; readonly work: () => void }[] = []
@@ -23,7 +23,7 @@ function gatedTimers(timers: Timers) {
   return {
     gate,
     close: () => void (isClosed = true),
-    /** Once such a pause has begun: how long it would be. */
+    /** Waits until such a pause has begun, and returns its length in milliseconds. */
     async pausing(): Promise<number | undefined> {
       await expect.poll(() => held.length).toBe(1)
       return held[0]?.delayMs
@@ -68,7 +68,7 @@ async function following(files: Readonly<Record<string, string>>, options: { rea
     await rm(folder, { recursive: true, force: true })
   })
   await expect.poll(() => seen.length).toBe(1)
-  /** Until the folder has been looked at several times more. */
+  /** Waits until the folder has been read several times more. */
   const looked = () => {
     const until = looks + 8
     return expect.poll(() => looks).toBeGreaterThan(until)
@@ -122,7 +122,7 @@ test("[F-T1] what is written bit by bit is read once it is whole", async () => {
   for (let length = 7; length > 0; length -= 1) {
     await writeFile(path("a.yaml"), lamp("whole").slice(0, -length * 2))
     expect(await pauses.pausing()).toBe(100)
-    // Looked at before the next bit, it would have come to rest.
+    // A read before the next write would take the file for complete.
     await writeFile(path("a.yaml"), lamp("whole").slice(0, -length * 2 + 1))
     pauses.release()
   }

@@ -1,4 +1,4 @@
-// Roles that more than one object is of, with a real engine and objects in memory.
+// CertificateRole objects that share a role, with a real engine and objects in memory.
 import { openTestEngine } from "@chancery/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { reconcileCertificateRoles } from "./certificate-roles.ts"
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A mount of its own, and CertificateRoles of its role web. */
+/** Creates a mount, and CertificateRole objects for its role `web`. */
 async function setting(mount: string) {
   await world.engine.mounts.create({ path: mount })
   const { roles: engineRoles } = world.engine.pki(mount)

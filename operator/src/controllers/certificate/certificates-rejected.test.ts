@@ -1,5 +1,4 @@
-// Certificates whose Secret the API server rejects, or another writer changes: what is told of it, and how many certificates it
-// costs.
+// Certificates whose Secret the API server rejects or another writer changes: status, events, and the number of certificates issued.
 import { describe, expect, test } from "vitest"
 import { ApiError } from "../../kube/cluster.ts"
 import { certificateFigures } from "./certificate-metrics.ts"
@@ -13,7 +12,7 @@ const dayMs = 24 * hourMs
 const words = 'secrets "tls" is forbidden: exceeded quota: few'
 const rejectsSecret: Rejects = (resource, { metadata }) =>
   resource === secrets && metadata.name === "tls" ? forbidden(words) : undefined
-/** Policies that come between the rehearsal and the write. */
+/** Admission policies that take effect between the dry run and the write. */
 const rejectsWrite: Rejects = (...args) => (args[2].isDryRun ? undefined : rejectsSecret(...args))
 
 const ready = (object: Parameters<(typeof certificateFigures)[0]["of"]>[0], now: number) =>
@@ -234,7 +233,7 @@ describe("a Secret that another writer changes", () => {
     })
     const before = one.secret()
     one.set(secrets, { ...before!, data: { ...(before?.["data"] as object), "tls.key": key } })
-    // As the watch has it: each change is looked at.
+    // The watch triggers a reconciliation for each change.
     for (let look = 0; look < 50; look += 1) await one.look()
     expect(changes).toBe(3)
     expect(one.conditions()).toEqual([

@@ -1,4 +1,4 @@
-// A Certificate with a cluster and an engine that fail at every step, before and after they have done what they were asked for.
+// A Certificate with a cluster and an engine of which every single call fails, before or after its effect.
 import { openTestEngine } from "@chancery/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Engine } from "@chancery/engine"
@@ -26,7 +26,7 @@ import type { Reconciler } from "../reconciler.ts"
 
 type Engines = { connect(): Promise<{ readonly engine: Engine }> }
 
-/** The `at`th effect from now on fails: it is not made, or its answer is lost. */
+/** Fails the `at`th effect from now on: it is not made, or its answer is lost. */
 interface Fault {
   at: number
   readonly mode: "not made" | "answer lost"
@@ -51,7 +51,7 @@ function faulty(fault: Fault) {
   }
 }
 
-/** What a cluster does with objects, in memory; its stores are never behind. */
+/** A cluster in memory, whose object stores are always up to date. */
 function memoryCluster(effect: ReturnType<typeof faulty>["effect"]) {
   const stores = new Map<string, ObjectStore>(
     [secrets, configMaps, issuer, clusterIssuer, certificateRole].map(({ plural }) => [plural, new ObjectStore()]),
@@ -70,7 +70,7 @@ function memoryCluster(effect: ReturnType<typeof faulty>["effect"]) {
     get: async (resource, key) => storeOf(resource).get(key),
     dataManagers: async () => [],
     apply: async (resource, object, _manager, { dryRun = false } = {}) =>
-      // A rehearsal has no effect.
+      // A dry run has no effect.
       dryRun
         ? object
         : effect(async () => {
@@ -84,7 +84,7 @@ function memoryCluster(effect: ReturnType<typeof faulty>["effect"]) {
   return { cluster, storeOf, set }
 }
 
-/** The frame, as far as it matters here: looks until nothing is left to do at once. */
+/** Reconciles as the controller does, until no further reconciliation is needed at once. */
 async function settle(
   { storeOf, set }: ReturnType<typeof memoryCluster>,
   resource: Resource,
@@ -126,7 +126,7 @@ async function settle(
       },
     })
     if (health.is === "ready") return storeOf(resource).get(key)!
-    // As somebody does who does not want to wait.
+    // A change of the spec triggers a retry without waiting for the backoff.
     set(resource, {
       ...storeOf(resource).get(key)!,
       metadata: { ...object.metadata, generation: (object.metadata.generation ?? 1) + 1 },
@@ -148,7 +148,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Its signatures are effects as well. */
+/** Signing a certificate is an effect as well. */
 const enginesWith = (effect: ReturnType<typeof faulty>["effect"]): Engines => ({
   connect: async () => ({
     engine: {
@@ -210,7 +210,7 @@ async function story(fault: Fault) {
     metadata: { ...first.metadata, annotations: { "chancery.dev/renew-requested-at": "now" } },
   })
   const last = await settle(memory, certificate, certificates, "team/web")
-  // Whatever was not done at the first look is done at the next.
+  // A second reconciliation completes what the first could not.
   const settled = (await settle(memory, certificate, certificates, "team/web")) ?? last
   return { memory, faults, settled, serialNumber }
 }
@@ -238,7 +238,7 @@ describe("a Certificate that is issued and renewed", () => {
   const modes = ["not made", "answer lost"] as const
   test.each(modes)("comes to the same whatever single effect is %s", async (mode) => {
     const whole = await story({ at: 0, mode })
-    // The bundle, and twice a key, a signature, a Secret, a key's end; then a revocation.
+    // The trust bundle; twice a key, a signature, a Secret and the deletion of a key; then a revocation.
     expect(whole.faults.count).toBe(10)
     for (let at = 1; at <= whole.faults.count; at += 1) {
       const { memory, settled, serialNumber } = await story({ at, mode })

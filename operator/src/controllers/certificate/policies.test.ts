@@ -22,7 +22,7 @@ const written: WrittenFacts = {
   authority: "a1",
 }
 
-/** Of a certificate with which nothing is wrong. */
+/** Facts about a certificate that needs no action. */
 const facts = (other: Partial<CertificateFacts> = {}): CertificateFacts => ({
   spec,
   held: { is: "whole", ...held },
@@ -161,7 +161,7 @@ describe("a certificate", () => {
 
   test("has the first reason of several, and is ready only if none of them makes it unready", () => {
     const order = cases.map(({ trigger }) => trigger)
-    // Members of the same name exclude each other: the later takes the place of the earlier.
+    // Cases that set the same member cannot be combined: the later one replaces the member of the earlier.
     const combinable = cases.filter(({ trigger }) => trigger !== "IssuerChanged" && trigger !== undefined)
     fc.assert(
       fc.property(fc.subarray(combinable, { minLength: 1, maxLength: 4 }), (chosen) => {

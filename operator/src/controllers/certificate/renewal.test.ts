@@ -26,7 +26,7 @@ test.each([
 describe("the time of a renewal", () => {
   const windows = (...cron: string[]) => cron.map((cron) => ({ cron, durationMs: 2 * hour, timezone: "Europe/Zurich" }))
   const noon = Date.UTC(2026, 2, 2, 12)
-  // 90 days from here, due a third of that before their end.
+  // The lifetime is 90 days, and the renewal is scheduled a third of it before the end.
   const due = start + 60 * day
 
   test.each([

@@ -38,7 +38,7 @@ describe("whom to trust", () => {
     const before = trusted([], { ...terms, current: a, inUse: [a] })
     const during = trusted(before, { ...terms, current: b, inUse: [a] })
     expect(shown(during)).toEqual(["b", "a 24h"])
-    // The same a while later: the end does not move.
+    // An hour later the end of the old certificate's trust is still the same.
     expect(shown(trusted(during, { ...terms, now: now + hour, current: b, inUse: [b] }))).toEqual(["b", "a 24h"])
     const after = { ...terms, now: now + 24 * hour, current: b }
     expect(shown(trusted(during, { ...after, inUse: [a] }))).toEqual(["b", "a 24h"])

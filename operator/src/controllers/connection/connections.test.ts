@@ -22,7 +22,7 @@ interface Asked {
   readonly version?: () => Promise<string>
 }
 
-/** A cluster of Secrets, and engines that only say how they were opened. */
+/** A cluster with Secrets, and fake engines that record how they were opened. */
 function open({ lookup, organization, version }: Asked = {}) {
   const clock = manualClock()
   const timers = manualTimers(clock)
@@ -145,7 +145,7 @@ test("one client serves all objects of a connection, with all that the connectio
         token: "xyz",
         certificateAuthority: "PEM",
         proxyUrl: "http://proxy.example:3128",
-        // Of a tenant's connection, so that it leads nowhere but to where tenants may go.
+        // A tenant's connection may reach only the addresses that tenants are permitted.
         addresses: { kinds: ["private"], ranges: [] },
         attempts: 1,
       },
@@ -236,7 +236,7 @@ test.each([
   put(clusterConnection(allowed === undefined ? {} : { allowedNamespaces: allowed }))
   const reason = await reasonOf(engines.connect(shared, "team", signal))
   expect(reason).toBe(may ? "none" : "stalled NamespaceNotAllowed")
-  // An administrator's connection leads wherever the administrator says.
+  // An administrator's connection may reach any address.
   expect(opened.map(({ options }) => "addresses" in options)).toEqual(may ? [false] : [])
 })
 

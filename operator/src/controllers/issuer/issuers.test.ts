@@ -1,4 +1,4 @@
-// Issuers that offer ACME, with a real engine and objects in memory.
+// Issuer objects that offer ACME, with a real engine and objects in memory.
 import { openTestEngine } from "@chancery/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { ApiError } from "../../kube/cluster.ts"
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A mount of its own, and Issuers of it in the namespace team. */
+/** Creates a mount, and Issuer objects for it in the namespace `team`. */
 async function setting(mount: string, { address = `https://ca.example.com/v1/${mount}` } = {}) {
   await world.engine.mounts.create({ path: mount, config: { allowedResponseHeaders: headers } })
   const pki = world.engine.pki(mount)

@@ -25,7 +25,7 @@ test.each([
     given: { settingOverwrites: { executionMode: false, agentPool: false } },
     wanted: { settingOverwrites: { executionMode: false, agentPool: false } },
   },
-  // These are no settings of the workspace itself.
+  // These are not settings of the workspace itself.
   { given: { tags: ["a"], sshKey: { id: "s" }, lock: {}, dataRetentionPolicy: { dontDelete: true } }, wanted: {} },
 ])("a spec with $given wants $wanted and nothing else", ({ given, wanted }) => {
   const settings = desiredSettings(spec(given), place)

@@ -31,7 +31,7 @@ test.each([
   { names: ["."], keys: [], unfit: ["."] },
   { names: ["..a"], keys: [], unfit: ["..a"] },
   { names: [".a"], keys: [".a"], unfit: [] },
-  // Which of them would it be?
+  // Both names map to the same key, so neither is published.
   { names: ["gröe", "gräe", "other"], keys: ["other"], unfit: ["gräe", "gröe"] },
   { names: ["gr_e", "gröe"], keys: [], unfit: ["gr_e", "gröe"] },
   { names: ["__proto__"], keys: ["__proto__"], unfit: [] },

@@ -13,7 +13,7 @@ afterAll(() => stage[Symbol.asyncDispose]())
 
 const minute = 60_000
 
-/** As a state has them. */
+/** Returns an output as in a state file. */
 const output = (value: unknown, sensitive = false) => ({
   value,
   type: typeof value === "number" ? "number" : "string",
@@ -115,7 +115,7 @@ test.each([configMaps, secrets])("a $kind that somebody has edited or deleted is
   )
   expect(await published(`${name}-outputs`)).not.toEqual(whole)
   await it.poll()
-  // Whoever speaks last is heard, but what only others say stays theirs.
+  // Of a Secret or ConfigMap, one value was overwritten and one added. The operator restores its own and keeps the other.
   expect((await published(`${name}-outputs`))[resource === configMaps ? 0 : 1]).toMatchObject(
     resource === configMaps ? { a: "1" } : { b: "2" },
   )

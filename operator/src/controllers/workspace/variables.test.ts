@@ -46,7 +46,7 @@ const fromSecret = (name: string, key: string, more: object = {}) => ({
 const fromConfigMap = (name: string, key: string, more: object = {}) => ({
   valueFrom: { configMapKeyRef: { name, key, ...more } },
 })
-/** Polls until each aspect has had its turn; the calls of all of them. */
+/** Polls until each aspect was checked once, and returns all calls. */
 async function pollAll(it: Opened): Promise<readonly string[]> {
   const calls: string[] = []
   for (let turn = 0; turn < 6; turn += 1) {
@@ -151,7 +151,7 @@ test("the variables of others are left alone, and one that is declared too is ta
   expect(await toldOf(id)).toEqual(["terraform both *", "terraform ours 1", "terraform theirs t"])
   it.edit({ variables: [{ key: "both", value: "b" }] })
   await it.look()
-  // Nobody reads it, so that another one took its place.
+  // The value of the sensitive variable cannot be read, so the variable was replaced.
   expect(await toldOf(id)).toEqual(["terraform both b", "terraform theirs t"])
   it.edit({})
   await it.look()

@@ -36,7 +36,7 @@ test.each<{ fate: Fate; made: number }>([
   let fates: Fate[] = [fate, fate]
   const name = `lost-${made}`
   const it = open(name, { description: "x" }, (call) => {
-    // What looks for it afterwards finds nothing out either.
+    // The lookup after the lost creation fails too.
     if (call !== "workspaces.create" && call !== "workspaces.get") return "done"
     return fates.shift() ?? "done"
   })
@@ -65,7 +65,7 @@ test("what was begun and never heard of is deleted with its object; what carries
   ] as const) {
     await engine.workspaces.create("acme", { name, sourceName })
     const it = open(name, {}, (call) => (call === "workspaces.create" ? "lost" : "done"))
-    // The name is taken, yet nobody gets to know.
+    // The creation is refused because the name is taken, but the answer is lost.
     await it.look()
     Object.assign(it.status, { createPending: { at: "2026-01-01T00:00:00Z", token: "x" }, id: undefined })
     expect(await it.part()).toBe("gone")
@@ -100,7 +100,7 @@ test("a poll that finds nothing new asks the engine once and changes no word of 
     asked.add(it.calls[0] ?? "")
     expect(it.status).toEqual(before)
   }
-  // In turn, so that all of it is looked at within a few polls.
+  // Polls check one aspect each, in turn.
   expect([...asked].toSorted()).toEqual([
     "remoteStateConsumers.list",
     "retentionPolicies.get",
