@@ -37,7 +37,7 @@ test("a workspace is found by its name, with its tags", async () => {
   })
 })
 
-/** Of two outputs, one of which is sensitive. */
+/** Stores a state with two outputs, one of which is sensitive. */
 async function withState({ workspaces, stateVersions }: Engine, name: string): Promise<void> {
   const { id } = await workspaces.get({ organization: "acme", name })
   const outputs = {

@@ -1,4 +1,4 @@
-// What Pulumi's process for dynamic resources sees of a kind.
+// Resources as Pulumi's process for dynamic resources sees them.
 import { EngineError } from "@chancery/engine"
 import type { Values } from "@chancery/engine/declared"
 import { openTestEngine, type TestEngine } from "@chancery/testing"
@@ -29,7 +29,7 @@ const sessionWith = (ending = new AbortController()) =>
 
 const nothingSet: ConfigurationSource = () => undefined
 
-/** As the SDK calls it. */
+/** Configuration in the form in which the SDK passes it. */
 const configurationOf = (values: Readonly<Record<string, string>>) => ({
   config: { get: (key: string) => values[key], require: (key: string) => values[key] ?? "" },
 })
@@ -90,7 +90,7 @@ describe("a configured workspace", () => {
     expect(await provider.update(id, legacy, declared)).toEqual({ outs })
     expect(await world.engine.workspaces.get({ id })).toEqual(before)
     expect(await provider.diff(id, outs, declared)).toEqual({ changes: false })
-    // The state stays legacy until then, also where something else changes.
+    // The state stays legacy until an update, even if another member changes.
     expect(await provider.diff(id, legacy, { ...declared, organization: "globex" })).toEqual({
       replaces: ["organization"],
       deleteBeforeReplace: false,
@@ -150,7 +150,7 @@ test("what is half made is recorded with the way back to it", async () => {
   const [found] = (await world.engine.tags.list("acme", {}, { number: 1, size: 10 })).items
   const properties = { name: "prod", workspaceIds: [], __provider: address }
   expect(half).toMatchObject({ id: found?.id, properties, reasons: [expect.stringContaining("404 not-found")] })
-  // A refresh then has to say what it is like: it never was as its inputs are.
+  // The resource never matched its inputs, so a refresh must return the actual inputs.
   const recorded = (half as { readonly properties: Values }).properties
   const refreshed = await provider.read(found?.id ?? "", { ...recorded })
   expect(refreshed.inputs).toMatchObject({ workspaceIds: [] })

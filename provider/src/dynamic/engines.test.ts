@@ -12,7 +12,7 @@ const from =
   (key) =>
     values[key]
 
-/** An engine of which only one call is made. */
+/** Returns a fake engine with a single method. */
 const engineThat = (get: () => Promise<unknown>): Engine =>
   ({ workspaces: { get }, [Symbol.asyncDispose]: async () => undefined }) as unknown as Engine
 
@@ -173,6 +173,6 @@ test("requests start no faster than configured, also after one has failed", asyn
   )
   const settled = await Promise.allSettled(works)
   expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", ...Array<string>(4).fill("fulfilled")])
-  // Six starts are five pauses of 10 ms; timers may be a moment early.
+  // Six starts have five pauses of 10 ms between them. Timers may fire slightly early.
   expect(performance.now() - begun).toBeGreaterThan(45)
 })

@@ -1,4 +1,4 @@
-// One resource's life over a real engine, without Pulumi.
+// Lifecycles of resources over a real engine, without Pulumi.
 import { type Engine, EngineError } from "@chancery/engine"
 import { openTestEngine, type TestEngine } from "@chancery/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
@@ -24,7 +24,7 @@ afterEach(() => world[Symbol.asyncDispose]())
 
 const all = async () => (await engine.workspaces.list("acme", {}, { number: 1, size: 100 })).items
 
-/** The same engine, but one method of a family does something else. */
+/** Returns the engine with some methods of one family replaced. */
 const tamperedWith = <Family extends "workspaces" | "tags" | "users">(
   family: Family,
   methods: Partial<Engine[Family]>,
@@ -34,7 +34,7 @@ const tamperedWith = <Family extends "workspaces" | "tags" | "users">(
       name === family ? { ...methodsOf(target[family]), ...methods } : Reflect.get(target, name, target),
   })
 
-/** Bound: they stand on a prototype. */
+/** Binds the methods, which are on a prototype, to their object. */
 const methodsOf = (family: object): object =>
   Object.fromEntries(
     Object.getOwnPropertyNames(Object.getPrototypeOf(family)).flatMap((name) => {
@@ -215,7 +215,7 @@ describe("a workspace", () => {
     const { id, state } = await workspace.create(losing, { ...api, autoApply: true })
     expect((await all()).map((found) => found.id)).toEqual([id])
     expect(state["adopted"]).toBe(false)
-    // The same when the process ended with the answer, and the next one starts anew.
+    // The result is the same if the process ends before the answer and the next one starts over.
     expect(await workspace.create(engine, { ...api, autoApply: true })).toMatchObject({ id })
   })
 
@@ -448,7 +448,7 @@ describe("a lock", () => {
       },
     })
     expect(await workspaceLock.create(losing, { workspaceId, reason: "moving" })).toMatchObject({ id: workspaceId })
-    // The same when the process ended with the answer, and the next one starts anew.
+    // The result is the same if the process ends before the answer and the next one starts over.
     expect(await workspaceLock.create(engine, { workspaceId, reason: "moving" })).toMatchObject({ id: workspaceId })
   })
 

@@ -1,4 +1,4 @@
-// The lives of certificates over a real engine, without Pulumi, by a clock that is moved by hand.
+// Lifecycles of certificates over a real engine, without Pulumi and with a manual clock.
 import { X509Certificate } from "node:crypto"
 import { type Engine, EngineError } from "@chancery/engine"
 import { systemRuntime } from "@chancery/engine/declared"
@@ -34,7 +34,7 @@ const stateOf = async (serialNumber: unknown) =>
   (await engine.pki("pki").certificates.get(String(serialNumber))).revokedAt === null ? "valid" : "revoked"
 const wrongOf = (work: Promise<unknown>) => work.catch((error: unknown) => error)
 
-/** The same engine, the next answers of which about what it issues are lost. */
+/** Returns the engine with the next `count` answers about issuance lost. */
 function losing(count: number, instead?: Partial<Record<string, unknown>>): Engine {
   let left = count
   const lossy =
@@ -283,7 +283,7 @@ describe("a certificate", () => {
   })
 })
 
-/** A request of an authority of another mount, for a certificate or for an intermediate. */
+/** Returns a CSR of an authority in another mount, for a certificate or an intermediate. */
 async function requestOf(commonName: string): Promise<string> {
   const mounts = await engine.mounts.list()
   if (!mounts.some(({ path }) => path === "below")) await engine.mounts.create({ path: "below" })

@@ -1,4 +1,4 @@
-// The lives of issuers over a real engine, without Pulumi.
+// Lifecycles of issuers over a real engine, without Pulumi.
 import { X509Certificate } from "node:crypto"
 import { type Engine, EngineError } from "@chancery/engine"
 import { openTestEngine, type TestEngine } from "@chancery/testing"
@@ -40,7 +40,7 @@ async function issueBy(mount: string): Promise<void> {
   await pkiCertificate.create(engine, { mount, role: "web", commonName: "www.test" })
 }
 
-/** The same engine; `spoil` says what happens to each call of its issuers and certificates, by name. */
+/** Returns the engine with `spoil` around each method of its issuers and certificates. */
 function spoiled(spoil: (name: string, work: () => Promise<unknown>) => Promise<unknown>): Engine {
   const family = (target: object) =>
     new Proxy(target, {
@@ -56,7 +56,7 @@ function spoiled(spoil: (name: string, work: () => Promise<unknown>) => Promise<
   return new Proxy(engine, { get: (target, name) => (name === "pki" ? pki : Reflect.get(target, name, target)) })
 }
 
-/** The next answer of a call is lost. */
+/** Returns the engine with the first answer of one method lost. */
 function losing(lost: string): Engine {
   let isLost = false
   return spoiled(async (name, work) => {

@@ -1,4 +1,4 @@
-// The lives of mounts and roles over a real engine, without Pulumi.
+// Lifecycles of mounts and roles over a real engine, without Pulumi.
 import { type Engine, EngineError } from "@chancery/engine"
 import { openTestEngine, type TestEngine } from "@chancery/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => world[Symbol.asyncDispose]())
 
-/** The same engine, whose answers about new mounts and roles are lost. */
+/** Returns the engine with lost answers to the creation of mounts and roles. */
 const losing = (): Engine => {
   const mounts = {
     get: engine.mounts.get.bind(engine.mounts),

@@ -1,4 +1,4 @@
-// Tags of several owners, one of them a stack, over a real engine without Pulumi.
+// Tags of several owners, one of which is a stack, over a real engine without Pulumi.
 import type { Engine } from "@chancery/engine"
 import { openTestEngine, type TestEngine } from "@chancery/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-// Whether a state forgets what is gone, and never what is only hidden.
+// A refresh removes deleted resources from the state, but never resources that are only hidden.
 import type { Engine } from "@chancery/engine"
 import { openTestEngine, type TestEngine } from "@chancery/testing"
 import { afterEach, beforeEach, expect, test } from "vitest"
@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => world[Symbol.asyncDispose]())
 
-/** Somebody who belongs to `acme` with these rights, or to nothing. */
+/** Creates a user who is a member of `acme` with these rights, or of no organization. */
 async function somebody(rights?: { readonly manageWorkspaces?: boolean; readonly manageProjects?: boolean }) {
   const { id, username } = await engine.users.create({ username: "ada" })
   if (rights !== undefined) {
