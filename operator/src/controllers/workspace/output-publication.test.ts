@@ -115,7 +115,7 @@ test.each([configMaps, secrets])("a $kind that somebody has edited or deleted is
   )
   expect(await published(`${name}-outputs`)).not.toEqual(whole)
   await it.poll()
-  // Of a Secret or ConfigMap, one value was overwritten and one added. The operator restores its own and keeps the other.
+  // The other writer overwrote one key and added one. The operator restores its own key and keeps the other.
   expect((await published(`${name}-outputs`))[resource === configMaps ? 0 : 1]).toMatchObject(
     resource === configMaps ? { a: "1" } : { b: "2" },
   )
