@@ -1,4 +1,4 @@
-// An account and its orders without a signature or an address: straight on the engine, for what administrators do to them.
+// An ACME account with its orders, created directly on the engine, for tests of what administrators do with them.
 import type { AcmeAccountId } from "../src/acme/accounts/account.ts"
 import type { AcmeOrderId } from "../src/acme/orders/order.ts"
 import type { Directory } from "../src/acme/directory.ts"
@@ -15,7 +15,7 @@ export interface TestAccount {
 interface NewTestAccount {
   readonly directory?: Directory
   readonly contact?: readonly string[]
-  /** Where it is made from. */
+  /** Client address that the account is created from. */
   readonly address?: string
 }
 

@@ -1,10 +1,10 @@
-// An ACME client that says whatever a test wants it to say, right or wrong, over the app without a socket.
+// An ACME client that sends whatever the test wants, valid or not, to the HTTP app without a socket.
 import { type CryptoKey, exportJWK, FlattenedSign, generateKeyPair, type JWK } from "jose"
 import { readJwk } from "../src/x509/jwk.ts"
 import type { Answer, TestEngine } from "./test-engine.ts"
 
 export interface AcmeAnswer extends Answer {
-  /** Without the problem's namespace; undefined where it is no problem. */
+  /** Type of the problem document without its namespace, or undefined for other answers. */
   readonly problem: string | undefined
 }
 
@@ -20,18 +20,18 @@ export async function newAcmeKey(alg = "ES256"): Promise<AcmeKey> {
 }
 
 export interface SendOptions {
-  /** Added to, or in the place of, what the protected header has. */
+  /** Members that are added to the protected header or replace its own. */
   readonly header?: Readonly<Record<string, unknown>>
   readonly nonce?: string
   readonly key?: AcmeKey
   readonly contentType?: string
-  /** Shows the key itself, although there is an account. */
+  /** Sends the key itself (`jwk`) instead of the account URL (`kid`). */
   readonly byKey?: boolean
 }
 
 export class AcmeTestClient {
   readonly #world: TestEngine
-  /** Of the directory, without a slash at its end. */
+  /** URL of the directory, without a slash at its end. */
   readonly base: string
   key: AcmeKey
   account: string | undefined
@@ -47,7 +47,7 @@ export class AcmeTestClient {
     return new AcmeTestClient(world, base, await newAcmeKey())
   }
 
-  /** With an account. */
+  /** Opens a client and registers an account. */
   static async registered(world: TestEngine, base: string, input: object = {}): Promise<AcmeTestClient> {
     const client = await AcmeTestClient.open(world, base)
     const answer = await client.register(input)
@@ -74,7 +74,7 @@ export class AcmeTestClient {
     return answer
   }
 
-  /** `path` is below the directory unless it is a whole address; no payload is a POST-as-GET. */
+  /** `path` is relative to the directory, or a complete URL. Without a payload the request is a POST-as-GET. */
   async post(path: string, payload?: object | string, options: SendOptions = {}): Promise<AcmeAnswer> {
     const url = path.startsWith("https://") ? path : `${this.base}${path}`
     return this.send(url, await this.signed(url, payload, options), options.contentType)
@@ -110,7 +110,7 @@ export class AcmeTestClient {
   }
 }
 
-/** Flattened, with exactly this protected header. */
+/** Returns a flattened JWS with exactly this protected header. */
 export async function signedBy(key: AcmeKey, header: object, payload: object | string | undefined) {
   const text = payload === undefined ? "" : typeof payload === "string" ? payload : JSON.stringify(payload)
   const { alg } = header as { readonly alg?: string }

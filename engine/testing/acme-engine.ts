@@ -1,4 +1,4 @@
-// Worlds with a mount that serves ACME, and orders taken through them.
+// Test engines with a mount that serves ACME, and orders on them.
 import { X509Certificate } from "node:crypto"
 import { expect, onTestFinished } from "vitest"
 import { subjectAltName } from "../src/x509/extensions.ts"
@@ -22,7 +22,7 @@ export async function newAcmeEngine({ settings = {}, role = {}, options = {} }: 
   return world
 }
 
-/** With a server on this machine that answers the challenges for `localhost`. */
+/** Creates a test engine and a local server that answers the challenges for `localhost`. */
 export async function newProvingEngine(setup: Setup = {}) {
   const responder = await openChallengeServer()
   onTestFinished(() => responder[Symbol.asyncDispose]())
@@ -51,7 +51,7 @@ export async function csrFor(
 
 export const localhost = { type: "dns", value: "localhost" }
 
-/** An order for `localhost` that can be finalized. */
+/** Creates an order for `localhost` and proves its identifier, so that it can be finalized. */
 export async function readyOrder(
   client: AcmeTestClient,
   responder: { answers: Map<string, string> },
@@ -70,12 +70,12 @@ export async function readyOrder(
   return { url, ...ordered.body } as { url: string; finalize: string; authorizations: string[] }
 }
 
-/** What is issued for `localhost`. */
+/** Issues a certificate for `localhost` over ACME, and downloads it. */
 export async function issued(client: AcmeTestClient, responder: { answers: Map<string, string> }, order: object = {}) {
   const { finalize, url } = await readyOrder(client, responder, order)
   let finalized = await client.post(finalize, { csr: await csrFor(["localhost"]) })
   const status = async () => {
-    // On a machine that is busy the first answer may come before the certificate.
+    // On a busy machine the answer may arrive before the certificate is issued.
     if (finalized.body.status === "processing") finalized = await client.post(url)
     return finalized.body.status
   }
@@ -85,7 +85,7 @@ export async function issued(client: AcmeTestClient, responder: { answers: Map<s
   return { leaf: new X509Certificate(downloaded.body), downloaded, url, finalized }
 }
 
-/** A world in which a minute takes a second, so that what fails in the end has failed soon. */
+/** Returns a runtime and timers in which a minute takes a second, so that retries end soon. */
 export function hurriedTime(): Pick<TestEngineOptions, "runtime" | "timers"> {
   const runtime = systemRuntime()
   const start = runtime.clock.now()
@@ -102,12 +102,14 @@ export function hurriedTime(): Pick<TestEngineOptions, "runtime" | "timers"> {
 
 const hurry = 60
 
-/** RFC 9773, section 4.1; Node shows the identifier of the issuer's key as text. */
+/**
+ * Returns the certificate identifier of RFC 9773, section 4.1. Node returns the authority key identifier as text, so the DER is searched.
+ */
 export function renewalIdOf(leaf: X509Certificate): string {
   const marker = Buffer.from("0603551d23041830168014", "hex")
   const at = leaf.raw.indexOf(marker) + marker.length
   const magnitude = Buffer.from(leaf.serialNumber, "hex")
-  // DER writes a sign octet before a magnitude whose first bit is set.
+  // DER adds a zero byte before a magnitude whose first bit is set.
   const serialNumber = (magnitude[0] ?? 0) < 0x80 ? magnitude : Buffer.concat([Buffer.of(0), magnitude])
   return `${leaf.raw.subarray(at, at + 20).toString("base64url")}.${serialNumber.toString("base64url")}`
 }

@@ -1,9 +1,9 @@
-// A mount on which ACME is served, and a web server that answers its challenges.
+// A mount that serves ACME, and a web server that answers its http-01 challenges.
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { TestEngine } from "./test-engine.ts"
 
-/** Where the mount says that it is. */
+/** Cluster path of the mount. */
 export const acmeCluster = "https://chancery.test/v1/pki"
 
 export async function newAcmeMount(world: TestEngine, settings: object = {}, role: object = {}): Promise<void> {
@@ -35,13 +35,13 @@ export async function newAcmeMount(world: TestEngine, settings: object = {}, rol
 
 export interface ChallengeServer extends AsyncDisposable {
   readonly port: number
-  /** What is answered, by token. */
+  /** Key authorizations by token. */
   readonly answers: Map<string, string>
-  /** The paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[]
 }
 
-/** On this machine, on whichever port is free. */
+/** Listens on a free port of the loopback interface. */
 export async function openChallengeServer(): Promise<ChallengeServer> {
   const answers = new Map<string, string>()
   const asked: string[] = []

@@ -1,4 +1,4 @@
-// A Kubernetes API server for tests that reviews tokens as the test tells it to; `test/e2e/operator` has a real one.
+// A Kubernetes API server for tests, whose token reviews the test controls; `test/e2e/operator` has a real one.
 import type { ServerResponse } from "node:http"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
@@ -18,7 +18,7 @@ type Answer = (response: ServerResponse, seen: SeenReview) => unknown
 
 export interface ApiServer extends AsyncDisposable {
   readonly url: string
-  /** PEM. */
+  /** CA certificates in PEM. */
   readonly authorities: string
   readonly seen: SeenReview[]
   answerWith(answer: Answer): void
@@ -56,7 +56,7 @@ export async function startApiServer(answer: Answer = reviewed({ authenticated: 
   }
 }
 
-/** A TokenReview of this status. */
+/** Answers with a TokenReview of this status. */
 export const reviewed =
   (status: object, code = 201): Answer =>
   (response) => {
@@ -66,7 +66,7 @@ export const reviewed =
 
 export const webAccount = { namespace: "shop", name: "web", uid: "7a2f6c1e-0000-4000-8000-000000000001" } as const
 
-/** Of the account `web`, for every audience that is asked for. */
+/** Accepts the token as one of the account `web`, for every requested audience. */
 export const webReviewed: Answer = (response, seen) =>
   reviewed({
     authenticated: true,
@@ -76,7 +76,7 @@ export const webReviewed: Answer = (response, seen) =>
 
 export const clusterKeys = generateKeyPairSync("ec", { namedCurve: "P-256" })
 
-/** As the cluster projects it into a pod; `claims` take the place of its own. */
+/** Returns a token as the cluster projects it into a pod. `claims` replace its own. */
 export const projectedToken = (claims: object = {}, key: KeyObject = clusterKeys.privateKey): Promise<string> =>
   new SignJWT({
     iss: "https://kubernetes.default.svc",
@@ -93,7 +93,7 @@ export const projectedToken = (claims: object = {}, key: KeyObject = clusterKeys
     .setProtectedHeader({ alg: "ES256", kid: "cluster" })
     .sign(key)
 
-/** As the cluster writes it into a Secret of an account. */
+/** Returns a token as the cluster stores it in a Secret of a service account. */
 export const secretToken = (
   { namespace, name, uid, secretName }: ServiceAccount & { readonly secretName: string },
   key: KeyObject,

@@ -12,7 +12,7 @@ export interface RequestToMake {
   readonly algorithm?: KeyAlgorithm
 }
 
-/** A CSR in PEM for a key of its own, P-256 unless another is asked for, and that key. */
+/** Creates a CSR in PEM with a new key, P-256 by default, and returns both. */
 export async function certificateRequest({
   subject = [],
   extensions = [],

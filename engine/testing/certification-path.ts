@@ -6,10 +6,10 @@ import type { Extension } from "../src/x509/extension.ts"
 import type { ExtensionValues } from "../src/x509/extensions.ts"
 import { encodeName } from "../src/x509/name.ts"
 
-/** What a rule reads of an authority: enough of a `HeldIssuer`, without a signature. */
+/** Properties of an authority that policies read: enough of a `ParsedIssuer`, without a signature. */
 export interface PathMember extends Pick<ExtensionValues, "nameConstraints" | "extendedKeyUsage" | "keyUsage"> {
   readonly name: string
-  /** The next member's name unless given. */
+  /** Name of the issuer. Default: the name of the next member. */
   readonly issuedBy?: string
   readonly notBefore?: Instant
   readonly maxPathLength?: number
@@ -17,7 +17,7 @@ export interface PathMember extends Pick<ExtensionValues, "nameConstraints" | "e
   readonly extensions?: readonly Extension[]
 }
 
-/** Paths of made-up authorities, each from the issuer up. */
+/** Returns paths of made-up authorities, each path starting with the issuer. */
 export function certificationPathsOf(
   paths: readonly (readonly PathMember[])[],
   settings: Partial<IssuerSettings> = {},
@@ -29,7 +29,7 @@ export function certificationPathsOf(
   }
 }
 
-/** The paths of one authority with a bound on the path length, or without one. */
+/** Returns the path of one authority with or without a path length constraint. */
 export const pathUnder = (maxPathLength: number | undefined): CertificationPaths =>
   certificationPathsOf([[{ name: "Issuer", ...(maxPathLength === undefined ? {} : { maxPathLength }) }]])
 

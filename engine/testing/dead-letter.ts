@@ -1,12 +1,12 @@
-// A dead letter without hours of failing: put where the delivery would put it, beside an engine that has no method for that.
+// Adds a dead letter directly to the database, because a delivery fails for hours before it becomes one.
 import type { Storage } from "../src/core/storage.ts"
 import type { ServedEngine } from "../src/engine.ts"
 import type { Repositories } from "../src/storage/repositories/repositories.ts"
 
-// Far in the future, so that no job takes it for old.
+// Far in the future, so that no job deletes the letter as too old.
 const failedAt = Date.UTC(2100, 0, 1)
 
-/** The store of an embedded engine; nothing else is a `ServedEngine`. */
+/** The storage of an embedded engine. Every `ServedEngine` is an embedded engine. */
 interface Embedded {
   readonly context: { readonly storage: Storage<Repositories> }
 }

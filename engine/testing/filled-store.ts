@@ -1,21 +1,21 @@
-// A store with rows in every table, made of what its schema says of each: what a test needs that is about all of them, also
-// about those that come later. No engine would make these rows.
+// A database with rows in every table, generated from the schema, for tests that must cover all tables, including future ones. No engine
+// would create these rows.
 import { createHash } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
 import { sql } from "kysely"
 import { openDatabase, sqliteFile } from "../src/storage/sql/database.ts"
 
 export interface FillOptions {
-  /** In each table that is not named. */
+  /** Rows in each table that `rowCounts` does not name. */
   readonly rowCount: number
   readonly rowCounts?: Readonly<Record<string, number>>
-  /** Of each value of bytes that is no key. */
+  /** Length of the binary values that are not keys, by table. */
   readonly blobBytes?: Readonly<Record<string, number>>
 }
 
 const usualBlobBytes = 40
 
-/** Of SQLite: an embedded store that is there or not. References hold; some are to rows that are written later. */
+/** Fills an SQLite database, and creates it if it does not exist. Foreign keys are valid; some refer to rows that are inserted later. */
 export async function fillEveryTable(url: string, options: FillOptions): Promise<void> {
   {
     await using database = await openDatabase(url)
@@ -45,7 +45,7 @@ export async function countRows(url: string, tables: readonly string[]): Promise
   })
 }
 
-/** What a column of text holds in a row: code points beyond the first plane sort unlike their UTF-16, quotes are escaped. */
+/** Value of a text column in a row. It has quotes, and code points beyond U+FFFF, which sort differently in UTF-16. */
 export const filledText = (row: number): string => `${row % 2 === 0 ? "\u{1f511}" : "é"}'"\\{${row},NULL}`
 
 const tablesOf = (file: DatabaseSync): readonly string[] =>
@@ -72,7 +72,7 @@ function fillTable(file: DatabaseSync, table: string, { rowCount, rowCounts = {}
     const values = columns.map(({ name, type, required, pk }) => {
       const parent = references.get(String(name))
       if (required === 0 && pk === 0 && parent === undefined && row % 3 === 0) return null
-      // One database counts no transactions, and another one counts its own.
+      // Transaction ids are 0: SQLite has none, and PostgreSQL assigns its own.
       if (/(^|_)transaction(_id)?$/.test(String(name))) return 0
       const number = numberOf(row, {
         isOwn: parent === table,
@@ -91,7 +91,7 @@ function fillTable(file: DatabaseSync, table: string, { rowCount, rowCounts = {}
 const bytesOf = (text: string, length: number): Buffer =>
   createHash("shake256", { outputLength: length }).update(text).digest()
 
-/** Rows refer to those of the same number, and to the next one where they are of the same table. */
+/** A row refers to the parent with its own number, or with the next number if the parent is in the same table. */
 function numberOf(
   row: number,
   { isOwn, parentCount }: { readonly isOwn: boolean; readonly parentCount: number | undefined },

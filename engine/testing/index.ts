@@ -1,5 +1,4 @@
-// For tests of what is built on the engine: an engine with its app and no socket, a clock that is moved by hand, and the same
-// random bytes at every run.
+// For tests of packages that use the engine: an engine with its HTTP app but no socket, a manual clock, and reproducible random bytes.
 export { manualClock, type ManualClock } from "./manual-clock.ts"
 export { stateFile } from "./state-file.ts"
 export { seededRandom } from "./seeded-random.ts"

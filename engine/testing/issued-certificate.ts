@@ -4,21 +4,21 @@ import { type ExtensionValues, parseExtensionValues } from "../src/x509/extensio
 import { formatName } from "../src/x509/name.ts"
 import { readSignatureAlgorithm, type SignatureAlgorithm } from "../src/x509/signature-algorithm.ts"
 
-/** What tests want to know of a certificate, in the words that it is asked for. */
+/** Content of a certificate in the form in which tests request it. */
 export interface ReadCertificate {
-  /** RFC 4514. */
+  /** In the format of RFC 4514. */
   readonly subject: string
   readonly issuer: string
   readonly notBefore: number
   readonly notAfter: number
-  /** `dns:www.example.com`, `ip:c0000201`, `other:1.2.3;text`. */
+  /** For example `dns:www.example.com`, `ip:c0000201`, `other:1.2.3;text`. */
   readonly names: readonly string[]
   readonly values: ExtensionValues
   readonly signatureAlgorithm: SignatureAlgorithm
   readonly publicKey: Uint8Array
 }
 
-/** From PEM, or from base64 DER. */
+/** Reads a certificate in PEM or base64 DER. */
 export function readIssued(text: string): ReadCertificate {
   const der = text.startsWith("-----") ? readCertificatePem(text) : Buffer.from(text, "base64")
   const certificate = parseCertificate(der)

@@ -1,4 +1,4 @@
-// A mount to make authorities in, and an authority elsewhere.
+// A mount for tests of authorities, and an authority outside of the engine.
 import { dayMs } from "../src/core/time.ts"
 import type { Caller } from "../src/core/caller.ts"
 import type { ServedPki } from "../src/pki/mounts/pki.ts"
@@ -8,11 +8,11 @@ import { openTestEngine, type TestEngine, type TestEngineOptions } from "./test-
 export interface IssuingMount extends AsyncDisposable {
   readonly world: TestEngine
   readonly pki: ServedPki
-  /** The same for somebody else. */
+  /** Returns the mount for another caller. */
   as(caller: Caller): ServedPki
 }
 
-/** At `pki`, where certificates may live for ten years. */
+/** Creates the mount `pki`, whose certificates may be valid for ten years. */
 export async function issuingMount(options: TestEngineOptions = {}): Promise<IssuingMount> {
   const world = await openTestEngine(options)
   const { engine } = world
@@ -26,10 +26,10 @@ export async function issuingMount(options: TestEngineOptions = {}): Promise<Iss
 }
 
 export interface ForeignRoot {
-  /** All PEM. */
+  /** Key in PEM, as is the certificate. */
   readonly key: string
   readonly certificate: string
-  /** What it makes of a request; `extensions` are as openssl has them. */
+  /** Signs a CSR and returns the certificate in PEM. `extensions` are in the format of an openssl extension file. */
   sign(csr: string, extensions?: string): string
 }
 
@@ -38,7 +38,7 @@ keyUsage=critical,keyCertSign,cRLSign
 subjectKeyIdentifier=hash
 authorityKeyIdentifier=keyid`
 
-/** Made by openssl. */
+/** Creates a root with openssl. */
 export function foreignRoot(subject = "/CN=Elsewhere"): ForeignRoot {
   const key = openssl(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
   const args = ["-subj", subject, "-addext", "keyUsage=critical,keyCertSign,cRLSign"]

@@ -5,7 +5,7 @@ export interface ManualClock extends Clock {
   set(instant: Instant): void
 }
 
-/** Stands still until it is moved. */
+/** Returns a clock that stands still until the test moves it. */
 export function manualClock(start: Instant = Date.UTC(2026, 0, 1)): ManualClock {
   let now = start
   return {

@@ -2,12 +2,12 @@ import type { Timers } from "../src/core/timers.ts"
 import type { ManualClock } from "./manual-clock.ts"
 
 export interface ManualTimers extends Timers {
-  /** Moves the clock and calls what falls due, in order; `settled` is awaited after each call. */
+  /** Moves the clock and calls the timers that expire, in order. Awaits `settled` after each call. */
   advance(milliseconds: number, settled?: () => Promise<void>): Promise<void>
   readonly pendingCount: number
 }
 
-/** Timers that fire when the clock is moved through them. */
+/** Returns timers that fire when the test moves the clock past them. */
 export function manualTimers(clock: ManualClock): ManualTimers {
   const pending = new Set<{ readonly at: number; readonly work: () => void }>()
   return {

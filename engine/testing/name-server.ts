@@ -1,4 +1,4 @@
-// A name server of the tests' own on this machine, which logs every question.
+// A DNS server on this machine, which logs every query.
 import { createSocket, type RemoteInfo } from "node:dgram"
 import { onTestFinished } from "vitest"
 import { parseIpAddress } from "../src/pki/names/ip-address.ts"
@@ -8,9 +8,9 @@ export type RecordType = keyof typeof types
 
 export interface NameServer {
   readonly port: number
-  /** `TYPE name`, in the order in which they came. */
+  /** Queries as `TYPE name`, in order of arrival. */
   readonly questions: string[]
-  /** From which they came. */
+  /** Source ports of the queries. */
   readonly ports: Set<number>
 }
 
@@ -18,7 +18,7 @@ const serverFailure = 2
 
 type Told = readonly string[] | "failure"
 
-/** Answers with all that it is told of a name; of an alias only the alias; of CAA a tag and a value. "failure": it cannot tell. */
+/** Answers each query with the values that `answer` returns; for CAA a tag and a value. "failure" answers SERVFAIL. */
 export async function openNameServer(
   answer: (type: RecordType, name: string) => Told | Promise<Told>,
 ): Promise<NameServer> {
@@ -56,7 +56,7 @@ function questionIn(message: Buffer) {
   return { name: labels.join(".").toLowerCase(), type, end: at + 5 }
 }
 
-/** Of the name that was asked for, to be forgotten at once. */
+/** Encodes a record of the queried name with a TTL of 0. */
 function recordOf(type: RecordType, value: string): Buffer {
   const data = dataOf[type](value)
   const head = Buffer.from([0xc0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
@@ -78,7 +78,7 @@ const dataOf: Readonly<Record<RecordType, (value: string) => Uint8Array>> = {
 
 const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
 
-/** A mapped address stays one of sixteen octets in its record. */
+/** Encodes an address. An IPv4-mapped address keeps 16 bytes in its AAAA record. */
 function octetsOf(address: string, type: RecordType): Uint8Array {
   const octets = parseIpAddress(address) ?? new Uint8Array()
   return type === "AAAA" && octets.length === 4

@@ -1,4 +1,4 @@
-// A request to an OCSP responder about one certificate, as a client writes it.
+// An OCSP request for one certificate, as a client encodes it.
 import { oids } from "../src/x509/asn1/oids.ts"
 import { context, encode, objectIdentifier, octetString, sequence, unsignedInteger } from "../src/x509/asn1/writer.ts"
 import { parseCertificate } from "../src/x509/certificate.ts"
@@ -8,14 +8,14 @@ import { readPublicKey } from "../src/x509/public-key.ts"
 
 export interface Question {
   readonly digest: "sha1" | "sha256"
-  /** Its certificate, DER. */
+  /** Certificate of the issuer, DER. */
   readonly issuer: Uint8Array
-  /** Octets of the magnitude. */
+  /** Unsigned magnitude, big-endian. */
   readonly serialNumber: Uint8Array
   readonly nonce?: Uint8Array
 }
 
-/** DER. */
+/** Returns the request in DER. */
 export function ocspQuestion({ digest, issuer, serialNumber, nonce }: Question): Uint8Array {
   const { subject, subjectPublicKeyInfo } = parseCertificate(issuer)
   const publicKeyBits = readPublicKey(subjectPublicKeyInfo).octets

@@ -1,10 +1,10 @@
-// The openssl command as a judge of what comes out of an engine.
+// Runs the openssl command, which verifies the engine's output independently.
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** Runs openssl with files of these contents around it, by their names; what it says on its standard output. Throws where it fails. */
+/** Runs openssl in a folder with these files, and returns its standard output. Throws if the command fails. */
 export function openssl(args: readonly string[], files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), "chancery-openssl-"))
   try {
@@ -15,7 +15,10 @@ export function openssl(args: readonly string[], files: Readonly<Record<string, 
   }
 }
 
-/** All in PEM: whether the chain from the certificate over any of the others to the root holds, by the letter of RFC 5280. */
+/**
+ * Verifies the chain from the certificate over the untrusted ones to the root with `-x509_strict` (RFC 5280). Throws if it is invalid. All
+ * in PEM.
+ */
 export function verifiesStrictly(certificate: string, root: string, untrusted: readonly string[] = []): true {
   openssl(["verify", "-x509_strict", "-CAfile", "root.pem", "-untrusted", "untrusted.pem", "certificate.pem"], {
     "certificate.pem": certificate,

@@ -1,4 +1,4 @@
-// A collector for tests: a real HTTP server that takes what is sent to it by OTLP in JSON, and octets as they are.
+// A collector for tests: a real HTTP server that decodes OTLP in JSON, and keeps other encodings as bytes.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { gunzipSync } from "node:zlib"
@@ -26,9 +26,9 @@ export interface SeenExport {
 export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string
   readonly exports: readonly SeenExport[]
-  /** All that came so far. */
+  /** Returns all spans received so far. */
   spans(): readonly SeenSpan[]
-  /** By name, of what came last. Loosely typed: tests pick it apart. */
+  /** Returns the metrics of the last export by name. Loosely typed, because tests read members at any depth. */
   // oxlint-disable-next-line typescript/no-explicit-any
   metrics(): ReadonlyMap<string, any>
   answerWith(answer: (response: ServerResponse) => void): void

@@ -1,4 +1,4 @@
-// An external policy service for tests: a real HTTPS server that answers as the test tells it to.
+// An external policy service for tests: a real HTTPS server, whose answers the test controls.
 import { readFileSync } from "node:fs"
 import type { IncomingHttpHeaders } from "node:http"
 import { createServer } from "node:https"
@@ -17,24 +17,24 @@ import { type SignatureAlgorithm, signatureAlgorithmIdentifier } from "../src/x5
 export const testTlsPem = (name: string): string =>
   readFileSync(new URL(`../../test/cli/tls/${name}.pem`, import.meta.url), "utf8")
 
-/** What it was asked, parsed; loosely typed, because tests pick it apart. */
+/** A received request. Loosely typed, because tests read members at any depth. */
 export interface SeenQuestion {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly document: any
   readonly text: string
   readonly headers: IncomingHttpHeaders
-  /** Common name of the certificate that whoever asks has shown. */
+  /** Common name of the client certificate. */
   readonly client: string | undefined
 }
 
 export interface PolicyServer extends AsyncDisposable {
   readonly url: string
   readonly seen: readonly SeenQuestion[]
-  /** What it answers from now on, beside the `request_uuid`. */
+  /** Sets the answer to all further requests; `request_uuid` is added. */
   answerWith(answer: (question: SeenQuestion) => object | Promise<object>): void
 }
 
-/** With `clients` it answers only to whoever shows a certificate of the tests' authority. */
+/** With `clients`, the server requires a client certificate of the test CA. */
 export async function startPolicyServer(options: { readonly clients?: boolean } = {}): Promise<PolicyServer> {
   const seen: SeenQuestion[] = []
   let answer: (question: SeenQuestion) => object | Promise<object> = () => ({ error: "no answer was prepared" })
@@ -79,17 +79,17 @@ export async function startPolicyServer(options: { readonly clients?: boolean } 
 
 export interface TemplateOptions {
   readonly commonName?: string
-  /** In its place. */
+  /** Replaces `commonName`. */
   readonly subject?: DistinguishedName
   readonly notBefore?: Instant
   readonly notAfter?: Instant
   readonly extensions?: readonly Extension[]
   readonly algorithm?: SignatureAlgorithm
-  /** Of the request's own unless given. */
+  /** Default: the public key of the CSR. */
   readonly publicKey?: Uint8Array
 }
 
-/** A certificate for the key of the question, signed by nobody; valid for an hour from now. */
+/** Returns a certificate for the key of the request, without a valid signature and by default valid for an hour from now. */
 export function templateFor({ document }: SeenQuestion, options: TemplateOptions = {}): string {
   const [request] = readPem(document.user_request_key_values.csr as string, 64 * 1024)
   if (request === undefined) throw new Error("there is no request in the question")

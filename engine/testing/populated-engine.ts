@@ -1,4 +1,4 @@
-// A world with the organization `acme` in it, and short ways to more workspaces and callers.
+// A test engine with the organization `acme`, and shortcuts for more workspaces and callers.
 import type { OrganizationAccess } from "../src/core/caller.ts"
 import type { WorkspaceAccessLevel } from "../src/workspaces/access/workspace-permissions.ts"
 import type { WorkspaceInput } from "../src/workspaces/workspace/workspace-input.ts"
@@ -6,9 +6,9 @@ import { openTestEngine, type TestEngine, type TestEngineOptions } from "./test-
 
 export interface PopulatedEngine extends TestEngine {
   organization(name: string): Promise<void>
-  /** Its id; in `acme` unless another organization is named. */
+  /** Creates a workspace and returns its id. The organization is `acme` by default. */
   workspace(name: string, input?: WorkspaceInput & { readonly organization?: string }): Promise<string>
-  /** A token of a new team of `acme` with these rights. */
+  /** Creates a team of `acme` with these rights, and returns its token. */
   token(rights?: {
     readonly organization?: Partial<OrganizationAccess>
     readonly on?: Readonly<Record<string, WorkspaceAccessLevel>>

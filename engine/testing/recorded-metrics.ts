@@ -1,10 +1,10 @@
-// Metrics that tests read at once; of observable instruments those whose callbacks do not wait.
+// Metrics that tests read without an export. Observable instruments are read only if their callbacks are synchronous.
 import type { Attributes, Meter, ObservableCallback } from "@opentelemetry/api"
 import { type Metrics, noopMeter } from "../src/core/metrics.ts"
 
 interface Series {
   readonly labels: Attributes
-  /** Number of recorded values of a histogram. */
+  /** Value of a counter or gauge; for a histogram the number of recorded values. */
   value: number
 }
 

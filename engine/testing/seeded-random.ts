@@ -1,6 +1,6 @@
 import type { RandomSource } from "../src/core/random.ts"
 
-/** The same bytes for the same seed (mulberry32). Never for secrets. */
+/** Returns the same bytes for the same seed (mulberry32). Never for secrets. */
 export function seededRandom(seed: number): RandomSource {
   let state = seed >>> 0
   const next = (): number => {

@@ -3,7 +3,7 @@ import { populatedEngine } from "./populated-engine.ts"
 import { stateFile, type StateOptions, stateVersionDocument } from "./state-file.ts"
 import type { Answer, RequestOptions, TestEngine } from "./test-engine.ts"
 
-/** The workspace `web` of `acme`, and the steps that clients take with its state. */
+/** Creates the workspace `web` in `acme`, with the steps that clients take to change its state. */
 export async function stateEngine(options: Parameters<typeof populatedEngine>[0] = {}) {
   const world = await populatedEngine(options)
   const id = await world.workspace("web")
@@ -30,7 +30,7 @@ export function stepsOf(world: TestEngine, id: string) {
         ({ attributes }: { readonly attributes: { readonly status: string; readonly serial: number } }) =>
           `${attributes.serial} ${attributes.status}`,
       ),
-    /** Announces and uploads; the id of the version. */
+    /** Creates and uploads a state version, and returns its id. */
     async put(state: StateOptions, attributes: Record<string, unknown> = {}): Promise<string> {
       const { body } = await announce(state, attributes)
       const { status } = await upload(body.data.attributes["hosted-state-upload-url"], stateFile(state).text)

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto"
 export interface StateOptions {
   readonly serial?: number
   readonly lineage?: string
-  /** Instances of one managed resource. */
+  /** Number of instances of one managed resource. */
   readonly instances?: number
   readonly outputs?: Readonly<Record<string, unknown>>
 }
 
-/** The text of a state as the tool writes it, with its MD5. */
+/** Returns the text of a state as Terraform writes it, with its MD5. */
 export function stateFile({ serial = 1, lineage = "lineage-1", instances = 0, outputs = {} }: StateOptions = {}) {
   const text = JSON.stringify({
     version: 4,
@@ -32,7 +32,7 @@ export function stateFile({ serial = 1, lineage = "lineage-1", instances = 0, ou
   return { text, serial, lineage, md5: createHash("md5").update(text).digest("hex") }
 }
 
-/** The document that announces it, or carries it along when `inline`. */
+/** Returns the document that creates the state version, with the state itself if `inline`. */
 export function stateVersionDocument(
   state: ReturnType<typeof stateFile>,
   { inline = false, ...attributes }: { readonly inline?: boolean; readonly [attribute: string]: unknown } = {},
@@ -52,7 +52,7 @@ export function stateVersionDocument(
   }
 }
 
-/** All of a document that comes in pieces. */
+/** Returns the concatenated chunks. */
 export async function bytesOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const taken: Uint8Array[] = []
   for await (const piece of pieces) taken.push(piece)

@@ -1,4 +1,4 @@
-// A mount in a store of each kind, for tests of rows that hang on one: the engine that made it, and the store beside it.
+// A mount in each kind of database, for tests of rows that refer to a mount: the engine that created it, and a second connection.
 import { afterAll, beforeAll } from "vitest"
 import { openEmbedded } from "../src/embedded.ts"
 import type { ServedEngine } from "../src/engine.ts"
@@ -6,7 +6,7 @@ import type { MountId } from "../src/pki/mounts/mount.ts"
 import { type Database, openDatabase } from "../src/storage/sql/database.ts"
 import { type DatabaseKind, databaseKinds } from "./temporary-database.ts"
 
-/** Those that two can open. */
+/** Kinds of databases that two connections can share. */
 export const sharedDatabaseKinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
 
 export interface StoredMount {
@@ -15,7 +15,7 @@ export interface StoredMount {
   readonly mountId: MountId
 }
 
-/** For the tests of a block; what it answers is filled in before the first of them. */
+/** Sets up a mount for the tests of a block. The result is filled in before the first test. */
 export function storedMount(kind: DatabaseKind): StoredMount {
   const opened = new AsyncDisposableStack()
   const stored = {} as { -readonly [Member in keyof StoredMount]: StoredMount[Member] }

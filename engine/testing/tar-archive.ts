@@ -1,4 +1,4 @@
-// Archives of configurations as clients send them: tar (POSIX ustar), compressed with gzip.
+// Configuration archives as clients upload them: tar (POSIX ustar), compressed with gzip.
 import { gzipSync } from "node:zlib"
 
 export type TarFiles = Readonly<Record<string, string | Uint8Array>>

@@ -1,7 +1,6 @@
-// A fresh database of each kind for tests, a copy of one that has the schema already: to apply it takes longer than most
-// tests. PostgreSQL is the server that CHANCERY_TEST_POSTGRES names, which the test run starts (test/toolchain); each test has
-// a database of its own there. To copy one there and to drop the copy takes long too: a copy is emptied and handed on instead,
-// unless somebody has changed its schema.
+// Fresh databases of each kind for tests. They are copies of a template with the current schema, because migrating takes longer than most
+// tests. The PostgreSQL server is CHANCERY_TEST_POSTGRES, which the test run starts (test/toolchain); each test has its own database there.
+// Copying and dropping a PostgreSQL database takes long too, so a copy is emptied and reused unless its schema has changed.
 import { readFileSync } from "node:fs"
 import { constants, copyFile, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { Socket } from "node:net"
@@ -11,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Client } from "pg"
 import { openDatabase, type Database, type DatabaseOptions } from "../src/storage/sql/database.ts"
 
-/** For tests elsewhere, which look at what it sends. */
+/** For other tests, which record the statements that it sends. */
 export { Client }
 
 export interface TemporaryDatabase extends AsyncDisposable {
@@ -21,15 +20,15 @@ export interface TemporaryDatabase extends AsyncDisposable {
 
 export interface DatabaseKind {
   readonly name: "SQLite file" | "SQLite memory" | "PostgreSQL"
-  /** False where no server was found. */
+  /** False if there is no server of this kind. */
   readonly available: boolean
-  /** Makes a place for a database, not yet opened. Where it is not `empty` it may hold the schema of this release. */
+  /** Makes a place for a database, not yet opened. Unless `empty`, it may already have the current schema. */
   place(options?: PlaceOptions): Promise<Place>
 }
 
 interface PlaceOptions {
   readonly empty?: boolean
-  /** Nobody has had it before: of what was deleted pages are left over, which count when PostgreSQL plans. */
+  /** Requires a database that was not used before: deleted rows leave pages behind, which affect PostgreSQL's plans. */
   readonly unused?: boolean
 }
 
@@ -47,10 +46,10 @@ export const databaseKinds: readonly DatabaseKind[] = [
 
 const usual = process.env["CHANCERY_TEST_STORAGE"] === "postgres" ? "PostgreSQL" : undefined
 
-/** Of tests that are of no kind in particular, and so run on SQLite and, by that variable, on PostgreSQL again. */
+/** For tests that do not depend on the kind. They run on SQLite and, with CHANCERY_TEST_STORAGE=postgres, again on PostgreSQL. */
 export const usualKind = kindOf(usual ?? "SQLite memory")
 
-/** The same where two open one database. */
+/** As `usualKind`, for tests with two connections to one database. */
 export const usualSharedKind = kindOf(usual ?? "SQLite file")
 
 function kindOf(name: DatabaseKind["name"]): DatabaseKind {
@@ -59,7 +58,7 @@ function kindOf(name: DatabaseKind["name"]): DatabaseKind {
   return kind
 }
 
-/** Opened and migrated. */
+/** Opens and migrates a new database. */
 export async function temporaryDatabase(
   kind: DatabaseKind,
   { unused = false, ...options }: DatabaseOptions & Pick<PlaceOptions, "unused"> = {},
@@ -92,10 +91,10 @@ async function temporaryFile({ empty = false }: PlaceOptions = {}): Promise<Plac
   }
 }
 
-/** Names the file of SQLite that others are copied from. */
+/** Variable with the path of the SQLite template. */
 export const fileTemplateVariable = "CHANCERY_TEST_TEMPLATE_FILE"
 
-/** One with the schema of this release. */
+/** Creates an SQLite template with the current schema. */
 export async function createFileTemplate(): Promise<{ readonly file: string } & AsyncDisposable> {
   const { url, ...place } = await temporaryFile({ empty: true })
   await using database = await openDatabase(url)
@@ -105,14 +104,14 @@ export async function createFileTemplate(): Promise<{ readonly file: string } & 
 
 let image: Uint8Array | undefined
 
-/** As which a database in memory begins, where the run has a template. */
+/** Returns the initial content of a database in memory, if the test run has a template. */
 export function imageFor(url: string): Uint8Array | undefined {
   const template = process.env[fileTemplateVariable]
   if (url !== "sqlite::memory:" || template === undefined) return undefined
   return (image ??= withoutLog(readFileSync(template)))
 }
 
-/** By the versions of the format that its header names: 2 is a write-ahead log (https://www.sqlite.org/fileformat2.html). */
+/** Sets the format versions in the file header to 1. They are 2 for a write-ahead log (https://www.sqlite.org/fileformat2.html). */
 function withoutLog(file: Uint8Array): Uint8Array {
   file.fill(1, 18, 20)
   return file
@@ -139,7 +138,7 @@ interface ReusedPlace {
   readonly emptier: Emptier
 }
 
-/** Those of this process that the next may have. */
+/** Emptied databases of this process that the next test can use. */
 const emptied: ReusedPlace[] = []
 
 async function emptyCopy(server: string, template: string): Promise<Place> {
@@ -159,7 +158,7 @@ async function newCopy(server: string, template: string): Promise<ReusedPlace> {
   return { place, emptier: new Emptier(place.url) }
 }
 
-/** Of one database, by a connection that stays: a new one would have to learn of all tables anew. */
+/** Empties one database over a connection that stays open: a new one would have to load the catalog of all tables again. */
 class Emptier {
   readonly #url: string
   #connection: { readonly client: Client; readonly socket: Socket } | undefined
@@ -176,7 +175,7 @@ class Emptier {
       await client.end()
       return false
     } finally {
-      // No process stays for it.
+      // An idle connection must not keep the process alive.
       socket.unref()
     }
   }
@@ -184,7 +183,7 @@ class Emptier {
   async #connect() {
     const socket = new Socket()
     const client = new Client({ connectionString: this.#url, stream: () => socket })
-    // Whoever ends it, as the run does when it drops the database, leaves one to connect anew.
+    // If the connection ends, for example when the run drops the database, the next call connects again.
     client.on("error", () => (this.#connection = undefined))
     await client.connect()
     return { client, socket }
@@ -194,7 +193,7 @@ class Emptier {
 type CreatedPlace = Place & { readonly name: string }
 
 async function createdOn(server: string, prefix = "test", options = ""): Promise<CreatedPlace> {
-  // Not by its process alone: a long run comes round to the number of one that is over.
+  // The process id alone is not unique: in a long run, ids of ended processes are used again.
   const name = `${prefix}_${process.pid}_${process.hrtime.bigint().toString(36)}`
   await command(server, `create database ${name}${options}`)
   const url = new URL(server)
@@ -206,10 +205,10 @@ async function createdOn(server: string, prefix = "test", options = ""): Promise
   }
 }
 
-/** Names the database that others are copied from. */
+/** Variable with the name of the PostgreSQL template. */
 export const templateVariable = "CHANCERY_TEST_TEMPLATE"
 
-/** One with the schema of this release, which nobody may be connected to. Its copies go with it. */
+/** Creates a PostgreSQL template with the current schema. There must be no connections to it. Disposing it drops its copies. */
 export async function createTemplate(server: string): Promise<{ readonly name: string } & AsyncDisposable> {
   const template = await createdOn(server)
   {
@@ -230,7 +229,7 @@ export async function createTemplate(server: string): Promise<{ readonly name: s
   }
 }
 
-/** Of PostgreSQL, on a connection of its own. */
+/** Runs a PostgreSQL statement on a new connection. */
 export const command = (url: string, text: string): Promise<void> =>
   connected(url, async (client) => {
     await client.query(text)
@@ -246,10 +245,10 @@ async function connected<Value>(url: string, work: (client: Client) => Promise<V
   }
 }
 
-/** Beside the schema of the release, whose tables are in `public`: what a copy is held against. */
+/** Schema with the reference data that copies are compared with and restored from. The tables of the release are in `public`. */
 const kept = "first"
 
-/** What the migrations wrote, to be written again, and what the schema is. */
+/** Stores the rows that migrations inserted, and a digest of the schema. */
 async function keepFirst(client: Client): Promise<void> {
   await client.query(`create schema ${kept}`)
   for (const table of await tablesOf(client)) {
@@ -262,8 +261,8 @@ async function keepFirst(client: Client): Promise<void> {
 const digestTable = "schema_digest"
 
 /**
- * Of the catalogs that say what there is: whatever is changed in them is a row of a later transaction then, or one less. A copy
- * has the transactions of what it is copied from.
+ * Digest of the schema's catalogs: a change adds or removes a row, or gives a row a later transaction id. Copies keep the transaction ids
+ * of the template.
  */
 const schemaDigest = [
   "pg_class where relnamespace = 'public'::regnamespace",
@@ -287,13 +286,15 @@ async function tablesOf(client: Client, schema = "public"): Promise<readonly str
   return rows.map(({ tablename }) => tablename)
 }
 
-/** The same for all copies. */
+/** Cached, because it is the same for all copies. */
 let first: { readonly filled: readonly string[]; readonly sequences: readonly string[] } | undefined
 
-/** A new one has a third of it; what is deleted takes room, and time of those who come after. */
+/** Bytes of a database that is still reused; a new one has a third of it. Deleted rows take space, and slow down later tests. */
 const sizeMaximum = 32 * 2 ** 20
 
-/** As the template is; false where it cannot be, or the user may not do what is done for it. */
+/**
+ * Restores the content of the template. Returns false if the schema has changed, the database is too large, or the user is no superuser.
+ */
 async function emptyDatabase(client: Client): Promise<boolean> {
   if (!(await endOthers(client))) return false
   const { rows } = await client.query<{ same: boolean; used: readonly string[] }>(
@@ -310,7 +311,7 @@ async function emptyDatabase(client: Client): Promise<boolean> {
   return true
 }
 
-/** Those that tests have just closed end within a millisecond or two; the server itself would look again after a hundred. */
+/** Connections that tests have just closed end within 1 or 2 ms, so the wait is shorter than the 100 ms of the server's own. */
 async function endOthers(client: Client): Promise<boolean> {
   for (let attempt = 0; attempt < endingAttempts; attempt += 1) {
     const { rows } = await client.query(
@@ -323,7 +324,7 @@ async function endOthers(client: Client): Promise<boolean> {
   return false
 }
 
-/** Of at least 2 ms each. */
+/** Attempts of at least 2 ms each. */
 const endingAttempts = 5_000
 
 async function firstOf(client: Client) {
@@ -334,11 +335,11 @@ async function firstOf(client: Client) {
   return { filled, sequences: rows.map(({ name }) => name) }
 }
 
-/** To look into a table that nobody has written to takes as long as to empty one. */
+/** Deletes from the used tables only: a delete from an unused table takes as long as from a used one. */
 const textOfEmptying = (used: readonly string[], { filled, sequences }: NonNullable<typeof first>): string =>
   [
     "begin",
-    // Or every row would be held against those that refer to it.
+    // Disables triggers, so that foreign keys are not checked for every row.
     "set local session_replication_role = replica",
     ...used.map((table) => `delete from ${table}`),
     ...filled.map((table) => `insert into ${table} overriding system value table ${kept}.${table}`),

@@ -1,4 +1,4 @@
-// An inventory to look things up in, written by rows: one that is issued would take longer than all that is asked of it.
+// An inventory of certificates for searches, inserted as rows, because issuing them would take longer than the tests.
 import { sql } from "kysely"
 import type { MountId } from "../src/pki/mounts/mount.ts"
 import { backwards } from "../src/storage/repositories/pki/certificate-search.ts"
@@ -6,13 +6,13 @@ import type { QueryRunner } from "../src/storage/sql/query-runner.ts"
 
 const mounts = ["mnt-a", "mnt-b"] as const
 export const inventoryMount = "mnt-a" as MountId
-/** In each mount; those of the second are newer. */
+/** Certificates in each mount. Those of the second mount have higher numbers. */
 const count = 6_000
-/** Half of them have expired by then. */
+/** Instant at which half of the certificates have expired. */
 export const inventoryNow = 3_000_000
 const perWrite = 500
 
-/** Certificate `n` of any mount. */
+/** Facts about certificate `n`, the same in every mount. */
 const facts = (n: number) => ({
   serialNumber: Buffer.from(`01${n.toString(16).padStart(8, "0")}`, "hex"),
   role: `role-${n % 3}`,
@@ -24,7 +24,7 @@ const facts = (n: number) => ({
 })
 export const inventory = Array.from({ length: count }, (_, index) => ({ n: index + 1, ...facts(index + 1) }))
 
-/** `filedAt`: in which partition what is, where there are any. */
+/** Writes the inventory. `filedAt` selects the partition of a certificate. */
 export async function writeInventory(session: QueryRunner, filedAt: (n: number) => number = () => 0): Promise<void> {
   const { db } = session
   for (const [index, id] of mounts.entries()) {
@@ -88,7 +88,7 @@ export async function writeInventory(session: QueryRunner, filedAt: (n: number) 
       )
     }
   }
-  // The whole of what is partitioned is never looked at by the server itself, nor what is empty.
+  // PostgreSQL's autovacuum analyzes neither partitioned parents nor empty tables, so they are left out here too.
   const tables = session.dialect === "sqlite" ? [""] : await writtenTables(session)
   for (const table of tables) await session.execute(sql.raw(`analyze ${table}`))
 }

@@ -1,4 +1,4 @@
-// An engine with its HTTP app and no socket: what route tests talk to.
+// An engine with its HTTP app and no socket, for tests of routes.
 import type { Edition } from "../src/core/edition.ts"
 import type { Metrics } from "../src/core/metrics.ts"
 import { type Runtime, systemRuntime } from "../src/core/runtime.ts"
@@ -13,7 +13,7 @@ import type { KeyGenerator } from "../src/x509/key-generation.ts"
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The parsed body, text where it is not JSON; undefined when there is none. Loosely typed: tests pick it apart. */
+  /** The parsed body, text if it is not JSON, undefined if there is none. Loosely typed, because tests read members at any depth. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
   readonly bytes: Uint8Array
@@ -23,7 +23,7 @@ export interface RequestOptions {
   readonly token?: string | null
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** The client's address; unknown when left out. */
+  /** Client address, unknown by default. */
   readonly from?: string
 }
 
@@ -31,11 +31,11 @@ export interface TestEngine extends AsyncDisposable {
   readonly engine: ServedEngine
   readonly app: WebApp
   readonly rootToken: string
-  /** `path` is relative to `/api/v2` unless it is absolute; the token is root's unless another (or null for none) is given. */
+  /** `path` is relative to `/api/v2` unless it is a complete URL. The token is root's by default; null sends none. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
   /**
-   * The certificate API: `path` is relative to `/v1`. The token is root's by default, and goes into `X-Service-Token`, or into
-   * `X-Vault-Token` if the headers have `x-vault-request`, as Vault's clients send both.
+   * Calls the certificate API; `path` is relative to `/v1`. The token is root's by default. It is sent as `X-Service-Token`, or as
+   * `X-Vault-Token` if the headers have `x-vault-request`, because Vault clients send both.
    */
   pki(method: string, path: string, options?: RequestOptions): Promise<Answer>
 }
@@ -45,18 +45,18 @@ export interface TestEngineOptions {
   readonly edition?: Edition
   readonly runtime?: Runtime
   readonly metrics?: Metrics
-  /** As in the environment; one for all worlds when left out, so that several can share a store. */
+  /** As in the environment. All test engines have the same key by default, so that several can share a database. */
   readonly sealKeys?: SealKeySources
   readonly keyGenerator?: KeyGenerator
   readonly weakKeys?: EmbeddedOptions["weakKeys"]
-  /** Nothing is recorded without it. */
+  /** Path of the audit log. Without it, there is none. */
   readonly auditFile?: string
   readonly auditOpenReads?: boolean
   readonly outgoing?: EmbeddedOptions["outgoing"]
   readonly acme?: EmbeddedOptions["acme"]
   readonly podAccountFolder?: string
   readonly events?: EmbeddedOptions["events"]
-  /** False where nothing may change but by a request. */
+  /** False if only requests may change the database. */
   readonly jobs?: boolean
   readonly timers?: EmbeddedOptions["timers"]
   readonly stateLimitBytes?: number
@@ -95,7 +95,7 @@ export async function openTestEngine(options: TestEngineOptions = {}): Promise<T
         }),
     ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
     ...(options.acme === undefined ? {} : { acme: options.acme }),
-    // Whatever these tests run in, it is no pod unless they say so.
+    // The tests may run in a pod, so a missing folder replaces its service account by default.
     podAccountFolder: options.podAccountFolder ?? "/nowhere",
     ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),

@@ -1,4 +1,4 @@
-// Keys for tests. RSA keys come from files: making one of 8192 bits takes minutes.
+// Keys for tests. RSA keys are read from files, because generating one of 8192 bits takes minutes.
 import { readFileSync } from "node:fs"
 import type { KeyAlgorithm } from "../src/x509/key-algorithm.ts"
 import { type KeyGenerator, keyGenerator } from "../src/x509/key-generation.ts"
@@ -6,14 +6,14 @@ import { type PrivateKey, readPrivateKeyPem } from "../src/x509/private-key.ts"
 
 export type TestRsaBits = 2048 | 3072 | 4096 | 8192
 
-/** There are two of every size. */
+/** Returns one of the two keys of each size. */
 export const testRsaKey = (bits: TestRsaBits, number: 1 | 2 = 1): PrivateKey =>
   readPrivateKeyPem(testRsaPem(bits, number), 16_384)
 
 export const testRsaPem = (bits: TestRsaBits, number: 1 | 2 = 1): string =>
   readFileSync(new URL(`../../test/fixtures/keys/rsa-${bits}-${number}.pem`, import.meta.url), "utf8")
 
-/** Makes RSA keys out of the files, one and the same for every size, and all others as the engine does. */
+/** Returns the same RSA key from a file for every request of a size, and generates all other keys as the engine does. */
 export const testKeyGenerator: KeyGenerator = keyGenerator({
   async generate(bits) {
     const key = testRsaKey(bits as TestRsaBits)

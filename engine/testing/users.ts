@@ -1,4 +1,4 @@
-// Users, organizations and teams as tests need them, made over HTTP the way an administrator would.
+// Users, organizations and teams for tests, created over HTTP as an administrator does.
 import { rootUsername } from "../src/organizations/bootstrap.ts"
 import type { TestEngine } from "./test-engine.ts"
 
@@ -15,7 +15,7 @@ export const document = (type: string, attributes: object, relationships?: objec
 export const one = (type: string, id: string) => ({ data: { type, id } })
 export const many = (type: string, ids: readonly string[]) => ({ data: ids.map((id) => ({ type, id })) })
 
-/** Fails loudly: a fixture that was refused would make the test pass or fail for the wrong reason. */
+/** Throws if the request fails: a test with a missing fixture would pass or fail for the wrong reason. */
 export async function made(
   world: TestEngine,
   method: string,
@@ -29,7 +29,7 @@ export async function made(
   return answer.body?.data
 }
 
-/** A user who belongs to nothing yet, and a token of theirs. */
+/** Creates a user without any organization, and a token for the user. */
 export async function newUser(world: TestEngine, username: string): Promise<Person> {
   const user = await made(world, "POST", "/admin/users", document("users", { username }))
   return { id: user.id, username, token: await newUserToken(world, user.id) }
@@ -40,13 +40,13 @@ export async function newUserToken(world: TestEngine, userId: string, attributes
   return (await made(world, "POST", `/users/${userId}/authentication-tokens`, body)).attributes.token
 }
 
-/** Owned by the given user, else by root. */
+/** Creates an organization that the given user owns, or root if none is given. */
 export async function newOrganization(world: TestEngine, name: string, owner?: Person): Promise<void> {
   const body = document("organizations", { name, email: `${name}@example.com` })
   await made(world, "POST", "/organizations", body, owner?.token)
 }
 
-/** A team with these organization permissions, as they stand on the wire, and these members. */
+/** Creates a team with these organization permissions, in wire format, and these members. */
 export async function newTeam(
   world: TestEngine,
   organization: string,
@@ -61,7 +61,7 @@ export async function newTeam(
   return team.id
 }
 
-/** A member of the organization who is in no team. */
+/** Creates a member of the organization who is in no team. */
 export async function newMember(world: TestEngine, organization: string, username: string): Promise<Person> {
   const person = await newUser(world, username)
   await made(

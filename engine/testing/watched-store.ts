@@ -1,12 +1,12 @@
-// Whether anything has changed in a store, seen from outside as another process would see it; for tests. Reading every row takes
-// long: it is done only where something was written since, and then an open snapshot still shows what there was before.
+// Detects changes of a database from another connection. Reading every row takes long, so it is done only after a write; an open snapshot
+// then still shows the previous rows.
 import { createHash } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
 import { Client } from "pg"
 import { sqliteFile } from "../src/storage/sql/database.ts"
 
 export interface WatchedStore {
-  /** From now on, until the next time. What it answers tells whether any row is another, but for the time a token was last used. */
+  /** Starts to watch. The returned function tells if any row has changed since, except for the last use of a token. */
   watch(): Promise<() => Promise<boolean>>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ function digestOf(tables: readonly (readonly [string, readonly Row[]])[]): strin
   return hash.digest("hex")
 }
 
-/** Unlike that of any other row. Most of what is read are octets, of which JSON would make objects. */
+/** Returns a text that is unique for the row. Most values are bytes, which JSON would encode as objects. */
 function textOf(row: Row): string {
   let text = ""
   for (const [name, value] of Object.entries(row)) {
@@ -47,7 +47,7 @@ function openSqliteStore(file: string): WatchedStore {
   const [before, now] = [new DatabaseSync(file, { readOnly: true }), new DatabaseSync(file, { readOnly: true })]
   const version = now.prepare("pragma data_version")
   const versionNow = () => String(version.get()?.["data_version"])
-  // A search index keeps tables of its own, with numbers of 64 bits; what it says follows from the rest.
+  // The search index has internal tables with 64-bit numbers. Its content follows from the other tables, so it is left out.
   const tables = now
     .prepare("select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'")
     .all()
@@ -58,7 +58,7 @@ function openSqliteStore(file: string): WatchedStore {
   return {
     watch() {
       if (before.isTransaction) before.exec("commit")
-      // Only the first read takes the snapshot.
+      // SQLite takes the snapshot at the first read, not at `begin`.
       before.exec("begin; select count(*) from sqlite_schema")
       const seen = versionNow()
       return Promise.resolve(() => Promise.resolve(versionNow() !== seen && digest(before) !== digest(now)))
@@ -78,7 +78,7 @@ async function openPostgresStore(url: string): Promise<WatchedStore> {
   const found = await query(now, "select tablename from pg_tables where schemaname = current_schema()")
   const tables = found.map((row) => String(row["tablename"])).filter((name) => !unwatched.has(name))
   const versionNow = async () => (await query(now, "select pg_current_wal_insert_lsn() as at"))[0]?.["at"]
-  // The log is everybody's on the server. Whoever writes a row gives it the number of the transaction, which only grows.
+  // All databases of the server share the write-ahead log. Within a table, writes increase the row count or the highest transaction id.
   const counts = tables.map(
     (table) => `(select count(*) || ':' || coalesce(max(xmin::text::bigint), 0) from "${table}")`,
   )

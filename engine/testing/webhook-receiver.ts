@@ -1,4 +1,4 @@
-// Whoever a webhook brings events to: a real HTTP server on the loopback that answers as the test tells it to.
+// A receiver of webhooks: a real HTTP server on the loopback interface, whose answers the test controls.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -12,7 +12,7 @@ export interface SeenDelivery {
 export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string
   readonly seen: readonly SeenDelivery[]
-  /** How it answers from now on; with 204 before. */
+  /** Sets the answer to all further deliveries. Default: status 204. */
   answerWith(answer: (response: ServerResponse, delivery: SeenDelivery) => void): void
 }
 
