@@ -17,7 +17,7 @@ export interface PathMember extends Pick<ExtensionValues, "nameConstraints" | "e
   readonly extensions?: readonly Extension[]
 }
 
-/** Returns paths of made-up authorities, each path starting with the issuer. */
+/** Returns paths of fictitious authorities, each path starting with the issuer. */
 export function certificationPathsOf(
   paths: readonly (readonly PathMember[])[],
   settings: Partial<IssuerSettings> = {},

@@ -311,7 +311,7 @@ async function emptyDatabase(client: Client): Promise<boolean> {
   return true
 }
 
-/** Connections that tests have just closed end within 1 or 2 ms, so the wait is shorter than the 100 ms of the server's own. */
+/** Connections that tests have just closed end within 1 or 2 ms. The server itself would check again after 100 ms only. */
 async function endOthers(client: Client): Promise<boolean> {
   for (let attempt = 0; attempt < endingAttempts; attempt += 1) {
     const { rows } = await client.query(

@@ -193,7 +193,7 @@ test("requests of one turn are written together before any of them goes on, and 
   const record = (requestId: string) => {
     const trail = log.trail({ requestId })
     const recorded = trail.requestWritten({ caller: root, method: "POST", path: "/v1/pki/acme/new-order" })
-    // The server flushes before it answers, so that the entry is among those written to disk.
+    // Flushes as the server does, so that the answer waits until the entry is on disk.
     trail.flush()
     return { trail, recorded }
   }

@@ -174,7 +174,7 @@ test("what is declared no more is deleted, once its finalizers are gone, and wha
   await declare(cluster, { "b.yaml": files["b.yaml"] })
   const leaving = await lampIn(cluster)
   expect(leaving.metadata).toMatchObject({ generation: 2, deletionTimestamp: expect.any(String) as string })
-  // An object that is declared again during its deletion is still deleted, and then created anew.
+  // An object that is declared again during its deletion is still deleted, and then created again.
   await declare(cluster, files)
   expect(await lampIn(cluster)).toEqual(leaving)
   await cluster.setFinalizers(lamp, leaving, [])

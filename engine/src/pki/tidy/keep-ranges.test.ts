@@ -161,7 +161,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     const metadata = await database.read((session) => session.queryMany(sql`select 1 from certificate_metadata`))
     expect(metadata).toHaveLength(1)
     await expect(engine.pki("one").certificates.get(kept)).rejects.toMatchObject({ code: "not-found" })
-    // The revocation is kept until it is due itself.
+    // The revocation is kept until tidy may delete it too.
     expect(await engine.pki("other").revocations.list()).toEqual([revoked])
   }, 60_000)
 

@@ -31,7 +31,7 @@ test.each([
 ])("a certificate is due: $due, because $why", ({ isRevoked, endedMs, due }) => {
   const notAfter = now - endedMs
   expect(isCertificateDue({ notAfter, isRevoked }, options, now)).toBe(due)
-  // Every certificate that is due is within the range that tidy reads.
+  // Every certificate that tidy deletes is within the range that it reads.
   expect(!due || notAfter < earliestEnd(options, now)).toBe(true)
 })
 

@@ -138,7 +138,7 @@ describe("[F-A5] a key in another form than RFC 7518 has is refused when", () =>
     const other = { ...client.key, jwk }
     const refused = { status: 400, problem: "badPublicKey" }
     expect(await client.post("/new-account", {}, { byKey: true, key: other })).toMatchObject(refused)
-    // The other form of the key does not bypass the check for an existing account, nor the check of the old key in a key change.
+    // The other form bypasses neither the check for an existing account nor that of the old key in a key change.
     const changing = await AcmeTestClient.registered(world, base)
     const header = { url: `${base}/key-change` }
     const inner = async (header: object, oldKey: object) => {

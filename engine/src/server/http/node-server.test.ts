@@ -139,9 +139,7 @@ const readers = longAnswers.flatMap((answer) =>
 )
 const describedReader = "an answer $how (TLS: $isSecure, last of its connection: $isLast)"
 
-/**
- * Requests an answer that is longer than the socket's buffer, and stops reading after the first chunk. `read` counts the received bytes.
- */
+/** Requests an answer that exceeds the socket's buffer, and stops reading after the first chunk. `read` counts received bytes. */
 async function readingOf({ serve, isSecure, isLast }: (typeof readers)[number], unreadTimeoutMs: number) {
   const tls = isSecure ? { tls: new ReloadableIdentity(old) } : {}
   const { server, port } = await listening(serve, { ...tls, unreadTimeoutMs, timeoutCheckMs: unreadTimeoutMs / 4 })

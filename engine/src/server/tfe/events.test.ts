@@ -30,9 +30,7 @@ async function newWorkspace(name: string): Promise<string> {
   return made.body.data.id
 }
 
-/**
- * Reads a page until it is not empty. On a PostgreSQL server with many databases, an event can become readable a moment after its change.
- */
+/** Reads a page until it is not empty. On a shared PostgreSQL server, an event can become readable a moment after its change. */
 const page = (query: string) =>
   vi.waitFor(
     async () => {

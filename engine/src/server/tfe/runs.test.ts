@@ -264,7 +264,7 @@ describe("a run", () => {
     expect((await world.run(forced)).attributes.permissions["can-force-execute"]).toBe(true)
     expect((await world.act(forced, "force-execute")).status).toBe(202)
     expect(await statuses()).toEqual(["discarded", "discarded", "pending", "pending"])
-    // No other run blocks it any more.
+    // No other run blocks it now.
     expect((await world.act(forced, "force-execute")).status).toBe(403)
     await world.walk(forced, ["planning", 1])
     expect(detailOf(await world.act(forced, "force-execute"))).toEqual([

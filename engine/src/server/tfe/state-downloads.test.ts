@@ -1,4 +1,3 @@
-// Downloads of states from their download URLs.
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"

@@ -1,4 +1,3 @@
-// Rollback to an earlier state.
 import { describe, expect, test, vi } from "vitest"
 import { stateFile } from "../../../testing/state-file.ts"
 import { detailOf, stateEngine, stepsOf } from "../../../testing/state-engine.ts"

@@ -61,7 +61,7 @@ const ask = (path: string, token: string | null): Promise<Answer> =>
   world.pki("POST", `/pki/${path}`, { token, body: issuing()[path] ?? name })
 const issuerOf = ({ body }: Answer): string => new X509Certificate(body.data.certificate).issuer
 
-/** Returns the paths that the token may use. A status other than 200 and "permission denied" is appended to its path. */
+/** Returns the paths that the token may use. Answers other than success and "permission denied" are listed with their status. */
 async function reached(token: string | null): Promise<readonly string[]> {
   const paths: string[] = []
   for (const path of Object.keys(issuing())) {

@@ -15,9 +15,7 @@ import type { Binding } from "./tag-binding.ts"
 
 const prefix = ["data"]
 
-/**
- * Parses bindings: "env=prod@a,b" is owned by a and b, "net" is a flat tag without owners, "net=" a binding without a value, "net&" both.
- */
+/** Parses bindings: "env=prod@a,b" is owned by a and b, "net" is a flat tag without owners, "net=" an empty binding, "net&" both. */
 const held = (text: string): OwnedBinding[] =>
   text.split(" ").flatMap((word) => {
     if (word === "") return []

@@ -26,7 +26,7 @@ import type { Reconciler } from "../reconciler.ts"
 
 type Engines = { connect(): Promise<{ readonly engine: Engine }> }
 
-/** Fails the `at`th effect from now on: it is not made, or its answer is lost. */
+/** Fails the `at`th effect from now on: it is not applied, or its answer is lost. */
 interface Fault {
   at: number
   readonly mode: "not made" | "answer lost"
