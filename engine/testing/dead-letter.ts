@@ -1,4 +1,4 @@
-// Adds a dead letter directly to the database, because a delivery fails for hours before it becomes one.
+// Adds a dead letter directly to the database: a delivery fails for hours before it becomes one, and the engine has no method for it.
 import type { Storage } from "../src/core/storage.ts"
 import type { ServedEngine } from "../src/engine.ts"
 import type { Repositories } from "../src/storage/repositories/repositories.ts"

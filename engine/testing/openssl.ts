@@ -15,10 +15,7 @@ export function openssl(args: readonly string[], files: Readonly<Record<string, 
   }
 }
 
-/**
- * Verifies the chain from the certificate over the untrusted ones to the root with `-x509_strict` (RFC 5280). Throws if it is invalid. All
- * in PEM.
- */
+/** Verifies the chain to the root, all in PEM, with `-x509_strict` (RFC 5280). Throws if it is invalid. */
 export function verifiesStrictly(certificate: string, root: string, untrusted: readonly string[] = []): true {
   openssl(["verify", "-x509_strict", "-CAfile", "root.pem", "-untrusted", "untrusted.pem", "certificate.pem"], {
     "certificate.pem": certificate,

@@ -292,9 +292,7 @@ let first: { readonly filled: readonly string[]; readonly sequences: readonly st
 /** Bytes of a database that is still reused; a new one has a third of it. Deleted rows take space, and slow down later tests. */
 const sizeMaximum = 32 * 2 ** 20
 
-/**
- * Restores the content of the template. Returns false if the schema has changed, the database is too large, or the user is no superuser.
- */
+/** Restores the template's content. Returns false if the schema has changed, the database is too large, or the user is no superuser. */
 async function emptyDatabase(client: Client): Promise<boolean> {
   if (!(await endOthers(client))) return false
   const { rows } = await client.query<{ same: boolean; used: readonly string[] }>(

@@ -31,7 +31,7 @@ export interface TestEngine extends AsyncDisposable {
   readonly engine: ServedEngine
   readonly app: WebApp
   readonly rootToken: string
-  /** `path` is relative to `/api/v2` unless it is a complete URL. The token is root's by default; null sends none. */
+  /** `path` is relative to `/api/v2` unless it is a URL or begins with `/api/`. The token is root's by default; null sends none. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
   /**
    * Calls the certificate API; `path` is relative to `/v1`. The token is root's by default. It is sent as `X-Service-Token`, or as

@@ -78,7 +78,7 @@ async function openPostgresStore(url: string): Promise<WatchedStore> {
   const found = await query(now, "select tablename from pg_tables where schemaname = current_schema()")
   const tables = found.map((row) => String(row["tablename"])).filter((name) => !unwatched.has(name))
   const versionNow = async () => (await query(now, "select pg_current_wal_insert_lsn() as at"))[0]?.["at"]
-  // All databases of the server share the write-ahead log. Within a table, writes increase the row count or the highest transaction id.
+  // All databases of the server share the write-ahead log. A write to a table changes its row count or raises its highest transaction id.
   const counts = tables.map(
     (table) => `(select count(*) || ':' || coalesce(max(xmin::text::bigint), 0) from "${table}")`,
   )

@@ -33,7 +33,7 @@ import {
 } from "./extensions.ts"
 import { encodeName } from "./name.ts"
 
-// Made by OpenSSL 3.0 with every extension that both OpenSSL writes and the parser reads.
+// Made by OpenSSL 3.0 with every extension that OpenSSL can write and the parser can read.
 const opensslCa = Buffer.from(
   `
   MIIDrDCCA1GgAwIBAgIJAP7cuph2VDIQMAoGCCqGSM49BAMCMCExEDAOBgNVBAoMB0V4YW1wbGUxDTALBgNVBAMMBFJvb3QwIBcNMjYxMTIxMTc0

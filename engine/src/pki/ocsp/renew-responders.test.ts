@@ -27,7 +27,7 @@ async function opened() {
     pass: (ms: number) =>
       timers.advance(ms, async () => {
         await turn()
-        // On PostgreSQL a job needs real time, so the loop sleeps instead of only yielding.
+        // Sleeps: an event loop that only yields would take processor time from a database in another process.
         while (metrics.isJobRunning()) await sleep(1)
       }),
     runCount: () => metrics.value("chancery_job_runs_total", { job: renewRespondersJob.name, outcome: "done" }),

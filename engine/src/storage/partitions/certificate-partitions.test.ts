@@ -52,7 +52,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     await using third = await openDatabase(url)
     const made = new AbortController()
     let stored = 0
-    // The server retries inserts that hit the default partition while the partition is being made.
+    // Inserts that hit the default partition while the new partition is being made are retried.
     const storing = Array.from({ length: 3 }, async (_, writer) => {
       for (let round = 0; !made.signal.aborted || round < 20; round += 1, stored += 1)
         await third.transact((session) =>
