@@ -1,4 +1,4 @@
-// Certificates: how they come about, and how they are read back.
+// Issuing of certificates, and reading them back.
 import { beforeAll, describe, expect, test } from "vitest"
 import { dayMs, hourMs } from "../../engine/src/core/time.ts"
 import type { InventoryQuery } from "../../engine/src/pki/issuance/certificate-api.ts"
@@ -85,7 +85,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
     let pki: Awaited<ReturnType<typeof newMount>>
     let mount: string
     let root: string
-    /** In the order of their serial numbers. */
+    /** Sorted by serial number. */
     let issued: readonly string[]
     beforeAll(async () => {
       pki = await newMount()

@@ -1,4 +1,4 @@
-// What every engine does, whichever way it is reached: the same values, the same refusals.
+// Behaviour that every implementation of `Engine` shares: the same values and the same errors.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { accessCases } from "./access-cases.ts"
 import { acmeCases } from "./acme-cases.ts"
@@ -96,13 +96,13 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
     methodCases(engine)
   })
 
-  // Last: the cases above have been recorded by now.
+  // Runs last: the cases above have recorded their calls by now.
   test("every method has a case that is answered and one that is refused", () => {
     const { root, answered, refused } = engine()
     const methods = methodsOf(root)
     expect(methods.length).toBeGreaterThan(100)
     expect(methods.filter((method) => !answered.has(method))).toEqual([])
-    // Which version it speaks an engine tells everybody, and nothing is asked of them that could be wrong.
+    // discovery.apiVersion needs no permission and takes no argument, so no call to it can fail.
     expect(methods.filter((method) => !refused.has(method))).toEqual(["discovery.apiVersion"])
   })
 }

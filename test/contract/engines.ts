@@ -1,4 +1,4 @@
-// Every implementation of the engine, opened on a place of its own.
+// Opens every implementation of `Engine`, each on a database of its own.
 import { actingFor } from "../../engine/src/acting-for.ts"
 import type { Edition } from "../../engine/src/core/edition.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
@@ -11,19 +11,19 @@ import { watched } from "./watched.ts"
 export interface OpenedEngine extends AsyncDisposable {
   /** Acts as the site administrator. */
   readonly root: Engine
-  /** The same, acting for the owner of a token. */
+  /** Returns an engine that acts for the owner of `token`. */
   as(token: string): Promise<Engine>
-  /** The one over the store, for whom there are other ways to than methods of an engine: clients of ACME. */
+  /** The engine over the database, for clients that do not call methods of `Engine`, such as ACME clients. */
   readonly served: ServedEngine
-  /** `workspaces.get` for every method that gave an answer so far. */
+  /** Methods that returned a value so far, such as `workspaces.get`. */
   readonly answered: ReadonlySet<string>
-  /** For every method that was refused. */
+  /** Methods that threw an `EngineError` so far. */
   readonly refused: ReadonlySet<string>
 }
 
 export interface Implementation {
   readonly name: string
-  /** False where its store was not found; the run has said so loudly, or failed where CI demands it. */
+  /** False if the database was not found. The run has then warned about it, or failed in CI. */
   readonly available: boolean
   open(): Promise<OpenedEngine>
 }
@@ -38,13 +38,13 @@ export const implementations: readonly Implementation[] = [
   { name: "remote", available: true, open: () => openRemotely() },
 ]
 
-/** The editions differ in a member of a document and in a family; these two are enough to see it arrive. */
+/** The editions differ in one member of a document and in one family of methods; two implementations suffice to see both. */
 export const hosted: readonly Implementation[] = [
   { name: "embedded", available: true, open: () => openEmbeddedOn("SQLite file", "hosted") },
   { name: "remote", available: true, open: () => openRemotely("hosted") },
 ]
 
-/** A policy service of the tests is beside the engine. */
+/** The external policy service of the tests listens on the loopback interface. */
 const outgoing = { kinds: ["private", "loopback"], ranges: [] } as const
 const sealKeys = { text: Buffer.alloc(32, "contract").toString("base64") }
 
@@ -61,7 +61,7 @@ async function openEmbeddedOn(name: string, edition?: Edition): Promise<OpenedEn
   }
 }
 
-/** Over a real listener, and held against the engine behind it: both must say the same. */
+/** Opens an engine over a real listener. Its answers are compared with those of the engine behind the server. */
 async function openRemotely(edition?: Edition): Promise<OpenedEngine> {
   const closing = new AsyncDisposableStack()
   const served = await openOn("SQLite file", closing, edition)

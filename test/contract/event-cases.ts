@@ -1,4 +1,4 @@
-// What happens is told to those who may know, in order, once, and from where they left off.
+// The event feed: permitted readers get each event in order, once, and can resume at a cursor.
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Engine } from "../../engine/src/engine.ts"
 import type { EventQuery, EventView } from "../../engine/src/events/feed/events.ts"
@@ -12,7 +12,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     cast = await newUsers(engine())
   })
 
-  /** All there are, in pages. */
+  /** Reads all events that match the query, page by page. */
   async function told(of: Engine, query: EventQuery, pageSize = 3): Promise<readonly EventView[]> {
     const found: EventView[] = []
     for (let since = query.since; ;) {
@@ -27,14 +27,14 @@ export function eventCases(engine: () => OpenedEngine): void {
     }
   }
 
-  /** The same, once there are so many: a change may be readable a moment after it was made. */
+  /** Reads until at least `count` events match: an event can become readable shortly after its change. */
   async function toldOf(count: number, of: Engine, query: EventQuery): Promise<readonly EventView[]> {
     let found: readonly EventView[] = []
     await expect.poll(async () => (found = await told(of, query)).length).toBeGreaterThanOrEqual(count)
     return found
   }
 
-  /** So many as they come; the test waits for what does not. */
+  /** Takes the next `count` events of a followed feed. Missing events make the test time out. */
   async function taken(events: AsyncIterable<EventView>, count: number): Promise<readonly EventView[]> {
     const found: EventView[] = []
     for await (const event of events) {
@@ -95,7 +95,7 @@ export function eventCases(engine: () => OpenedEngine): void {
         sensitive: false,
       } as const
       await own.variables.create({ id: other.id }, variable)
-      // Those of other tests may become readable after their end was asked for.
+      // Events of earlier tests can become readable after the cursor `before` was read.
       const here = { ...query, workspaces: [id, other.id], since: before }
       expect(kinds(await toldOf(expected.length, own, here))).toEqual(expected)
     })
@@ -124,7 +124,7 @@ export function eventCases(engine: () => OpenedEngine): void {
   test("whoever follows gets what comes, and from where they left off what has come meanwhile", async () => {
     const { engine: own } = cast.owner
     const { id } = await cast.newWorkspace()
-    // Its making may become readable after the feed was followed.
+    // The event of the creation can become readable after the feed was opened, so the query leaves that kind out.
     const query = { workspaces: [id], kinds: ["workspace.locked", "workspace.unlocked", "workspace.updated"] }
     const following = await own.events.follow(cast.organization, query)
     const first = taken(following, 2)
@@ -159,7 +159,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       await own.workspaces.lock({ id: other.id }, { reason: "" })
       await own.workspaces.lock({ id }, { reason: "" })
       await own.workspaces.unlock({ id })
-      // Time for the two to arrive: of what is gone, only its end is told.
+      // Waits until both events have reached the follower: of a deleted workspace, only the deletion is reported.
       await expect.poll(async () => kinds(await told(member.engine, { workspaces: [id], since }))).toHaveLength(2)
       await new Promise((resolve) => void setTimeout(resolve, 1_500))
       await own.workspaces.forceDelete({ id })

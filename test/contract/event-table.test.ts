@@ -1,5 +1,5 @@
-// Which method makes which events: every writing method is in the table, and each is called and its events are read from the
-// store, so that neither a new method nor a forgotten event goes unseen.
+// The events that each method makes. The table must have every writing method. Each is called and its events are read from the database, so
+// that a new method without a row and a missing event both fail.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { keySealer, parseKeyRing } from "../../engine/src/storage/sealing/key-sealing.ts"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
@@ -19,7 +19,7 @@ import { newArchive, newConfiguration } from "./new-records.ts"
 import { newClaimInput } from "./run-cases.ts"
 import { newRunInput, newStateInput } from "./state-cases.ts"
 
-/** Why a method that writes makes no event. */
+/** Reasons why a writing method makes no event. */
 const reasons = {
   people: "who there is and what they may do is no change of a workspace",
   organization: "an organization's settings and what it lends to its workspaces are read with it",
@@ -42,7 +42,7 @@ const oldConfiguration: readonly EventKind[] = [
   "configuration.created",
   "configuration.uploaded",
 ]
-/** One that is current no more and that no run waits with. */
+/** Returns the id of a configuration version that is not current and that no run waits for. */
 async function oldOne({ configurationVersions }: Parameters<Call>[0], { workspace }: Subject): Promise<string> {
   const ids: string[] = []
   for (const input of [1, 2].map(() => ({
@@ -319,7 +319,7 @@ const table: Readonly<Record<string, Row>> = {
       "state.created",
       "state.finalized",
     ],
-    // Of a run that may be applied, which the subject's own claim may not.
+    // Uses a run that can be applied; the run that the subject has claimed cannot be.
     call: async ({ runClaims, runs }, { workspace, runId }) => {
       const { id } = (await runClaims.claim({ kind: "workspace", ref: workspace }, newClaimInput)) ?? { id: "" }
       await runClaims.report(id, { status: "planning", hasChanges: null })
@@ -478,7 +478,8 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
         const found = await organizations.findByName(cast.organization)
         return found === undefined ? [] : events.after(found.id, position, 1_000)
       })
-    // The end of the feed may be before it for a moment, held up by transactions of other tests on the same server.
+    // Reads the newest event from the table: the end of the feed can lag behind it, held up by transactions of other tests on the same
+    // PostgreSQL server.
     newestOf = async (cast) => {
       const organization = await read(({ organizations }) => organizations.findByName(cast.organization))
       const newest = await database.read((session) =>
@@ -510,7 +511,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
       await given?.(own, subject)
       const before = await newestOf(cast)
       await call?.(own, subject)
-      // Held up as well.
+      // Transactions of other tests can hold up these events too.
       let events: readonly StoredEvent[] = []
       const look = async () => (events = await eventsAfter(cast, before)).map(({ kind }) => kind)
       await expect.poll(look).toEqual(makes)
@@ -524,11 +525,11 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
     const before = await newestOf(cast)
     for (const [name, row] of Object.entries(table)) {
       if (typeof row !== "string" || name === "organizations.delete") continue
-      // Some have been refused by then, for what those before them have taken away.
+      // Some calls fail because earlier ones removed what they need.
       await calls[name]?.(cast.owner.engine, subject).catch(() => {})
     }
     expect((await eventsAfter(cast, before)).map(({ kind }) => kind)).toEqual([])
-    // Nor one that is held up.
+    // The table has no event either that the feed still holds back.
     expect(await newestOf(cast)).toEqual(before)
   })
 

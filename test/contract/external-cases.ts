@@ -1,4 +1,4 @@
-// What is asked from outside, OCSP, and who is asked outside, the external policy service.
+// OCSP, which clients outside call, and external policy services, which the engine calls.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
 import { certificateRequest } from "../../engine/testing/certificate-requests.ts"
@@ -36,7 +36,7 @@ export function externalCases(engine: () => OpenedEngine): void {
       const question = ocspQuestion({ digest: "sha256", issuer, serialNumber })
       const { der } = await pki.ocsp.answer(question)
       expect(Buffer.from(der).includes(serialNumber)).toBe(true)
-      // It is kept, signature and all.
+      // The answer is cached, so that the second one has the same signature.
       expect(Buffer.from((await pki.ocsp.answer(question)).der).equals(der)).toBe(true)
       const malformed = Buffer.from(encodeOcspFailure("malformedRequest"))
       expect(malformed.equals((await pki.ocsp.answer(Uint8Array.of(0))).der)).toBe(true)

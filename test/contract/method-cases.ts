@@ -1,4 +1,4 @@
-// Every method, asked by people who must get nothing: a stranger finds nothing, and a token that was revoked is nobody's.
+// Calls every method as callers that must get nothing: a stranger gets not-found, and a revoked token is unauthenticated.
 import { beforeAll, expect, test } from "vitest"
 import { firstPage as page } from "../../engine/src/core/page.ts"
 import type { Engine } from "../../engine/src/engine.ts"
@@ -27,7 +27,7 @@ const parameters: ReadonlyMap<string, string> = new Map()
 const octets = new Uint8Array([0, 1, 255])
 const listNumbers = { crlNumber: 1, deltaCrlBaseNumber: -1, nextUpdateMs: 3_600_000 }
 
-/** Names of methods, each with a call that the owner of everything in `subject` could make. */
+/** One call per method, which the owner of everything in `subject` may make. */
 export const calls: Readonly<Record<string, Call>> = {
   "discovery.apiVersion": ({ discovery }) => discovery.apiVersion(),
   "organizations.create": ({ organizations }) => organizations.create({ name: "any", email: "any@example.com" }),
@@ -447,14 +447,13 @@ export const calls: Readonly<Record<string, Call>> = {
     pki(mountPath).crls.signRevocationList("default", { revokedCertificates: [], extensions: [], ...listNumbers }),
 }
 
-/** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
+/** Methods of the certificate API answer forbidden instead of not-found. */
 const isOfMounts = (method: string): boolean =>
   /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./.test(
     method,
   )
 
-/** What anybody with a token may do: of their own, or of nothing yet. */
-/** Each gets their own, which may be nothing. */
+/** Methods that any token may call: each caller gets only its own records, possibly none. */
 const openToStrangers = new Set([
   "organizations.create",
   "organizations.list",
@@ -463,7 +462,7 @@ const openToStrangers = new Set([
   "vcsConnections.listAvailableInstallations",
 ])
 
-/** What is told to everybody, whatever token they show. */
+/** Methods that succeed whatever the token. */
 const openToAll = new Set([
   "appRoles.logins.logIn",
   "discovery.apiVersion",
@@ -476,7 +475,7 @@ const openToAll = new Set([
   "pki.ocsp.answer",
 ])
 
-/** One of everything, in one organization. */
+/** Makes one record of each kind in one organization. */
 export async function newSubject({ root, organization, owner, newMember, newWorkspace, newName }: Users) {
   const { engine } = owner
   const { id: workspaceId } = await newWorkspace({ tags: [{ name: "net" }] })

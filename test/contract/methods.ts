@@ -1,6 +1,6 @@
 import type { Engine } from "../../engine/src/engine.ts"
 
-/** What stands beside the families of an engine that serves. */
+/** Members of an embedded engine that are not families of methods. */
 const notFamilies = new Set([
   "audit",
   "caller",
@@ -15,7 +15,7 @@ const notFamilies = new Set([
   "visibleMounts",
 ])
 
-/** `workspaces.get`, `pki.roles.get` and all others, as they are at run time. */
+/** Returns the names of all methods at run time, such as `workspaces.get` and `pki.roles.get`. */
 export const methodsOf = (engine: Engine): string[] =>
   [
     ...methodsIn(engine, notFamilies),

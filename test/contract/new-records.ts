@@ -52,5 +52,5 @@ export const newConfiguration = {
   readme: "# Network",
 }
 
-/** Disabled: nobody listens. */
+/** Disabled, because no server listens at the address. */
 export const newWebhook = { name: "hook", url: "http://127.0.0.1:1/hooks", enabled: false } as const

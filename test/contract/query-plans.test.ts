@@ -1,5 +1,5 @@
-// Every statement that the engine executes, for whatever it is asked and in its jobs, explained by a database with many rows:
-// none walks a whole large table, and none sorts what has no bound. The statements are those that are sent, not copies.
+// Explains every statement that the engine's methods and jobs execute, on a database with many rows. No plan may scan a whole large table
+// or sort an unbounded set. The statements are captured as they are sent; they are not copies.
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test, vi } from "vitest"
 import { actingFor } from "../../engine/src/acting-for.ts"
@@ -23,7 +23,7 @@ import { calls, newSubject, type Subject } from "./method-cases.ts"
 const [sqlite, postgres] = [kindOf("SQLite file"), kindOf("PostgreSQL")]
 const fillRows = 1_000
 
-/** Few of each in any store, or read as a whole because they are few. */
+/** Tables that have few rows in any database, or that are read as a whole because they are small. */
 const smallTables = new Set([
   "generations",
   "settings",
@@ -47,7 +47,7 @@ interface Captured {
   readonly values: readonly unknown[]
 }
 
-/** By their text. */
+/** Keyed by the text of the statement. */
 const captured = { sqlite: new Map<string, Captured>(), postgres: new Map<string, Captured>() }
 const isOfRows = (text: string): boolean => /^\s*(select|insert|update|delete|with)\b/i.test(text)
 
@@ -70,7 +70,7 @@ function capture(kind: keyof typeof captured) {
   })
 }
 
-/** Whatever can be asked, by somebody who may; what ends things comes last. */
+/** Calls every method as permitted callers. Methods that delete or end records come last. Returns the names of those that succeeded. */
 async function askEverything(served: ServedEngine): Promise<ReadonlySet<string>> {
   const as = async (token: string): Promise<Engine> => actingFor(served, token)
   const { secret } = await served.tokens.createForUser((await served.users.account()).id, {})
@@ -94,7 +94,7 @@ async function askEverything(served: ServedEngine): Promise<ReadonlySet<string>>
         await call(engine, subject)
         answered.add(name)
       } catch {
-        // What it asked the store before it was refused is explained as well.
+        // Statements that ran before the refusal are explained as well.
       }
   return answered
 }
@@ -130,10 +130,10 @@ const certificateQueries: readonly InventoryQuery[] = [
   { status: ["revoked", "expired"] },
 ]
 
-/** A job that waits for the database has begun, and does not say so yet. */
+/** Upper bound on the rounds: a job that waits for the database has started, but does not report it yet. */
 const jobRounds = 200
 
-/** The names of those that did not succeed. */
+/** Returns the names of jobs that did not succeed. */
 async function runEveryJob(url: string): Promise<readonly string[]> {
   const clock = manualClock()
   clock.set(Date.now())
@@ -160,7 +160,7 @@ async function runEveryJob(url: string): Promise<readonly string[]> {
 
 const sealKeys = { text: Buffer.alloc(32, "plans").toString("base64") }
 
-/** What is known and has a reason; the beginnings of statements, without spaces beyond one. */
+/** Known problems, each with the reason why it is accepted. The patterns match statements with runs of spaces collapsed to one. */
 const accepted: readonly { readonly statement: RegExp; readonly why: string }[] = [
   {
     statement: /^select "k"\."id".* from "tokens" as "k" inner join "teams" as "t" .* order by/,
@@ -256,7 +256,7 @@ async function explainSqlite(): Promise<readonly Finding[]> {
           .map(({ name }) => String(name)),
       )
     const tables = named("select name from pragma_table_list where type = 'table'")
-    // What is in one of these is all that its statement is about: what waits, or is due.
+    // A partial index holds only the rows that its statement is about, such as pending or due ones.
     const partialIndexes = named("select name from sqlite_schema where type = 'index' and sql like '% where %'")
     return [...captured.sqlite.values()].flatMap(({ text }) => {
       const names = aliases(text)
@@ -276,13 +276,16 @@ async function explainSqlite(): Promise<readonly Finding[]> {
   }
 }
 
-/** What a statement calls its tables. */
+/** Maps aliases of a statement to its tables. */
 function aliases(text: string): ReadonlyMap<string, string> {
   const named = text.matchAll(/\b(?:from|join|update|into)\s+"?(\w+)"?\s+as\s+"?(\w+)"?/gi)
   return new Map(Array.from(named, ([, table = "", alias = ""]) => [alias, table]))
 }
 
-/** Columns of instants count from one in the filled store: what has gone by is to be the little that it usually is. */
+/**
+ * Larger parameters are instants. The filled database counts its instants from one, so they are replaced by a small number; few rows are
+ * then in the past, as in practice.
+ */
 const firstInstant = 1e11
 
 interface PlanNode {
@@ -337,7 +340,7 @@ function problemsIn(node: PlanNode, text: string, partialIndexes: ReadonlySet<st
     !partialIndexes.has(node["Index Name"] ?? "")
   )
     own.push(`walks ${node["Index Name"]} of ${table}`)
-  // A sort of few is no matter; of every row of a table it is.
+  // A sort of few rows is cheap; a sort of all rows of a table is not.
   if (type.endsWith("Sort") && / limit /.test(text) && node["Plan Rows"] >= fillRows / 2)
     own.push(`${type} by ${node["Sort Key"]?.join()} (${node["Plan Rows"]} rows)`)
   return [...own, ...(node.Plans ?? []).flatMap((part) => problemsIn(part, text, partialIndexes))]

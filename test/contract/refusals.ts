@@ -1,6 +1,6 @@
 import type { EngineErrorCode, FieldPath } from "../../engine/src/core/errors.ts"
 
-/** What a refusal must look like, for `rejects.toMatchObject`. */
+/** Returns the expected shape of an error, for `rejects.toMatchObject`. */
 export const refused = (code: EngineErrorCode, ...fields: readonly FieldPath[]) => ({
   name: "EngineError",
   code,

@@ -13,7 +13,7 @@ const serialsIn = (der: Uint8Array) =>
   parseCertificateList(der).entries.map((entry) => serialNumberOf(entry.serialNumber))
 
 export function revocationCases(engine: () => OpenedEngine): void {
-  /** With a root, and a certificate and its key. */
+  /** Makes a mount with a root; `issue` makes a certificate with its key. */
   async function newMount() {
     const path = `contract/revocation-${(count += 1)}`
     const { mounts, pki: mountAt } = engine().root

@@ -1,4 +1,4 @@
-// Runs as those see them who execute them.
+// Runs as executors see them.
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
 import { bytesOf } from "../../engine/testing/state-file.ts"

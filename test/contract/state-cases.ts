@@ -18,7 +18,7 @@ interface NewStateInput extends StateVersionInput {
   readonly jsonState: Buffer
 }
 
-/** A state with one resource and two outputs, one of them secret, and more that nobody looks at. */
+/** Returns a state with one resource and two outputs, one of them sensitive. `moreBytes` pads it with data that no test reads. */
 export function newStateInput(serial: number, moreBytes = 0): NewStateInput {
   const text = JSON.stringify({
     version: 4,
@@ -76,7 +76,7 @@ export function stateCases(engine: () => OpenedEngine): void {
 
   describe("a state version", () => {
     const shown = ({ downloads, ...version }: StateVersionView) => {
-      // Addresses are made anew for each look at it.
+      // Download URLs are signed anew at each read.
       expect(downloads).toEqual({ state: expect.stringMatching(/./), "json-state": expect.stringMatching(/./) })
       return version
     }
@@ -364,7 +364,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       expect(await versions.readme({ id })).toMatchObject({ markdown: "# Archive" })
       expect(Buffer.compare(await versions.download(made.id), newArchive)).toBe(0)
       await versions.upload((await versions.create({ id }, plain)).id, newArchive)
-      // The run that it has queued still needs it.
+      // The run that the upload queued still needs it.
       await expect(versions.softDeleteBackingData(made.id)).rejects.toMatchObject(refused("conflict"))
       await expect(versions.archive(made.id)).rejects.toMatchObject(refused("conflict"))
       await expect(versions.delete(made.id)).rejects.toMatchObject(refused("conflict"))
@@ -389,7 +389,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(versions.readme({ id })).rejects.toMatchObject(notFound)
       const made = await versions.create({ id }, newConfiguration)
       expect(made).toMatchObject({ workspaceId: id, speculative: false, autoQueueRuns: true, error: null })
-      // Only the answer to the creation has the address for the upload (F-W13).
+      // Only the answer to the creation has the upload URL (F-W13).
       expect(await versions.get(made.id)).toEqual({ ...made, upload: null })
       expect(await versions.ingressAttributes(made.id)).toEqual({
         ...newConfiguration.ingressAttributes,

@@ -1,4 +1,4 @@
-// One organization and the people around it.
+// One organization and its users.
 import type { Engine } from "../../engine/src/engine.ts"
 import type { OrganizationAccess } from "../../engine/src/core/caller.ts"
 import type { TeamWorkspacePatch } from "../../engine/src/workspaces/access/team-workspace-access.ts"
@@ -21,15 +21,15 @@ export interface Users {
   /** Owns another organization. */
   readonly stranger: Person
   newPerson(): Promise<Person>
-  /** Belongs to the organization through a team with these permissions. */
+  /** Makes a member of the organization through a team with these permissions. */
   newMember(access?: Partial<OrganizationAccess>): Promise<Person & { readonly teamId: string }>
-  /** The same, and the team has this access to the workspace. */
+  /** Makes a member whose team also has this access to the workspace. */
   newMemberOn(
     workspaceId: string,
     access: TeamWorkspacePatch & { readonly access: WorkspaceAccessLevel },
   ): Promise<Person & { readonly teamId: string }>
   newWorkspace(input?: WorkspaceInput): Promise<WorkspaceView>
-  /** Unlike any other name of the run. */
+  /** Returns a name that is unique in the run. */
   newName(prefix: string): string
 }
 

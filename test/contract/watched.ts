@@ -1,4 +1,4 @@
-// Writes down what is called and how it ends; a remote engine is held against the engine behind it as well.
+// Records which methods are called and how they end. Also compares a remote engine with the engine behind it.
 import { expect } from "vitest"
 import { isEngineError } from "../../engine/src/core/errors.ts"
 import type { Engine } from "../../engine/src/engine.ts"
@@ -60,7 +60,7 @@ function watch(method: string, call: Method, { answered, refused }: CallRecord, 
     } catch (error) {
       if (!isEngineError(error)) throw error
       refused.add(method)
-      // Nothing was changed, so asking the engine behind changes nothing either.
+      // The failed call changed nothing, so calling the engine behind the server changes nothing either.
       if (twin !== undefined) {
         const said = await twin(...args).catch((refusal: unknown) => refusal)
         expect({ method, ...spoken(error) }).toEqual({ method, ...spoken(said) })
@@ -70,11 +70,11 @@ function watch(method: string, call: Method, { answered, refused }: CallRecord, 
   }
 }
 
-/** What the addresses of a state are signed with is another at each look, as their end is. */
+/** Replaces the credentials in signed URLs of a state: each read signs with another expiry. */
 const anyCredential = (value: unknown): unknown =>
   typeof value === "string" ? value.replace(/^\d{13}\.[\w-]{43}$/, "credential") : value
 
-/** Octets are octets, whichever class holds them. */
+/** Turns byte arrays of any class into hexadecimal text, so that they compare by content. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex")
   if (Array.isArray(value)) return value.map(plain)
@@ -83,7 +83,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
 }
 
-/** Where faults are named they stand for the sentence above them, on the wire as well. */
+/** Returns the comparable part of an error. Faults replace the message if there are any, as on the wire. */
 const spoken = (error: unknown) =>
   isEngineError(error)
     ? {
