@@ -1,5 +1,5 @@
-// Requests nobody should send, and what must hold of every answer: it is no fault of the server, a refusal says why in the
-// error document of its API, and what was refused has changed nothing.
+// Sends malformed requests and checks every answer: no server error, an error document in the format of the API for each refusal, and an
+// unchanged database after it.
 import type { DatabaseKind } from "../../../engine/testing/temporary-database.ts"
 import { watchStore } from "../../../engine/testing/watched-store.ts"
 import { origin, type TestEngine, type TestEngineOptions } from "../../../engine/testing/test-engine.ts"
@@ -8,27 +8,27 @@ import { openPkiUsers, type PkiUsers } from "../permissions/pki/users.ts"
 
 export interface Attack {
   readonly method: string
-  /** Relative to `base`, as it goes over the wire. */
+  /** Relative to `base`, encoded as on the wire. */
   readonly address: string
-  /** Of the interface for tokens unless given. */
+  /** Default: the base path of the target's API. */
   readonly base?: string
-  /** Text goes as it is, anything else as JSON. */
+  /** Strings and bytes are sent as they are, other values as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | null>>
-  /** Root's unless given. */
+  /** Default: the root token. */
   readonly token?: string | undefined
-  /** Of another app around the same engine. */
+  /** Handler of another app around the same engine. */
   readonly fetch?: TestEngine["app"]["fetch"]
 }
 
 export interface Verdict {
   readonly status: number
   readonly text: string
-  /** What is wrong with the answer; empty when nothing is. */
+  /** Problems of the answer; empty if there are none. */
   readonly complaints: readonly string[]
 }
 
-/** Whatever can be attacked. */
+/** Target of attacks. */
 export interface Attacked {
   attack(attack: Attack): Promise<Verdict>
 }
@@ -45,7 +45,7 @@ export const openTarget = (kind: DatabaseKind): Promise<Target> => opened(kind, 
 
 export const openPkiTarget = (kind: DatabaseKind): Promise<PkiTarget> => opened(kind, openPkiUsers, certificateApi)
 
-/** What the two APIs do differently. */
+/** Differences between the two APIs. */
 interface Api {
   readonly base: string
   readonly headers: (token: string, hasBody: boolean, method: string) => Readonly<Record<string, string>>
@@ -71,7 +71,7 @@ const certificateApi: Api = {
     ...(hasBody ? { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" } : {}),
   }),
   complaintsAbout: (errors, status) => {
-    // What is not there has nothing said about it.
+    // A 404 has no errors.
     if (errors.length === 0 && status !== 404) return [`answered ${status} without errors`]
     return errors.flatMap((error) => {
       if (typeof error !== "string" || error === "") return [`an error is ${JSON.stringify(error)}`]

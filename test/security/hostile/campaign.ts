@@ -1,4 +1,4 @@
-// What is sent to one endpoint: a valid request, in which one thing or several are as they should not be.
+// Attacks on one endpoint: a valid request in which one or several values are wrong.
 import {
   array,
   assert,
@@ -26,7 +26,7 @@ import {
 } from "./hostile-values.ts"
 import { type Path, pathsOf, replaced, valueAt, without } from "./members.ts"
 
-/** Nothing is refused for want of a right, so that everything is read. */
+/** Has every permission, so that no request is refused before it is parsed. */
 const caller: CallerName = "site administrator"
 
 export const validRequest = async ({ cast }: Target, endpoint: string): Promise<Valid> =>
@@ -39,11 +39,11 @@ interface Valid {
   readonly method: string
   readonly address: string
   readonly body: unknown
-  /** Instead of root's, which must not be used up. */
+  /** Used instead of the root token, which the request must not use up. */
   readonly token?: string | undefined
 }
 
-/** The document with one member left out or replaced, for every member and every wrong value. */
+/** Returns the request with one member left out or replaced, for every member and every wrong value. */
 export function wrongMembers({ body, ...rest }: Valid): Attack[] {
   return pathsOf(body).flatMap((path) => {
     const values = typeof valueAt(body, path) === "string" ? [...wrongValues, ...wrongTexts] : wrongValues
@@ -55,11 +55,11 @@ export function wrongMembers({ body, ...rest }: Valid): Attack[] {
 export const wrongBodies = (valid: Valid): Attack[] =>
   wrongDocuments.map((body) => ({ ...valid, body: JSON.stringify(body) }))
 
-/** Each parameter of the path replaced, for every wrong value. */
+/** Returns the request with one path parameter replaced, for every parameter and every wrong value. */
 export function wrongPaths(endpoint: string, valid: Valid): Attack[] {
   const [path = "", query] = valid.address.split("?")
   const segments = path.split("/")
-  // A mount has a path of several segments.
+  // The path of a mount can have several segments.
   const [, ...rest] = (endpoint.split(" ")[1] ?? "").split("/")
   const parts = rest[0] === ":mount" ? rest.slice(1) : rest
   const pattern = [...segments.slice(0, segments.length - parts.length).map(() => ""), ...parts]
@@ -122,7 +122,7 @@ function queriesWith(
   ].map((wrong) => ({ ...rest, address: wrong }))
 }
 
-/** The same choice every time for the same seed. */
+/** Returns at most `count` attacks, the same ones for the same seed. */
 export function sampled<T>(attacks: readonly T[], count: number, seed: number): readonly T[] {
   if (attacks.length <= count) return attacks
   const choice = shuffledSubarray([...attacks], { minLength: count, maxLength: count })
@@ -143,7 +143,7 @@ async function complain(target: Attacked, attack: Attack): Promise<string[]> {
   )
 }
 
-/** Several members of a valid request replaced, left out or added at random. */
+/** Replaces, leaves out or adds several members of a valid request at random. Throws an error that describes the first bad answer. */
 export async function mutate(
   target: Attacked,
   newRequest: () => Promise<Valid>,
@@ -154,7 +154,7 @@ export async function mutate(
   const run = async (mutations: readonly Mutation[]) => {
     const body = mutations.reduce(mutated, valid.body)
     const { complaints, status } = await target.attack({ ...valid, body })
-    // What was carried out may have used up what the request was about.
+    // A successful request may have used up the record that it is about.
     if (status < 400) valid = await newRequest()
     if (complaints.length > 0)
       throw new Error(
@@ -166,7 +166,7 @@ export async function mutate(
 
 interface Mutation {
   readonly kind: "replace" | "remove" | "add"
-  /** Which of the document's members, modulo their number. */
+  /** Index into the paths of the document, modulo their number. */
   readonly at: number
   readonly name: string
   readonly value: unknown
@@ -180,7 +180,7 @@ function mutated(document: unknown, { kind, at, name, value }: Mutation): unknow
   if (kind === "remove") return without(document, path)
   const holder = typeof valueAt(document, path) === "object" ? path : path.slice(0, -1)
   if (holder.length === 0) return document
-  // A list has no names.
+  // Elements of an array have no names.
   const list = valueAt(document, holder)
   return replaced(document, [...holder, Array.isArray(list) ? list.length : name], value)
 }
@@ -190,7 +190,7 @@ const texts = oneof(
   string({ unit: "binary", maxLength: 30 }),
   string({ maxLength: 10 }),
 )
-/** Members that some endpoint knows, so that they meet where they do not belong together. */
+/** Member names that some endpoint accepts, so that they turn up at endpoints where they do not belong. */
 const names = oneof(
   constantFrom(
     ..."type id name value key attributes relationships data access email username expired-at description".split(" "),

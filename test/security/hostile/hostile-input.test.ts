@@ -1,4 +1,4 @@
-// A sample of what test/long/hostile-input.test.ts sends in full, and everything that is not about one endpoint.
+// A sample of the attacks that test/long/hostile-input.test.ts sends in full, and all attacks that are not about one endpoint.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createApp } from "../../../engine/src/server/app.ts"
 import { systemRuntime } from "../../../engine/src/core/runtime.ts"
@@ -56,7 +56,7 @@ test("a refusal that changes something, or says nothing, would be noticed", asyn
   ])
 })
 
-// What one store keeps another may refuse: PostgreSQL knows no U+0000, and SQLite does not mind.
+// The databases differ: PostgreSQL rejects U+0000 in text, SQLite accepts it.
 test.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" && available))(
   "no character U+0000 gets as far as $name",
   async (kind) => {
@@ -73,7 +73,7 @@ test.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" &&
   },
 )
 
-/** To the endpoint whose document is read the most closely. */
+/** Sends to the endpoint whose document is validated most strictly. */
 async function createWorkspace(body: unknown, rest: Omit<Partial<Attack>, "body"> = {}) {
   const attack = { method: "POST", address: "/organizations/matrix/workspaces", body, ...rest }
   const { status, text, complaints } = await target.attack(attack)

@@ -1,4 +1,4 @@
-// A sample of what test/long/hostile-input.test.ts sends in full to the certificate API, and everything that is not about one
+// A sample of the attacks on the certificate API that test/long/hostile-input.test.ts sends in full, and all attacks that are not about one
 // endpoint.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { databaseKinds } from "../../../engine/testing/temporary-database.ts"

@@ -1,10 +1,10 @@
-// What no client means to send.
+// Values that no client sends on purpose.
 
-/** In place of any member. */
+/** Replacements for any member. */
 export const wrongValues: readonly unknown[] = [null, 0, -1, 1.5, 1e308, 2 ** 53, true, [], {}, [null], { id: {} }, ""]
 
 const metacharacters = `'; drop table workspaces; --"\`$1 ? :a @b %_\\`
-/** In place of any text. */
+/** Replacements for any string. */
 export const wrongTexts: readonly string[] = [
   "\0",
   "a\0b",
@@ -23,7 +23,7 @@ export const wrongTexts: readonly string[] = [
   "(a+)+$",
 ]
 
-/** Whole bodies that are JSON, but not documents. */
+/** Whole bodies that are JSON but not valid documents. */
 export const wrongDocuments: readonly unknown[] = [
   null,
   [],
@@ -45,7 +45,7 @@ export const wrongDocuments: readonly unknown[] = [
   { status: [] },
 ]
 
-/** In place of a parameter in a path, as they stand on the wire. */
+/** Replacements for a path parameter, encoded as on the wire. */
 export const wrongPathSegments: readonly string[] = [
   "%00",
   "a%00b",
@@ -67,7 +67,7 @@ export const wrongPathSegments: readonly string[] = [
   ":workspace_id",
 ]
 
-/** In place of a query's value, as they stand on the wire. */
+/** Replacements for a query value, encoded as on the wire. */
 export const wrongQueryValues: readonly string[] = [
   "%00",
   "%ZZ",

@@ -1,7 +1,7 @@
-// The members of a document, by path, and documents with one of them changed.
+// Paths of the members of a document, and copies with one member changed.
 export type Path = readonly (string | number)[]
 
-/** Every member and element, outermost first, but not the document itself. */
+/** Returns the paths of all members and elements, outermost first, without the document itself. */
 export function pathsOf(value: unknown, base: Path = []): Path[] {
   if (typeof value !== "object" || value === null) return []
   const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
@@ -32,6 +32,6 @@ function changed(document: unknown, path: Path, change: (container: object, key:
   return copy
 }
 
-/** As JSON would: `__proto__` is a member like any other. */
+/** Defines the member as `JSON.parse` does, where `__proto__` is an ordinary member. */
 const define = (container: object, key: string | number, value: unknown) =>
   Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true })

@@ -1,4 +1,4 @@
-// What an organization has and its workspaces are assigned: SSH keys, agent pools and retention policies.
+// Resources of an organization that are assigned to workspaces: SSH keys, agent pools and retention policies.
 import { document, type Subject } from "./users.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
@@ -9,7 +9,7 @@ const newPool = (unique: string) => document("agent-pools", { name: `${unique}-p
 const keyOf = async ({ root, organization, unique }: Subject): Promise<string> =>
   (await root("POST", `/organizations/${organization}/ssh-keys`, newKey(unique))).body.data.id
 const aboutKey: Prepare = async (subject) => ({ params: { ssh_key_id: await keyOf(subject) } })
-// Disabled: nobody listens.
+// Disabled, because no server listens at the address.
 const newWebhook = (unique: string) =>
   document("webhooks", { name: `${unique}-hook`, url: "https://receiver.example", enabled: false })
 const webhookOf = async ({ root, organization, unique }: Subject): Promise<string> =>

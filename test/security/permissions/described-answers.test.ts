@@ -1,4 +1,4 @@
-// What endpoints answer to valid requests, and to callers without a token, is what the OpenAPI documents say.
+// Answers to valid requests, and to callers without a token, match the OpenAPI documents.
 import { expect, test } from "vitest"
 import type { Json } from "../../../engine/src/contracts/openapi.ts"
 import { tfeOpenApi } from "../../../engine/src/contracts/tfe/openapi.ts"
@@ -16,7 +16,7 @@ interface Operation {
   >
 }
 
-/** `GET /auth/*approle/role/:name` → the operation of GET /auth/{method}/role/{name}. */
+/** Returns the operation of an endpoint: `GET /auth/*approle/role/:name` is described as GET /auth/{method}/role/{name}. */
 function operationOf(document: Json, endpoint: string): Operation | undefined {
   const [verb = "", path = ""] = endpoint.split(" ")
   const template = path.replace(/^\/auth\/\*(approle|kubernetes)/, "/auth/{method}").replaceAll(/[:*](\w+)/g, "{$1}")
@@ -26,7 +26,7 @@ function operationOf(document: Json, endpoint: string): Operation | undefined {
 
 const isJson = (mediaType: string): boolean => /[/+]json\b/.test(mediaType)
 
-/** Differences between an answer and the document, as lines. */
+/** Returns the differences between an answer and the document, one per line. */
 function differences(document: Json, endpoint: string, { status, headers, body }: Answer): readonly string[] {
   const operation = operationOf(document, endpoint)
   const type = headers.get("content-type") ?? ""

@@ -1,8 +1,8 @@
-// docs/permissions.md: written for people, with a generated table for each of the two APIs.
+// Reads and writes the generated tables of docs/permissions.md, one for each of the two APIs.
 import { readFile, writeFile } from "node:fs/promises"
 
 const file = new URL("../../../docs/permissions.md", import.meta.url)
-/** Of workspaces, or of certificates. */
+/** Which of the two APIs the table is about. */
 export type TableName = "workspaces" | "certificates"
 
 const begins: Readonly<Record<TableName, string>> = {
@@ -11,7 +11,7 @@ const begins: Readonly<Record<TableName, string>> = {
 }
 const end = "<!-- end of table -->"
 
-/** The lines between the marks. */
+/** Returns the lines between the marks. */
 export async function readTable(name: TableName = "workspaces"): Promise<readonly string[]> {
   const { table } = split(await readFile(file, "utf8"), name)
   return table.split("\n").filter((line) => line !== "")

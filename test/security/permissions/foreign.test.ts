@@ -1,10 +1,10 @@
-// Whoever owns one organization is nobody in another, whether its ids stand in a path, a query or a body.
+// The owner of one organization has no rights in another, whether its ids are in a path, a query or a body.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Users, document, openUsers, type Subject } from "./users.ts"
 import { ask, endpoints, prepare } from "./matrix.ts"
 
 let cast: Users
-/** Of the organization that the stranger does not belong to. */
+/** Belongs to the organization that the stranger is not a member of. */
 let subject: Subject
 let own: { readonly name: string; readonly workspaceId: string; readonly projectId: string; readonly tagId: string }
 let foreign: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-// Organizations and who is in them. Where a request is about one user, that is the owner; teams are visible to all members.
+// Organizations and their members. Requests about one user are about the owner; teams are visible to all members.
 import { type CallerName, document, type Subject } from "./users.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
@@ -45,7 +45,7 @@ const aboutToken: Prepare = async ({ root, users }) => {
 }
 const changedAccount: Prepare = ({ unique }) => ({ body: document("users", { email: `${unique}@example.com` }) })
 
-/** What would disturb the organization of all cells, or the token that asks in it. */
+/** Uses a new organization for requests that would disturb the shared one, or the organization token that sends them. */
 const inAnOrganizationOfItsOwn = async ({ newOrganization, unique }: Subject, caller: CallerName) => {
   const { name, organizationToken } = await newOrganization(`${unique}-organization`)
   const params = { organization_name: name }

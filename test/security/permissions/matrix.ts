@@ -1,4 +1,4 @@
-// The permission matrix: every endpoint asked by every caller, rendered as the one table that docs/permissions.md holds.
+// The permission matrix: every endpoint called by every caller, rendered as the table in docs/permissions.md.
 import type { Answer } from "../../../engine/testing/test-engine.ts"
 import { apiRoutes } from "../../../engine/src/server/tfe/routes.ts"
 import { type CallerName, callers, type Users, type Subject } from "./users.ts"
@@ -12,7 +12,7 @@ export async function generateMatrix(cast: Users): Promise<Matrix> {
   const matrix: Record<string, number[]> = {}
   for (const endpoint of endpoints) {
     const statuses: number[] = []
-    // Nothing is changed by reading, so that all readers can look at the same.
+    // Reads change nothing, so all callers can share a subject.
     const shared = endpoint.startsWith("GET ") ? await cast.newSubject() : undefined
     const prepared = shared && (await prepare(endpoint, shared, "owner"))
     let unchanged: ReadyRequest | undefined
@@ -20,7 +20,7 @@ export async function generateMatrix(cast: Users): Promise<Matrix> {
       const ready = prepared ?? unchanged ?? (await prepare(endpoint, await cast.newSubject(), caller))
       const { status } = await ask(cast, ready, caller)
       statuses.push(status)
-      // Nor by whoever is refused; the next one asks the same where it was made for nobody in particular.
+      // A refused request changed nothing, so the next caller can send it again unless it was made for one caller.
       unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
     }
     matrix[endpoint] = statuses
@@ -28,7 +28,7 @@ export async function generateMatrix(cast: Users): Promise<Matrix> {
   return matrix
 }
 
-/** What takes no caller cannot heed one. */
+/** A preparation without a `caller` parameter makes the same request for every caller. */
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const ask = (
@@ -45,7 +45,7 @@ interface ReadyRequest {
   readonly token: string | undefined
 }
 
-/** The valid request to an endpoint, and all that it needs. */
+/** Returns a valid request to an endpoint, after creating everything that it needs. */
 export async function prepare(endpoint: string, subject: Subject, caller: CallerName): Promise<ReadyRequest> {
   const make = requests[endpoint]
   if (make === undefined) throw new Error(`test/security/permissions/requests.ts has no request for ${endpoint}`)
@@ -73,5 +73,5 @@ export function renderMatrix(matrix: Matrix): readonly string[] {
 }
 
 const pathOf = (endpoint: string): string => endpoint.split(" ")[1] ?? ""
-/** By code point, so that every machine sorts alike. */
+/** Compares by code point, so that the order does not depend on the locale. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

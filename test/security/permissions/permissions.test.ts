@@ -4,7 +4,7 @@ import { readTable } from "./document.ts"
 import { ask, endpoints, generateMatrix, type Matrix, prepare, renderMatrix } from "./matrix.ts"
 import { requests } from "./requests.ts"
 
-/** What a user may do who belongs to no organization. */
+/** Endpoints that a user may call without belonging to an organization. */
 const openToEveryUser = [
   "GET /account/details",
   "GET /github-app/installations",

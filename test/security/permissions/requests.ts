@@ -6,7 +6,7 @@ import { stateRequests } from "./state-requests.ts"
 import { tagRequests } from "./tag-requests.ts"
 import { workspaceRequests } from "./workspace-requests.ts"
 
-/** By endpoint, as `METHOD path`. */
+/** Keyed by endpoint, as `METHOD path`. */
 export const requests: Readonly<Record<string, Prepare>> = {
   ...identityRequests,
   ...workspaceRequests,

@@ -1,4 +1,4 @@
-// Rules W-5 of docs/conformance.md, one by one. The matrix shows fixed users; here rights are granted and revoked.
+// Rules W-5 of docs/conformance.md, one at a time. The matrix shows fixed users; these tests grant and revoke rights.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type CallerName, type Users, document, openUsers, type Subject } from "./users.ts"
 import { saveState } from "./state-requests.ts"
@@ -15,7 +15,7 @@ const workspace = () => `/workspaces/${subject.workspaceId}`
 const statusAs = async (caller: CallerName, method: string, path: string, body?: unknown) =>
   (await subject.as(caller, method, path, body)).status
 
-/** The token of a new team, and what it was given on the subject's workspace. */
+/** Returns the token of a new team with this access to the subject's workspace. */
 async function teamWith(access?: Readonly<Record<string, unknown>>) {
   const { root, organization, workspaceId } = subject
   const name = `${subject.unique}-${Object.values(access ?? { access: "none" }).join("-")}`

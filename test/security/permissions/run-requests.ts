@@ -13,7 +13,7 @@ const runOf = ({ workspaceId }: Subject, attributes: Readonly<Record<string, unk
 const newRun = async (subject: Subject, attributes: Readonly<Record<string, unknown>> = {}) =>
   (await subject.root("POST", "/runs", runOf(subject, attributes))).body.data
 const step = (status: string) => document("runs", { status })
-/** A run that has got as far as `statuses` say. */
+/** Creates a run and moves it through `statuses`. */
 const aboutRun =
   (...statuses: readonly string[]): Prepare =>
   async (subject) => {
@@ -36,7 +36,7 @@ const uploadedConfiguration = async (subject: Subject, attributes: object = {}):
   await subject.root("PUT", `/configuration-versions/${id}/upload`, archive)
   return id
 }
-/** Current no more, and no run's, after this was done to it. */
+/** Creates a configuration version that is not current and belongs to no run, then performs `actions` on it. */
 const aboutEarlierConfiguration =
   (...actions: readonly string[]): Prepare =>
   async (subject) => {
@@ -56,7 +56,7 @@ const aboutAssessment: Prepare = async ({ root, workspaceId }) => {
   return { params: { assessment_result_id: made.body.data.id } }
 }
 
-/** A claim belongs to whoever made it: to the caller where they may, else to the administrator. */
+/** A run claim belongs to its creator: to the caller if permitted, else to the site administrator. */
 async function newClaim(
   subject: Subject,
   caller: CallerName,
@@ -75,7 +75,7 @@ const aboutClaim =
     ...more,
     params: { claim_id: (await newClaim(subject, caller)).id, ...more.params },
   })
-/** With what its executor rendered of the plan. */
+/** Creates a planned run with the JSON plan that an executor uploaded. */
 async function plannedRun(subject: Subject) {
   const run = await newRun(subject)
   const claim = (await subject.root("POST", `/workspaces/${subject.workspaceId}/run-claims`)).body.data.id
@@ -98,7 +98,7 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
   "POST /runs/:run_id/actions/cancel": aboutRun("planning"),
   "POST /runs/:run_id/actions/force-cancel": aboutRun("planning"),
   "POST /runs/:run_id/actions/force-execute": async (subject, caller) => {
-    // The first run, which is planned, keeps the second one waiting.
+    // The first run is planned and blocks the second one.
     await aboutRun("planning", "planned")(subject, caller)
     return { params: { run_id: (await newRun(subject)).id } }
   },
@@ -188,7 +188,7 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
     }
     return { params: { run_id: (await subject.root("POST", "/runs", document("runs", {}, related))).body.data.id } }
   },
-  // The current one cannot be archived.
+  // The current configuration version cannot be archived.
   "POST /configuration-versions/:configuration_version_id/actions/archive": async (subject) => {
     const before = await newConfiguration(subject)
     await newConfiguration(subject)

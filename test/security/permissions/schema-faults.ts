@@ -1,13 +1,13 @@
 import { z } from "zod"
 import type { Json } from "../../../engine/src/contracts/openapi.ts"
 
-/** Returns what of a value is not as a schema of an OpenAPI document has it, one line a fault. */
+/** Returns the differences between a value and a schema of an OpenAPI document, one per line. */
 export const schemaFaults = (schema: Json, document: Json, value: unknown): readonly string[] =>
   (z.fromJSONSchema(resolved(schema, document) as never).safeParse(value).error?.issues ?? []).map(
     ({ path, message }) => `${path.join("/")}: ${message}`,
   )
 
-/** Replaces references; no schema refers to itself. */
+/** Replaces references. Schemas are not recursive. */
 function resolved(schema: unknown, document: Json): unknown {
   if (Array.isArray(schema)) return schema.map((one) => resolved(one, document))
   if (typeof schema !== "object" || schema === null) return schema

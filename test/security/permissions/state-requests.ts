@@ -21,7 +21,7 @@ export const newState = (serial: number, resources: readonly unknown[] = []) => 
 }
 
 let serial = 0
-/** By the site administrator. */
+/** Saves a state as the site administrator. */
 export async function saveState({ root, workspaceId }: Subject, resources: readonly unknown[] = []) {
   serial += 1
   await root("POST", `/workspaces/${workspaceId}/actions/lock`)
@@ -37,7 +37,7 @@ const aboutStateVersion: Prepare = async (subject) => ({
   params: { state_version_id: (await saveState(subject)).id },
 })
 
-/** Of a version that is current no more, after this was done to it. */
+/** Saves a state version and a later one, then performs `actions` on the first. */
 const aboutEarlier =
   (...actions: readonly string[]): Prepare =>
   async (subject) => {
@@ -48,7 +48,7 @@ const aboutEarlier =
   }
 
 export const stateRequests: Readonly<Record<string, Prepare>> = {
-  // Whoever creates a state version holds the lock.
+  // The creator of a state version must hold the lock.
   "POST /workspaces/:workspace_id/state-versions": async ({ as, workspaceId }, caller) => {
     await as(caller, "POST", `/workspaces/${workspaceId}/actions/lock`)
     return { body: newState(1) }

@@ -1,4 +1,4 @@
-// Everyone the permission matrix asks on behalf of, around one organization, made over HTTP as an administrator would.
+// The callers of the permission matrix around one organization, created over HTTP as an administrator does it.
 import { addDeadLetter } from "../../../engine/testing/dead-letter.ts"
 import {
   type Answer,
@@ -18,28 +18,28 @@ export const callers = [
   "owner",
   "organization token",
 ] as const
-/** The site administrator stands in no column: nothing is refused to one. */
+/** The matrix has no column for the site administrator, who is never refused. */
 export type CallerName = (typeof callers)[number] | "site administrator"
 type Person = Exclude<(typeof callers)[number], "no token" | "organization token">
 
-/** What one cell of the matrix acts on; every cell has a workspace of its own. */
+/** Subject of one cell of the matrix; every cell has its own workspace. */
 export interface Subject {
   readonly organization: string
   readonly workspaceId: string
   readonly workspaceName: string
   readonly projectId: string
-  /** Unlike any other text of the run: for names. */
+  /** Unique in the run, for use in names. */
   readonly unique: string
   readonly users: Readonly<Record<Person, { readonly id: string; readonly username: string }>>
-  /** As the site administrator; throws unless the answer is a success. */
+  /** Sends a request as the site administrator; throws unless it succeeds. */
   root(method: string, path: string, body?: unknown): Promise<Answer>
-  /** As anyone, who may well be refused. */
+  /** Sends a request as any caller, who may be refused. */
   as(caller: CallerName, method: string, path: string, body?: unknown): Promise<Answer>
-  /** Makes one of the webhook; the answer is its id. */
+  /** Creates a dead letter of the webhook and returns its id. */
   newDeadLetter(webhookId: string): Promise<string>
-  /** Another workspace with the same access. */
+  /** Creates another workspace with the same access. */
   newWorkspace(name: string): Promise<{ readonly id: string }>
-  /** Another organization of the same people, for what would disturb the one that all cells share. */
+  /** Creates another organization with the same users, for requests that would disturb the shared one. */
   newOrganization(name: string): Promise<{ readonly name: string; readonly organizationToken: string }>
 }
 
@@ -85,7 +85,7 @@ export async function openUsers(options: TestEngineOptions = {}): Promise<Users>
     tokens[name] = (await root("POST", `/users/${id}/authentication-tokens`, input)).body.data.attributes.token
   }
 
-  /** The same people in the same teams. */
+  /** Creates an organization with the same users in the same teams. */
   async function populate(name: string) {
     await root("POST", "/organizations", document("organizations", { name, email: `${name}@example.com` }))
     const teams: Record<string, string> = {}
@@ -104,12 +104,12 @@ export async function openUsers(options: TestEngineOptions = {}): Promise<Users>
 
   const { teams, organizationToken } = await populate(organization)
   tokens["organization token"] = organizationToken
-  // A stranger is at home somewhere: what counts there must count for nothing here.
+  // The stranger owns another organization: rights there must not count here.
   const home = document("organizations", { name: "elsewhere", email: "stranger@example.com" })
   await send(tokens["stranger"] ?? null)("POST", "/organizations", home)
 
   async function newWorkspace(name: string) {
-    // Said, because the site's default may be another.
+    // Set explicitly, because the default of the site can differ.
     const input = document("workspaces", { name, "global-remote-state": false })
     const made = await root("POST", `/organizations/${organization}/workspaces`, input)
     const { id, relationships } = made.body.data

@@ -8,7 +8,7 @@ const newVariable = async ({ root, workspaceId }: Subject) => {
   return { params: { variable_id: made.body.data.id } }
 }
 
-/** By the caller where the caller may, so that unlocking is theirs; by somebody else where not. */
+/** Locks the workspace as the caller if permitted, so that the caller can unlock it; else as the site administrator. */
 const locked: Prepare = async ({ as, root, workspaceId }, caller) => {
   const path = `/workspaces/${workspaceId}/actions/lock`
   if ((await as(caller, "POST", path)).status !== 200) await root("POST", path)

@@ -1,4 +1,4 @@
-// Rewrites the tables of docs/permissions.md from live answers. What it writes is a claim, not a result: read the difference.
+// Rewrites the tables of docs/permissions.md from live answers. Review the difference: the written table is not verified by being written.
 import { openUsers } from "./users.ts"
 import { writeTable } from "./document.ts"
 import { generateMatrix, renderMatrix } from "./matrix.ts"

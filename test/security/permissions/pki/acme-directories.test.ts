@@ -1,4 +1,4 @@
-// Whoever signs is who asks: a token beside an ACME request neither opens nor closes anything.
+// The signature identifies an ACME client. A token in the same request has no effect.
 import { beforeAll, afterAll, expect, test } from "vitest"
 import { pkiRoutes } from "../../../../engine/src/server/vault/vault-routes.ts"
 import { callers, openPkiUsers, type PkiUsers } from "./users.ts"
@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => cast[Symbol.asyncDispose]())
 
-/** Directories and nonces; what is not signed, has no such certificate, or follows a policy that is off. */
+/** Statuses of directories and nonces, and of requests that are unsigned, name a missing certificate, or use a disabled policy. */
 const expected = new Set([200, 204, 400, 403])
 
 const endpoints = pkiRoutes

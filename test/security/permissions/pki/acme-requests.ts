@@ -3,7 +3,7 @@ import { testTlsPem } from "../../../../engine/testing/policy-server.ts"
 import type { PkiSubject } from "./users.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 
-/** A role, an issuer and a policy service to name in the path of a directory. */
+/** Creates a role, an issuer and a policy service for the paths of directories to name. */
 async function withDirectories({ world, root, mount, policyServiceUrl }: PkiSubject): Promise<void> {
   await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "main" })
   await root("POST", `/${mount}/roles/web`, { allow_any_name: true })
@@ -19,7 +19,7 @@ const newEab: PreparePki = async (subject) => {
   return { params: { issuer_ref: "main", role: "web", policy: "any" } }
 }
 
-/** With an account and an order of its own. */
+/** Creates an account and an order. */
 async function withOrder({ world, mount, root }: PkiSubject) {
   await root("POST", `/sys/mounts/${mount}/tune`, { allowed_response_headers: ["Location", "Replay-Nonce", "Link"] })
   await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })

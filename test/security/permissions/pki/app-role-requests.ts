@@ -2,7 +2,7 @@ import { appRoleParts } from "../../../../engine/src/access/approle/app-role.ts"
 import type { PkiSubject } from "./users.ts"
 import type { PreparePki } from "./prepared-request.ts"
 
-/** A method with a role; a path that has been taken is that of an earlier cell. */
+/** Creates an auth method with a role, at a path that no other cell uses. */
 async function withMethod({ root, unique }: PkiSubject) {
   const approle = `matrix/${unique}`
   await root("POST", `/sys/auth/${approle}`, { type: "approle" })
@@ -19,7 +19,7 @@ interface MadeSecretId {
   readonly secret_id_accessor: string
 }
 
-/** With a secret id, and what a request says of it. */
+/** Creates a secret id; `say` makes the body of the request from it. */
 const withSecretId =
   (say: (made: MadeSecretId) => object): PreparePki =>
   async (subject) => {
@@ -43,11 +43,11 @@ const bodies: Readonly<Record<(typeof appRoleParts)[number], object>> = {
 
 const role = "/auth/*approle/role/:name"
 const bySecret = withSecretId(({ secret_id }) => ({ secret_id }))
-/** What takes something away has no body. */
+/** DELETE requests carry their parameters in the query, not in a body. */
 const inQuery =
   (made: PreparePki): PreparePki =>
   async (subject) => {
-    // Made for nobody in particular.
+    // The request does not depend on the caller.
     const { params = {}, body } = await made(subject, "operator")
     return { params, query: `?${new URLSearchParams(body as Record<string, string>).toString()}` }
   }

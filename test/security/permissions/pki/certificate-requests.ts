@@ -4,7 +4,7 @@ import type { PreparedPkiRequest, PreparePki } from "./prepared-request.ts"
 
 const role = { allow_any_name: true, key_type: "ec", ttl: "1h", use_csr_common_name: false }
 
-/** An authority in the mount, and a role that allows what is asked for here. */
+/** Creates an issuer in the mount, and a role that allows the requests of this file. */
 async function withAuthority({ world, root, mount }: PkiSubject): Promise<void> {
   await world.engine
     .pki(mount)
@@ -12,7 +12,7 @@ async function withAuthority({ world, root, mount }: PkiSubject): Promise<void> 
   await root("POST", `/${mount}/roles/web`, role)
 }
 
-/** With the path and the body of a request, in both forms of the path: by the default issuer, or by the one named. */
+/** Returns the requests for both forms of the path: with the default issuer and with a named one. */
 const bothForms = (
   path: string,
   prepare: (subject: PkiSubject) => PreparedPkiRequest | Promise<PreparedPkiRequest>,
@@ -53,7 +53,7 @@ export const certificateRequests: Readonly<Record<string, PreparePki>> = Object.
   ),
 ])
 
-/** A certificate that was issued. */
+/** Issues a certificate. */
 const issued: PreparePki = async (subject) => {
   await withAuthority(subject)
   const body = { common_name: "www.example.com", cert_metadata: "b3duZXI=" }

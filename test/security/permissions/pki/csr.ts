@@ -9,9 +9,9 @@ import { signatureAlgorithmIdentifier } from "../../../../engine/src/x509/signat
 import { signingKey } from "../../../../engine/src/x509/signing-key.ts"
 import { testKeyGenerator } from "../../../../engine/testing/test-keys.ts"
 
-/** For a key on P-256, with no name in it, as PEM. */
+/** PEM of a CSR for a P-256 key, with an empty subject. */
 export const csr = await newCsr()
-/** The same with a common name. */
+/** PEM of a CSR for a P-256 key, with a common name. */
 export const namedCsr = await newCsr("www.example.com")
 
 async function newCsr(commonName?: string): Promise<string> {

@@ -2,7 +2,7 @@ import { testTlsPem } from "../../../../engine/testing/policy-server.ts"
 import { csr } from "./csr.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 
-/** A mount with an issuer and a service that decides. */
+/** Sets up a mount with an issuer and an external policy service. */
 const decided =
   (body: object): PreparePki =>
   async ({ root, mount, world, policyServiceUrl }) => {

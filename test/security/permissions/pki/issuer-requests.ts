@@ -4,7 +4,7 @@ import { nothing, type PreparePki } from "./prepared-request.ts"
 
 const root = { common_name: "Root", key_type: "ec", issuer_name: "root", key_name: "key" }
 
-/** A mount with one root. */
+/** Sets up a mount with one root. */
 const rooted =
   (body?: object): PreparePki =>
   async (subject) => {
@@ -16,7 +16,7 @@ const generating =
   (type: string, body: object): PreparePki =>
   () => ({ params: { type }, body })
 
-/** A CA's certificate, and a key. Made once: nothing of it is kept between mounts. */
+/** A CA certificate and a key. They are made once, because mounts share no state. */
 const certificate = openssl("req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "/dev/null", "-subj", "/CN=CA")
 const key = openssl("genpkey", "-algorithm", "ed25519")
 
@@ -40,7 +40,7 @@ const settings = {
   cluster: setting({ path: "https://ca.example.com/v1/pki", aia_path: "http://ca.example.com" }),
 }
 
-/** Issuers, keys, and how a mount uses them. */
+/** Requests about issuers and keys, and about the settings of a mount. */
 export const issuerRequests: Readonly<Record<string, PreparePki>> = {
   "POST /:mount/root/generate/:type": generating("exported", {
     ...root,

@@ -1,7 +1,7 @@
 import type { PkiSubject } from "./users.ts"
 import type { PreparePki } from "./prepared-request.ts"
 
-/** Of a certificate in the subject's mount. */
+/** Returns the lease id of a certificate in the subject's mount. */
 async function newLease({ root, world, mount }: PkiSubject): Promise<string> {
   const { issuers, roles } = world.engine.pki(mount)
   await issuers.generateRoot({ commonName: "Root", keyType: "ec" })
@@ -36,7 +36,7 @@ export const leaseRequests: Readonly<Record<string, PreparePki>> = Object.fromEn
   ["POST /sys/revoke-force/*prefix", allBelow],
 ])
 
-/** Who may ask hears that a lease of a certificate is not renewed. */
+/** Certificate leases cannot be renewed, so permitted callers get an error too. */
 export const refusedToAll: ReadonlySet<string> = new Set(
   [...both("sys/leases/renew"), ...both("sys/renew")].map(([endpoint]) => endpoint),
 )

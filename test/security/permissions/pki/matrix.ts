@@ -1,4 +1,4 @@
-// The permission matrix of the certificate API: every endpoint asked by every caller.
+// The permission matrix of the certificate API: every endpoint called by every caller.
 import type { Answer } from "../../../../engine/testing/test-engine.ts"
 import { authRoutes, pkiRoutes, systemRoutes } from "../../../../engine/src/server/vault/vault-routes.ts"
 import type { AuthRoute, Operation } from "../../../../engine/src/server/vault/vault-route.ts"
@@ -13,10 +13,10 @@ const methods: Readonly<Record<Operation, string>> = {
   delete: "DELETE",
 }
 
-/** But for those of ACME, of which nothing hangs on a token: `acme-directories.test.ts`. */
+/** Without the ACME endpoints, which ignore tokens: `acme-directories.test.ts`. */
 const routes = pkiRoutes.filter(({ problems }) => problems !== true)
 
-/** By the type of their method, whose path stands for it: `POST /auth/*approle/login`. */
+/** These endpoints name the type of the auth method instead of its path: `POST /auth/*approle/login`. */
 const ofMethods = Object.entries(authRoutes).flatMap(([type, routes]: [string, readonly AuthRoute[]]) =>
   routes.map(({ path, ...route }) => ({ ...route, path: `/auth/*${type}${path}` })),
 )
@@ -26,10 +26,10 @@ const endpointOf = ({ operation, path }: { readonly operation: Operation; readon
 
 const all = [...systemRoutes, ...ofMethods, ...routes.map((route) => ({ ...route, path: `/:mount${route.path}` }))]
 
-/** `POST /:mount/roles/:name` and, for the system's own, `GET /sys/health`. */
+/** All endpoints, such as `POST /:mount/roles/:name` and `GET /sys/health`. */
 export const pkiEndpoints: readonly string[] = all.map(endpointOf)
 
-/** Those that ask for no token. */
+/** Endpoints that need no token. */
 export const openEndpoints: readonly string[] = all.filter(({ open }) => open === true).map(endpointOf)
 
 export type PkiMatrix = Readonly<Record<string, readonly number[]>>
@@ -38,7 +38,7 @@ export async function generatePkiMatrix(cast: PkiUsers): Promise<PkiMatrix> {
   const matrix: Record<string, number[]> = {}
   for (const endpoint of pkiEndpoints) {
     const statuses: number[] = []
-    // Nothing is changed by reading, so that all readers can look at the same.
+    // Reads change nothing, so all callers can share a subject.
     const shared = /^(GET|LIST) /.test(endpoint) ? await cast.newSubject() : undefined
     const prepared = shared && (await preparePki(endpoint, shared, "operator"))
     let unchanged: ReadyPkiRequest | undefined
@@ -46,7 +46,7 @@ export async function generatePkiMatrix(cast: PkiUsers): Promise<PkiMatrix> {
       const ready = prepared ?? unchanged ?? (await preparePki(endpoint, await cast.newSubject(), caller))
       const { status } = await askPki(cast, ready, caller)
       statuses.push(status)
-      // Nor by whoever is refused; the next one asks the same where it was made for nobody in particular.
+      // A refused request changed nothing, so the next caller can send it again unless it was made for one caller.
       unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
     }
     matrix[endpoint] = statuses
@@ -54,7 +54,7 @@ export async function generatePkiMatrix(cast: PkiUsers): Promise<PkiMatrix> {
   return matrix
 }
 
-/** What takes no caller cannot heed one. */
+/** A preparation without a `caller` parameter makes the same request for every caller. */
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const askPki = (
@@ -77,7 +77,7 @@ export interface ReadyPkiRequest {
   readonly token: string | undefined
 }
 
-/** The valid request to an endpoint, and all that it needs. */
+/** Returns a valid request to an endpoint, after creating everything that it needs. */
 export async function preparePki(endpoint: string, subject: PkiSubject, caller: CallerName): Promise<ReadyPkiRequest> {
   const make = requests[endpoint]
   if (make === undefined) throw new Error(`test/security/permissions/pki/requests.ts has no request for ${endpoint}`)
@@ -99,5 +99,5 @@ export function renderPkiMatrix(matrix: PkiMatrix): readonly string[] {
 }
 
 const pathOf = (endpoint: string): string => endpoint.split(" ")[1] ?? ""
-/** By code point, so that every machine sorts alike. */
+/** Compares by code point, so that the order does not depend on the locale. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -3,7 +3,7 @@ import { parseCertificate } from "../../../../engine/src/x509/certificate.ts"
 import type { PkiSubject } from "./users.ts"
 import type { PreparePki } from "./prepared-request.ts"
 
-/** About the root of the mount. */
+/** Returns an OCSP request about the root of the mount. */
 async function question({ world, mount }: PkiSubject): Promise<Uint8Array> {
   const { certificate } = await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
   return ocspQuestion({

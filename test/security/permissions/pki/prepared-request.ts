@@ -1,17 +1,17 @@
 import type { CallerName, PkiSubject } from "./users.ts"
 
-/** One valid request to an endpoint: whoever may make it gets a success, so that a refusal is about the caller alone. */
+/** One valid request to an endpoint. It succeeds for permitted callers, so that a refusal can only be due to the caller. */
 export interface PreparedPkiRequest {
-  /** Of the path, by their names on the wire; the mount is known. */
+  /** Path parameters by their names on the wire, without the mount. */
   readonly params?: Readonly<Record<string, string>>
   readonly query?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Instead of the caller's own. */
+  /** Replaces the caller's own token. */
   readonly token?: string
 }
 
-/** Makes what the request needs, as root. */
+/** Creates what the request needs, as root. */
 export type PreparePki = (subject: PkiSubject, caller: CallerName) => PreparedPkiRequest | Promise<PreparedPkiRequest>
 
 export const nothing: PreparePki = () => ({})

@@ -13,7 +13,7 @@ import { systemRequests } from "./system-requests.ts"
 import { tidyRequests } from "./tidy-requests.ts"
 import { tokenRequests } from "./token-requests.ts"
 
-/** By endpoint, as `METHOD path`. */
+/** Keyed by endpoint, as `METHOD path`. */
 export const requests: Readonly<Record<string, PreparePki>> = {
   ...systemRequests,
   ...tokenRequests,

@@ -2,7 +2,7 @@ import type { PkiSubject } from "./users.ts"
 import { writePem } from "../../../../engine/src/x509/pem.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 
-/** A certificate of the mount's own. */
+/** Issues a certificate in the mount. */
 async function issued({ world, mount }: PkiSubject) {
   const { issuers, roles, certificates } = world.engine.pki(mount)
   await issuers.generateRoot({ commonName: "Root", keyType: "ec" })

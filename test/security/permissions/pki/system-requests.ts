@@ -33,7 +33,7 @@ const blockedKey: PreparePki = async ({ root, unique }) => {
   return { params: { digest } }
 }
 
-/** Whom policies are attached to, by the names of the path's parameters. */
+/** Creates a holder that policies can be attached to. Keyed by the parameters of the path. */
 const attachable: Readonly<Record<string, (subject: PkiSubject) => Promise<Readonly<Record<string, string>>>>> = {
   "user/:username": async ({ world, unique }) => {
     const username = `user-${unique}`
@@ -69,7 +69,7 @@ const attachments = Object.entries(attachable).flatMap(([path, newHolder]): [str
   ]
 })
 
-/** Mounts, health and policies. */
+/** Requests about mounts, health and policies. */
 export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "GET /sys/health": nothing,
   "GET /sys/seal-status": nothing,

@@ -9,7 +9,7 @@ async function newAccessor({ root, newToken }: PkiSubject): Promise<string> {
 }
 const someAccessor: PreparePki = async (subject) => ({ body: { accessor: await newAccessor(subject) } })
 
-/** With a token of the caller's own, which may be gone afterwards. */
+/** Uses a separate token of the caller, which the request may revoke. */
 const own: PreparePki = async ({ newToken }, caller) => ({
   ...(caller === "no token" ? {} : { token: await newToken(caller) }),
   body: {},

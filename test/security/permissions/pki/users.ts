@@ -1,4 +1,4 @@
-// Everyone the permission matrix of the certificate API asks on behalf of, each with policies for all mounts of the run.
+// The callers of the certificate API's permission matrix, each with policies for all mounts of the run.
 import { basicConstraints, keyUsage } from "../../../../engine/src/x509/extensions.ts"
 import { type SeenQuestion, startPolicyServer, templateFor } from "../../../../engine/testing/policy-server.ts"
 import {
@@ -18,10 +18,10 @@ export const callers = [
   "operator with sudo",
 ] as const
 type Holder = Exclude<(typeof callers)[number], "no token">
-/** Whoever holds the policy root stands in no column: nothing is refused. */
+/** The matrix has no column for holders of the policy `root`, because they are never refused. */
 export type CallerName = (typeof callers)[number] | "root"
 
-/** Where the mounts of the run are. */
+/** Parent path of all mounts of the run. */
 const place = "matrix"
 const everything = ["create", "read", "update", "patch", "delete", "list"]
 
@@ -37,17 +37,17 @@ const policies: Readonly<Record<Exclude<Holder, "default policy">, Rules>> = {
   },
 }
 
-/** What one cell of the matrix acts on; every cell has a mount of its own. */
+/** Subject of one cell of the matrix; every cell has its own mount. */
 export interface PkiSubject {
   readonly world: TestEngine
   readonly mount: string
-  /** Unlike any other text of the run: for names. */
+  /** Unique in the run, for use in names. */
   readonly unique: string
-  /** As root; throws unless the answer is a success. `path` is below `/v1`. */
+  /** Sends a request as root; throws unless it succeeds. `path` is below `/v1`. */
   root(method: string, path: string, body?: unknown): Promise<Answer>
-  /** The address of an external policy service that allows everything, and shows the tests' server certificate. */
+  /** Address of an external policy service that allows everything. It presents the tests' server certificate. */
   readonly policyServiceUrl: string
-  /** A token of this caller's own, for what uses one up. */
+  /** Creates another token of this caller, for requests that use one up. */
   newToken(caller: CallerName): Promise<string>
 }
 
@@ -97,7 +97,7 @@ export async function openPkiUsers(options: TestEngineOptions = {}): Promise<Pki
 
 const nameOf = (caller: string): string => caller.replaceAll(" ", "-")
 
-/** An authority where one is asked for. */
+/** Returns the template of a CA certificate if the request is for one. */
 function allowed(question: SeenQuestion): object {
   const isAuthority = question.document.vault_request_values.issuance_mode === "ica"
   const extensions = isAuthority ? [basicConstraints({ isCa: true }), keyUsage(["keyCertSign"])] : []
