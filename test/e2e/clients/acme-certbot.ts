@@ -1,4 +1,4 @@
-// certbot as its users run it. What answers for it is told by its hooks.
+// certbot, run as its users run it. Its hooks configure the responder that answers the challenges.
 import { join } from "node:path"
 import type { AcmeClient, OrderTitle } from "./acme-matrix.ts"
 import { type AcmeStage, type Binding, type Outcome, printed, readText, writeHook } from "./acme-fixture.ts"
@@ -7,7 +7,7 @@ interface CertbotAccount {
   readonly folder: string
   run(...words: readonly string[]): Promise<Outcome>
   succeeds(...words: readonly string[]): Promise<string>
-  /** What `certonly` goes on with. */
+  /** Further arguments of `certonly`. */
   readonly manually: (challenge: "http-01" | "dns-01") => readonly string[]
   bundleOf(name: string): Promise<string>
 }
@@ -18,7 +18,7 @@ export interface Registration {
   readonly binding?: Binding | undefined
 }
 
-/** As one word: a key may begin with a dash, which would make it an option. */
+/** Passes the key in one argument: a key may begin with a dash, which would make it an option. */
 export const bindingWords = (binding: Binding | undefined): readonly string[] =>
   binding === undefined ? [] : ["--eab-kid", binding.id, `--eab-hmac-key=${binding.key}`]
 
@@ -56,7 +56,7 @@ fi`,
 export interface CertbotRelease {
   readonly name: string
   readonly program: string
-  /** Releases from 5.4 on order addresses. */
+  /** Releases from 5.4 on order certificates for IP addresses. */
   readonly ordersAddresses: boolean
 }
 

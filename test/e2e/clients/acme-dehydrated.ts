@@ -1,4 +1,4 @@
-// dehydrated as its users run it: a shell script that takes documents and headers apart with sed, and is strict about both.
+// dehydrated, run as its users run it: a shell script that parses documents and headers with sed, and is strict about both.
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { AcmeClient, Wanted } from "./acme-matrix.ts"
@@ -7,12 +7,12 @@ import { type AcmeStage, type Outcome, printed, readText, writeHook } from "./ac
 export interface DehydratedAccount {
   run(...words: readonly string[]): Promise<Outcome>
   succeeds(...words: readonly string[]): Promise<string>
-  /** The certificate by itself. */
+  /** File of the certificate without its chain. */
   readonly fileOf: (alias: string) => string
   bundleOf(alias: string): Promise<string>
 }
 
-/** One account, with a folder of its own. */
+/** Creates one account, with its own folder. */
 export async function dehydratedAccount(
   program: string,
   stage: AcmeStage,
@@ -20,7 +20,7 @@ export async function dehydratedAccount(
 ): Promise<DehydratedAccount> {
   const folder = join(stage.folder, id)
   await mkdir(join(folder, "alpn-certs"), { recursive: true })
-  // Of tls-alpn-01 it makes the certificates itself, all of them before the first is looked at, and openssl shows each.
+  // dehydrated makes the certificates for tls-alpn-01 itself, all of them before the first validation; `openssl s_server` serves each.
   const shown = `-cert "${folder}/alpn-certs/$2.crt.pem" -key "${folder}/alpn-certs/$2.key.pem"`
   const secondHost = host.replace(".0.0.", ".0.1.")
   const hook = await writeHook(
@@ -69,7 +69,7 @@ ${bound}`,
 export const dehydratedClient = (program: string): AcmeClient => ({
   name: "dehydrated",
   answers: ["tls-alpn-01"],
-  // It gives none.
+  // dehydrated sends no reason.
   reason: "Unspecified",
   cannot: { "a name and an address over http-01": "Debian's release, 0.7.0, orders no addresses." },
   async obtain(stage, { names, ...wanted }) {

@@ -1,4 +1,4 @@
-// What docs/acme.md says about clients: its lines, typed as they are written, and its table of what is tried.
+// Tests docs/acme.md: its commands for clients run as written, and its table of tested orders is complete.
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { once } from "node:events"
@@ -40,7 +40,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
   })
   afterAll(() => stage[Symbol.asyncDispose]())
 
-  /** One machine: a folder, and an address of which only the ports are not the usual ones. */
+  /** Makes a client host: a folder, and a loopback address that differs from a real host only in its ports. */
   async function machine(host: string, name: string) {
     const folder = join(stage.folder, host)
     await mkdir(folder, { recursive: true })
@@ -157,7 +157,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
       const [host, name] = ["127.0.2.5", "apache.example.com"]
       const { env, adapted } = await machine(host, name)
       const { httpPort, tlsPort } = stage.responder
-      // Apache serves as nobody where it is started by root, and the folder of the stage is its owner's alone.
+      // Apache drops to an unprivileged user if root starts it, and only the owner of the stage's folder can read that folder.
       const folder = await mkdtemp(join(tmpdir(), "chancery-apache-"))
       const identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
       const rootFile = join(folder, "root.pem")
@@ -195,10 +195,10 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
 })
 
 const nobody = 65_534
-/** mod_md waits for some seconds between its steps. */
+/** mod_md waits for several seconds between its steps. */
 const patienceMs = 60_000
 
-/** The name in the certificate that is shown, if its chain leads to the root. */
+/** Returns the name in the certificate that the server presents, if its chain leads to the root. */
 function certificateShown(options: {
   readonly host: string
   readonly port: number

@@ -1,5 +1,5 @@
-// What public ACME clients are let loose on: an engine on a socket with TLS, by a certificate of its own, and beside it a
-// responder that answers DNS, HTTP and TLS for every name there is.
+// Fixture for public ACME clients: an engine behind a TLS socket, with a certificate that it issued itself. A responder answers DNS, HTTP
+// and TLS for every name.
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
@@ -12,17 +12,17 @@ import { openssl } from "../../../engine/testing/openssl.ts"
 import { openTestEngine, type TestEngine } from "../../../engine/testing/test-engine.ts"
 import { freePort } from "../../free-port.ts"
 
-/** One that serves ACME. */
+/** A mount that serves ACME. */
 export interface AcmeMount {
   directory(path?: string): string
-  /** Changes how ACME is served. */
+  /** Changes the mount's ACME settings. */
   configure(settings: object): Promise<void>
   newBinding(path?: string): Promise<Binding>
-  /** The ids of those that nobody has used yet. */
+  /** Returns the ids of the bindings that no account has used yet. */
   unusedBindings(): Promise<readonly string[]>
-  /** Whether the certificate is on the list of revoked ones, and why. */
+  /** Returns the revocation reason on the CRL; undefined if the certificate is not on it. */
   revocation(certificate: string): Promise<string | undefined>
-  /** As an operator does it. */
+  /** Revokes the certificate as an operator. */
   revoke(certificate: string): Promise<void>
 }
 
@@ -31,19 +31,19 @@ export interface Binding {
   readonly key: string
 }
 
-/** Everybody may have an account on the first mount. */
+/** The first mount registers any client. */
 export interface AcmeStage extends AcmeMount, AsyncDisposable {
-  /** Removed in the end. */
+  /** Removed on disposal. */
   readonly folder: string
-  /** PEM of the root that the server's own certificate leads to, and the certificates it issues. */
+  /** PEM of the root of the server's TLS certificate and of the certificates that the mount issues. */
   readonly root: string
   readonly rootFile: string
-  /** PEM of another, which has signed the same intermediates. */
+  /** PEM of another root, which has cross-signed the same intermediates. */
   readonly otherRoot: string
-  /** Another mount, which serves nobody without a binding. */
+  /** Another mount, which requires external account binding. */
   readonly bound: AcmeMount
   readonly responder: Responder
-  /** A program of a client, with its own folder as its home. */
+  /** Runs a client program with the stage's folder as its home and working directory. */
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Outcome>
 }
 
@@ -53,17 +53,17 @@ export interface RunOptions {
 
 export interface Outcome {
   readonly code: number
-  /** What it printed, on both streams. */
+  /** Standard output and standard error. */
   readonly text: string
 }
 
-/** What it printed, where it ended well; throws it where not. */
+/** Returns the output; throws it if the exit code is not 0. */
 export function printed({ code, text }: Outcome): string {
   if (code !== 0) throw new Error(`it ended with ${code}:\n${text}`)
   return text
 }
 
-/** Where it is; whoever answers by itself does so at another loopback address, at the same ports. */
+/** Addresses of the responder. Clients that answer challenges themselves use other loopback addresses at the same ports. */
 export interface Responder {
   readonly management: string
   readonly httpPort: number
@@ -149,10 +149,10 @@ function acmeMount(world: TestEngine, mount: string, base: string): AcmeMount {
   }
 }
 
-/** Less than a test's; shell clients start hundreds of processes, which takes long on a busy machine. */
+/** Below the timeout of a test. Shell clients start hundreds of processes, which is slow on a busy machine. */
 const patienceMs = 200_000
 
-/** A root, intermediates that it and another root have signed, and a certificate for the server itself. */
+/** Makes a root, intermediates that it and another root sign, and a certificate for the server itself. */
 async function makeAuthorities(world: TestEngine) {
   const ec = { key_type: "ec", ttl: "8760h" }
   for (const path of ["pki", "bound", "top", "other"])
@@ -230,7 +230,7 @@ async function startResponder(program: string): Promise<Responder & AsyncDisposa
   }
 }
 
-/** Every 25 ms; a machine may stand still for a while. */
+/** One attempt every 25 ms: a busy machine can stall for a while. */
 const listeningAttempts = 2_400
 
 export async function listening(port: number, child: ChildProcess): Promise<void> {
@@ -254,7 +254,10 @@ export async function end(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** Its names and addresses, sorted, if OpenSSL finds the chain of this bundle (leaf first) to lead to the root; throws where not. */
+/**
+ * Verifies the bundle (leaf first) with OpenSSL and returns the leaf's names and addresses, sorted. Throws unless the chain leads to the
+ * root.
+ */
 export function namesInChain(bundle: string, root: string): readonly string[] {
   const [leaf = "", ...others] = bundle.match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g) ?? []
   const untrusted = others.length === 0 ? [] : ["-untrusted", "others.pem"]
@@ -268,7 +271,7 @@ export function namesInChain(bundle: string, root: string): readonly string[] {
   return names.split(", ").toSorted()
 }
 
-/** A shell script that the client calls; it tells the responder what to answer by `tell COMMAND JSON`. */
+/** Writes a shell script for a client to call. It configures the responder with `tell COMMAND JSON`. */
 export async function writeHook({ folder, responder }: AcmeStage, name: string, text: string): Promise<string> {
   await mkdir(join(folder, "hooks"), { recursive: true })
   const file = join(folder, "hooks", name)

@@ -59,7 +59,7 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
     await succeeds("obtain", "rolled.example.net")
     const first = await bundle()
     await succeeds("roll-over")
-    // Only the account that has ordered it may.
+    // Only the account that ordered the certificate may revoke it.
     await succeeds("-reason", "1", "revoke")
     expect(await stage.revocation(first)).toBe("Key Compromise")
     await succeeds("obtain", "rolled.example.net")

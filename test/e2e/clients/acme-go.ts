@@ -1,4 +1,4 @@
-// The ACME code of Caddy and of cert-manager, both Go libraries, by a command of ours around them.
+// Runs the ACME code of Caddy and of cert-manager, both Go libraries, through a small program of this repository.
 import { join } from "node:path"
 import type { AcmeClient, OrderTitle, Wanted } from "./acme-matrix.ts"
 import { type AcmeStage, type Outcome, printed, readText } from "./acme-fixture.ts"
@@ -8,7 +8,7 @@ export type GoLibrary = "caddy" | "cert-manager"
 export interface GoAccount {
   run(...words: readonly string[]): Promise<Outcome>
   succeeds(...words: readonly string[]): Promise<string>
-  /** Of the certificate that it has obtained last. */
+  /** Bundle of the certificate obtained last. */
   bundle(): Promise<string>
 }
 

@@ -1,4 +1,4 @@
-// lego as its users run it: it answers HTTP and TLS by itself.
+// lego, run as its users run it: it answers HTTP and TLS challenges itself.
 import type { AcmeClient } from "./acme-matrix.ts"
 import { type AcmeStage, type Binding, type Outcome, printed, readText, writeHook } from "./acme-fixture.ts"
 
@@ -45,7 +45,7 @@ esac`,
   }
 }
 
-/** How it answers, from an address of this machine. */
+/** Returns the options that make lego answer the challenge, from a loopback address. */
 export function legoAnswers(
   { responder }: AcmeStage,
   challenge: "http-01" | "dns-01" | "tls-alpn-01",

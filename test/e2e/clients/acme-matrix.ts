@@ -1,17 +1,17 @@
-// What every ACME client is put through, as one table: an order of each kind is placed, renewed and revoked by each client that
-// can, and for each that cannot there is a reason.
+// The matrix of ACME clients and kinds of orders. Each client obtains, renews and revokes an order of each kind; unsupported kinds have a
+// reason.
 import { type AcmeStage, type Binding, namesInChain, responderHost } from "./acme-fixture.ts"
 
 interface OrderKind {
   readonly challenge: "http-01" | "dns-01" | "tls-alpn-01"
-  /** Of a base that no other order has. */
+  /** Returns the DNS names of an order. `base` is unique to it. */
   readonly names: (base: string) => readonly string[]
   readonly addresses?: readonly string[]
-  /** By an account that an external binding has let in, on the mount that serves nobody else. */
+  /** Whether the order uses an externally bound account, on the mount that requires one. */
   readonly isBound: boolean
 }
 
-/** By what they are called in titles and in `docs/acme.md`. */
+/** Keyed by the name in titles and in `docs/acme.md`. */
 export const orderKinds = {
   "several names over http-01": { challenge: "http-01", names: both, isBound: false },
   "one name over http-01, bound": { challenge: "http-01", names: one, isBound: true },
@@ -38,20 +38,20 @@ function both(base: string): readonly string[] {
 }
 
 export interface Wanted {
-  /** A folder and an account of this order's own may go by it. */
+  /** Unique to the order, for use as a folder and an account name. */
   readonly id: string
   readonly challenge: OrderKind["challenge"]
   readonly names: readonly string[]
   readonly addresses: readonly string[]
   readonly directory: string
   readonly binding: Binding | undefined
-  /** A loopback address for whoever answers by itself, at any port; the names lead there. */
+  /** Loopback address for clients that answer challenges themselves, at any port. The names resolve to it. */
   readonly host: string
 }
 
-/** A certificate that a client keeps. */
+/** A certificate in a client's storage. */
 export interface Held {
-  /** PEM of it and what it was handed out with. */
+  /** PEM of the certificate and its chain. */
   bundle(): Promise<string>
   renew(): Promise<void>
   revoke(): Promise<void>
@@ -59,9 +59,9 @@ export interface Held {
 
 export interface AcmeClient {
   readonly name: string
-  /** Challenges that it answers itself; the responder answers the others. */
+  /** Challenges that the client answers itself; the responder answers the others. */
   readonly answers: readonly OrderKind["challenge"][]
-  /** What is on the list of revoked certificates: the reason that it is asked to give, where it can. */
+  /** Revocation reason on the CRL. Clients that can send a reason are run with `superseded`. */
   readonly reason: "Superseded" | "Unspecified"
   readonly cannot: Readonly<Partial<Record<OrderTitle, string>>>
   obtain(stage: AcmeStage, wanted: Wanted): Promise<Held>
@@ -71,22 +71,22 @@ export interface AcmeClient {
 export interface Row {
   readonly title: OrderTitle
   readonly kind: OrderKind
-  /** No other row has it. */
+  /** Unique to the row. */
   readonly number: number
   readonly outcome: Outcome
 }
 
-/** What there is to see of the certificate, of the one that took its place, and of that one's end. */
+/** Facts about the certificate, its renewal, and the revocation of the renewed one. */
 interface Outcome {
   readonly names: readonly string[]
   readonly namesRenewed: readonly string[]
   readonly isAnother: boolean
   readonly hasUsedBinding: boolean
-  /** Why each is on the list of revoked ones. */
+  /** Revocation reason of each on the CRL; undefined if not revoked. */
   readonly revoked: { readonly first: string | undefined; readonly renewed: string | undefined }
 }
 
-/** What goes well has this outcome. */
+/** Returns the orders that a client supports, each with the outcome of a success. */
 export function rowsOf({ cannot, reason }: AcmeClient): readonly Row[] {
   return (Object.entries(orderKinds) as [OrderTitle, OrderKind][]).flatMap(([title, kind], at) => {
     const number = at + 2
@@ -107,7 +107,7 @@ export function rowsOf({ cannot, reason }: AcmeClient): readonly Row[] {
 
 const baseOf = (number: number): string => `order-${number}.example.com`
 
-/** Obtains, renews and revokes. */
+/** Obtains, renews and revokes a certificate. */
 export async function putThrough(client: AcmeClient, stage: AcmeStage, { kind, number }: Row): Promise<Outcome> {
   const { challenge, isBound, addresses = [] } = kind
   const names = kind.names(baseOf(number))

@@ -1,4 +1,4 @@
-// certbot as it is today: it asks when to renew, chooses profiles, and orders addresses.
+// A current certbot: it queries renewal information, selects profiles, and orders certificates for IP addresses.
 import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { challengeResponder, newerCertbot } from "../../toolchain/acme.ts"

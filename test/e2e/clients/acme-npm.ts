@@ -1,10 +1,9 @@
-// The npm package acme-client, which programs use as a library: everything that a client may ask of an account, an order and an
-// authorization.
+// The npm package acme-client, which programs use as a library. It covers every client operation on accounts, orders and authorizations.
 import { type Authorization, Client, type ClientOptions, crypto } from "acme-client"
 import type { AcmeClient } from "./acme-matrix.ts"
 import type { AcmeStage, Binding } from "./acme-fixture.ts"
 
-/** Its own types leave tls-alpn-01 out. */
+/** The package's own types lack tls-alpn-01. */
 export type ChallengeType = "http-01" | "dns-01" | "tls-alpn-01"
 type Challenge = Authorization["challenges"][number]
 
@@ -29,11 +28,11 @@ export interface Order {
   readonly names: readonly string[]
   readonly addresses?: readonly string[]
   readonly preferredChain?: string
-  /** Members that its types do not know. */
+  /** Members that the package's types lack. */
   readonly also?: object
 }
 
-/** PEM; every name is proved the same way, by the responder. */
+/** Obtains a certificate as PEM. The responder answers the same type of challenge for every name. */
 export async function obtain(client: Client, { responder }: AcmeStage, asked: Order): Promise<string> {
   const { type, names, addresses = [], preferredChain, also = {} } = asked
   const identifiers = [

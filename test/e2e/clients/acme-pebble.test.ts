@@ -1,4 +1,4 @@
-// What a client hears of Pebble and of us, word for word: it may differ where `differences.ts` says why, and nowhere else.
+// Compares the answers of Pebble and of the engine fact by fact. They may differ only where `differences.ts` gives a reason.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { challengeResponder, pebble as pebbleProgram } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
@@ -48,14 +48,14 @@ describe.skipIf(responder === "" || program === "")("the same conversation with 
     const refused = [...ours].filter(([, heard]) => heard["content-type"] === "application/problem+json")
     expect(refused.length).toBeGreaterThan(60)
     expect(refused.filter(([, heard]) => heard["/status"] !== heard["STATUS"])).toEqual([])
-    // Where the method is none of the resource's, no directory has been asked.
+    // A request with a wrong method does not reach a directory, so its answer has no nonce.
     expect(refused.filter(([, heard]) => heard["STATUS"] !== "405" && heard["replay-nonce"] === undefined)).toEqual([])
   })
 })
 
 const absent = "–"
 
-/** `fact: theirs | ours`. Where one refuses what the other does, that is the one difference. */
+/** Returns lines of the form `fact: theirs | ours`. If only one of the two refuses a request, that is the only difference. */
 function differences(theirs: Heard, ours: Heard): readonly string[] {
   const [their, our] = [outcome(theirs), outcome(ours)]
   const isRefused = isRefusal(theirs) || isRefusal(ours)
@@ -68,7 +68,7 @@ function differences(theirs: Heard, ours: Heard): readonly string[] {
   return [...(isRefused && their !== our ? [`${their} | ${our}`] : []), ...new Set(lines)]
 }
 
-/** A member that only one of them has is told of as a whole. */
+/** Reports a member that only one of them has as a whole. */
 function lineOf(fact: string, theirs: Heard, ours: Heard): string {
   const lacking = theirs[fact] === undefined ? theirs : ours[fact] === undefined ? ours : undefined
   const steps = fact.split(/(?=[/#])/)

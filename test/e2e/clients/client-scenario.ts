@@ -1,4 +1,4 @@
-// Runs programs that walk through the certificate API with a public client, against a server on a socket.
+// Runs programs that exercise the certificate API with a public client, against a server on a socket.
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { startServer } from "../../../engine/src/server/server.ts"
@@ -12,7 +12,7 @@ export interface Step {
   readonly detail: string
 }
 
-/** Every step of every story, told to a server with nothing in it. */
+/** Runs all scenarios of the program against an empty server, and returns their steps. */
 export async function tell(program: string, args: readonly string[] = []): Promise<readonly Step[]> {
   await using world = await openTestEngine()
   const server = await startServer({ engine: world.engine })
@@ -32,6 +32,6 @@ export async function tell(program: string, args: readonly string[] = []): Promi
 
 export const storiesOf = (steps: readonly Step[]): readonly string[] => [...new Set(steps.map(({ story }) => story))]
 
-/** Of one story: what did not hold, and why. */
+/** Returns the failed steps of one scenario, each with its reason. */
 export const unmet = (steps: readonly Step[], title: string): readonly string[] =>
   steps.filter(({ story, ok }) => story === title && !ok).map(({ name, detail }) => `${name}: ${detail}`)

@@ -1,4 +1,4 @@
-// consul-template renders files from a server on a socket, and renders them anew before the certificates in them end.
+// consul-template renders files from a server on a socket, and renders them again before their certificates expire.
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { once } from "node:events"
@@ -17,7 +17,7 @@ const rules = `
 path "pki/issue/+" { capabilities = ["create", "update"] }
 `
 
-/** File → template. What is asked for lives for a minute, and is to be renewed after a twentieth of that. */
+/** Templates by file name. The certificates are valid for a minute, and are renewed after a twentieth of that. */
 const templates = {
   "authority.pem": `{{ with secret "pki/cert/ca" }}{{ .Data.certificate }}{{ end }}`,
   "certificate.pem": `{{ with pkiCert "pki/issue/web" "common_name=web.example.com" "ttl=60s" }}{{ .Cert }}{{ .CA }}{{ .Key }}{{ end }}`,
@@ -53,7 +53,7 @@ describe.skipIf(program === "")("consul-template", () => {
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
   }
 
-  /** Its arguments, and the accessor of the token that it has. */
+  /** Returns the arguments of a run, and the accessor of its token. */
   async function configured(name: string, wanted: Readonly<Record<string, string>>, { retries = false } = {}) {
     const { secret, token } = await world.engine.serviceTokens.create({ policies: ["renderer"], ttlMs: hourMs })
     const files = Object.entries(wanted).map(
@@ -146,7 +146,7 @@ ${files.join("\n")}
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exit = once(child, "exit")
-  // It hands other signals on to the program that it may have started.
+  // consul-template forwards other signals to the program that it may have started.
   child.kill("SIGINT")
   await exit
 }

@@ -1,4 +1,4 @@
-// The integration tests of the public Go client, which its authors run against HCP Terraform, against a server on a socket.
+// The integration tests of go-tfe, which its authors run against HCP Terraform, against a server on a socket.
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Edition } from "../../../engine/src/core/edition.ts"
 import { openEmbedded } from "../../../engine/src/embedded.ts"
@@ -9,7 +9,7 @@ import { goTfeTests, type TestProgram } from "./go-tfe-suite/build.ts"
 import { expectedFailures } from "./go-tfe-suite/expected-failures.ts"
 import { listTests, runTests, type TestResult } from "./go-tfe-suite/run-tests.ts"
 
-/** Most of their time the tests wait, for a run or for a second to pass. */
+/** The tests spend most of their time waiting for a run or for a second to pass. */
 const parallelism = 6
 const suiteTimeoutMs = 600_000
 
@@ -47,7 +47,7 @@ describe.skipIf(program === undefined)("the integration tests of go-tfe for Terr
         edition: "self-hosted",
         isRun: (name) => name.startsWith("TestAdminTerraformVersions_"),
         enabling: { ENABLE_TFE: "1", ENABLE_BETA: "1" },
-        // Terraform Enterprise lists its releases from the beginning, and the tests look for this one.
+        // Terraform Enterprise lists its releases from the beginning, and the tests search for this one.
         prepare: ({ terraformVersions }) =>
           terraformVersions.create({
             version: "1.0.4",

@@ -1,5 +1,5 @@
-// The public Go client, which existing tools link, against a server on a socket: what it decodes and which of its own errors
-// it raises is what the wire format has to satisfy.
+// go-tfe, the public Go client that existing tools link, against a server on a socket. Its decoding and its error types are requirements of
+// the wire format.
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { beforeAll, describe, expect, test } from "vitest"
@@ -8,7 +8,7 @@ import { usualKind } from "../../../engine/testing/temporary-database.ts"
 import { startServer } from "../../../engine/src/server/server.ts"
 import { goProgram, goTfeFolder } from "../../toolchain/go-modules.ts"
 
-/** The stories that the program tells, in its order. */
+/** The scenarios of the program, in its order. */
 const stories = [
   "connection",
   "organizations",

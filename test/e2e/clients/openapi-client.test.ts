@@ -1,4 +1,5 @@
-// A client that a public generator makes of the served OpenAPI documents, as docs/openapi.md shows it: it compiles, and its calls work.
+// A public generator makes a client from the served OpenAPI documents, as docs/openapi.md shows. The client compiles, and its calls
+// succeed.
 import { execFile } from "node:child_process"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -12,7 +13,7 @@ import { typedPage } from "../../documents/typed-page.ts"
 
 const execute = promisify(execFile)
 const page = typedPage(import.meta.url, "docs/openapi.md")
-/** Fetched for this test alone, with the compiler that it needs. */
+/** Fetched for this test only, with the compiler that it needs. */
 const generator = ["@hey-api/openapi-ts@0.99.0", "typescript@npm:@typescript/typescript6@6.0.2", "@types/node@26.6.6"]
 const modules = fileURLToPath(new URL("../../../node_modules", import.meta.url))
 const documentAt = async (name: string): Promise<unknown> =>

@@ -163,7 +163,7 @@ test("[F-W6] tfe_agent_pool with allowed workspaces, allowed projects and exclud
     [agentPoolExcludedWorkspaces, { agent_pool_id: id, excluded_workspace_ids: [excluded] }],
   ]
   for (const [kind, scope] of scopes) expect((await secondPlan(kind, scope)).changes).toEqual([])
-  // Each writes its own list and leaves the others.
+  // Each writes its own list and leaves the others unchanged.
   for (const [kind, scope] of scopes) expect(plan(kind, scope, await kind.read(send, id))).toEqual([])
   expect(plan(agentPool, { organization_scoped: false }, await agentPool.read(send, id))).toEqual([])
   for (const [kind, scope] of scopes) {
@@ -182,7 +182,7 @@ test.each(["local", "remote", "agent"])(
       project_id: projectId,
       default_execution_mode: mode,
       ...(mode === "agent" ? { default_agent_pool_id: pool } : {}),
-      // Known from the plan on wherever a mode is configured.
+      // Known at plan time if a mode is configured.
       overwrites: { default_execution_mode: true, default_agent_pool_id: true },
     }
     expect((await secondPlan(projectSettings, config)).changes).toEqual([])

@@ -1,21 +1,21 @@
-// Requests that terraform-provider-tfe 0.70.0 (with go-tfe 1.93.0) sends to create and to read some of its resources, and the
-// attributes that it keeps in the state. The Go module proxy does not serve the provider, which is therefore not run here.
-// Sources: https://github.com/hashicorp/terraform-provider-tfe/tree/v0.70.0/internal/provider
+// Requests that terraform-provider-tfe 0.70.0 (with go-tfe 1.93.0) sends to create and to read some of its resources, and the attributes
+// that it keeps in the state. The Go module proxy does not serve the provider, which is therefore not run here. Sources:
+// https://github.com/hashicorp/terraform-provider-tfe/tree/v0.70.0/internal/provider
 import type { Answer } from "../../../engine/testing/test-engine.ts"
 
 export type Send = (method: string, path: string, body?: unknown) => Promise<Answer>
 export type Attributes = Readonly<Record<string, unknown>>
 
 export interface Kind {
-  /** Creates the resource (or updates it, where the provider makes no difference) and returns its id. */
+  /** Creates the resource (or updates it, if the provider makes no difference) and returns its id. */
   readonly create: (send: Send, config: Attributes) => Promise<string>
-  /** Returns the state after a refresh, with the zero value of Go where the answer has null or nothing. */
+  /** Returns the state after a refresh. Null and absent members have Go's zero value. */
   readonly read: (send: Send, id: string) => Promise<Attributes>
-  /** What the schema fills in where the configuration is silent: defaults, and zero values of attributes that are not computed. */
+  /** Values that the schema supplies for unset attributes: defaults, and zero values of attributes that are not computed. */
   readonly schema: Attributes
 }
 
-/** The attributes that a plan would change: those of the configuration and of the schema that the state does not have as such. */
+/** Returns the attributes that a plan would change: those of the configuration and schema that differ from the state. */
 export function plan(kind: Kind, config: Attributes, state: Attributes): string[] {
   const wanted: Attributes = { ...kind.schema, ...config }
   return Object.entries(wanted).flatMap(([name, value]) =>
@@ -25,7 +25,7 @@ export function plan(kind: Kind, config: Attributes, state: Attributes): string[
 
 const byText = (one: unknown, other: unknown): number => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)
 
-/** Sets have no order, nor have maps. */
+/** Sorts arrays and members, because sets and maps are unordered. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted).toSorted(byText)
   if (typeof value !== "object" || value === null) return value
@@ -70,7 +70,7 @@ const organizationNames = {
   speculative_plan_management_enabled: "speculative-plan-management-enabled",
 }
 
-/** resource_tfe_organization.go: created with name and email, then updated with all that is set. */
+/** resource_tfe_organization.go: created with name and email, then updated with all configured attributes. */
 export const organization: Kind = {
   async create(send, config) {
     const { name, email } = config
@@ -78,7 +78,7 @@ export const organization: Kind = {
     const settings: Attributes = { ...organization.schema, ...config }
     const sent = Object.entries(organizationNames).flatMap(([own, wire]) => {
       const value = settings[own]
-      // GetOk passes over zero values of numbers and texts.
+      // GetOk skips zero values of numbers and strings.
       return value === undefined || value === 0 || value === "" ? [] : [[wire, value] as const]
     })
     const update = document("organizations", { name, email, ...Object.fromEntries(sent) })
@@ -167,7 +167,7 @@ export const agentPool: Kind = {
   schema: { organization_scoped: true },
 }
 
-/** resource_tfe_agent_pool_allowed_workspaces.go and its siblings: one list of ids, written by a PATCH of its own. */
+/** resource_tfe_agent_pool_allowed_workspaces.go and its siblings: one list of ids, written by a separate PATCH. */
 const poolScope = (attribute: string, relationship: string, type: string): Kind => ({
   async create(send, config) {
     const id = String(config["agent_pool_id"])
@@ -188,7 +188,7 @@ export const agentPoolAllowedWorkspaces = poolScope("allowed_workspace_ids", "al
 export const agentPoolAllowedProjects = poolScope("allowed_project_ids", "allowed-projects", "projects")
 export const agentPoolExcludedWorkspaces = poolScope("excluded_workspace_ids", "excluded-workspaces", "workspaces")
 
-/** resource_tfe_project_settings.go: the mode, and with it both overwrites, which the plan already says. */
+/** resource_tfe_project_settings.go: the mode, and with it both overwrites, which the plan already contains. */
 export const projectSettings: Kind = {
   async create(send, config) {
     const id = String(config["project_id"])
@@ -318,7 +318,7 @@ export const workspace: Kind = {
   },
 }
 
-/** resource_tfe_terraform_version.go: `sha` and `deprecated_reason` are sent empty where the configuration has none. */
+/** resource_tfe_terraform_version.go: `sha` and `deprecated_reason` are sent as empty strings if the configuration has none. */
 export const terraformVersion: Kind = {
   async create(send, config) {
     const settings: Attributes = { ...terraformVersion.schema, sha: "", deprecated_reason: "", ...config }
@@ -336,7 +336,7 @@ export const terraformVersion: Kind = {
   schema: { official: false, enabled: true, beta: false, deprecated: false, deprecated_reason: null },
 }
 
-/** Attributes that are read besides those of the schema above, with Go's zero values. */
+/** Attributes that are read in addition to those of the schema above, with Go's zero values. */
 const workspaceRead: Attributes = {
   name: "",
   description: "",

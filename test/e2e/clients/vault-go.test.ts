@@ -1,10 +1,10 @@
-// The public Go clients of the certificate API, HashiCorp's and OpenBao's, which existing tools link, against a server on a
-// socket: what they decode and which of their own errors they raise is what the wire format has to satisfy.
+// HashiCorp's and OpenBao's Go clients of the certificate API, which existing tools link, against a server on a socket. Their decoding and
+// their error types are requirements of the wire format.
 import { beforeAll, describe, expect, test } from "vitest"
 import { goProgram, vaultGoFolder } from "../../toolchain/go-modules.ts"
 import { type Step, storiesOf, tell, unmet } from "./client-scenario.ts"
 
-/** The stories that the program tells, in its order. */
+/** The scenarios of the program, in its order. */
 const stories = [
   "connection",
   "mounts",

@@ -1,12 +1,12 @@
-// The public Python client of the certificate API against a server on a socket: what it reads and which of its own exceptions it
-// raises is what the wire format has to satisfy.
+// hvac, the public Python client of the certificate API, against a server on a socket. Its decoding and its exceptions are requirements of
+// the wire format.
 import { join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
 import { pythonWithHvac } from "../../toolchain/hvac.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { type Step, storiesOf, tell, unmet } from "./client-scenario.ts"
 
-/** The stories that the program tells, in its order. */
+/** The scenarios of the program, in its order. */
 const stories = ["connection", "mounts", "authorities", "certificates", "leases", "access"] as const
 
 const python = (await publicProgram(pythonWithHvac)) ?? ""

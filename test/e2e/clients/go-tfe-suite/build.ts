@@ -13,7 +13,7 @@ import { testFiles } from "./test-files.ts"
 
 const run = promisify(execFile)
 
-/** Pins the release, and by `go.sum` its content. */
+/** Holds go.mod, which pins the release, and `go.sum`, which pins its content. */
 const moduleFolder = import.meta.dirname
 const modulePath = "github.com/hashicorp/go-tfe"
 
@@ -23,7 +23,7 @@ export interface TestProgram {
   readonly folder: string
 }
 
-/** Builds the program, or returns the one built before. Without Go that is reported loudly, and in CI it is an error. */
+/** Builds the program, or returns the one built before. Without Go, it logs a warning and returns undefined; in CI it throws. */
 export async function goTfeTests(): Promise<TestProgram | undefined> {
   try {
     return (await findGoTfeTests()) ?? (await buildGoTfeTests())
@@ -32,7 +32,7 @@ export async function goTfeTests(): Promise<TestProgram | undefined> {
   }
 }
 
-/** Undefined where this release has not been built with these edits. */
+/** Returns undefined if this release has not been built with these edits. */
 export async function findGoTfeTests(): Promise<TestProgram | undefined> {
   const program = await programAddress()
   return existsSync(program.binary) ? program : undefined
@@ -82,7 +82,7 @@ async function copySources(from: string, to: string): Promise<void> {
   const names = [...stdout.split("\n").filter((name) => name !== ""), ...testFiles, "go.mod", "go.sum"]
   for (const name of names) {
     const text = await readFile(join(from, name), "utf8")
-    // Written anew: files of the module cache are read-only.
+    // Rewritten instead of copied, because files of the module cache are read-only.
     await writeFile(join(to, name), applyEdits(name, text))
   }
   await cp(join(from, "test-fixtures"), join(to, "test-fixtures"), { recursive: true })
@@ -93,7 +93,7 @@ function applyEdits(name: string, text: string): string {
   return edits.filter(({ file }) => file === name).reduce((edited, edit) => applyEdit(edited, edit), text)
 }
 
-/** Fails when the pattern is not found: the edit belongs to another release then. */
+/** Throws if the pattern is not found, because the edit was made for another release. */
 function applyEdit(text: string, { file, find, replacement }: Edit): string {
   const pieces = text.split(find)
   if (pieces.length === 1) throw new Error(`${file} does not contain ${find}`)

@@ -1,4 +1,5 @@
-// Plays the runs that the tests queue, over the public claim API (docs/runs.md). Nothing is planned: each plan finds one change.
+// Simulates an executor for the runs that the tests queue, over the public claim API (docs/runs.md). It plans nothing: each plan finds one
+// change.
 import { createHash, randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -31,7 +32,7 @@ async function playWaitingRuns(api: Api, organization: string): Promise<void> {
     const response = await send(api, "POST", `/organizations/${organization}/run-claims`, {
       data: { type: "run-claims", attributes: { name: "go-tfe-suite" } },
     })
-    // 404 where the test has deleted the organization.
+    // 404 if the test has deleted the organization.
     if (response.status !== 201) return response.body?.cancel()
     const { data, included } = (await response.json()) as {
       readonly data: Resource
@@ -41,11 +42,11 @@ async function playWaitingRuns(api: Api, organization: string): Promise<void> {
   }
 }
 
-/** A test may cancel a run, or delete it, at any moment; then the rest is refused, and the next run is due. */
+/** Plays one run. A test may cancel or delete the run at any moment; its remaining reports are then refused, and the next run follows. */
 async function playRun(api: Api, claim: string, status: string): Promise<void> {
   const reached = status === "plan_queued" ? await plan(api, claim) : status
   if (reached === "confirmed" || reached === "apply_queued") await apply(api, claim)
-  // Another claim comes once the run has been confirmed.
+  // A new claim follows once the run has been confirmed.
   else await discardBody(send(api, "DELETE", claim))
 }
 

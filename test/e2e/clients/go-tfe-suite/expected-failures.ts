@@ -1,6 +1,6 @@
-// Tests of go-tfe that fail, and why. A test that is listed here and passes fails the suite, as does one that fails and is not listed.
+// Tests of go-tfe that are expected to fail, and why. The suite fails if a listed test passes, or if an unlisted one fails.
 
-/** A feature that tests need and Chancery does not have. A fault of an endpoint that exists is no reason. */
+/** A feature that the tests need and Chancery lacks. A bug in an existing endpoint is no reason. */
 type Reason = LaterIssue | NotPlanned
 type LaterIssue =
   | "run events"
@@ -102,7 +102,7 @@ const byReason: Readonly<Partial<Record<Reason, readonly string[]>>> = {
     "TestPolicySetsUpdate",
   ],
   registry: [
-    // Counts the tests of registry modules that an organization has left.
+    // Counts the registry modules that earlier tests left in the organization.
     "TestOrganizationsRead",
     "TestRegistryModulesCreate",
     "TestRegistryModulesCreateVersion",
@@ -129,7 +129,7 @@ const byReason: Readonly<Partial<Record<Reason, readonly string[]>>> = {
   "IP ranges": ["TestIPRangesRead"],
   "cost estimates": [
     "TestCostEstimatesRead",
-    // Asks for the entitlements of every feature, those of cost estimates and of the registry too.
+    // Requires the entitlements of every feature, including cost estimates and the registry.
     "TestOrganizationsReadEntitlements",
     "TestRunsRead_CostEstimate",
   ],

@@ -1,4 +1,4 @@
-// Runs each top-level test in a process of its own, so that a panic ends one test and not the rest.
+// Runs each top-level test in its own process, so that a panic ends only that test.
 import { execFile, spawn } from "node:child_process"
 import { promisify } from "node:util"
 import type { TestProgram } from "./build.ts"
@@ -13,7 +13,7 @@ export interface TestResult {
 
 const timeoutMs = 120_000
 
-/** Some read logs that never end until their own patience does; begun first, they do not prolong the rest. */
+/** Some tests read endless logs until a timeout of their own. They start first, so that they do not prolong the suite. */
 const isSlow = (name: string): boolean => /^TestLogReader_|CostEstimate/.test(name)
 
 export async function listTests({ binary, folder }: TestProgram): Promise<readonly string[]> {
@@ -26,7 +26,7 @@ interface RunOptions {
   readonly parallelism: number
   /** Returns the token of a new user: some tests change the user that runs them. */
   readonly signUp: () => Promise<Api>
-  /** Variables that enable tests which skip themselves otherwise. */
+  /** Environment variables that enable tests which skip themselves otherwise. */
   readonly enabling?: NodeJS.ProcessEnv
 }
 
@@ -70,7 +70,10 @@ async function outputOf({ binary, folder }: TestProgram, name: string, env: Node
   return output
 }
 
-/** Without ENABLE_TFE the tests expect the hosted edition. Nothing else of the caller's: go-tfe reads tokens and switches there. */
+/**
+ * Without ENABLE_TFE the tests expect the hosted edition. No other variables are passed on, because go-tfe reads tokens and switches from
+ * them.
+ */
 const environmentFor = ({ address, token }: Api): NodeJS.ProcessEnv => ({
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
@@ -78,7 +81,7 @@ const environmentFor = ({ address, token }: Api): NodeJS.ProcessEnv => ({
   TFE_TOKEN: token,
 })
 
-/** A process that ended without the line of its test has panicked or run out of time. */
+/** Classifies a test by its line in the output. A process without that line has panicked or run out of time. */
 export function outcomeOf(name: string, output: string): TestResult["outcome"] {
   const [, word] = new RegExp(`^--- (PASS|FAIL|SKIP): ${name} `, "m").exec(output) ?? []
   if (word === "SKIP") return "skip"

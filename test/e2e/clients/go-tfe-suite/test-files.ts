@@ -1,6 +1,6 @@
 /**
- * The test files of go-tfe that are compiled: all but `tfe_test.go`, which tests the client against example.com, and
- * `example_test.go`, which has no tests.
+ * The test files of go-tfe to compile: all but `tfe_test.go`, which tests the client against example.com, and `example_test.go`, which has
+ * no tests.
  */
 export const testFiles: readonly string[] = [
   "admin_opa_version_integration_test.go",

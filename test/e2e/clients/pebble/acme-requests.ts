@@ -1,12 +1,12 @@
-// Says to an ACME server whatever it is told to, right or wrong, and writes down what it hears in words that two servers can agree
-// on: addresses, times and tokens differ between them by nature.
+// Sends ACME requests, valid or not, and records the answers as facts that two servers can agree on. URLs, times and tokens are replaced,
+// because they always differ.
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 import { Agent, request } from "undici"
 
-/** Facts of one answer, by their names. */
+/** Facts of one answer, by name. */
 export type Heard = Readonly<Record<string, string>>
 
-/** Everything that was said, in order, with what was heard. */
+/** Facts of each answer by the name of its request, in order. */
 export type Transcript = Map<string, Heard>
 
 export interface AccountKey {
@@ -35,7 +35,7 @@ export function thumbprint({ jwk }: AccountKey): string {
     .digest("base64url")
 }
 
-/** A signature by the key under this protected header, whatever that says. */
+/** Signs with the key under this protected header, valid or not. */
 export function jws(by: AccountKey, header: object, payload: object | string | undefined) {
   const parts = {
     protected: base64url(JSON.stringify(header)),
@@ -47,7 +47,7 @@ export function jws(by: AccountKey, header: object, payload: object | string | u
   return { ...parts, signature: base64url(sign(digest, Buffer.from(`${parts.protected}.${parts.payload}`), key)) }
 }
 
-/** An external account binding (RFC 8555, section 7.3.4). */
+/** Signs an external account binding (RFC 8555, section 7.3.4). */
 export function macJws(key: string, header: object, payload: object) {
   const parts = { protected: base64url(JSON.stringify(header)), payload: base64url(JSON.stringify(payload)) }
   const mac = createHmac("sha256", Buffer.from(key, "base64url")).update(`${parts.protected}.${parts.payload}`)
@@ -56,20 +56,20 @@ export function macJws(key: string, header: object, payload: object) {
 
 export interface Saying {
   readonly key?: AccountKey
-  /** Shows the key itself, although there is an account. */
+  /** Sends the public key in the header, although an account exists. */
   readonly byKey?: boolean
   readonly account?: string | undefined
-  /** Added to, or in the place of, what the protected header has; undefined members are left out. */
+  /** Added to the protected header, or replacing its members; undefined members are left out. */
   readonly header?: Readonly<Record<string, unknown>>
   readonly nonce?: string
   readonly contentType?: string
-  /** Members and headers of a success that are not written down, with all that is in them. */
+  /** Members and headers of a success that are not recorded, with everything in them. */
   readonly besides?: readonly string[]
-  /** Made of what would have been sent. */
+  /** Returns the body to send instead of the signed one. */
   readonly spoil?: (signed: ReturnType<typeof jws>) => unknown
 }
 
-/** Members of ACME's documents that a client goes by; texts that are missing are empty. */
+/** Members of ACME documents that a client uses; missing strings are empty. */
 export interface Document {
   readonly [name: string]: unknown
   readonly newNonce: string
@@ -136,7 +136,7 @@ export class Speaker {
     return this.#agent.close()
   }
 
-  /** Unsigned. A name that is empty leaves nothing in the transcript. */
+  /** Sends an unsigned request. An empty name records nothing. */
   plain(name: string, method: "GET" | "HEAD", url: string): Promise<Answer> {
     return this.#send(name, method, url, {})
   }
@@ -145,7 +145,7 @@ export class Speaker {
     return (await this.plain("", "HEAD", this.directory.newNonce)).nonce ?? ""
   }
 
-  /** A POST-as-GET where there is no payload. */
+  /** Sends a signed request; without a payload it is a POST-as-GET. */
   async say(name: string, url: string, payload?: object | string, saying: Saying = {}): Promise<Answer> {
     const { key = this.key, byKey = false, account = this.account } = saying
     const nonce = saying.nonce ?? this.#nonce ?? (await this.nonce())
@@ -156,7 +156,7 @@ export class Speaker {
     return this.#send(name, "POST", url, { body, type: saying.contentType, besides: saying.besides })
   }
 
-  /** Until an answer is no longer of these statuses; only the last one is written down. */
+  /** Polls until the status is none of `passing`, and records only the last answer. */
   async until(name: string, url: string, passing: readonly string[]): Promise<Answer> {
     for (let attempt = 0; attempt < pollsMaximum; attempt += 1) {
       const answer = await this.say("", url)
@@ -231,7 +231,7 @@ function heard({ status, text, links, nonce }: Answer, document: unknown, header
   }
 }
 
-/** What is in a document, each member by its path. */
+/** Returns the facts of a document, each member by its path. */
 function facts(path: string, value: unknown): (readonly [string, string])[] {
   if (Array.isArray(value)) {
     const named = value.map((one: unknown, at): readonly [string, unknown] => [nameIn(one) ?? String(at), one])
@@ -242,7 +242,7 @@ function facts(path: string, value: unknown): (readonly [string, string])[] {
   return [[path, spoken(path, value)]]
 }
 
-/** By which one of several is known, whatever their order. */
+/** Returns a name for an element of an array that does not depend on the order. */
 function nameIn(one: unknown): string | undefined {
   if (typeof one !== "object" || one === null) return undefined
   const { identifier, value, type } = one as Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-// One conversation, held word for word with any ACME server: what each resource answers, and what each kind of mistake gets.
+// One sequence of requests for any ACME server: every resource, and every kind of invalid request.
 import { crypto } from "acme-client"
 import { createPrivateKey } from "node:crypto"
 import type { Responder } from "../acme-fixture.ts"
@@ -17,9 +17,9 @@ import {
 
 export interface Partner {
   readonly directory: string
-  /** PEM of whom to trust that it is the one. */
+  /** PEM of the root that the server's TLS certificate leads to. */
   readonly root: string
-  /** Waits to be used. */
+  /** An unused external account binding. */
   readonly binding: { readonly id: string; readonly key: string }
 }
 
@@ -211,7 +211,7 @@ async function aboutOrders(speaker: Speaker): Promise<void> {
   await speaker.say("reads the order that lost its authorization", url)
 }
 
-/** How far it has come by the time of the answer is a matter of the moment. */
+/** The progress at the time of the answer depends on timing. */
 const underWay: Saying = { besides: ["/status", "/certificate", "/validated", "/error", "retry-after"] }
 
 function challengeOf({ challenges }: Answer["document"], type: string) {
@@ -277,7 +277,7 @@ async function aboutFinalizing(speaker: Speaker, url: string, { document: order 
     "with a CSR of a weak key": await csrBy(await crypto.createPrivateRsaKey(1_024), [provedName]),
   }
   for (const [what, sent] of Object.entries(bad)) {
-    // Whoever takes one of them is asked for the next with an order that is ready again.
+    // A server may accept one of these CSRs, so each is sent to a new order that is ready.
     const { document } = await speaker.say("", speaker.directory.newOrder, dns(provedName))
     await speaker.say(`finalizes ${what}`, document.finalize, { csr: sent })
   }

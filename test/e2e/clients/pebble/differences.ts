@@ -1,8 +1,8 @@
-// Where Pebble 2.4 and we answer differently, and why we do as we do. `*` stands for anything that is said; a line that no longer
-// differs fails the comparison, as does one that is not here.
+// Differences between the answers of Pebble 2.4 and ours, with the reasons for ours. `*` matches any request. The comparison fails on a
+// difference that is not listed, and on a line without a difference.
 export interface Explanation {
   readonly why: string
-  /** `what is said: fact: Pebble's | ours`; `–` is nothing at all. */
+  /** `request: fact: Pebble's | ours`, with `–` for an absent value. */
   readonly lines: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// Pebble, the ACME server that its authors write clients against, as it is without its mischief: no sleep, no nonce refused by chance.
+// Runs Pebble, the ACME server that client authors test against, without its deliberate faults: no sleeps and no randomly rejected nonces.
 import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,14 +8,14 @@ import { type AcmeStage, end, listening, responderHost } from "../acme-fixture.t
 
 export interface PebbleServer extends AsyncDisposable {
   readonly directory: string
-  /** PEM of whom its own certificate is to be trusted by: itself. */
+  /** PEM of its own certificate, which is self-signed. */
   readonly root: string
 }
 
-/** What may be bound to, by its key identifier: base64url. */
+/** External account binding by its key identifier; the key is base64url. */
 export const pebbleBinding = { id: "kid-1", key: "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W" }
 
-/** It asks the same responder as the engine of the stage. */
+/** Starts Pebble. It validates against the same responder as the engine of the stage. */
 export async function startPebble(
   program: string,
   { folder, responder }: Pick<AcmeStage, "folder" | "responder">,

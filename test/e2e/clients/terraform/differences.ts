@@ -1,14 +1,14 @@
-// What the tools do differently against one and the same server.
+// Differences in behaviour between Terraform and OpenTofu against the same server.
 import type { TerraformProgram } from "../../../toolchain/terraform.ts"
 
 interface Habits {
   /** Whether `tags` of a configuration may be a map. */
   readonly tagsWithValues: boolean
-  /** Whether it compares the tags of a workspace with those of the configuration on every command. */
+  /** Whether the tool compares the tags of a workspace with those of the configuration on every command. */
   readonly readsTags: boolean
-  /** Whether it writes a tag without a value again unless it is both a flat tag and a binding (hashicorp/terraform#39107). */
+  /** Whether the tool writes a tag without a value again unless it is both a flat tag and a binding (hashicorp/terraform#39107). */
   readonly wantsTagsTwice: boolean
-  /** How it adds a tag to a workspace that is there. */
+  /** Request that adds a tag to an existing workspace. */
   readonly addsTags: { readonly method: string; readonly path: string }
 }
 

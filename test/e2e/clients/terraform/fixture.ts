@@ -1,5 +1,5 @@
-// What the command line tools are let loose on: a server in a process of its own, between them and it a proxy that remembers
-// what they ask, and folders with configurations. Their only provider is the one built in, so nothing is fetched.
+// Fixture for Terraform and OpenTofu: a server in its own process, a proxy that records requests, and folders with configurations. The
+// configurations use only the built-in provider, so nothing is downloaded.
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -15,16 +15,16 @@ const programs = await terraformPrograms()
 
 export const noTool = programs.length === 0
 
-/** Every suite runs with each of them; one that stands for them where there is none. */
+/** Every suite runs with each tool. Without any, a placeholder keeps the skipped tests listed. */
 export const tools: readonly TerraformProgram[] = noTool ? [{ program: "", kind: "terraform", version: "" }] : programs
 
-/** No such host: the tools' own settings say where its services are, so that plain HTTP will do. */
+/** Does not resolve: the tools' own settings name the addresses of its services, so that plain HTTP works. */
 export const hostname = "chancery.test"
 export const organization = "default"
 
 export interface Outcome {
   readonly code: number | null
-  /** What it printed, on both streams. */
+  /** Standard output and standard error. */
   readonly text: string
 }
 
@@ -35,9 +35,9 @@ export interface RunningTool {
 }
 
 export interface RunOptions {
-  /** What it is told when it asks, one line after another. Without any it does not ask. */
+  /** Answers to the tool's questions, in order. Without any, the tool does not prompt. */
   readonly answers?: readonly Answer[]
-  /** What stands on its standard input from the beginning. */
+  /** Standard input, available from the start. */
   readonly input?: string
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -48,37 +48,37 @@ export interface Answer {
   readonly say: string
 }
 
-/** A configuration in a folder of its own, and a tool that runs there. */
+/** A configuration in its own folder, with a tool that runs there. */
 export interface Project {
   readonly folder: string
   /** Replaces the configuration. */
   write(configuration: string): Promise<void>
   start(args: string, options?: RunOptions): RunningTool
   run(args: string, options?: RunOptions): Promise<Outcome>
-  /** What it printed; fails unless it ended well. */
+  /** Returns the output; throws unless the exit code is 0. */
   succeeds(args: string, options?: RunOptions): Promise<string>
-  /** What it printed; fails unless it ended with 1, as for an error. */
+  /** Returns the output; throws unless the exit code is 1, as for an error. */
   fails(args: string, options?: RunOptions): Promise<string>
-  /** Applies, and then finds nothing left to do. */
+  /** Applies, then checks that a plan finds no changes. */
   applies(args?: string, options?: RunOptions): Promise<string>
-  /** Fails unless a plan finds nothing to do. */
+  /** Throws unless a plan finds no changes. */
   isSettled(args?: string, options?: RunOptions): Promise<void>
 }
 
 export interface TerraformStage extends AsyncDisposable {
   readonly folder: string
-  /** As the site administrator. */
+  /** Acts as the site administrator. */
   readonly engine: Engine
   readonly rootToken: string
   readonly proxy: RecordingProxy
-  /** Whoever has the token, root unless given. */
+  /** Makes a project that uses the token; default: the root token. */
   project(
     tool: TerraformProgram,
     name: string,
     configuration: string,
     options?: { readonly token?: string },
   ): Promise<Project>
-  /** At once, as by SIGKILL. */
+  /** Kills the server immediately, with SIGKILL. */
   killServer(): Promise<void>
   restartServer(): Promise<void>
 }
@@ -158,7 +158,7 @@ export async function openProject(
     const hear = (piece: string): void => {
       text += piece
       asked += piece
-      // It reads all that is there at once, so that what answers the next question must not be there yet.
+      // The tool reads all available input at once, so the answer to the next question must not be available yet.
       const [next] = left
       if (next === undefined || !asked.includes(next.to)) return
       left.shift()
@@ -169,7 +169,7 @@ export async function openProject(
     child.stdout.setEncoding("utf8").on("data", hear)
     child.stderr.setEncoding("utf8").on("data", hear)
     if (answers.length === 0) child.stdin.end(input)
-    // Whoever ends before it has heard an answer.
+    // Ignores the error if the tool ends before it reads an answer.
     child.stdin.on("error", () => undefined)
     const ended = new Promise<Outcome>((resolve, reject) => {
       child.on("error", reject)
@@ -216,7 +216,7 @@ export const cloud = (workspaces: string): string => `terraform {
 }
 `
 
-/** The older way. */
+/** The `remote` backend, which preceded the `cloud` block. */
 export const remoteBackend = (workspaces: string): string => `terraform {
   backend "remote" {
     hostname     = "${hostname}"

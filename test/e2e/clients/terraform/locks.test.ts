@@ -1,4 +1,4 @@
-// What happens to the lock: two tools at once, a tool that is killed, a server that is.
+// Behaviour of the lock with two concurrent tools, a killed tool, and a killed server.
 import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ afterAll(() => stage[Symbol.asyncDispose]())
 
 const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
 
-/** Two resources; while it makes the second it waits for a file `go`, at most a minute, and says so by a file `waits`. */
+/** Two resources. Creating the second one writes the file `waits`, then waits up to a minute for a file `go`. */
 const slow = `resource "terraform_data" "first" {
   input = "first"
 }
@@ -34,7 +34,7 @@ async function slowProject(tool: TerraformProgram, folder: string, name: string)
 
 const letGo = ({ folder }: Project): Promise<void> => writeFile(join(folder, "go"), "")
 
-/** An apply that is at its second resource, and holds the lock. */
+/** Starts an apply and waits until it creates its second resource, holding the lock. */
 async function startedApply(project: Project) {
   const apply = project.start("apply -auto-approve")
   let over = false
@@ -54,7 +54,7 @@ describe.skipIf(noTool).each(tools)("one at a time, by $kind $version", (tool) =
     await stage.engine.workspaces.lock({ organization, name }, { reason: "at work" })
     for (const command of ["apply -auto-approve", "plan", "destroy -auto-approve"])
       expect(await project.fails(command)).toContain("workspace already locked")
-    // Who only reads needs no lock.
+    // Commands that only read need no lock.
     await project.succeeds("state pull")
     expect(await workspace(name)).toMatchObject({ resourceCount: 0, lock: { held: true, reason: "at work" } })
     expect(await project.fails(`force-unlock -force ${organization}/another`)).toContain("does not match")

@@ -1,5 +1,5 @@
-// Signing in as the tools do it, over HTTPS: they find the services by themselves and keep a token that somebody pastes. What
-// the certificate leads to is what `chancery dev` says to trust.
+// Logging in as the tools do it, over HTTPS: they discover the services and store a token that the user pastes. The certificate is trusted
+// as the output of `chancery dev` describes.
 import { existsSync } from "node:fs"
 import { mkdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -47,7 +47,7 @@ describe.skipIf(noTool).each(tools)("signing in, by $kind $version", ({ program,
       environment,
     )
     const credentials = join(home, ".terraform.d/credentials.tfrc.json")
-    // terraform makes this folder when it asks for newer releases, which it is told not to do.
+    // terraform creates this folder when it checks for newer releases, which is disabled here.
     await mkdir(dirname(credentials))
     const pasting = (token: string) => ({
       answers: [

@@ -1,4 +1,4 @@
-// A state that was somewhere else comes into a workspace, and leaves it again.
+// State is migrated into a workspace, and out of it again.
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -28,7 +28,7 @@ interface StateFile {
   readonly resources: readonly [{ readonly instances: readonly [{ readonly attributes: { readonly id: string } }] }]
 }
 
-/** Made anew it would have another. */
+/** Returns the id of the resource, which would differ if the resource were created again. */
 const idIn = (state: string): string => (JSON.parse(state) as StateFile).resources[0].instances[0].attributes.id
 
 describe.skipIf(noTool).each(tools)("state moves, by $kind $version", (tool) => {

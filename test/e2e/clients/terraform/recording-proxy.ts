@@ -1,28 +1,28 @@
-// Stands between a client and a server on this machine, and remembers what the client asked. Where the server is may change:
-// one that was killed comes back at another port.
+// A proxy between a client and a local server that records the client's requests. The address of the server may change, because a restarted
+// server uses another port.
 import { once } from "node:events"
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
 export interface RecordedRequest {
   readonly method: string
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: string
-  /** Undefined while there is no answer, and where none came. */
+  /** Undefined until the answer arrives, and if none arrives. */
   status: number | undefined
 }
 
 export interface RecordingProxy extends AsyncDisposable {
   readonly url: string
-  /** Every request since the proxy was opened or they were last taken, in the order in which they began. */
+  /** Returns all requests since the proxy was opened or since the last call, in the order in which they began. */
   take(): readonly RecordedRequest[]
-  /** Resolves when such a request has its answer; those that were taken before do not count. */
+  /** Resolves when a matching request is answered. Requests that `take` returned earlier do not count. */
   answered(method: string, path: RegExp, status: number): Promise<void>
 }
 
-/** `target` is asked at every request. A server that does not answer is to the client a connection that ends. */
+/** Calls `target` at every request. If the server does not answer, the client's connection ends. */
 export async function openRecordingProxy(target: () => string): Promise<RecordingProxy> {
   const agent = new Agent({ keepAlive: true })
   let requests: RecordedRequest[] = []
@@ -35,7 +35,7 @@ export async function openRecordingProxy(target: () => string): Promise<Recordin
     const body = Buffer.concat(pieces)
     const recorded: RecordedRequest = { method, path, headers, body: body.toString(), status: undefined }
     requests.push(recorded)
-    // The host stays the one that the client asked: addresses in answers are to lead here as well.
+    // Keeps the host header of the client, so that URLs in answers lead to the proxy too.
     const outgoing = request(new URL(path, target()), { agent, method, headers })
     outgoing.end(body)
     const [response] = (await once(outgoing, "response")) as [IncomingMessage]

@@ -1,4 +1,4 @@
-// One workspace reads what another keeps: through `terraform_remote_state`, by whoever may run in a workspace that consumes it.
+// One workspace reads the state of another with `terraform_remote_state`, run by members who have access to the consumer only.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import {
   cloud,
@@ -42,7 +42,7 @@ output "secret" {
 describe.skipIf(noTool).each(tools)("remote state is shared, by $kind $version", (tool) => {
   const { kind } = tool
 
-  /** A producer with a state, and a consumer in which a team may run that has no access to the producer. */
+  /** Creates a producer with a state, and a consumer that a team without access to the producer may run in. */
   async function pair(name: string, blockOf: (workspaces: string) => string) {
     const names = { producer: `${kind}-${name}-producer`, consumer: `${kind}-${name}-consumer` }
     const producer = await stage.project(tool, `${name}-producer`, cloud(`name = "${names.producer}"`) + greeting)
@@ -65,7 +65,7 @@ describe.skipIf(noTool).each(tools)("remote state is shared, by $kind $version",
     await consumer.succeeds("init")
     const workspaces = await everyWorkspace()
     await consumer.fails("plan")
-    // Whoever may not see a workspace is told that it is not there, and the tool then tries to make it.
+    // An invisible workspace is reported as missing, and the tool then tries to create it.
     expect(await everyWorkspace()).toBe(workspaces)
 
     await stage.engine.remoteStateConsumers.add(producerId, [consumerId])

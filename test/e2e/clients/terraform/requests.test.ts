@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage[Symbol.asyncDispose]())
 
-/** A short name for every request there is, by method, path and the answer's status. */
+/** A short name for every known request, by method, path and status of the answer. */
 const names: readonly (readonly [string, RegExp])[] = [
   ["ping", /^GET \/api\/v2\/ping 204$/],
   ["entitlements", /^GET \S+\/entitlement-set 200$/],
@@ -52,7 +52,7 @@ function nameOf({ method, path, status }: RecordedRequest): string {
   return names.find(([, pattern]) => pattern.test(request))?.[0] ?? request
 }
 
-/** What the commands ask, one after another. */
+/** Returns the requests of each command, in order. */
 async function story(project: Project, commands: readonly (readonly [string, RunOptions?])[]) {
   const asked: (readonly [string, string])[] = []
   for (const [command, options] of commands) {
@@ -113,7 +113,7 @@ describe.skipIf(noTool).each(tools)("what is asked, by $kind $version", (tool) =
     const project = await stage.project(tool, "tagged", cloud(`tags = ["${kind}-tagged"]`) + greeting)
     const tags = habits[kind].readsTags ? " tags" : ""
     const listed = "ping entitlements list"
-    // Flat tags are not listed among the bindings (hashicorp/terraform#39107): a new workspace gets them once more, as bindings.
+    // Flat tags are not listed among the bindings (hashicorp/terraform#39107), so a new workspace gets its tags again as bindings.
     const made = `no-workspace create version-of-tool${habits[kind].readsTags ? " tags bind" : ""}`
     const locked = `ping entitlements workspace workspace${tags} lock`
     const expected: readonly (readonly [string, string, RunOptions?])[] = [

@@ -1,4 +1,4 @@
-// What the tools keep in a workspace: they write it, read it, and change it by hand.
+// State in a workspace: written, read, and edited with the tools' `state` commands.
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-// How the tools find, make and delete workspaces: by name, by tags, by tags with values.
+// Selection, creation and deletion of workspaces by the tools: by name, by tags, and by tags with values.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { habits } from "./differences.ts"
 import {
@@ -24,7 +24,7 @@ beforeEach(() => {
 const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
 const list = (...tags: readonly string[]): string => cloud(`tags = ${JSON.stringify(tags)}`)
 
-/** What was written about the tags of a workspace that is there, since it was last asked. */
+/** Returns the writing requests about tags since the last call. */
 const tagsWritten = (): readonly string[] =>
   stage.proxy
     .take()
@@ -38,7 +38,7 @@ const bindings = async (id: string) =>
 
 describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $version", (tool) => {
   const { kind } = tool
-  /** A workspace with flat tags gets them as bindings, once: then it has both. */
+  /** Terraform binds the flat tags of a workspace once; they are then both flat tags and bindings. */
   const boundOnce = (...ids: readonly string[]) => (habits[kind].wantsTagsTwice ? ids.map(bind) : [])
 
   test("by name: init makes the one that is missing, and takes the one that is there", async () => {
@@ -50,7 +50,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     expect(await applies()).toContain("Resources: 1 added")
     expect(await workspace(name)).toMatchObject({ ...made, resourceCount: 1 })
     expect(await succeeds("workspace show")).toBe(`${name}\n`)
-    // Whose configuration names its workspace has no other.
+    // A configuration that names its workspace has no other.
     expect(await fails("workspace new other")).toContain("not supported")
     for (const verb of ["select", "delete"]) expect(await fails(`workspace ${verb} other`)).toContain("doesn't exist")
 
@@ -122,11 +122,11 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     await applies()
     expect(tagsWritten()).toEqual([])
     await write(list(first, second) + greeting)
-    // No workspace has both tags yet; the one that is named gets them.
+    // No workspace has both tags yet; the named one gets them.
     await succeeds("init", { answers: [{ to: "Enter a value", say: name }] })
     const { method, path } = habits[kind].addsTags
     expect(tagsWritten()).toEqual([`${method} /api/v2/workspaces/${id}/${path}`])
-    // Its apply and its plan; where the tag is only a binding, each of them writes it again.
+    // The apply and its second plan each write the tag again if it is only a binding.
     await applies()
     expect(tagsWritten()).toEqual(boundOnce(id, id))
     const flat = habits[kind].wantsTagsTwice ? [first, "theirs"] : [first, second, "theirs"]
