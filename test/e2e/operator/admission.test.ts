@@ -1,4 +1,4 @@
-// What the apiserver refuses before the operator sees it, by the definitions alone.
+// Objects that the API server rejects by the CRDs alone, before the operator sees them.
 import { describe, expect, test } from "vitest"
 import { sharedCluster } from "./cluster.ts"
 

@@ -1,4 +1,4 @@
-// How an object fares by the script that we give to Argo CD, in a real Lua.
+// Evaluates our health script for Argo CD on an object, in a real Lua interpreter.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { LuaFactory } from "wasmoon"
@@ -13,7 +13,7 @@ export async function argoHealth(object: unknown): Promise<Health> {
   const script = await readFile(join(deployFolder, "argo-cd/health.lua"), "utf8")
   const lua = await new LuaFactory().createEngine()
   try {
-    // Plain tables, as Argo CD makes them of the object, and not another language's values behind a proxy.
+    // Plain tables, as Argo CD makes them from the object, instead of JavaScript values behind a proxy.
     return (await lua.doString(`obj = ${tableOf(object)}\n${script}`)) as Health
   } finally {
     lua.global.close()
@@ -29,6 +29,6 @@ function tableOf(value: unknown): string {
   return typeof value === "string" ? textOf(value) : (JSON.stringify(value) ?? "nil").replace("null", "nil")
 }
 
-/** Every octet that could mean something to Lua by its number. */
+/** Escapes every byte by its number, so that none has a meaning in Lua. */
 const textOf = (text: string): string =>
   `"${[...Buffer.from(text)].map((octet) => `\\${String(octet).padStart(3, "0")}`).join("")}"`

@@ -1,4 +1,4 @@
-// The lives of certificates in a cluster: renewed, revoked, issued by an authority that changes.
+// Renewal and revocation of certificates in a cluster, and a change of their CA.
 import { describe, expect, test } from "vitest"
 import { openssl } from "../../../engine/testing/openssl.ts"
 import { writePem } from "../../../engine/src/x509/pem.ts"
@@ -49,7 +49,7 @@ describe.skipIf(programs === undefined)("certificates that live long in a cluste
     await expect.poll(async () => (await shown("web")).status["revision"]).toBe(2)
     await expect.poll(async () => (await shown("kept")).status["revision"]).toBe(2)
     const second = await shown("web")
-    // Ready has been true all along.
+    // Ready stayed true throughout.
     expect(transition(second)).toBe(transition(first))
     expect(reasons(second)).toEqual(["Ready=True Issued"])
     const old = String(first.status["serialNumber"])
@@ -57,7 +57,7 @@ describe.skipIf(programs === undefined)("certificates that live long in a cluste
     expect((await world.engine.pki("renewal").certificates.get(old)).revokedAt).not.toBeNull()
     const template = JSON.stringify(await actor("renewal").shown("deployment", "web"))
     expect(template).toContain(String(second.status["serialNumber"]))
-    // The same key, another certificate.
+    // The certificate changed, the key did not.
     expect(text(await secret("kept-tls"), "tls.key")).toBe(text(kept, "tls.key"))
     expect(text(await secret("kept-tls"), "tls.crt")).not.toBe(text(kept, "tls.crt"))
     expect((await shown("still")).status["revision"]).toBe(1)
@@ -99,7 +99,7 @@ describe.skipIf(programs === undefined)("certificates that live long in a cluste
     const held = await secret("web-tls")
     expect(web.metadata.finalizers).toEqual(["chancery.dev/revoke"])
     expect(plain.metadata.finalizers).toBeUndefined()
-    // Paused or not.
+    // A paused certificate is deleted and revoked too.
     await actor("deleted").annotate("web", "chancery.dev/paused=true")
     await kubectl(["delete", crt, "web", "plain", "-n", "deleted", "--timeout=60s"])
     const { certificates, crls } = world.engine.pki("deleted")
@@ -111,7 +111,7 @@ describe.skipIf(programs === undefined)("certificates that live long in a cluste
       openssl(["verify", "-crl_check", "-CAfile", "ca.pem", "-CRLfile", "crl.pem", "chain.pem"], files),
     ).toThrow(/revoked/)
 
-    // Its status has what revoking needs.
+    // The status has everything that a revocation needs.
     const left = String((await shown("left")).status["serialNumber"])
     await kubectl(["delete", "issuers.chancery.dev", "other", "-n", "deleted"])
     await kubectl(["delete", crt, "left", "-n", "deleted", "--timeout=60s"])

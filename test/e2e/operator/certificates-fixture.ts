@@ -1,5 +1,5 @@
-// What stories of certificates are played on: a control plane of their own, an engine behind a socket, and one operator with just the
-// rights that `operator/deploy/rbac.yaml` gives. The clock of the two is put forward by the tests. Each file has one stage.
+// Fixture for tests of certificates: a separate control plane, an engine behind a socket, and one operator with only the rights of
+// `operator/deploy/rbac.yaml`. Tests advance the clock that the engine and the operator share. Each file has one fixture.
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { afterAll, beforeAll } from "vitest"
@@ -51,11 +51,11 @@ export let world: TestEngine
 export let url: string
 export let operatorUrl: string
 let watcher: KubernetesCluster
-/** By which the clocks of the operator and of the engine are ahead. */
+/** Milliseconds by which the clocks of the operator and the engine are ahead. */
 export let aheadMs = 0
 export const putForward = (ms: number) => void (aheadMs += ms)
 
-/** A mount of its own with a root that issues, and a role that allows everything. */
+/** Creates a mount with a root that issues, and a role that allows everything. */
 async function authority(mount: string): Promise<Uint8Array> {
   const { engine } = world
   await engine.mounts.create({ path: mount, config: { maxLeaseTtlMs: 3_650 * dayMs } })
@@ -82,7 +82,7 @@ export const apply = (...objects: readonly object[]) =>
   )
 
 export const api = "chancery.dev/v1alpha1"
-/** What one does in a namespace that has an Issuer `ca` for the mount of the namespace's name. */
+/** Operations in a namespace, which has an Issuer `ca` for the mount of the same name. */
 export const actor = (namespace: string) => {
   const { kubectl } = cluster
   const shown = async (kind: string, name: string) =>
@@ -123,7 +123,7 @@ export const actor = (namespace: string) => {
     secret: (name: string) => shown("secret", name),
     wait: (kind: string, name: string, condition: string) =>
       kubectl(["wait", `--for=condition=${condition}`, `${kind}/${name}`, "-n", namespace, "--timeout=60s"]),
-    /** All of them, in one go. */
+    /** Waits for all of them in one command. */
     waitAll: (kind: string, names: readonly string[]) =>
       kubectl([
         "wait",
@@ -133,7 +133,7 @@ export const actor = (namespace: string) => {
         namespace,
         "--timeout=60s",
       ]),
-    /** To look again, as an engine tells nobody what has changed in it. */
+    /** Requests a reconciliation, because the engine does not notify the operator of changes to certificates. */
     ask: (kind: string, name: string) => askAll(kind, [name]),
     askAll,
     annotate: (name: string, ...annotations: readonly string[]) =>
@@ -158,7 +158,7 @@ export async function setUp(namespace: string) {
 
 export const programs = sharedCluster() === undefined ? undefined : await findKubernetes()
 
-/** For the tests of a block. */
+/** Starts the fixture before the tests of a block, and stops it after them. */
 export function stageCertificates(): void {
   const closing = new AsyncDisposableStack()
   beforeAll(async () => {
@@ -211,19 +211,19 @@ export function stageCertificates(): void {
   afterAll(() => closing.disposeAsync())
 }
 
-/** Every version of every Certificate of a namespace, as the operator sees them. */
+/** Watches every version of every Certificate of a namespace, as the operator does. */
 export function follow(namespace: string, store: ObjectStore, changed: (key: string) => void) {
   return watcher.follow({ resource: certificateKind, namespace }, store, changed)
 }
 
-/** Of the operator, but for its Lease. */
+/** Number of the operator's writes to the API server, without those to its Lease. */
 export async function writes(): Promise<number> {
   const metrics = await (await request(`${operatorUrl}/metrics`)).body.text()
   const counts = metrics.matchAll(/rest_client_requests_total\{code="2\d\d",method="(?:POST|PATCH|DELETE)"\} (\d+)/g)
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Once nothing has been written for half a second. */
+/** Number of writes, once none has happened for half a second. */
 export async function writesAtRest(): Promise<number> {
   for (let before = await writes(); ;) {
     await sleep(500)

@@ -1,5 +1,5 @@
-// Certificates whose Secret a real API server rejects, or another field manager changes: what is told of it, and how many
-// certificates it costs. And objects that are deleted in whatever order.
+// Certificates whose Secret the API server rejects or another field manager changes: their conditions, and how many certificates are
+// issued. Also deletions in any order.
 import { describe, expect, test } from "vitest"
 import { workspace } from "../../../operator/src/api/workspace.ts"
 import {
@@ -17,7 +17,7 @@ import {
   world,
 } from "./certificates-fixture.ts"
 
-/** Of the mount that is called as the namespace. */
+/** Certificates of the mount that has the name of the namespace. */
 const issued = async (namespace: string) =>
   (await world.engine.pki(namespace).certificates.search({ role: "any" })).items
 
@@ -45,7 +45,7 @@ describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster"
     await expect.poll(asks(actor, "web")).toContain("Ready=False Expired")
     await expect.poll(() => kubectl(["get", "events", "-n", "immutable"])).toMatch(/Warning +SecretRejected/)
     expect(await issued("immutable")).toHaveLength(1)
-    // Deleted, it is written anew at once.
+    // The Secret is written again as soon as it is deleted.
     await kubectl(["delete", "secret", "web-tls", "-n", "immutable"])
     await wait(crt, "web", "Ready")
     expect(await issued("immutable")).toHaveLength(2)
@@ -61,7 +61,7 @@ describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster"
       metadata: { name: "few", namespace: "quota" },
       spec: { hard },
     })
-    // No controller counts here.
+    // The control plane runs no quota controller, so the test writes the status.
     const status = JSON.stringify({ status: { hard, used: { "count/secrets": "0" } } })
     await kubectl([
       "patch",
@@ -119,7 +119,7 @@ describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster"
         },
       },
     )
-    // A policy is in force some time after it was written.
+    // The policy takes effect some time after it was written.
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "probe", namespace: "policy" } }
     await expect
       .poll(() =>

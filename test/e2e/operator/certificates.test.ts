@@ -1,4 +1,4 @@
-// Certificates on a real apiserver and a real engine: that they are issued as their specs ask, stay so, or say why not.
+// Certificates on a real API server and a real engine: they are issued as their specs describe, stay unchanged, or report the reason.
 import { request } from "undici"
 import { beforeAll, describe, expect, test } from "vitest"
 import { openssl } from "../../../engine/testing/openssl.ts"
@@ -33,7 +33,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
   test("[F-K10] [F-K13] become ready with at most five writes and a rehearsal each, and OpenSSL takes what is in the Secret", async () => {
     const { certificate, wait, waitAll, secret, crt: shown, kubectl } = await setUp("first")
     await wait("issuers.chancery.dev", "ca", "Ready")
-    // The event that tells of it is written after it.
+    // The Kubernetes event follows the write that it reports.
     const before = await writesAtRest()
     const names = Array.from({ length: 5 }, (_, index) => `web-${index}`)
     await apply(...names.map((name) => certificate(name)))
@@ -65,7 +65,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
       `chancery_operator_certificate_expiration_timestamp_seconds${labels} ${notAfter / 1_000}\n`,
     )
     expect(metrics).toContain(`chancery_operator_certificate_renewal_timestamp_seconds${labels} ${renewal / 1_000}\n`)
-    // Keys are put down only until they are certified.
+    // Secrets with new keys exist only until the keys are certified.
     const left = await kubectl(["get", "secrets", "-n", "first", "-o", "name"])
     expect(left).not.toContain("-next-")
     const columns = await kubectl(["get", "ecrt", "web-0", "-n", "first"])
@@ -167,7 +167,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
       const { items } = JSON.parse(list) as { readonly items: readonly Shown[] }
       const said = (name: string, args: readonly string[]) => {
         const held = items.find(({ metadata }) => metadata.name === `${name}-tls`)!
-        // It answers with an exit code as well.
+        // -checkend reports its result in the exit code as well.
         if (args[0] === "-checkend") {
           try {
             return describeCertificate(held, ...args)
@@ -217,7 +217,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
       const args = ["pkcs12", "-in", "store.p12", "-nodes", "-passin", "pass:hunter2"]
       expect(openssl(args, { "store.p12": store })).toContain("BEGIN PRIVATE KEY")
 
-      // A change of the form is no reason for another certificate.
+      // A change of the output formats does not reissue the certificate.
       await apply(
         certificate("forms", {
           additionalOutputFormats: [{ type: "DER" }],
@@ -242,17 +242,17 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     const other = openssl(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
     const patch = JSON.stringify({ data: { "tls.key": Buffer.from(other).toString("base64") } })
     await kubectl(["patch", "secret", "web-tls", "-n", "spoilt", "--type=merge", "-p", patch])
-    // Put back as it was, with the same certificate.
+    // The key is restored, with the same certificate.
     await expect.poll(async () => text(await secret("web-tls"), "tls.key")).toBe(text(before, "tls.key"))
     expect(text(await secret("web-tls"), "tls.crt")).toBe(text(before, "tls.crt"))
     expect((await shown("web")).status["revision"]).toBe(1)
-    // Who deletes it wants another one.
+    // Deleting the Secret requests a new certificate.
     await kubectl(["delete", "secret", "web-tls", "-n", "spoilt"])
     await expect.poll(async () => (await shown("web")).status["revision"]).toBe(2)
     await wait(crt, "web", "Ready")
     const held = await secret("web-tls")
     expect(describeCertificate(held, "-serial")).not.toContain(String(first).replaceAll(":", "").toUpperCase())
-    // An annotation that is taken away comes back, with the same certificate.
+    // A removed annotation is restored, with the same certificate.
     await kubectl(["annotate", "secret", "web-tls", "-n", "spoilt", "chancery.dev/issuer-name-"])
     await expect
       .poll(async () => (await secret("web-tls")).metadata.annotations?.["chancery.dev/issuer-name"])
@@ -280,7 +280,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     expect(stalled.status["failedIssuanceAttempts"]).toBe(1)
     expect(Date.parse(String(stalled.status["nextAttemptTime"]))).toBeGreaterThan(Date.now() + aheadMs)
     expect((await secret("web-tls")).metadata.resourceVersion).toBe(before.metadata.resourceVersion)
-    // The key that it was asked for with waits for the next attempt, whoever makes that.
+    // The key of the refused request is kept for the next attempt, whichever replica makes it.
     const waiting = await kubectl(["get", "secrets", "-n", "refused", "-o", "name"])
     const [next = ""] = /web-next-[0-9a-f]+/.exec(waiting) ?? []
     const key = text(await secret(next), "tls.key")
@@ -377,7 +377,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     const adopted = await secret("mine")
     expect(adopted.type).toBe("Opaque")
     expect(Object.keys(adopted.data ?? {}).toSorted()).toEqual(["a", "ca.crt", "tls.crt", "tls.key"])
-    // Whoever comes after the first is gone takes over.
+    // The next Certificate takes over the Secret after the first one is deleted.
     await kubectl(["delete", crt, "first", "-n", "conflict", "--timeout=60s"])
     await actor("conflict").ask(crt, "second")
     await wait(crt, "second", "Ready")
@@ -419,7 +419,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     })
     expect(seen[0]?.fares).toBe("InProgress")
     expect(seen.filter(({ fares, isUsable }) => fares === "Current" && !isUsable)).toEqual([])
-    // Whatever is repeated in between says the same.
+    // Consecutive repetitions of a status count once.
     const told = seen.map(({ fares }) => fares).filter((fares, index, all) => fares !== all[index - 1])
     expect(told).toEqual([
       "InProgress",

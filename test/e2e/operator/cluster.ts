@@ -1,4 +1,4 @@
-// The cluster that tests share: kubectl as its administrator, and accounts that may do what the operator may.
+// The cluster that tests share: kubectl as its administrator, and service accounts with the operator's rights.
 import { spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
@@ -6,11 +6,11 @@ import { KubeConfig } from "@kubernetes/client-node"
 import type { ControlPlane } from "./control-plane.ts"
 
 type ClusterName = "plane" | "k3s"
-/** Says which of them a project's suites act on: one of its own on k3s, the others on a control plane. */
+/** Names the cluster of a project's suites: one project uses k3s, the others a control plane. */
 const chosenVariable = "CHANCERY_TEST_CLUSTER"
 const variable = (name: ClusterName, what: "KUBECONFIG" | "KUBECTL") => `CHANCERY_TEST_${name.toUpperCase()}_${what}`
 
-/** For the suites of this run, in whatever process they are. */
+/** Records the cluster in the environment, for the suites of this run in any process. */
 export function rememberCluster(name: ClusterName, plane: Pick<ControlPlane, "kubectl" | "kubeconfig">): void {
   process.env[variable(name, "KUBECONFIG")] = plane.kubeconfig
   process.env[variable(name, "KUBECTL")] = plane.kubectl
@@ -19,20 +19,20 @@ export function rememberCluster(name: ClusterName, plane: Pick<ControlPlane, "ku
 const root = join(import.meta.dirname, "../../..")
 
 export interface Cluster {
-  /** Of a shell in which `kubectl` speaks to this cluster. */
+  /** Environment for a shell in which `kubectl` uses this cluster. */
   readonly environment: Readonly<Record<string, string>>
-  /** What it prints. Fails, with what it says, when the command does. */
+  /** Returns the standard output. Throws the standard error if the command fails. */
   kubectl(args: readonly string[], input?: string): Promise<string>
-  /** Access of its administrator. */
+  /** Returns the access of the cluster's administrator. */
   adminAccess(): KubeConfig
   installDefinitions(): Promise<void>
-  /** Access of the operator's ServiceAccount in this namespace, which it makes. */
+  /** Creates the namespace with the operator's ServiceAccount, and returns the account's access. */
   operatorAccess(namespace: string): Promise<KubeConfig>
-  /** Access of a ServiceAccount that is there. */
+  /** Returns the access of an existing ServiceAccount. */
   accessOf(namespace: string, account: string): Promise<KubeConfig>
 }
 
-/** Undefined where it could not be started. */
+/** Returns undefined if the cluster could not be started. */
 export function sharedCluster(): Cluster | undefined {
   const name = process.env[chosenVariable] === "k3s" ? "k3s" : "plane"
   const kubeconfig = process.env[variable(name, "KUBECONFIG")]
@@ -69,7 +69,7 @@ export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">)
     async operatorAccess(namespace) {
       await kubectl(["create", "namespace", namespace])
       const rules = await readFile(join(root, "operator/deploy/rbac.yaml"), "utf8")
-      // Namespaces share the cluster: each account has a binding of its own.
+      // Suites share the cluster, so each namespace gets a separate ClusterRoleBinding.
       const own = rules
         .replaceAll("namespace: chancery\n", `namespace: ${namespace}\n`)
         .replace(/(kind: ClusterRoleBinding\nmetadata:\n {2}name: )\S+/, `$1${namespace}`)
@@ -89,7 +89,7 @@ function run(program: string, args: readonly string[], input: string): Promise<s
     child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text))
     child.on("error", reject)
     child.on("close", (code) => (code === 0 ? resolve(output) : reject(new Error(complaints))))
-    // Whoever needs no input may have ended already.
+    // A command that needs no input may have ended already.
     child.stdin.on("error", () => {})
     child.stdin.end(input)
   })

@@ -1,4 +1,4 @@
-// A real kube-apiserver on a real etcd, without nodes: what it stores, admits, and lets be watched is a cluster's.
+// A real kube-apiserver and etcd without nodes: they store, admit and watch objects as a cluster does.
 import { type ChildProcess, spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -10,10 +10,10 @@ import { Agent, request } from "undici"
 import { freePort } from "../../free-port.ts"
 
 export interface ControlPlane extends AsyncDisposable {
-  /** Of a file with an administrator's access. */
+  /** Path of a kubeconfig with an administrator's access. */
   readonly kubeconfig: string
   readonly kubectl: string
-  /** Ends the apiserver at once and starts it again, on the same port and store. */
+  /** Kills the API server and starts it again, on the same port and the same etcd. */
   restartServer(): Promise<void>
 }
 
@@ -22,7 +22,9 @@ const adminToken = "administrator-of-a-control-plane-that-is-thrown-away"
 
 const startsMaximum = 3
 
-/** Between being found free and being listened on, a port may go to somebody else: then other ports are tried. */
+/**
+ * Starts a control plane. Another process can take a port between the check that it is free and its use, so this retries with other ports.
+ */
 export async function startControlPlane(programs: string, options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   for (let start = 1; ; start += 1) {
     try {
@@ -34,7 +36,7 @@ export async function startControlPlane(programs: string, options: ControlPlaneO
 }
 
 interface ControlPlaneOptions {
-  /** Of the apiserver, beside those that it needs. */
+  /** Flags of the API server in addition to the required ones. */
   readonly flags?: readonly string[]
 }
 
@@ -68,7 +70,7 @@ async function onFreePorts(programs: string, { flags = [] }: ControlPlaneOptions
       "--bind-address=127.0.0.1",
       "--advertise-address=127.0.0.1",
       `--secure-port=${serverPort}`,
-      // It makes its own identity in there.
+      // The API server generates its TLS certificate in this folder.
       `--cert-dir=${folder}`,
       `--token-auth-file=${file("tokens.csv")}`,
       `--service-account-issuer=${url}/`,
@@ -125,7 +127,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** What it serves is thrown away with it, and the identity it makes for itself is not yet written when we begin to ask. */
+/** Waits for an answer. The TLS certificate is not verified: it may not be written yet, and the server's data is temporary. */
 async function answering(name: string, child: ChildProcess, url: string): Promise<void> {
   await using agent = disposing(new Agent({ connect: { rejectUnauthorized: false } }))
   const until = Date.now() + readyWithinMs

@@ -1,4 +1,4 @@
-// The examples in a cluster, by the commands that the README has, as they stand there.
+// The examples in a cluster, with the commands of the README exactly as written.
 import { execFile } from "node:child_process"
 import { cp, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ const scriptMs = 120_000
 
 describe.skipIf(sharedCluster() === undefined)("the examples", () => {
   test("are applied, waited for, shown, explained and deleted, and what is retained is still in the engine", async () => {
-    // An operator as users run it looks after all namespaces, also those in which other tests have operators of their own.
+    // A default operator reconciles all namespaces, including those of other tests, so this test starts a separate control plane.
     const programs = await findKubernetes()
     await using plane = await startControlPlane(programs!)
     const { kubectl, environment, operatorAccess, installDefinitions } = openCluster(plane)

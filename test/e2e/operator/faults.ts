@@ -1,15 +1,15 @@
-// What stands between the operator and what it talks to, and fails it: connections are cut, answers come late or not at all.
+// Proxies that inject faults between the operator and its servers: closed connections, and late or missing answers.
 import { createServer as createHttpServer, request } from "node:http"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { once } from "node:events"
 
 export interface CuttableProxy extends AsyncDisposable {
   readonly port: number
-  /** Every connection at once, in the middle of whatever it carries. */
+  /** Closes every connection immediately, even in the middle of a message. */
   cut(): void
 }
 
-/** Passes bytes through to a port of this machine. */
+/** Forwards bytes to a port on this machine. */
 export async function startCuttableProxy(port: number): Promise<CuttableProxy> {
   const sockets = new Set<Socket>()
   const keep = (socket: Socket, other: Socket) => {
@@ -46,9 +46,9 @@ export async function startCuttableProxy(port: number): Promise<CuttableProxy> {
 
 export interface FaultyEngine extends AsyncDisposable {
   readonly url: string
-  /** How many requests were refused, delayed, or done and not answered. */
+  /** Number of requests that were refused, delayed, or executed but not answered, by kind. */
   readonly faults: Readonly<Record<Fault, number>>
-  /** From now on it behaves. */
+  /** Stops injecting faults. */
   recover(): void
 }
 
@@ -59,8 +59,8 @@ const lateMs = 2_000
 const faultKinds: readonly Fault[] = ["429", "503", "late", "lost"]
 
 /**
- * An engine that refuses, is late, or does what it is asked and says nothing: every second request at first, until each has been
- * once, and then each so often, of a hundred requests.
+ * An engine behind a proxy that refuses requests, delays them, or executes them without answering. At first it fails every second request,
+ * until each kind of fault occurred once. Then it fails `percent` of the requests at random, with any kind of fault.
  */
 export async function startFaultyEngine(target: string, random: () => number, percent = 5): Promise<FaultyEngine> {
   const faults: Record<Fault, number> = { "429": 0, "503": 0, late: 0, lost: 0 }

@@ -1,5 +1,5 @@
-// What stories of the operator are played on: replicas with the rights of its ServiceAccount, an engine behind a socket, and
-// somebody who applies objects and looks at what becomes of them.
+// Fixture for tests of the operator: replicas with the rights of its ServiceAccount, an engine behind a socket, and an administrator who
+// applies objects and reads their status.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { KubeConfig } from "@kubernetes/client-node"
 import { startServer } from "../../../engine/src/server/server.ts"
@@ -17,12 +17,12 @@ import { type OperatorOptions, runOperator } from "../../../operator/src/operato
 import { systemRuntime } from "../../../operator/src/runtime.ts"
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-/** Where test engines are. */
+/** Test engines listen on the loopback interface. */
 const loopback = { kinds: ["loopback"], ranges: [] } as const
 
 export interface Replica {
   readonly url: Promise<string>
-  /** Tells it to end, and waits until it has. */
+  /** Stops the replica and waits until it has stopped. */
   end(): Promise<"ended" | "lost">
 }
 
@@ -52,7 +52,7 @@ export function startReplica(
     for (;;) {
       const outcome = await run()
       if (outcome === "ended" || ending.signal.aborted) return outcome
-      // A process that ends so is started again. It is told of, because a server was not answered for ten seconds.
+      // Kubernetes restarts a process that ended this way. Logged, because it means that a server did not answer for ten seconds.
       console.warn(`the replica ${identity} in ${namespace} lost its lease, and is started again`)
     }
   }
@@ -85,7 +85,7 @@ export async function startEngine(options: TestEngineOptions = {}) {
 
 const patienceMs = 120_000
 
-/** Looks until it is so. */
+/** Polls until the value meets the condition. */
 export async function eventually<Value>(look: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
   const until = Date.now() + patienceMs
   for (;;) {
@@ -116,7 +116,7 @@ const described = ({ type, status, reason }: ShownCondition): string => `${type}
 
 export const summary = ({ status }: Shown): readonly string[] => (status.conditions ?? []).map(described)
 
-/** Who applies and looks. */
+/** An administrator who applies and reads objects. */
 export function administrator(config: KubeConfig) {
   const api = new ApiClient(config, systemRuntime(silent))
   const keyOf = (namespace: string | undefined, name: string) =>
@@ -124,7 +124,7 @@ export function administrator(config: KubeConfig) {
   return {
     api,
     [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
-    /** In a namespace, or of the whole cluster. */
+    /** Operations in a namespace, or on cluster-scoped objects. */
     in: (namespace?: string) => ({
       apply: (resource: Resource, name: string, spec: unknown, metadata: Record<string, unknown> = {}) =>
         api.apply(
@@ -159,7 +159,9 @@ export function administrator(config: KubeConfig) {
           throw error
         }
       },
-      /** Looked at since it was changed last, and with this condition since then: a look that fails leaves some as they were. */
+      /**
+       * Waits until the condition holds for the latest generation. A failed reconciliation leaves some conditions at an earlier generation.
+       */
       async until(resource: Resource, name: string, condition: string): Promise<Shown> {
         return eventually(
           async () => (await api.get(resource, keyOf(namespace, name))) as Shown,
@@ -176,7 +178,7 @@ export function administrator(config: KubeConfig) {
 
 export type Actor = ReturnType<ReturnType<typeof administrator>["in"]>
 
-/** The way to an engine for a namespace. */
+/** Creates the connection of a namespace to an engine. */
 export async function connect(
   actor: Actor,
   { url, token }: { readonly url: string; readonly token: string },

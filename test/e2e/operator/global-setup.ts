@@ -1,4 +1,4 @@
-// One control plane for all suites of a run that need one.
+// Starts one control plane for all suites of a run that need one.
 import { findKubernetes, kubernetesInstallation } from "../../toolchain/kubernetes.ts"
 import { sayLoudly, sayMissing } from "../../toolchain/missing.ts"
 import { dockerAnswers } from "../../toolchain/postgres.ts"

@@ -1,4 +1,4 @@
-// What the operator and the server are installed with: the charts as the real Helm renders them, and the kustomize base.
+// Installations of the operator and the server: the charts as the real Helm renders them, and the kustomize base.
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -11,7 +11,7 @@ export const deployFolder = join(import.meta.dirname, "../../../operator/deploy"
 export const chartFolder = join(deployFolder, "chart")
 export const serverChartFolder = join(import.meta.dirname, "../../../engine/deploy/chart")
 
-/** An object of Kubernetes as YAML has it. */
+/** A Kubernetes object parsed from YAML. */
 export interface Manifest {
   readonly kind: string
   readonly metadata: {
@@ -26,18 +26,18 @@ export interface Manifest {
 export interface Release {
   readonly name?: string
   readonly namespace?: string
-  /** As after `--set`. */
+  /** Arguments of `--set`. */
   readonly values?: readonly string[]
 }
 
 export interface Helm {
   readonly program: string
-  /** Fails with what Helm says where it refuses. */
+  /** Renders the chart. Throws Helm's error text if Helm fails. */
   template(release?: Release): Promise<string>
   lint(values?: Release["values"]): Promise<string>
 }
 
-/** Undefined, and said loudly, where there is none and none can be built. */
+/** Logs a warning and returns undefined if there is no Helm and none can be built. */
 export async function findHelm(chart = chartFolder): Promise<Helm | undefined> {
   const program = await goProgram(helmFolder)
   if (program === undefined) return undefined

@@ -1,4 +1,4 @@
-// Chart, kustomize base and `rbac.yaml` install one and the same operator, and the apiserver takes what they make.
+// The chart, the kustomize base and `rbac.yaml` install the same operator, and the API server accepts their objects.
 import { spawn } from "node:child_process"
 import { text } from "node:stream/consumers"
 import { once } from "node:events"
@@ -19,7 +19,7 @@ const byName = (manifests: readonly Manifest[]) =>
   Object.fromEntries(manifests.map((manifest) => [nameOf(manifest), manifest]))
 const isDefinition = ({ kind }: Manifest) => kind === "CustomResourceDefinition"
 
-/** Only Helm tells who it is. */
+/** Removes the labels and annotations that only Helm sets. */
 function withoutHelm<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withoutHelm) as Value
   if (typeof value !== "object" || value === null) return value
@@ -61,7 +61,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
   test("by the chart is the one by kustomize, which has its namespace besides", async () => {
     const chart = byName(withoutHelm(await rendered()))
     const { "Namespace /chancery": namespace, ...kustomized } = byName(withoutHelm(base))
-    // The definitions have no labels in the chart: `crds/` is taken as it stands.
+    // The CRDs have no labels in the chart, because Helm installs `crds/` unchanged.
     const unlabelled = Object.entries(kustomized).map(([name, manifest]) => {
       const { labels: _, ...metadata } = manifest.metadata
       return [name, isDefinition(manifest) ? { ...manifest, metadata } : manifest]
@@ -249,7 +249,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     expect(made.filter(({ kind }) => kind === "ServiceAccount")).toEqual([])
     const subjects = made.flatMap((manifest) => (manifest["subjects"] ?? []) as { readonly name: string }[])
     expect(new Set(subjects.map(({ name }) => name))).toEqual(new Set(["shared"]))
-    // The selector of a Deployment cannot be changed.
+    // The selector of a Deployment is immutable.
     expect(JSON.stringify(deployment?.["spec"] && (deployment["spec"] as { selector: object }).selector)).not.toContain(
       "team",
     )

@@ -1,4 +1,4 @@
-// Issuers, ClusterIssuers and roles in a cluster: whose certificates they are for, and what else they offer.
+// Issuers, ClusterIssuers and roles in a cluster: the namespaces that may use them, and their ACME and role settings.
 import { describe, expect, test } from "vitest"
 import {
   actor,
@@ -115,7 +115,7 @@ describe.skipIf(programs === undefined)("issuers in a cluster", () => {
       await ask(kind, name)
     }
     await expect.poll(async () => (await roles.get("web")).allowedDomains).toEqual(["example.com"])
-    // What nobody declares stays as it is.
+    // Fields that the manifest does not name are left unchanged.
     expect((await roles.get("web")).allowIpSans).toBe(false)
     await wait(kind, "reported", "Synced=false")
     expect((await actor("roles").shown(kind, "reported")).status["drift"]).toEqual([

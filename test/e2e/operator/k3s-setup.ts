@@ -1,4 +1,4 @@
-// The same suites once more, on k3s. The project is there only where a Docker engine seems to be (`vitest.config.ts`).
+// Starts k3s, on which the same suites run again. The project exists only if a Docker engine seems available (`vitest.config.ts`).
 import { findKubernetes } from "../../toolchain/kubernetes.ts"
 import { dockerAnswers } from "../../toolchain/postgres.ts"
 import { openCluster, rememberCluster } from "./cluster.ts"
@@ -7,7 +7,7 @@ import { startK3s } from "./k3s.ts"
 export default async function setup(): Promise<() => Promise<void>> {
   const programs = await findKubernetes()
   if (programs === undefined || !(await dockerAnswers())) {
-    // The other project has said so.
+    // The other project has logged the warning.
     return async () => {}
   }
   await using opening = new AsyncDisposableStack()

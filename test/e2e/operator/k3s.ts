@@ -1,5 +1,4 @@
-// A cluster with nodes, of k3s in a container: it has garbage collection, admission and controllers that a control plane alone
-// has not.
+// A cluster with nodes, by k3s in a container. It has the garbage collection, admission and controllers that a control plane alone lacks.
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,7 +8,7 @@ const image = "rancher/k3s:v1.36.4-k3s1"
 const port = 6443
 const startMs = 180_000
 
-/** Fails where the image cannot be had. */
+/** Throws if the image cannot be pulled. */
 export async function startK3s(
   programs: string,
 ): Promise<Pick<ControlPlane, "kubeconfig" | "kubectl"> & AsyncDisposable> {

@@ -1,4 +1,4 @@
-// How an object fares for Flux, kpt and all that reads conditions by cli-utils' rules (pkg/kstatus/status, generic.go).
+// Status of an object by the rules of cli-utils (pkg/kstatus/status, generic.go), which Flux, kpt and others read conditions by.
 
 export type Fares = "Terminating" | "InProgress" | "Failed" | "Current"
 

@@ -1,4 +1,4 @@
-// Service accounts of a real cluster log in at the certificate API, each by the token that the cluster gives it.
+// Service accounts of a real cluster log in to the certificate API, each with the token that the cluster issues.
 import { createPrivateKey, createPublicKey, randomUUID, type webcrypto, X509Certificate } from "node:crypto"
 import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
@@ -17,7 +17,7 @@ import { typedPage } from "../../documents/typed-page.ts"
 import { type Cluster, sharedCluster } from "./cluster.ts"
 import { manifestsIn } from "./helm.ts"
 
-/** As far as cert-manager goes by it to log in. */
+/** The members that cert-manager uses to log in. */
 interface CertManagerIssuer {
   readonly metadata: { readonly name: string; readonly namespace: string }
   readonly spec: {
@@ -44,7 +44,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
   const cluster = found as Cluster
   const { kubectl } = cluster
 
-  /** With the accounts `web` and `reviewer`, of which the latter may review tokens. */
+  /** Creates a namespace with the accounts `web` and `reviewer`; `reviewer` may create token reviews. */
   async function newNamespace(): Promise<string> {
     const namespace = `logins-${randomUUID().slice(0, 8)}`
     await kubectl(["create", "namespace", namespace])
@@ -77,7 +77,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     logIn(jwt: string): ReturnType<TestEngine["pki"]>
   }
 
-  /** A role `issuer` for the account `web` of a new namespace. */
+  /** Sets up a role `issuer` for the account `web` of a new namespace. */
   async function opened(options: TestEngineOptions = {}): Promise<Stage> {
     const namespace = await newNamespace()
     const world = await openTestEngine({ outgoing: { kinds: ["loopback", "private"], ranges: [] }, ...options })
@@ -177,7 +177,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     const audience = `--audience=vault://${issuer.metadata.namespace}/${issuer.metadata.name}`
     const as = "--as=system:serviceaccount:cert-manager:cert-manager"
     const jwt = await tokenOf(issuer.metadata.namespace, kubernetes.serviceAccountRef.name, audience, as)
-    // It may have tokens made for no other account.
+    // cert-manager may request tokens for no other account.
     await expect(tokenOf(issuer.metadata.namespace, "web", audience, as)).rejects.toThrow("forbidden")
     const post = async (path: string, body: object, token?: string) => {
       const answer = await request(`${issuer.spec.vault.server}${path}`, {
@@ -251,7 +251,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     const token = await forIssuer(stage.namespace)
     expect(await stage.logIn(token)).toMatchObject({ status: 200 })
     await kubectl(["delete", "serviceaccount", "web", "-n", stage.namespace])
-    // The API server believes for ten seconds in what it has found genuine.
+    // The API server caches the result of a token authentication for ten seconds.
     await expect.poll(async () => (await stage.logIn(token)).status).toBe(403)
     await kubectl(["create", "serviceaccount", "web", "-n", stage.namespace])
     expect(await stage.logIn(token)).toMatchObject(denied)
@@ -279,7 +279,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(await stage.logIn(token)).toMatchObject(denied)
     await mayReview(namespace, "web")
     await expect.poll(async () => (await stage.logIn(token)).status).toBe(200)
-    // It is not meant for the API server, which lets nobody in by it.
+    // The token's audience is not the API server, which therefore does not accept it as a credential.
     expect(await stage.logIn(await forIssuer(namespace))).toMatchObject(denied)
   })
 
@@ -325,7 +325,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     for (const part of [...token.split("."), body.auth.client_token as string]) expect(text).not.toContain(part)
   })
 
-  /** Where no controller fills the Secret, what it would have written is written here, with the cluster's own key. */
+  /** Returns a token of a Secret. If no controller fills the Secret, this signs the token with the cluster's own key and writes it. */
   async function tokenOfSecret(namespace: string): Promise<string> {
     const secret = (data: object) =>
       JSON.stringify({

@@ -1,4 +1,4 @@
-// Every moment of a Workspace's life as tools of GitOps see it, sampled from a watch, beside what the engine has at that moment.
+// Every status of a Workspace as GitOps tools see it, sampled from a watch, next to the state of the engine at that moment.
 import { request } from "undici"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { workspace } from "../../../operator/src/api/workspace.ts"
@@ -31,7 +31,7 @@ describe.skipIf(cluster === undefined)("at every moment of its life a Workspace"
   })
   afterAll(() => closing.disposeAsync())
 
-  /** Everything that a watch shows of it from now on. */
+  /** Records everything that a watch of the object reports from now on. */
   function sampled(name: string) {
     const ending = new AbortController()
     const samples: { readonly shown: Shown; readonly is: Fares; readonly type: string }[] = []
@@ -98,7 +98,7 @@ describe.skipIf(cluster === undefined)("at every moment of its life a Workspace"
       Terminating: ["Progressing", "Degraded"],
     }
     for (const { shown, is } of life.samples) expect(healths[is]).toContain((await argoHealth(shown)).status)
-    // Whoever is told that it is there can go and look at it.
+    // An object that counts as current has an id, by which the workspace can be found.
     for (const { shown, is } of life.samples)
       expect(is !== "Current" || typeof shown.status["id"] === "string").toBe(true)
     for (const { shown } of life.samples) {
@@ -115,7 +115,7 @@ describe.skipIf(cluster === undefined)("at every moment of its life a Workspace"
     const before = await patches()
     await actor.apply(workspace, "cheap", { connectionRef, description: "x", tags: ["a"] })
     const made = await actor.until(workspace, "cheap", "Ready=True Available")
-    // The finalizer, that it is about to be made, and what came of it.
+    // One patch adds the finalizer, one announces the creation, and one records the result.
     expect((await patches()) - before).toBe(3)
     await replica.end()
     replica = startReplica(config, namespace, "two", { watched: [namespace] })

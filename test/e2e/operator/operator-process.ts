@@ -1,4 +1,4 @@
-// The built operator in a process of its own, with the access of its ServiceAccount: it can be measured, and killed.
+// The built operator in a separate process, with the access of its ServiceAccount. Tests can measure and kill it.
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { writeFile } from "node:fs/promises"
@@ -12,22 +12,22 @@ const listeningMs = 60_000
 
 export interface OperatorProcess extends AsyncDisposable {
   readonly child: ChildProcess
-  /** Where its metrics are. */
+  /** Base URL of its metrics. */
   readonly url: string
-  /** Of all labels together, or of those whose text has these words in it. */
+  /** Returns the sum of a metric over all labels, or over the lines that contain all `words`. */
   metric(name: string, ...words: readonly string[]): Promise<number>
-  /** When it has ended, however that came. */
+  /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<unknown>
-  /** At once, and without a word. */
+  /** Kills the process immediately with SIGKILL. */
   kill(): Promise<void>
-  /** In order; the answer is its exit code. */
+  /** Shuts the process down with SIGTERM and returns the exit code. */
   end(): Promise<number | null>
   log(): string
 }
 
 export interface OperatorProcessOptions {
   readonly config: KubeConfig
-  /** Where its configuration is written. */
+  /** Path that the configuration is written to. */
   readonly kubeconfig: string
   readonly namespace: string
   readonly identity: string

@@ -1,4 +1,4 @@
-// The operator against a real apiserver, with just the rights that `operator/deploy/rbac.yaml` gives it.
+// The operator against a real API server, with only the rights that `operator/deploy/rbac.yaml` grants it.
 import type { KubeConfig } from "@kubernetes/client-node"
 import { request } from "undici"
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
@@ -15,7 +15,7 @@ const shared = sharedCluster()
 
 interface Replica {
   readonly url: Promise<string>
-  /** Tells it to end, and waits until it has. */
+  /** Stops the replica and waits until it has stopped. */
   end(): Promise<"ended" | "lost">
 }
 
@@ -28,7 +28,7 @@ function startReplica(config: KubeConfig, namespace: string, identity: string): 
       namespace,
       identity,
       runtime: systemRuntime(silent),
-      // Other suites have operators of their own in this cluster.
+      // Other suites run operators in the same cluster.
       watched: [namespace],
       clusterWide: true,
       listen: { host: "127.0.0.1", port: 0 },
@@ -65,7 +65,7 @@ interface Shown {
   }
 }
 
-/** What one does to a cluster in these stories. */
+/** Operations on a cluster in these tests. */
 const actor = ({ kubectl }: Cluster, namespace: string) => ({
   kubectl,
   putToken: (token: string, name = "engine") =>
@@ -111,7 +111,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     const { kubectl, putToken, connect, shown, waitFor } = actor(cluster, namespace)
     await putToken(engine.token)
     await connect("story", { baseURL: engine.url, organization: "acme" })
-    // Nobody has looked at it yet, and no tool of GitOps may take it for finished.
+    // Not reconciled yet, so GitOps tools must not take it for finished.
     expect((await shown("story")).status).toEqual({ observedGeneration: 0 })
 
     const replica = startReplica(config, namespace, "one")
@@ -136,7 +136,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     await connect("story", { baseURL: engine.url, organization: "acme" })
     await waitFor("story", "Ready")
 
-    // What it refers to counts as well, without anybody asking.
+    // Changes to the referenced Secret are reconciled too, without an annotation that requests it.
     await kubectl(["delete", "secret", "engine", "--namespace", namespace])
     await expect.poll(async () => reasons(await shown("story"))).toContain("Stalled=True SecretMissing")
     await putToken("chy_of-nobody")
@@ -157,7 +157,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     expect(statusCode).toBe(200)
     expect(await text("/healthz")).toBe("ok\n")
     const metrics = await text("/metrics")
-    // One for each of: ready, stalled, ready, no Secret, refused, ready, away.
+    // One write for each of: ready, stalled, ready, no Secret, token refused, ready, engine unreachable.
     expect(metrics).toContain('chancery_operator_status_writes_total{controller="clusterconnections"} 7')
     expect(metrics).toContain(`leader_election_master_status{name="${namespace}/chancery-operator"} 1`)
     expect(metrics).toMatch(/rest_client_requests_total\{code="200",method="PATCH"\} \d+/)
@@ -212,15 +212,15 @@ describe.skipIf(shared === undefined)("the operator", () => {
     { may: "yes", what: ["patch", "clusterconnections.chancery.dev", "--subresource=status"] },
     { may: "yes", what: ["watch", "secrets", "-n", "rights"] },
     { may: "no", what: ["update", "secrets", "-n", "rights"] },
-    // Finalizers.
+    // Patches add and remove finalizers.
     { may: "yes", what: ["patch", "clusterconnections.chancery.dev"] },
     { may: "yes", what: ["patch", "connections.chancery.dev", "--subresource=status", "-n", "default"] },
     { may: "yes", what: ["get", "secrets", "-n", "default"] },
-    // Those of Certificates.
+    // Secrets of Certificates.
     { may: "yes", what: ["delete", "secrets", "-n", "default"] },
     { may: "yes", what: ["patch", "certificates.chancery.dev", "--subresource=status", "-n", "default"] },
     { may: "yes", what: ["patch", "configmaps", "-n", "default"] },
-    // Those of Workspaces whose outputs are published no more.
+    // ConfigMaps of Workspaces that no longer publish outputs.
     { may: "yes", what: ["delete", "configmaps", "-n", "default"] },
     { may: "no", what: ["update", "configmaps", "-n", "default"] },
     { may: "yes", what: ["patch", "deployments.apps", "-n", "default"] },

@@ -1,5 +1,5 @@
-// What the apiserver refuses of issuers, roles and certificates before the operator sees it, and that the same rules are kept where
-// no apiserver is.
+// Issuers, roles and certificates that the API server rejects before the operator sees them. The TypeScript schemas apply the same rules
+// without an API server.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
@@ -17,9 +17,9 @@ const namespace = "pki-admission"
 interface Case {
   readonly why: string
   readonly spec: object
-  /** Empty where it is admitted; otherwise what both the apiserver and we say, the field among it. */
+  /** Text in both the API server's error and ours, including the field; unset if the object is admitted. */
   readonly says?: RegExp
-  /** What this apiserver knows by itself and our schema says in other words. */
+  /** Text in our error, if the API server words a built-in rule differently. */
   readonly ours?: RegExp
 }
 
@@ -356,7 +356,7 @@ const manifest = (kind: Kind<unknown>, name: string, spec: object) => ({
   spec,
 })
 
-/** What the apiserver says of each, by name: all at once, as every command takes a while. */
+/** Returns the API server's answers by name, from one command, because each command takes a while. */
 async function answers(kind: Kind<unknown>, cases: readonly Case[]): Promise<ReadonlyMap<string, string>> {
   const items = cases.map(({ spec }, index) => manifest(kind, `case-${index}`, spec))
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items })
@@ -413,7 +413,7 @@ describe.skipIf(cluster === undefined)("once it is made", () => {
   ])("a $kind.kind cannot have $change", async ({ kind, spec, change, says }) => {
     const name = `kept-${Object.keys(change).join("").toLowerCase()}`
     await kubectl(["create", "namespace", namespace]).catch(() => "")
-    // Paused, in case that somebody looks after it.
+    // Paused, in case an operator reconciles the namespace.
     const made = manifest(kind, name, spec)
     const paused = { ...made, metadata: { ...made.metadata, annotations: { "chancery.dev/paused": "true" } } }
     await kubectl(["create", "-f", "-"], JSON.stringify(paused))

@@ -1,20 +1,20 @@
-// The Kubernetes API as raw clients ask it: many requests at once on kept connections, and nothing but requests.
+// The Kubernetes API without a client library: many requests at once on persistent connections.
 import type { RequestOptions } from "node:https"
 import type { KubeConfig } from "@kubernetes/client-node"
 import { Agent, request } from "undici"
 
 export interface RawApi extends AsyncDisposable {
-  /** The answer's document; fails with what the server says. */
+  /** Returns the document of the answer; throws the server's error text. */
   send(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<unknown>
-  /** Server-side apply; the options are as the API calls them. */
+  /** Applies an object server-side; the options have the API's names. */
   apply(
     path: string,
     object: unknown,
     options?: Readonly<Partial<Record<"dryRun" | "fieldValidation", string>>>,
   ): Promise<unknown>
-  /** As it is answered. */
+  /** Returns the body of the answer as text. */
   text(path: string): Promise<string>
-  /** The documents of an answer that goes on, one a line, until the reader has had enough. */
+  /** Yields the documents of a streamed answer, one per line, until the reader stops. */
   follow(path: string, signal?: AbortSignal): AsyncGenerator
 }
 
@@ -26,7 +26,7 @@ export async function openRawApi(config: KubeConfig, clients = 16): Promise<RawA
   const { ca, cert, key } = options
   const tls = Object.fromEntries(Object.entries({ ca, cert, key }).filter(([, value]) => value !== undefined))
   const dispatcher = new Agent({ connections: clients, connect: tls, bodyTimeout: 120_000, headersTimeout: 120_000 })
-  // What goes on keeps its connection, and takes none of the clients'.
+  // Streams get separate connections, so that they take none from the clients.
   const streaming = new Agent({ connect: tls, bodyTimeout: 0, headersTimeout: 120_000 })
   const ask = async (method: string, path: string, body?: unknown, mediaType = "application/json") => {
     const answer = await request(`${cluster.server}${path}`, {
@@ -73,7 +73,7 @@ export async function openRawApi(config: KubeConfig, clients = 16): Promise<RawA
   }
 }
 
-/** All of it, by so many at once; each takes the next as soon as it is done with one. */
+/** Processes all items with `workers` at once; each worker takes the next item when it has finished one. */
 export async function inParallel<Item>(
   items: readonly Item[],
   workers: number,

@@ -1,5 +1,5 @@
-// The server's chart: what it makes is what was meant, is taken by the apiserver and by the server, and may run in a namespace that
-// lets in only what needs no rights.
+// The server's chart renders the intended objects. The API server and Chancery's server accept them, and they run in a namespace with the
+// `restricted` pod security standard.
 import { copyFile, readFile, symlink } from "node:fs/promises"
 import { delimiter, join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -95,7 +95,7 @@ function one(manifests: readonly Manifest[], kind: string): Manifest {
 const podOf = (manifests: readonly Manifest[]): PodSpec =>
   (one(manifests, "Deployment")["spec"] as { template: { spec: PodSpec } }).template.spec
 
-/** As the server in the pod reads them. */
+/** Returns the settings as the server in the pod reads them. */
 function settingsOf(manifests: readonly Manifest[]): Settings {
   const { env } = podOf(manifests).containers[0]
   const environment = Object.fromEntries(

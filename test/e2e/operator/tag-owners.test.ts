@@ -1,4 +1,4 @@
-// A few rounds of what test/long does a hundred of.
+// A few rounds of the scenario that test/long runs a hundred times.
 import { beforeAll, describe, expect, test } from "vitest"
 import { seededRandom } from "../../../engine/testing/seeded-random.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"

@@ -1,4 +1,4 @@
-// Definitions that are brought over those of before: what was stored stays, is served, and is still looked after.
+// CRDs are applied over those of an earlier release: stored objects remain, are served, and are still reconciled.
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -14,10 +14,10 @@ const git = async (...args: readonly string[]): Promise<string> =>
 const lines = (text: string): readonly string[] => text.split("\n").filter((line) => line !== "")
 const definitionFiles = /^crds\/[a-z.]+_[a-z]+\.yaml$/
 
-/** As they were before the last change to them; none where there is no history. */
+/** Returns the CRDs before the last change to them; none if there is no git history. */
 async function definitionsBefore(): Promise<readonly string[]> {
   try {
-    // Those of the working tree may be changed themselves.
+    // The working tree may have uncommitted changes to the CRDs.
     const changed = lines(await git("status", "--porcelain", "--", "crds")).length > 0
     const [last, previous] = lines(await git("log", "--format=%H", "-2", "--", "crds"))
     const commit = changed ? last : previous
@@ -40,7 +40,7 @@ interface Definition {
   }
 }
 
-/** One valid object of each kind, by what every version of it has needed. */
+/** One valid object of each kind, with the members that every version has required. */
 const specs: Readonly<Record<string, unknown>> = {
   Connection: { baseURL: "https://chancery.example.com", tokenSecretRef: { name: "engine" } },
   ClusterConnection: { baseURL: "https://chancery.example.com", tokenSecretRef: { name: "engine" } },
@@ -64,7 +64,7 @@ describe.skipIf(sharedCluster() === undefined)("definitions of the last commit t
   afterAll(() => closing.disposeAsync())
 
   test("are replaced by those of today while objects are there, which stay, are served, and can be changed", async () => {
-    // A checkout without history has only today's, which replace themselves.
+    // A checkout without history has only the current CRDs, which replace themselves.
     if (before.length > 0) {
       for (const text of before) await own.kubectl(["apply", "--server-side", "-f", "-"], text)
       await own.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=120s"])

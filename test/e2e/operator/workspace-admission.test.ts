@@ -1,5 +1,5 @@
-// What the apiserver refuses of Workspaces and connections, by the definitions alone; and that the same rules in TypeScript,
-// which count where no apiserver is, say the same.
+// Workspaces and connections that the API server rejects by the CRDs alone. The same rules in TypeScript, which apply without an API
+// server, reject them too.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { clusterConnection } from "../../../operator/src/api/cluster-connection.ts"
 import { connection } from "../../../operator/src/api/connection.ts"
@@ -11,7 +11,7 @@ import { openRawApi } from "./raw-api.ts"
 
 const cluster = sharedCluster()
 const { kubectl } = cluster ?? { kubectl: async () => "" }
-// By a client of its own: a kubectl for each of them would read first what kinds there are.
+// Uses a raw client: each kubectl process would first read which kinds exist.
 const api = cluster && (await openRawApi(cluster.adminAccess()))
 afterAll(() => api?.[Symbol.asyncDispose]())
 
@@ -42,7 +42,7 @@ const repo = { identifier: "acme/infra", oauthTokenID: "ot-1" }
 interface Case {
   readonly kind: Kind<unknown>
   readonly good: Record<string, unknown>
-  /** Undefined where the apiserver alone says it: the shape of lists. */
+  /** Undefined if only the API server has the rule, as for the shape of lists. */
   readonly bad: Record<string, unknown>
   readonly says: RegExp
 }

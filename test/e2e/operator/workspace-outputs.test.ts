@@ -1,4 +1,4 @@
-// The outputs of a workspace's state, in a ConfigMap and a Secret of a real apiserver, written with the operator's own rights.
+// The outputs of a workspace's state in a ConfigMap and a Secret of a real API server, written with the operator's own rights.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { workspace } from "../../../operator/src/api/workspace.ts"
 import {
@@ -61,7 +61,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
       await cluster!.kubectl(["get", "workspaces.chancery.dev,events", "-n", namespace, "-o", "json"]),
     ).not.toContain("s3cret")
     await putState(engine, id, 2, { password: { value: "other", type: "string", sensitive: true } })
-    // Nobody asks for a look: the engine's feed tells.
+    // The engine's event feed triggers the reconciliation.
     await eventually(
       () => contentOf(secrets, "followed-outputs"),
       ({ password }) => password === "other",
@@ -72,7 +72,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
       () => actor.isGone(workspace, "followed"),
       (gone) => gone,
     )
-    // No controller of the cluster runs here; it is told whose they are.
+    // No garbage collector runs in this control plane, so the test checks the owner references.
     const { metadata } = await actor.shown(secrets, "followed-outputs")
     expect(metadata["ownerReferences"]).toMatchObject([{ kind: "Workspace", name: "followed", controller: true }])
   })

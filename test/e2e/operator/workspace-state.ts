@@ -1,4 +1,4 @@
-// Brings a state to a workspace, as the tool would.
+// Uploads a state to a workspace as Terraform does.
 import { stateFile, stateVersionDocument } from "../../../engine/testing/state-file.ts"
 import type { startEngine } from "./fixture.ts"
 

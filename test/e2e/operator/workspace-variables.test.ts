@@ -1,4 +1,4 @@
-// The variables of a workspace, with values from Secrets and ConfigMaps of a real apiserver, by the operator's own rights.
+// The variables of a workspace, with values from Secrets and ConfigMaps of a real API server, read with the operator's own rights.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { workspace } from "../../../operator/src/api/workspace.ts"
 import { configMaps, secrets } from "../../../operator/src/kube/kubernetes-object.ts"
@@ -44,7 +44,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
       () => toldOf(name),
       (found) => JSON.stringify(found) === JSON.stringify(told),
     )
-  /** All of it is looked at, not only the part whose turn it is. */
+  /** Requests a complete reconciliation, not only of the part that is next. */
   const ask = (name: string) =>
     actor.patch(workspace, name, { metadata: { annotations: { "chancery.dev/reconcile-requested-at": "once" } } })
   const config = (name: string, data: Record<string, string>) =>

@@ -1,4 +1,4 @@
-// Workspaces by kubectl's API and an engine behind a socket, with the operator's own rights.
+// Workspaces through the Kubernetes API and an engine behind a socket, with the operator's own rights.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -113,7 +113,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
   const see = (look: (view: WorkspaceView) => unknown) => async (name: string) => look(await view(name))
   const engineOf = () => stage.engine.engine
 
-  // What is taken out of the spec (the third value) is taken back, or stays as it is.
+  // An undefined third argument removes the field from the spec. The setting is then reset, or keeps its value.
   test.concurrent.each([
     setting(
       "project",
@@ -320,7 +320,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
       const adopted = becomes === ready
       const found = await view(name).catch(() => undefined)
       expect(shown.status["id"]).toBe(adopted ? (present ?? found)?.id : undefined)
-      // What the spec does not say stays, and a workspace that is not its own stays whole.
+      // Fields that the spec does not name stay unchanged, and so does a workspace that the object does not own.
       expect(found?.description).toBe(exists ? "before" : adopted ? null : undefined)
       expect(found?.workingDirectory).toBe(adopted ? "after" : exists ? null : undefined)
       const { message } = shown.status.conditions!.find(({ type }) => type === "Ready")!
@@ -409,7 +409,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     expect((await view("locked")).lock).toMatchObject({ held: true, reason: "ours" })
   })
 
-  /** Who may do everything, and is not the operator. */
+  /** Opens an engine as a site administrator other than the operator. */
   async function openSomebodyElse() {
     const { url, engine } = stage.engine
     const { id } = await engine.users.create({ username: "somebody", siteAdmin: true })
@@ -554,7 +554,7 @@ describe.skipIf(cluster === undefined)("a Workspace without its connection", () 
       () => actor.isGone(workspace, "safe"),
       (gone) => gone,
     )
-    // The last of those that used it has gone.
+    // The last object that used the connection is gone.
     await eventually(
       () => actor.isGone(connection, "engine"),
       (gone) => gone,
@@ -627,7 +627,7 @@ describe.skipIf(cluster === undefined)("the objects of a connection with a rate 
     await Promise.all(names.map((name) => actor.apply(workspace, name, { connectionRef })))
     await Promise.all(names.map((name) => actor.until(workspace, name, ready)))
     const tookMs = performance.now() - begunAt
-    // To make one takes three requests at least: to make it, to look at it, and for its tags.
+    // Creating a workspace takes at least three requests: to create it, to read it, and to set its tags.
     expect(tookMs).toBeGreaterThanOrEqual(((3 * count - burst) / rps) * 1_000)
     const { totalCount } = await engine.engine.workspaces.list("acme", {}, { number: 1, size: 100 })
     expect(totalCount).toBe(count)

@@ -1,4 +1,4 @@
-// The life of certificates, by the real Pulumi engine.
+// Certificates from creation to destruction, with the real Pulumi engine.
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as pulumi from "@pulumi/pulumi"
@@ -17,7 +17,7 @@ import { parseCertificate } from "../../../engine/src/x509/certificate.ts"
 import { writePem } from "../../../engine/src/x509/pem.ts"
 import type { TestStack } from "./stack.ts"
 
-/** A mount at `pki` with a root and the role `web`. */
+/** Creates a mount at `pki` with a root and the role `web`. */
 export async function prepareAuthority({ engine }: TestStack): Promise<Pki> {
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 8_760 * hourMs } })
   const pki = engine.pki("pki")
@@ -31,7 +31,7 @@ export async function prepareAuthority({ engine }: TestStack): Promise<Pki> {
   return pki
 }
 
-/** What a program exports for tests to look at. */
+/** Exports of a program that tests read. */
 interface Seen {
   serialNumber?: string
   privateKey?: string | null
@@ -70,7 +70,7 @@ export async function certificateStory(stack: TestStack): Promise<void> {
   await stack.refresh()
   expect((await stack.preview(declareCertificate(declared))).operations).toEqual({ site: "same" })
 
-  // Nobody declares anything else, and the preview shows a replacement from the moment on at which it is due.
+  // The declaration is unchanged; the preview shows a replacement from the time at which the renewal is scheduled.
   const soon = { ...declared, renewBefore: "7190s" }
   const due: Seen = {}
   await stack.up(declareCertificate({ ...soon, altNames: ["two.test"] }, due))
@@ -88,14 +88,14 @@ export async function certificateStory(stack: TestStack): Promise<void> {
     "valid",
   ])
 
-  // Whoever revokes it has another one made.
+  // A revoked certificate is replaced.
   await pki.revocations.revoke({ serialNumber: renewed.serialNumber ?? "" })
   await stack.refresh()
   const { renewBefore: _due, ...lasting } = { ...soon, altNames: ["two.test"] }
   expect((await stack.preview(declareCertificate(lasting))).operations).toEqual({ site: "replace" })
   expect((await stack.up(declareCertificate(lasting))).operations).toEqual({ site: "replace" })
 
-  // In every format, the secret is in the state and nobody reads it there.
+  // In every format, the key is in the state, but encrypted.
   for (const format of ["pem_bundle", "der", "pem"] as const) {
     const seen: Seen = {}
     await stack.up(declareCertificate({ ...declared, format, onDestroy: "revokeWithKey" }, seen))

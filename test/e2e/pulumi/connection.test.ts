@@ -1,4 +1,4 @@
-// Whom the provider takes for its server.
+// Which servers the provider accepts.
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-// The published declarations, as a program of the official TypeScript template compiles them.
+// The published type declarations, as a program of the official TypeScript template compiles them.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,14 +14,14 @@ const api = new Workspace("api", { autoApply: true })
 export const id = api.id
 `
 
-/** `pulumi new typescript`, as its tsconfig.json has it. */
+/** Options of the template's tsconfig.json (`pulumi new typescript`). */
 const template: ts.CompilerOptions = {
   strict: true,
   noEmit: true,
   target: ts.ScriptTarget.ES2020,
   module: ts.ModuleKind.CommonJS,
   moduleResolution: ts.ModuleResolutionKind.Node10,
-  // TypeScript 6 asks for both where version 5, the template's, does not.
+  // TypeScript 6 requires both; version 5, the template's, does not.
   ignoreDeprecations: "6.0",
   types: ["node"],
   sourceMap: true,
@@ -32,7 +32,7 @@ const template: ts.CompilerOptions = {
 }
 
 let folder: string
-/** One compilation serves all: it reads Pulumi's declarations as well. */
+/** Compiled once for all tests, because it includes Pulumi's declarations. */
 let compiled: ts.Program
 beforeAll(async () => {
   await buildProvider()
@@ -81,11 +81,11 @@ test("[F-U6] every output of every resource is documented, and existing ones are
 
 interface ResourceClass {
   readonly hasGet: boolean
-  /** Members of its instances besides those of Pulumi's own class. */
+  /** Members of its instances in addition to those of Pulumi's own class. */
   readonly outputs: readonly ts.Symbol[]
 }
 
-/** Exported classes, by name. */
+/** Returns the exported classes by name. */
 function resources(checker: ts.TypeChecker): ReadonlyMap<string, ResourceClass> {
   const index = compiled.getSourceFiles().find(({ fileName }) => fileName.endsWith("/@chancery/pulumi/dist/index.d.ts"))
   const exported = index === undefined ? undefined : checker.getSymbolAtLocation(index)

@@ -1,6 +1,5 @@
-// Loaded before everything else into each process of a stack. The provider's own ends itself as `kill -9` would, once the engine
-// has done what a method was asked for and before Pulumi hears of it: once at each `KIND METHOD` in the file that
-// CHANCERY_TEST_DIES_AT names, one on a line.
+// Preloaded into each process of a stack. In the provider's process it sends itself SIGKILL after the engine has executed a method, before
+// Pulumi gets the result. It does so once for each `KIND METHOD` line in the file that CHANCERY_TEST_DIES_AT names.
 import { readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"

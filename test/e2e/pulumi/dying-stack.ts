@@ -1,11 +1,11 @@
-// A stack whose provider's process ends again and again, and runs until one of them comes to its end.
+// A stack whose provider process dies repeatedly; runs are repeated until one succeeds.
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect } from "vitest"
 import type { Ran, TestStack } from "./stack.ts"
 
-/** Runs until it is done, while the provider's process dies at each of these deeds (`KIND METHOD`) once. */
+/** Repeats `run` until it succeeds. The provider's process dies once at each of these operations (`KIND METHOD`). */
 type Dying = (deeds: readonly string[], run: () => Promise<Ran>) => Promise<void>
 
 export function dyingAt(stack: TestStack): Dying {
@@ -17,14 +17,14 @@ export function dyingAt(stack: TestStack): Dying {
   return async (deeds, run) => {
     await writeFile(note, deeds.join("\n"))
     await untilDone(run)
-    // It died at each of them.
+    // The process died at each of them.
     expect(await readFile(note, "utf8")).toBe("")
   }
 }
 
 const runsMaximum = 15
 
-/** A run that fails says so, and the next one goes on. */
+/** Repeats `run` until it succeeds; each run continues after a failed one. */
 export async function untilDone(run: () => Promise<Ran>): Promise<void> {
   for (let runs = 1; ; runs += 1) {
     try {

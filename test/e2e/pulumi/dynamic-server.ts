@@ -1,4 +1,4 @@
-// The process that Pulumi starts for dynamic resources, as the SDK ships it, and its methods as the engine calls them.
+// The process that Pulumi starts for dynamic resources, as the SDK ships it, with its methods as the engine calls them.
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createRequire } from "node:module"
@@ -20,13 +20,13 @@ export interface Existing {
 
 export interface DynamicServer extends AsyncDisposable {
   readonly process: ChildProcess
-  /** `failures` are the properties that are wrong. */
+  /** `failures` names the invalid properties. */
   check(news: Values): Promise<{ readonly inputs: Values; readonly failures: readonly string[] }>
   diff(id: string, olds: Values, news: Values): Promise<{ readonly isSame: boolean; readonly replaces: string[] }>
   create(inputs: Values): Promise<Existing>
-  /** Undefined when it is gone; the inputs, where they are as they were. */
+  /** Returns undefined if the resource is gone. `inputs` is undefined if they are unchanged. */
   read(id: string, outs: Values): Promise<(Existing & { readonly inputs: Values | undefined }) | undefined>
-  /** The outputs then. */
+  /** Returns the new outputs. */
   update(id: string, olds: Values, news: Values): Promise<Values>
   delete(id: string, outs: Values): Promise<void>
 }
@@ -34,7 +34,9 @@ export interface DynamicServer extends AsyncDisposable {
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const startingMs = 60_000
 
-/** Of a program in this folder: whose packages a state's address of the provider's code is looked for in. */
+/**
+ * Starts the process for a program in this folder. The provider's code, which a state refers to, is resolved from the folder's packages.
+ */
 export async function startDynamicServer(
   environment: Readonly<Record<string, string>>,
   folder = root,

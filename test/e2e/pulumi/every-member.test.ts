@@ -1,5 +1,5 @@
-// Every member of every kind through the process that Pulumi starts, as the SDK ships it, by the provider as it is packed: checked,
-// compared, made, read, changed and left out again.
+// Tests every member of every kind through the process that Pulumi starts, with the packed provider: checked, compared, created, read,
+// changed and removed.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ import { installPackedProvider } from "./packed-provider.ts"
 import { buildProvider, tokenOf } from "./stack.ts"
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-/** No member is of such a type. */
+/** Invalid for every member. */
 const nonsense = [{ nonsense: [true] }]
 
 const kinds = Object.keys(lifecycles) as KindName[]

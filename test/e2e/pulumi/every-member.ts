@@ -1,4 +1,4 @@
-// A value for every member of every kind, other than what a new one has. A kind or a member without one fails its test.
+// A sample value for every member of every kind, different from its default. A kind or member without a sample fails its test.
 import type { Edition } from "../../../engine/src/core/edition.ts"
 import type { ServedEngine } from "../../../engine/src/engine.ts"
 import { foreignRoot } from "../../../engine/testing/issuing-mount.ts"
@@ -8,27 +8,27 @@ import type { Values } from "./dynamic-server.ts"
 
 export interface Sample {
   readonly value: unknown
-  /** What has to be declared with it. */
+  /** Members that must be declared with it. */
   readonly beside?: Values
-  /** It stays as it is when it is declared no longer. */
+  /** Whether the value is retained when it is no longer declared. */
   readonly stays?: true
-  /** The only edition that has it. */
+  /** The only edition that has the member. */
   readonly edition?: Edition
-  /** It cannot be changed; what whoever tries is told. */
+  /** Error text of a change; the member is immutable. */
   readonly refused?: string
-  /** It is a secret that is used once, and says nothing about what there is. */
+  /** Whether the member is a secret that is used once and never read back. */
   readonly unkept?: true
 }
 
 export interface Samples {
-  /** What makes a declaration of this kind whole. A member of it has a sample too, to change to. */
+  /** Members of a minimal declaration of this kind. Each also has a sample to change to. */
   readonly whole: Values
   readonly members: Readonly<Record<string, Sample>>
-  /** It is part of something that stays, and has nothing in this member once it is deleted. */
+  /** The member that is empty after a deletion, for a kind that is part of another resource. */
   readonly emptied?: string
-  /** It is there for good: who deletes it forgets it. */
+  /** Whether the resource cannot be deleted, so that deleting it only removes it from the state. */
   readonly lasts?: true
-  /** The only edition that has it. */
+  /** The only edition that has the kind. */
   readonly edition?: Edition
 }
 
@@ -37,7 +37,7 @@ const another = (values: Values): Readonly<Record<string, Sample>> =>
   Object.fromEntries(Object.entries(values).map(([member, value]) => [member, is(value)]))
 const stays = (value: unknown): Sample => ({ value, stays: true })
 
-/** Members that kinds of certificates share. */
+/** Members that several kinds of certificates share. */
 const validity = another({ ttl: "10h", notBefore: "2026-01-01T00:00:00Z", notAfter: "2040-01-01T00:00:00Z" })
 const names = another({
   commonName: "other.example.com",
@@ -87,7 +87,7 @@ const metadata = Buffer.from("ours").toString("base64")
 
 const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
 
-/** In organization `acme`, with `globex` beside it. */
+/** Returns the samples, in organization `acme`; `globex` is another organization. */
 export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<KindName, Samples>>> {
   const workspace = async (name: string) =>
     (await engine.workspaces.create("acme", { name, globalRemoteState: false })).id
@@ -134,7 +134,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
   const elsewhere = foreignRoot()
   for (const path of ["pki", "other"]) {
     const { externalPolicy, settings } = engine.pki(path)
-    // What ACME asks of a mount before it can be enabled, and external policies.
+    // Prerequisites for enabling ACME and external policies on a mount.
     await engine.mounts.tune(path, { config: { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] } })
     await settings.changeCluster({ path: `https://ca.example/v1/${path}` })
     await externalPolicy.configure({

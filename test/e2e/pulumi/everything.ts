@@ -1,4 +1,4 @@
-// One resource of every kind that needs no certificate authority, in one program.
+// One program with a resource of every kind that needs no certificate authority.
 import {
   DataRetentionPolicy,
   PkiMount,
@@ -39,7 +39,7 @@ type Word = "first" | "second"
 const addressOf = (word: Word) => `https://${word}.example.com/v1/pki`
 type SshKeyIds = Readonly<Record<Word, string>>
 
-/** What a program declares: everything, and everything a little different. */
+/** Returns two programs: one with everything, and one with every value changed. */
 export function everything(sshKeyIds: SshKeyIds): readonly [() => Promise<void>, () => Promise<void>] {
   const program = (isSecond: boolean) => async () => {
     const word: Word = isSecond ? "second" : "first"
@@ -74,7 +74,7 @@ export async function sshKeysFor({ sshKeys }: ServedEngine): Promise<SshKeyIds> 
   return { first: await made("modules"), second: await made("others") }
 }
 
-/** All that there is in the engine, by hand. */
+/** Reads everything in the engine directly. */
 export async function inventory(engine: ServedEngine): Promise<Record<string, unknown>> {
   const workspaces = (await engine.workspaces.list("acme", {}, first)).items
   const [api] = workspaces.filter(({ name }) => name === "api")
@@ -117,7 +117,7 @@ const variablesOf = async ({ variables }: ServedEngine, id: string) =>
 const rolesOf = async ({ roles }: ReturnType<ServedEngine["pki"]>) =>
   Promise.all((await roles.list()).map(async (name) => [name, (await roles.get(name)).allowedDomains]))
 
-/** What the program with this word leaves there. */
+/** Returns the expected inventory after the program with this word. */
 export function declaredBy(word: Word): Record<string, unknown> {
   const isSecond = word === "second"
   return {

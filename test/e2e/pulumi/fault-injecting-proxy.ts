@@ -1,9 +1,9 @@
-// A road to a server on which answers are lost and requests are sent back.
+// A proxy to a server that drops answers and rejects requests.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
 import { request } from "undici"
 
-/** The server gets the request, and its answer goes nowhere; or it does not get it, and this is answered. */
+/** Either the server executes the request and its answer is dropped, or the proxy answers with this status instead. */
 type FaultyAnswer = "lost" | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
 
 export interface Fault {
@@ -13,9 +13,9 @@ export interface Fault {
 
 export interface FaultInjectingProxy extends AsyncDisposable {
   readonly url: string
-  /** Each is met once, in this order. */
+  /** Faults to inject once each, in this order. */
   readonly ahead: Fault[]
-  /** Asked about every request on which none of those is met. */
+  /** Called for every request that does not match the first of those faults. */
   always: (method: string, path: string) => FaultyAnswer | undefined
 }
 

@@ -1,4 +1,4 @@
-// What stands in an engine becomes a stack's, by the command and `pulumi import`, and a program that declares it finds nothing to do.
+// Imports everything in an engine into a stack with the import command and `pulumi import`. A program that declares it finds no changes.
 import { join } from "node:path"
 import { expect } from "vitest"
 import type { ServedEngine } from "../../../engine/src/engine.ts"
@@ -7,7 +7,7 @@ import type { TestStack } from "./stack.ts"
 
 const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
 
-/** What a team has made by hand. */
+/** Creates the resources of a team that used no Pulumi. */
 async function furnish(engine: ServedEngine): Promise<void> {
   const { workspaces, projects, tags } = engine
   const { id: projectId } = await projects.create("acme", {
@@ -65,16 +65,16 @@ export async function importStory(stack: TestStack): Promise<void> {
   }
   allSame((await stack.preview(declared)).operations)
   await stack.refresh()
-  // A module is run once, and nothing is declared the second time.
+  // A module runs only once, so a query makes its URL new; without it, the second run would declare nothing.
   const again = async () => void (await import(`${program}?again`))
   allSame((await stack.up(again)).operations)
 
-  // What was taken over stays.
+  // Imported resources are retained.
   await stack.destroy()
   const { items } = await stack.engine.workspaces.list("acme", {}, { number: 1, size: 10 })
   expect(items.map(({ name }) => name)).toEqual(["2nd-try", "api", "web"])
   const [, , web] = items
-  // Made within one millisecond, either may come first.
+  // Created within the same millisecond, so either can be first.
   const variables = await stack.engine.variables.list({ id: web?.id ?? "" })
   expect(variables.toSorted((a, b) => a.category.localeCompare(b.category))).toMatchObject([
     { category: "env", sensitive: true },

@@ -1,4 +1,4 @@
-// The life of authorities, by the real Pulumi engine.
+// Certificate authorities from creation to destruction, with the real Pulumi engine.
 import { X509Certificate } from "node:crypto"
 import { PkiIssuer, type PkiIssuerArgs } from "@chancery/pulumi"
 import { expect } from "vitest"
@@ -6,7 +6,7 @@ import { hourMs } from "../../../engine/src/core/time.ts"
 import { foreignRoot } from "../../../engine/testing/issuing-mount.ts"
 import type { TestStack } from "./stack.ts"
 
-/** What of a program is looked at. */
+/** Outputs of a program that the test reads. */
 interface Seen {
   csr?: string | null
 }
@@ -44,7 +44,7 @@ export async function issuerStory(stack: TestStack): Promise<void> {
   await stack.refresh()
   expect((await stack.preview(declare(first))).operations).toEqual(all("same"))
 
-  // Whoever signs it elsewhere has done so; the others are renamed and set.
+  // The outside CA has signed the intermediate; the other issuers are renamed and reconfigured.
   const second = {
     root: { ...first.root, name: "root-2026", leafNotAfterBehavior: "truncate", isDefault: true },
     outside: {
@@ -62,7 +62,7 @@ export async function issuerStory(stack: TestStack): Promise<void> {
   expect(set.urls.ocspServers).toEqual(["http://ocsp.test/"])
   expect((await stack.up(declare(second))).operations).toEqual(all("same"))
 
-  // What others do: to what is declared, and to what is not.
+  // Changes by others, of declared and of undeclared settings.
   await issuers.update("root-2026", { issuerName: "stolen", crlDistributionPoints: ["http://theirs.test/"] })
   await settings.changeIssuers({ default: "theirs" })
   await stack.refresh()
@@ -72,7 +72,7 @@ export async function issuerStory(stack: TestStack): Promise<void> {
   expect(root.settings.urls.crlDistributionPoints).toEqual(["http://theirs.test/"])
   expect((await settings.issuers()).default).toBe(root.id)
 
-  // Another subject is another authority, which waits for the name; with another name there are both for a while.
+  // Another subject means another CA. It replaces the old one and takes over its name; with another name, both exist for a while.
   const third = { ...second, root: { ...second.root, commonName: "Root 2" } } satisfies Record<string, PkiIssuerArgs>
   expect((await stack.up(declare(third))).operations).toEqual(onlyRoot("replace"))
   expect((await issuers.get("root-2026")).id).not.toBe(root.id)

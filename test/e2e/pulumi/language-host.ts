@@ -1,6 +1,5 @@
-// What the Pulumi engine asks about programs for Node, in the place of its own `pulumi-language-nodejs`, which is built from no
-// published module. Like that one it runs a program with the SDK's `cmd/run`, in a process of its own; what only writes code, or
-// installs packages, it leaves unanswered.
+// Language host for Node in place of Pulumi's `pulumi-language-nodejs`, which is built from no published module. Like that one, it runs a
+// program with the SDK's `cmd/run` in a separate process. It does not implement code generation and package installation.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createRequire } from "node:module"
@@ -11,7 +10,7 @@ import type { RunRequest, RunResponse } from "@pulumi/pulumi/proto/language_pb.j
 import messages from "@pulumi/pulumi/proto/language_pb.js"
 import plugins from "@pulumi/pulumi/proto/plugin_pb.js"
 
-/** Said by `cmd/run` where it has told the user itself. */
+/** Exit code of `cmd/run` after it has printed the error itself. */
 const saidAlready = 32
 
 const engine = process.argv.at(-1) ?? ""

@@ -1,4 +1,4 @@
-// One member of a kind through the process that Pulumi starts: it is declared, looked for, compared, and declared no longer.
+// Tests one member of a kind through the process that Pulumi starts: declared, read, compared, and removed.
 import { expect } from "vitest"
 import type { Edition } from "../../../engine/src/core/edition.ts"
 import type { DynamicServer, Existing, Values } from "./dynamic-server.ts"
@@ -68,7 +68,7 @@ export async function comesAndGoes(
   expect(undone.isSame).toBe(stays || isUnseen)
   if (undone.replaces.length === 0) {
     left = await server.update(there.id, left, without)
-    // None is what there is before and after, whether or not it was asked for.
+    // An absent value is the same before and after, whether or not it was declared.
     expect(left[member] ?? {}).toEqual((stays ? value : before.outs[member]) ?? {})
     expect((await server.read(there.id, left))?.outs).toEqual(left)
   }

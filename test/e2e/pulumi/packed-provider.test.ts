@@ -1,4 +1,4 @@
-// The packed provider runs, and misses no module that it loads later.
+// The packed provider runs, and contains every module that it loads lazily.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -40,7 +40,7 @@ test("a packed provider runs, with threads and what the engine loads late", asyn
   const root = { mount: "pki", kind: "root", name: "root", commonName: "Root", keyType: "rsa", keyBits: 2048 }
   expect((await server.create(declared("pkiIssuer", root))).outs["certificate"]).toContain("BEGIN CERTIFICATE")
 
-  // A bundle of certificates is read by a package that nothing else needs.
+  // Certificate bundles are parsed by a package that nothing else needs.
   const key = openssl(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
   const certificate = openssl(["req", "-x509", "-key", "key.pem", "-subj", "/CN=Elsewhere"], { "key.pem": key })
   const others = openssl(["crl2pkcs7", "-nocrl", "-certfile", "ca.pem"], { "ca.pem": certificate })

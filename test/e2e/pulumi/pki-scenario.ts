@@ -1,4 +1,4 @@
-// The life of a mount and its roles, by the real Pulumi engine.
+// A mount and its roles from creation to destruction, with the real Pulumi engine.
 import { secret } from "@pulumi/pulumi"
 import { PkiMount, type PkiMountArgs, PkiRole, type PkiRoleArgs } from "@chancery/pulumi"
 import { expect } from "vitest"
@@ -16,7 +16,7 @@ export const declarePki =
     new PkiRole("web", { mount: pki.path, ...role })
   }
 
-/** Every member of a role that is declared by itself. */
+/** Every member of a separately declared role. */
 const everyRule: PkiRoleArgs = {
   ttl: "24h",
   maxTtl: "30d",
@@ -91,7 +91,7 @@ export async function pkiStory(stack: TestStack): Promise<void> {
   const reworded = { ...first, role: { ...first.role, ttl: "720h" } }
   expect((await stack.up(declarePki(reworded))).operations).toEqual(same)
 
-  // Every member.
+  // Declares every member.
   const everything: DeclaredPki = {
     mount: {
       description: "new",
@@ -118,25 +118,25 @@ export async function pkiStory(stack: TestStack): Promise<void> {
   await stack.refresh()
   expect((await stack.preview(declarePki(everything))).operations).toEqual(same)
 
-  // What others do: to what is declared, and to what is not.
+  // Changes by others, of declared and of undeclared settings.
   await engine.mounts.tune("pki", { description: "stolen" })
   await roles().update("web", { allowedDomains: ["evil.test"], noStore: false })
   await stack.refresh()
   expect((await stack.up(declarePki(everything))).operations).toEqual(updated)
   expect(await roles().get("web")).toMatchObject({ allowedDomains: ["example.com", "example.org"] })
 
-  // What is declared no longer has its default again.
+  // Members that are no longer declared are reset to their defaults.
   const { notAfter: _notAfter, countries: _countries, ...fewer } = everyRule
   const less: DeclaredPki = { ...everything, role: fewer }
   expect((await stack.up(declarePki(less))).operations).toEqual({ pki: "same", web: "update" })
   expect(await roles().get("web")).toMatchObject({ notAfter: null, country: [], locality: ["Berlin"] })
 
-  // A change that the engine would refuse stops on its property, before anything is done.
+  // A change that the engine would refuse fails with its property, before anything is changed.
   const refused: DeclaredPki = { ...less, role: { ...fewer, ttl: "2h", maxTtl: "1h", requireCn: true } }
   await expect(stack.up(declarePki(refused))).rejects.toThrow(/ttl value must be less than maxTtl/)
   expect(await roles().get("web")).toMatchObject({ ttlMs: 86_400_000, requireCn: false })
 
-  // Another name, another role; another path, another mount with its roles.
+  // Another name means another role; another path means another mount with its roles.
   const renamed: DeclaredPki = { ...less, role: { ...fewer, name: "site" } }
   expect((await stack.up(declarePki(renamed))).operations).toEqual({ pki: "same", web: "replace" })
   expect(await roles().list()).toEqual(["site"])
@@ -144,7 +144,7 @@ export async function pkiStory(stack: TestStack): Promise<void> {
   expect((await stack.up(declarePki(moved))).operations).toEqual({ pki: "replace", web: "replace" })
   expect((await engine.mounts.list()).map(({ path }) => path)).toEqual(["team/pki"])
 
-  // Removed by others, both are made again.
+  // Resources that others deleted are created again.
   await engine.mounts.delete("team/pki")
   await stack.refresh()
   expect((await stack.up(declarePki(moved))).operations).toEqual(created)
@@ -154,7 +154,7 @@ export async function pkiStory(stack: TestStack): Promise<void> {
   expect(state).not.toContain("s3cret")
   expect(state).not.toContain(stack.token)
 
-  // With a role in it that nobody declares, the mount stays.
+  // A mount with an undeclared role is not deleted.
   await engine.pki("team/pki").roles.save("theirs", {})
   await expect(stack.destroy()).rejects.toThrow(/has roles/)
   await engine.pki("team/pki").roles.delete("theirs")

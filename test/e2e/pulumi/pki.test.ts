@@ -1,4 +1,4 @@
-// The shortest life of a mount with a role, by the real Pulumi engine; test/long has the whole stories.
+// A short scenario of a mount with a role, with the real Pulumi engine; test/long has the full scenarios.
 import { AcmeConfig, AcmeEab } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import { defaultAcmeSettings } from "../../../engine/src/pki/mounts/acme-settings.ts"
@@ -45,7 +45,7 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
     const [binding] = await engine.acme("pki").eab.list()
     expect(binding).toMatchObject({ acmeDirectory: "acme/directory" })
 
-    // A client that uses it takes it away.
+    // A client that uses the binding removes it from the list.
     await engine.acme("pki").eab.delete(binding?.id ?? "")
     await stack.refresh()
     expect((await stack.up(declared("1d"))).operations).toEqual(same)
@@ -53,7 +53,7 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
     const [next] = await engine.acme("pki").eab.list()
     const state = await stack.state()
     expect(state).toContain(next?.id)
-    // As Pulumi marks what it has encrypted.
+    // Pulumi's marker for encrypted values.
     expect(state).toMatch(/"key": ?\{\s*"4dabf18193072939515e22adb298388d"/)
 
     await stack.destroy()

@@ -1,4 +1,4 @@
-// A program as users have it: a folder with a `Pulumi.yaml`, run by Pulumi's command.
+// A program as users have it: a folder with a `Pulumi.yaml`, run by the command `pulumi`.
 import { execFile } from "node:child_process"
 import { cp, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -9,16 +9,16 @@ import type { TestStack } from "./stack.ts"
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
 export interface Project {
-  /** What the command prints; it is not asked anything. */
+  /** Returns the output of the command, which does not prompt. */
   readonly pulumi: (...args: readonly string[]) => Promise<string>
   /** Runs the program. */
   readonly up: () => Promise<string>
-  /** Fails when there is anything to do. */
+  /** Throws if there are changes. */
   readonly expectNoChanges: () => Promise<string>
   readonly destroy: () => Promise<string>
 }
 
-/** A copy of an example, beside the stack's own program and with its engine; or another program in its place. */
+/** Copies an example next to the stack's own program, with the stack's engine. `program` replaces the example's program. */
 export async function openProject(stack: TestStack, example: string, program?: string): Promise<Project> {
   const folder = join(stack.folder, example)
   const isSource = (path: string) => !path.includes("node_modules")

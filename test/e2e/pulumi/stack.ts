@@ -1,5 +1,5 @@
-// A stack of the real Pulumi engine, with a file for a backend and a program that runs in the test. The provider is the built
-// one, in the process that Pulumi starts for dynamic resources.
+// A stack of the real Pulumi engine, with a file backend and a program that runs in the test. The provider is the built one, in the process
+// that Pulumi starts for dynamic resources.
 import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
@@ -17,46 +17,46 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 export type Mode = "embedded" | "remote"
 
 export interface Ran {
-  /** What happened to each resource, by its name: `create`, `update`, `same`, `replace` … */
+  /** Operation on each resource by name: `create`, `update`, `same`, `replace` … */
   readonly operations: Readonly<Record<string, string>>
   readonly output: string
 }
 
 export interface TestStack extends AsyncDisposable {
-  /** The same engine, for what others do meanwhile. */
+  /** The same engine, for changes by others. */
   readonly engine: ServedEngine
   preview(program: PulumiFn): Promise<Ran>
   up(program: PulumiFn): Promise<Ran>
   refresh(): Promise<Ran>
-  /** With the program of the last `up`, which is not run. */
+  /** Destroys without running a program. */
   destroy(): Promise<Ran>
-  /** What the program exports, secrets too. */
+  /** Exports of the program, including secrets. */
   outputs(): Promise<Readonly<Record<string, unknown>>>
-  /** Any other command of Pulumi's. */
+  /** Runs any other command of Pulumi. */
   command(args: readonly string[]): Promise<string>
-  /** The state, as it is kept. */
+  /** Returns the stored state, encrypted as on disk. */
   state(): Promise<string>
-  /** What the provider's process finds there. */
+  /** Environment of the provider's process. */
   readonly environment: Readonly<Record<string, string>>
-  /** For what runs from now on; empty is unset. */
+  /** Sets variables for later runs; an empty value unsets one. */
   setEnvironment(variables: Readonly<Record<string, string>>): void
-  /** Empty without a server. */
+  /** URL of the server; empty without one. */
   readonly url: string
-  /** What the provider has it in; no state may. */
+  /** Token of the provider, which no state may contain. */
   readonly token: string
-  /** Gone with the stack. */
+  /** Removed with the stack. */
   readonly folder: string
 }
 
-/** What `npm test` runs is what is built. */
+/** Builds the provider, because `npm test` tests the build output. */
 export async function buildProvider(): Promise<void> {
   await promisify(execFile)(process.execPath, [join(root, "node_modules/.bin/tsc"), "-b", "provider"], { cwd: root })
 }
 
 interface StackOptions {
-  /** Whether Pulumi is asked after each operation what has come of it, three times, as programs that use it as we do have it. */
+  /** Whether Pulumi reads the result of each operation with three commands, as programs with Pulumi's Automation API do by default. */
   readonly summarized?: boolean
-  /** Whose packages the provider's process finds, by their folder; those of this checkout when left out. */
+  /** Folder of the packages that the provider's process finds; default: those of this checkout. */
   readonly packages?: string
 }
 
@@ -133,7 +133,7 @@ export async function openStack(
       return stdout
     },
     environment: stack.workspace.envVars,
-    // As it stands on disk: the command would decrypt it.
+    // Read from disk, because the command would decrypt it.
     state: () => readFile(join(folder, "backend/.pulumi/stacks/stories/test.json"), "utf8"),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
@@ -147,8 +147,8 @@ export async function tokenOf({ caller, tokens }: Awaited<ReturnType<typeof open
 const connectingAttempts = 3
 
 /**
- * How Pulumi fails before it has done anything: on a machine that stands still it does not wait for the program's process; and a
- * port that an earlier run of this process was told of, and that a new run has got again, is taken for one that cannot be reached.
+ * Errors before Pulumi has done anything. On a stalled machine, Pulumi does not wait for the program's process. And if a new run gets a
+ * port of an earlier run in this process, Pulumi takes that port for unreachable.
  */
 const neverConnected = /connection error|No connection established/
 
@@ -159,7 +159,7 @@ async function recorded(
   let output = ""
   const onEvent = ({ resourcePreEvent }: EngineEvent) => {
     const { urn, op, type } = resourcePreEvent?.metadata ?? {}
-    // A replacement is told in three steps; the first says what it is.
+    // A replacement is reported in three steps; the first names the operation.
     if (urn === undefined || op === undefined || !type?.includes("chancery")) return
     const name = urn.split("::").at(-1) ?? urn
     if (operations[name] === undefined || op === "replace") operations[name] = op

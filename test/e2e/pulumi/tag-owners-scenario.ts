@@ -1,5 +1,5 @@
-// Three owners of tags of one workspace, each by its real way: a stack by the Pulumi engine, an object by the operator, a script by
-// the command `chancery`. In each round all three change what they hold, all at once.
+// Three owners of tags of one workspace, each with its own tool: a stack with the Pulumi engine, an object with the operator, a script with
+// the command `chancery`. In each round all three change their tags at the same time.
 import type { RandomSource } from "../../../engine/src/core/random.ts"
 import { workspace } from "../../../operator/src/api/workspace.ts"
 import { run } from "../../cli/chancery.ts"
@@ -9,14 +9,14 @@ import type { Actor } from "../operator/fixture.ts"
 
 export interface Stage {
   readonly stack: TestStack
-  /** Of the namespace that the operator looks after, with the connection `engine`. */
+  /** Acts in the operator's namespace, which has the connection `engine`. */
   readonly actor: Actor
   readonly namespace: string
   readonly rounds: number
   readonly random: RandomSource
 }
 
-/** Flat tags, and keys with the one value that all of them want. */
+/** Flat tags, and keys with the one value that all owners set. */
 interface Wanted {
   readonly tags: readonly string[]
   readonly bindings: Readonly<Record<string, string>>
@@ -28,10 +28,10 @@ const script = "nightly-script"
 const nothing: Wanted = { tags: [], bindings: {} }
 const name = "shared"
 
-/** Each binding, as `env=prod`, with those who hold it. */
+/** The owners of each binding, keyed as `env=prod`. */
 type Held = Readonly<Record<string, readonly string[]>>
 
-/** Whatever one holds after a round is there, and told to be its own, and nothing else is there. */
+/** Bindings after a round, and the expected ones: each binding that an owner declares exists under that owner, and no others exist. */
 export interface Round {
   readonly is: Held
   readonly shall: Held
@@ -73,7 +73,7 @@ export async function* threeOwners({ stack, actor, namespace, rounds, random }: 
     const { code, said } = await run(["workspace", "tag", verb, name, ...words, "--owner", script], { environment })
     if (code !== 0) throw new Error(said)
   }
-  // The command binds and does not unbind: its keys stay.
+  // The command can bind but not unbind, so its keys remain.
   const bound: Record<string, string> = {}
   const byScript = async (wanted: Wanted, before: Wanted): Promise<Wanted> => {
     await command("add", wanted.tags)
@@ -102,7 +102,7 @@ export async function* threeOwners({ stack, actor, namespace, rounds, random }: 
     yield { is: await shown(stack, id), shall }
   }
 
-  // Whoever goes takes its own along.
+  // An owner that is removed takes its tags with it.
   await Promise.all([stack.destroy(), byObject(nothing)])
   yield { is: await shown(stack, id), shall: expected([[script, last]]) }
 }
@@ -123,7 +123,7 @@ function expected(wanted: readonly (readonly [owner: string, Wanted])[]): Held {
   return all
 }
 
-/** Each of them or not, by one bit. */
+/** Selects each tag and each binding by one random bit. */
 function chosen(random: RandomSource): Wanted {
   const bits = random.bytes(1)[0] ?? 0
   return {

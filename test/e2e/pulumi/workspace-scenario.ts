@@ -1,4 +1,4 @@
-// The life of workspaces and their tags, by the real Pulumi engine.
+// Workspaces and their tags from creation to destruction, with the real Pulumi engine.
 import { secret } from "@pulumi/pulumi"
 import { Tag, TagBindings, Workspace, type WorkspaceArgs, WorkspaceTags } from "@chancery/pulumi"
 import { expect } from "vitest"
@@ -9,7 +9,7 @@ export interface Declared {
   readonly tags: readonly string[]
   readonly bindings: Readonly<Record<string, string>>
   readonly mode?: "additive" | "exclusive"
-  /** Whether the workspace carries the tag that is declared by itself. */
+  /** Whether the workspace has the separately declared tag. */
   readonly carried: boolean
 }
 
@@ -54,7 +54,7 @@ export async function workspaceStory(stack: TestStack): Promise<void> {
   expect(await tagsOf(id)).toEqual(["Prod", "env=prod", "shared", "team=payments", "web"])
   expect((await stack.up(declare(first))).operations).toEqual(same)
 
-  // Other words for the same: a duration, an order, the case of a flat tag.
+  // Equivalent values: another unit of a duration, another order, another case of a flat tag.
   const reworded: Declared = {
     ...first,
     workspace: { ...first.workspace, autoDestroyActivityDuration: "336h" },
@@ -94,7 +94,7 @@ export async function workspaceStory(stack: TestStack): Promise<void> {
   expect(await engine.workspaces.get({ id })).toMatchObject(changed)
   expect(await tagsOf(id)).toEqual(["blue", "env=dev", "shared", "web"])
 
-  // What others do: to what is declared, and to what is not.
+  // Changes by others, of declared and of undeclared settings.
   await engine.workspaces.update({ id }, { queueAllRuns: false })
   await engine.tags.remove(id, [{ name: "blue" }])
   await engine.tags.add(id, [{ name: "foreign" }])
@@ -108,7 +108,7 @@ export async function workspaceStory(stack: TestStack): Promise<void> {
   expect(await engine.workspaces.get({ id })).toMatchObject({ queueAllRuns: true })
   expect(await tagsOf(id)).toEqual(["blue", "env=dev", "foreign", "shared", "theirs=x", "web"])
 
-  // No others from now on; and what is declared no longer has its default again.
+  // From now on other tags are removed, and members that are no longer declared are reset to their defaults.
   const { workspace } = everything
   const { triggerPatterns: _patterns, workingDirectory: _directory, executionMode: _mode, ...less } = workspace
   const exclusive: Declared = { ...everything, workspace: less, tags: ["web", "shared"], mode: "exclusive" }
@@ -120,17 +120,17 @@ export async function workspaceStory(stack: TestStack): Promise<void> {
     settingOverwrites: { executionMode: false },
   })
 
-  // A change that the engine would refuse stops on its property, before anything is done.
+  // A change that the engine would refuse fails with its property, before anything is changed.
   const refused: Declared = { ...exclusive, workspace: { ...less, executionMode: "agent" } }
   await expect(stack.up(declare(refused))).rejects.toThrow(/agentPoolId.*Agent pool must be specified/s)
 
-  // Removed by others, it is made again.
+  // A workspace that others deleted is created again.
   await engine.workspaces.forceDelete({ id })
   await stack.refresh()
   const again = await stack.up(declare(exclusive))
   expect(again.operations).toMatchObject({ api: "create", flat: "create", valued: "create" })
 
-  // Another organization, another workspace; the old one goes.
+  // Another organization means another workspace; the old one is deleted.
   const { projectId: _project, ...portable } = less
   const moved: Declared = { ...exclusive, workspace: { ...portable, organization: "globex" }, carried: false }
   expect((await stack.up(declare(moved))).operations).toMatchObject({ api: "replace", flat: "replace" })

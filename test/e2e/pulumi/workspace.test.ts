@@ -1,4 +1,4 @@
-// The shortest life of a workspace with its tags, by the real Pulumi engine; test/long has the whole stories.
+// A short scenario of a workspace with its tags, with the real Pulumi engine; test/long has the full scenarios.
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { secret } from "@pulumi/pulumi"
@@ -79,7 +79,7 @@ describe.skipIf(pulumi === undefined)("[F-U5] a workspace with a state of an ear
     await using _stack = stack
     const { engine } = stack
     const { id } = await engine.workspaces.get({ organization: "acme", name: "api" })
-    // What another owner holds is a difference to whoever does not know which stack this is.
+    // A binding of another owner looks like a change if the reader does not know which stack this is.
     await engine.tags.bind(id, [{ key: "theirs", value: "1" }], { owner: "kubernetes:acme/default/api" })
     const { operations, output } = await stack.refresh()
     expect(Object.keys(operations)).toEqual(["api"])
@@ -105,7 +105,9 @@ const program = (autoApply: boolean) => async () => {
 type Form = "a JSON text" | "a list" | "an object"
 type Outputs = Readonly<Record<string, unknown>>
 
-/** The settings that the program does not declare stood in one member, without those that had the value of a new workspace. */
+/**
+ * Returns outputs in an earlier format: one member holds the settings that the program does not declare, without those at their defaults.
+ */
 function legacyOutputs(form: Form, outputs: Outputs): Outputs {
   const { createdAt, engineVersion, projectId, __marker } = outputs
   const declared = ["organization", "name", "autoApply", "description", "tagBindings", "__provider"]
@@ -115,7 +117,7 @@ function legacyOutputs(form: Form, outputs: Outputs): Outputs {
   return { ...named, __marker, __found: form === "a list" ? list : { createdAt, engineVersion, projectId } }
 }
 
-/** A stack with such a state, and the outputs that the workspace had in it before. */
+/** Opens a stack with such a state, and returns the outputs before the conversion. */
 async function openLegacyStack(form: Form): Promise<{ readonly stack: TestStack; readonly outputs: Outputs }> {
   const stack = await openStack(pulumi ?? "", "embedded")
   await stack.up(program(true))
@@ -144,7 +146,7 @@ const resourcesOf = async (stack: TestStack): Promise<Deployment["deployment"]["
 
 const isWorkspace = ({ type }: { readonly type: string }): boolean => type.endsWith(":Workspace")
 
-/** State of the workspace. Secrets are encrypted anew each time. */
+/** Returns the state of the workspace, without the secret: it is encrypted differently each time. */
 async function outputsIn(stack: TestStack): Promise<Outputs> {
   const { deployment } = await deploymentOf(stack)
   const { description: _secret, ...others } = deployment.resources.find(isWorkspace)?.outputs ?? {}
