@@ -1,47 +1,50 @@
-// What is judged: certificates, requests for them, CRLs and OCSP answers, many at once, because starting a judge costs more than a verdict.
+// Batches of certificates, CSRs, CRLs and OCSP responses for validators. Validation runs in batches, because starting a validator costs
+// more than a verdict.
 import { createHash } from "node:crypto"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Explanation } from "./explained.ts"
 
-/** Of `openssl verify -purpose`. */
+/** Argument of `openssl verify -purpose`. */
 export type Purpose = "any" | "sslserver" | "crlsign" | "ocsphelper"
 
 interface Judged {
   /** Unique in its batch, and without tabs. */
   readonly name: string
   readonly der: Uint8Array
-  /** Certificates from its issuer to the root; none where it is itself a root's. */
+  /** Certificates from its issuer to the root; empty for a root. */
   readonly issuers: readonly Uint8Array[]
-  /** What the judges may find without being believed. */
+  /** Known findings of validators that are accepted. */
   readonly explained?: readonly Explanation[]
 }
 
 export interface JudgedCertificate extends Judged {
   readonly purpose: Purpose
-  /** What the batch's CRLs say of it and of the intermediates above it, all of them or without deltas; absent: nothing. */
+  /**
+   * Status by the batch's CRLs, of the certificate and the intermediates above it, with or without delta CRLs. Absent: no CRL covers it.
+   */
   readonly status?: "good" | "revoked" | "revoked by a delta"
 }
 
 export interface JudgedCrl extends Judged {
-  /** It is none that anybody would ask for the status of a certificate. */
+  /** Not a CRL that verifiers would use for the status of a certificate. */
   readonly isMadeUp?: true
-  /** It adds to another, and tells nothing by itself. */
+  /** A delta CRL, which is not complete by itself. */
   readonly isDelta?: true
 }
 
-/** The answer of an OCSP responder. Its first issuer is the one that is asked for. */
+/** An OCSP response. Its first issuer is the one that the request is about. */
 export interface JudgedAnswer extends Judged {
   readonly request: Uint8Array
-  /** By which the request names the issuer. */
+  /** Hash algorithm of the issuer's name and key in the request. */
   readonly digest: "sha1" | "sha256"
   readonly serialNumber: bigint
-  /** Absent where none was issued under that serial number. */
+  /** Absent if no certificate was issued under that serial number. */
   readonly certificate?: Uint8Array
   readonly status: "good" | "revoked" | "unknown"
 }
 
-/** A request for a certificate, PKCS #10. */
+/** A PKCS #10 certification request. */
 export type JudgedRequest = Omit<Judged, "issuers">
 
 export interface Batch {
@@ -51,12 +54,12 @@ export interface Batch {
   readonly requests: readonly JudgedRequest[]
 }
 
-/** A batch whose every piece is in a file. */
+/** A batch with a file for every item. */
 export interface WrittenBatch extends Batch {
   readonly folder: string
-  /** The path of a piece, as DER. */
+  /** Returns the path of an item, as DER. */
   path(der: Uint8Array): string
-  /** Writes a file of pieces as PEM and gives its path. */
+  /** Writes a file of items as PEM and returns its path. */
   writePem(name: string, label: PemLabel, ders: Iterable<Uint8Array>): Promise<string>
 }
 
@@ -85,7 +88,7 @@ export async function writeBatch(batch: Batch, folder: string): Promise<WrittenB
   }
 }
 
-/** Every certificate that signs something in the batch. */
+/** Returns all CA certificates that sign something in the batch. */
 export function authorities({ certificates, crls, answers }: Omit<Batch, "requests">): {
   readonly roots: readonly Uint8Array[]
   readonly intermediates: readonly Uint8Array[]

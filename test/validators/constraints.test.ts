@@ -1,5 +1,5 @@
-// An issuer and a verifier must agree: OpenSSL refuses what an issuer refuses for the sake of its chain, and accepts what it
-// issues. What the issuer refuses is made all the same by a twin of the same names and keys without the constraint.
+// The issuer agrees with verifiers: OpenSSL rejects what the issuer refuses because of its chain, and accepts what it issues. To test
+// refused certificates, a twin CA with the same names and keys, but without the constraint, issues them.
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -35,7 +35,7 @@ import { run } from "./run.ts"
 
 const program = await publicProgram(openssl)
 
-/** An authority of a chain, and what its twin does without. */
+/** Constraints of a CA in a chain; its twin has none of them. */
 interface Authority {
   readonly permitted?: readonly Subtree[]
   readonly excluded?: readonly Subtree[]
@@ -52,12 +52,12 @@ interface Case {
   readonly chain: readonly Authority[]
   readonly request: IssueInput
   readonly role?: RoleInput
-  /** A part of the sentence with which it is refused; undefined: it is issued. */
+  /** Part of the error text of the refusal; undefined if the certificate is issued. */
   readonly refused?: string
-  /** The certificate that the refusal names. */
+  /** The CA certificate that the refusal names. */
   readonly by?: "Authority 0" | "Authority 1" | "Authority 2"
   readonly purpose?: "sslserver" | "sslclient" | "smimesign"
-  /** Why OpenSSL is of another opinion than RFC 5280 or other verifiers. */
+  /** Reason why OpenSSL differs from RFC 5280 or from other verifiers. */
   readonly dissent?: string
 }
 

@@ -1,4 +1,4 @@
-// Everything the engine signs, before judges that know nothing of it. CHANCERY_SEED repeats a run that failed.
+// Validates everything that the engine signs with independent programs. CHANCERY_SEED repeats a run that failed.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,7 +15,7 @@ import { each } from "./run.ts"
 
 const judges = await findValidators()
 
-/** Fixed, so that a change of the code alone changes what is judged; any other seed should do as well. */
+/** Fixed, so that the items only change with the code; any other seed should pass as well. */
 const seed = Number(process.env["CHANCERY_SEED"] ?? 1)
 
 describe(`what the engine signs (seed ${seed})`, () => {
@@ -49,7 +49,7 @@ describe(`what the engine signs (seed ${seed})`, () => {
   for (const name of validatorNames) {
     test.skipIf(!judges.has(name))(`is without fault for ${name}`, () => {
       const about = findings.filter(({ judge }) => judge === name)
-      // As text, because a report would shorten a list.
+      // Compared as text, because a report would truncate a list.
       expect(verdict(about, batch).faults.slice(0, 50).join("\n")).toBe("")
     })
   }

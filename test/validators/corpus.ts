@@ -1,4 +1,4 @@
-// Certificates, requests, CRLs and OCSP answers as the engine makes them, over all kinds of keys, roles and requests.
+// Makes certificates, CSRs, CRLs and OCSP responses with the engine, over all kinds of keys, roles and requests.
 import { dayMs } from "../../engine/src/core/time.ts"
 import type { ServedEngine } from "../../engine/src/engine.ts"
 import type { IssuedCertificate } from "../../engine/src/pki/issuance/certificate-api.ts"
@@ -26,10 +26,10 @@ import type { Explanation } from "./explained.ts"
 import { configureLists, type ListStyle, type Made, type Responder, revokeSome } from "./revoked.ts"
 import { authorityExpectation, requestExpectation, roleExpectation, verbatimExpectation } from "./expectations.ts"
 
-/** Certificates of one role. */
+/** Certificates per role. */
 const requestsPerRole = 8
 
-/** What the use of an authority's key costs decides how often it is used: one signature of 8192 bits takes 50 ms. */
+/** Returns how much a key is used relative to others, by the cost of a signature: one with 8192 bits takes 50 ms. */
 const shareOf = (key: KeyAlgorithm): number => ("bits" in key && key.bits === 8192 ? 0.1 : 1)
 
 export async function makeCorpus(engine: ServedEngine, policyServer: PolicyServer, seed: number): Promise<Batch> {
@@ -45,7 +45,7 @@ export async function makeCorpus(engine: ServedEngine, policyServer: PolicyServe
     const choice = chance(seed, index)
     const root = await openRoot(engine, key, choice)
     roots.push(root)
-    // Of another kind than its root's, so that chains are mixed.
+    // Differs from the root's kind, so that chains are mixed.
     const below = allKeyAlgorithms[(index + 4) % allKeyAlgorithms.length]!
     const style = listStyles[index % listStyles.length]!
     const intermediate = await openIntermediate(engine, root, below, { isConstrained: index % 2 === 1, style })
@@ -83,28 +83,28 @@ export async function makeCorpus(engine: ServedEngine, policyServer: PolicyServe
 
 const listStyles: readonly ListStyle[] = ["complete", "sharded", "with deltas"]
 
-/** A mount and its only issuer. */
+/** A mount with one issuer. */
 interface Authority {
   readonly key: KeyAlgorithm
   readonly name: string
   readonly pki: ServedPki
   readonly choice: Chance
   readonly style: ListStyle
-  /** For its own certificate, DER; none of a root. */
+  /** CSR of the intermediate, as DER; undefined for a root. */
   readonly csr: Uint8Array | undefined
-  /** Its own certificate. */
+  /** The CA's own certificate. */
   readonly itself: JudgedCertificate
-  /** That, and those above it. */
+  /** The CA's certificate, and those above it. */
   readonly chain: readonly Uint8Array[]
   readonly responders: readonly Responder[]
-  /** Of its own key. */
+  /** Known findings caused by the CA's own key. */
   readonly explained: readonly Explanation[]
   readonly explainedAnswers: (responder: Responder) => readonly Explanation[]
-  /** Everything that it has issued. */
+  /** All certificates issued by the CA. */
   readonly made: Made[]
-  /** A certificate may be valid for ever. */
+  /** Whether certificates may have no expiry. */
   readonly isEndless: boolean
-  /** Only some names may be in certificates. */
+  /** Whether the CA has name constraints. */
   readonly isConstrained: boolean
 }
 
@@ -113,7 +113,7 @@ async function openRoot(engine: ServedEngine, key: KeyAlgorithm, choice: Chance)
   const pki = await mounted(engine, name)
   const address = `http://authorities.example.com/${pathOf(name)}`
   await configureLists(pki, { style: "complete", address })
-  // Half of them end after 2050, which is written in another form, and half never.
+  // Half of the roots expire after 2050, which needs another encoding (GeneralizedTime), and half never expire.
   const isEndless = allKeyAlgorithms.indexOf(key) % 2 === 0
   const { certificate } = await pki.issuers.generateRoot({
     commonName: name,
@@ -166,7 +166,7 @@ async function openIntermediate(
   await pki.issuers.import([signed.certificate, signed.issuingCa].map((der) => pem("CERTIFICATE", der)).join(""))
   if (signsListsByPss(key)) await pki.issuers.update("default", { revocationSignatureAlgorithm: "SHA384WithRSAPSS" })
   const itself = judged(name, signed, "crlsign", explanations(key))
-  // The root makes lists as well.
+  // The intermediate has a status, because the root publishes CRLs as well.
   return {
     key,
     name,
@@ -185,7 +185,7 @@ async function openIntermediate(
   }
 }
 
-/** Issuers that answer themselves, and those that have another key do it. */
+/** OCSP settings: responses signed by the issuer itself, or by a delegated responder's key. */
 const responders = [
   {},
   { ocspDelegatedResponder: true },
@@ -193,17 +193,17 @@ const responders = [
   { ocspDelegatedResponder: true, ocspResponderKeyType: "ed25519" },
 ] as const satisfies readonly Responder[]
 
-/** Signed with what not every reader knows, by a responder, whose certificate they hold. */
+/** Returns the known findings for responses that a delegated responder signs with an algorithm that zlint does not know. */
 function unusualAnswers(key: KeyAlgorithm, { ocspDelegatedResponder, ocspResponderKeyType }: Responder) {
   const type = ocspResponderKeyType || key.type
   const isUnusual = type === "ed25519" || (type === "rsa" && signsListsByPss(key))
   return ocspDelegatedResponder === true && isUnusual ? (["zlint: unknown signature algorithm"] as const) : []
 }
 
-/** What an operator sets for some. */
+/** Whether the test sets RSA-PSS as the signature algorithm of CRLs, as an operator may. */
 const signsListsByPss = (key: KeyAlgorithm): boolean => key.type === "rsa" && key.bits > 2048
 
-/** All that is wished for lies inside of them. */
+/** Name constraints that permit every requested name. */
 const constraints = {
   permittedDnsDomains: ["example.com", "localhost"],
   excludedDnsDomains: ["secret.example.com"],
@@ -228,7 +228,7 @@ function judged(
   purpose: Purpose,
   explained: readonly Explanation[],
 ): JudgedCertificate {
-  // The chain of an authority begins with itself.
+  // The chain of a CA begins with its own certificate.
   const issuers = Buffer.compare(caChain[0] ?? new Uint8Array(), certificate) === 0 ? caChain.slice(1) : caChain
   return { name, der: certificate, issuers, purpose, explained }
 }
@@ -236,7 +236,7 @@ function judged(
 const explanations = (key: KeyAlgorithm): readonly Explanation[] =>
   "bits" in key && key.bits === 224 ? ["zlint: e_mp_ecdsa_pub_key_encoding_correct"] : []
 
-/** Common names that are taken for host names and are none. */
+/** Returns the known findings for common names that GnuTLS mistakes for host names. */
 const misread = ({ isConstrained }: Authority, commonName = ""): readonly Explanation[] =>
   isConstrained && /[ @]/.test(commonName) ? ["gnutls: The certificate chain violates the signer's constraints."] : []
 
@@ -246,7 +246,7 @@ async function underRole(authority: Authority, index: number): Promise<Made[]> {
   const { role, purpose, explained } = roleExpectation(choice, key)
   const useCsrSans = choice.oneIn(2)
   await pki.roles.save(`role-${index}`, { ...role, useCsrSans, useCsrCommonName: useCsrSans })
-  // A CSR with names of its own for each certificate is signed with a key that is quick at it.
+  // Signing needs a new CSR for each certificate if the CSR's names are used, so slow keys are excluded from that.
   const how = choice.of(isSlow(key) && useCsrSans ? ["issued"] : ["issued", "signed"])
   const made: Made[] = []
   for (let number = 0; number < requestsPerRole; number += 1) {
@@ -267,7 +267,7 @@ async function underRole(authority: Authority, index: number): Promise<Made[]> {
   return made
 }
 
-/** Of which only the key counts: one for each is enough. */
+/** Returns one CSR per kind of key, because only its key is used. */
 function anyCsr(key: KeyAlgorithm): Promise<string> {
   const name = describeKeyAlgorithm(key)
   const csr = anyCsrs.get(name) ?? csrFor(key, { subject: common("ignored.example.com"), extensions: [] })
@@ -306,12 +306,12 @@ function requestOf({ name, csr }: Authority): JudgedRequest {
   return { name: `request of ${name}`, der: csr }
 }
 
-/** What the engine has asked for and signed. */
+/** A signed certificate with the CSR that the engine generated for it. */
 interface Asked extends Made {
   readonly request: JudgedRequest
 }
 
-/** One authority asks for another certificate of its own key, in every way there is, and is given it by another. */
+/** Generates a CSR for a CA's existing key, with all kinds of options, and has another CA sign it. */
 async function asking({ key, name, pki, choice }: Authority, root: Authority, number: number): Promise<Asked> {
   const { request: wish, explained } = authorityExpectation(choice, number, root)
   const { notAfter: _end, ttlMs: _ttl, ...asked } = wish
@@ -331,7 +331,7 @@ async function asking({ key, name, pki, choice }: Authority, root: Authority, nu
   return { certificate, serialNumber: signed.serialNumber, request: { name: `request ${label}`, der: csr } }
 }
 
-/** A certificate that a service outside decides on. */
+/** Issues a certificate by decision of an external policy service. */
 async function decided(
   authority: Authority,
   server: PolicyServer,
@@ -349,7 +349,7 @@ async function decided(
   return { certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber }
 }
 
-/** An intermediate of one root under another, with the same key and name. */
+/** Makes one root an intermediate of another, with the same key and name. */
 async function crossSigned({ key, name, pki }: Authority, root: Authority): Promise<Asked> {
   const input = { keySource: "existing", commonName: name } as const
   const { csr } = await pki.issuers.generateIntermediate(input, "intermediate/cross-sign")
@@ -363,7 +363,7 @@ async function crossSigned({ key, name, pki }: Authority, root: Authority): Prom
   return { certificate, serialNumber: signed.serialNumber, request: { name: `request of ${label}`, der: csr } }
 }
 
-/** The root of another authority, signed by this one, and so under both. */
+/** Cross-signs the root of another CA, so that it chains to both. */
 async function crossed(root: Authority, other: Authority): Promise<Made> {
   const selfIssued = pem("CERTIFICATE", other.itself.der)
   const { certificate, issuingCa } = await root.pki.certificates.signSelfIssued({ certificate: selfIssued })

@@ -1,4 +1,4 @@
-// Requests as clients send them, for keys that are made once and used often.
+// CSRs as clients send them. Each key is generated once and reused.
 import type { IssueInput } from "../../engine/src/pki/issuance/certificate-api.ts"
 import { parseIpAddress } from "../../engine/src/pki/names/ip-address.ts"
 import { parseOtherName } from "../../engine/src/pki/names/other-name.ts"
@@ -28,7 +28,7 @@ export interface RequestContent {
 
 const automatic: SignatureChoice = { signatureBits: 0, usePss: false }
 
-/** PEM. */
+/** Returns the CSR as PEM. */
 export async function csrFor(key: KeyAlgorithm, content: RequestContent, choice = automatic): Promise<string> {
   const signer = await clientKey(key)
   const info = encodeCertificationRequestInfo({
@@ -42,7 +42,7 @@ export async function csrFor(key: KeyAlgorithm, content: RequestContent, choice 
   return writePem("CERTIFICATE REQUEST", der)
 }
 
-/** One of every kind: what clients ask for differs, not what they ask with. */
+/** Returns one key of every kind: the requests of clients differ, their keys need not. */
 function clientKey(key: KeyAlgorithm): Promise<SigningKey> {
   const name = describeKeyAlgorithm(key)
   const made = clientKeys.get(name) ?? testKeyGenerator.generate(key).then(signingKey)
@@ -55,7 +55,7 @@ const clientKeys = new Map<string, Promise<SigningKey>>()
 export const common = (name: string): DistinguishedName =>
   name === "" ? [] : [[{ type: oids.commonName, value: name }]]
 
-/** What the fields of a request ask for, as a CSR asks for it. */
+/** Returns the content of a CSR that requests the same as these fields. */
 export function contentOf(request: IssueInput): RequestContent {
   const { commonName = "", serialNumber = "", userIds = [] } = request
   const subject = [
@@ -64,14 +64,14 @@ export function contentOf(request: IssueInput): RequestContent {
     ...userIds.map((value) => [{ type: oids.userId, value }]),
   ]
   const names = generalNames(request)
-  // Where the engine was to encode the only name.
+  // Adds a subject if the only name is one that the engine would have to encode.
   if (subject.length + names.length === 0) return { subject: common("Nameless"), extensions: [] }
   return { subject, extensions: names.length === 0 ? [] : [subjectAltName(names, { critical: subject.length === 0 })] }
 }
 
 function generalNames({ altNames = [], ipSans = [], uriSans = [], otherSans = [] }: IssueInput): GeneralName[] {
   return [
-    // Other letters than ASCII's are for the engine to encode.
+    // Names with characters outside ASCII are left out, because the engine encodes them.
     ...altNames
       .filter((name) => !/[^ -~]/.test(name))
       .map((value): GeneralName => ({ kind: value.includes("@") ? "email" : "dns", value })),

@@ -1,4 +1,4 @@
-// What an external policy service decides: contents as others write them, which the engine signs as they are or not at all.
+// Decisions of an external policy service: certificate contents by other software, which the engine signs unchanged or not at all.
 import { dayMs, hourMs } from "../../engine/src/core/time.ts"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import type { IssuedCertificate } from "../../engine/src/pki/issuance/certificate-api.ts"
@@ -37,7 +37,7 @@ interface Terms {
   readonly isEndless: boolean
 }
 
-/** One for each question. */
+/** Returns the decision about one question. */
 export function decide(chance: Chance, { mode, number, isEndless }: Terms): Decision {
   const { subject, extensions, explained } =
     mode === "ica" ? authority(chance, number) : leaf(chance, number, isEndless)

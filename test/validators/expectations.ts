@@ -1,4 +1,4 @@
-// What is asked for: roles and requests that fit each other, drawn from a seed over what both can say.
+// Generates roles and requests that fit each other from a seed, over all their options.
 import { dayMs, hourMs, minuteMs } from "../../engine/src/core/time.ts"
 import type {
   IssueInput,
@@ -48,7 +48,7 @@ const policies = [
   { oid: "1.3.6.1.4.1.55555.1.4", notice: "Of no value.", cps: "https://policies.example.com/4" },
 ]
 
-/** A role of which every name may be asked for. `key` is what it makes or demands. */
+/** Returns a role that allows every name. `key` is the kind of key that it generates or requires. */
 export function roleExpectation(chance: Chance, key: KeyAlgorithm): RoleExpectation {
   const isServer = !chance.oneIn(4)
   const usages = chance.oneIn(3) ? undefined : some(chance, keyUsages, 4)
@@ -86,7 +86,7 @@ export function roleExpectation(chance: Chance, key: KeyAlgorithm): RoleExpectat
   }
 }
 
-/** A server's key signs, agrees or is enciphered to; no key usage at all allows everything. */
+/** Whether a TLS server can use the key. An absent or empty key usage allows everything. */
 const canServe = (usages: readonly string[] | undefined): boolean =>
   usages === undefined || usages.length === 0 || usages.includes("DigitalSignature")
 
@@ -103,7 +103,7 @@ function subject(chance: Chance): RoleInput {
   }
 }
 
-/** What is asked of such a role; every number asks for other names. */
+/** Returns a request for such a role; every `number` has other names. */
 export function requestExpectation(
   chance: Chance,
   number: number,
@@ -116,7 +116,7 @@ export function requestExpectation(
   return {
     commonName,
     ...others,
-    // An empty subject without any other name is refused.
+    // Without any name, the engine refuses an empty subject.
     ...(nameless ? { altNames: [host] } : {}),
     excludeCnFromSans: chance.oneIn(5) && !nameless,
     userIds: chance.oneIn(6) ? ["jane", `user-${number}`] : [],
@@ -165,7 +165,7 @@ export interface VerbatimExpectation {
   readonly explained: readonly Explanation[]
 }
 
-/** What a CSR asks for that is signed as it stands. */
+/** Returns the content of a CSR for `sign-verbatim`. */
 export function verbatimExpectation(
   chance: Chance,
   number: number,
@@ -185,7 +185,7 @@ export function verbatimExpectation(
       ...(asksForPurpose ? [extendedKeyUsage([oids.serverAuth, "1.3.6.1.4.1.55555.2.2"])] : []),
       ...(chance.oneIn(4) ? [basicConstraints({ isCa: false })] : []),
       ...(chance.oneIn(4) ? [certificatePolicies([{ oid: "1.3.6.1.4.1.55555.1.9", cps: [], notices: [] }])] : []),
-      // Of a meaning that nobody here knows.
+      // An extension that no software knows.
       ...(chance.oneIn(4)
         ? [{ oid: "1.3.6.1.4.1.55555.5", critical: false, value: Buffer.from("0c02c3a4", "hex") }]
         : []),
@@ -209,7 +209,7 @@ export interface AuthorityExpectation {
   readonly explained: readonly Explanation[]
 }
 
-/** What an intermediate is to be, by the request or by its CSR. */
+/** Returns the fields of an intermediate, as parameters or for its CSR. */
 export function authorityExpectation(
   chance: Chance,
   number: number,
@@ -248,7 +248,7 @@ export function authorityExpectation(
   }
 }
 
-/** From one to `count` of the items, none twice. */
+/** Returns from one to `count` of the items, without repetition. */
 export function some<Item>(chance: Chance, items: readonly Item[], count: number): Item[] {
   const left = [...items]
   const chosen: Item[] = []

@@ -1,6 +1,5 @@
-// What a judge may say of a certificate, CRL or OCSP answer of ours without being right, by judge and finding. A piece
-// names the explanations that it needs; a finding without one fails the tests, and so does an explanation that nothing
-// needs any more.
+// False findings of validators about our certificates, CRLs and OCSP responses, by validator and finding. Each item of a batch names the
+// explanations that it needs. The tests fail on a finding without an explanation, and on an explanation that no item needs any more.
 
 const explanations = {
   "gnutls: The certificate chain violates the signer's constraints.":

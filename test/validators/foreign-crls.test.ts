@@ -1,4 +1,4 @@
-// Revocation lists that OpenSSL, GnuTLS and Go make with a key of ours are signed again, entry for entry.
+// CRLs that OpenSSL, GnuTLS and Go make with one of our keys are signed again, with the same entries.
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -25,18 +25,18 @@ const keys = [
   { key_type: "ed25519", key_bits: 0 },
 ]
 
-/** A file in the folder of the test. */
+/** Writes a file in the test's folder and returns its path. */
 type Write = (name: string, text: string) => Promise<string>
 
 interface Authority {
   readonly certificate: string
   readonly key: string
-  /** The certificate of one that it has issued, which stands on lists of those that take no bare numbers. */
+  /** An issued certificate, for programs that cannot put a bare serial number on a CRL. */
   readonly leaf: string
   readonly leafSerial: string
 }
 
-/** Serial numbers in hexadecimal. */
+/** A CRL with the serial numbers in hexadecimal. */
 interface Made {
   readonly pem: string
   readonly serials: readonly string[]
@@ -191,5 +191,5 @@ const makers: Readonly<
   },
 }
 
-/** Some print the list in words before it. */
+/** Some programs print the CRL as text before the PEM block. */
 const onlyBlock = (text: string): string => /-----BEGIN X509 CRL-----[^]*-----END X509 CRL-----/.exec(text)?.[0] ?? ""

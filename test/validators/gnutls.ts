@@ -26,7 +26,7 @@ export function gnutlsValidator({
 
 type Found = Omit<Finding, "judge">
 
-/** Prints every certificate, which says what in them cannot be read. */
+/** Prints every certificate; the output reports the parts that cannot be parsed. */
 async function readAll(certtool: string, { certificates, writePem }: WrittenBatch): Promise<Found[]> {
   if (certificates.length === 0) return []
   const file = await writePem(
@@ -49,7 +49,7 @@ async function judgeChains(certtool: string, { certificates, writePem }: Written
   const commands: string[][] = []
   for (const [index, { der, issuers }] of certificates.entries()) {
     const file = await writePem(`chain-${index}.pem`, "CERTIFICATE", [der, ...issuers])
-    // Medium is 112 bits, what RSA keys of 2048 bits give.
+    // Medium is 112 bits, the strength of RSA keys of 2048 bits.
     commands.push([certtool, "--verify-chain", "--verify-profile", "medium", "--infile", file])
   }
   const outcomes = await runEach(commands)
@@ -89,7 +89,7 @@ async function judgeAnswers(ocsptool: string, { answers, path, writePem }: Writt
     chains.push(await writePem(`answer-${index}-issuers.pem`, "CERTIFICATE", issuers))
   const read = await runEach(answers.map(({ der }) => [ocsptool, "--response-info", "--load-response", path(der)]))
   const verified = [...(await runEach(answers.map((answer, index) => verify(answer, "--load-trust", chains[index]!))))]
-  // An issuer that answers itself need not send its certificate; the tool then wants to be told.
+  // An issuer that signs its own OCSP responses need not include its certificate, but ocsptool then requires it as an option.
   const signerless = [...answers.keys()].filter((index) => verified[index]!.stdout.includes("Signer cert not found"))
   const again = await runEach(signerless.map((index) => verify(answers[index]!, "--load-signer", chains[index]!)))
   for (const [at, index] of signerless.entries()) verified[index] = again[at]!
@@ -121,7 +121,7 @@ async function judgeRequests(certtool: string, { requests, path }: WrittenBatch)
 const readingFaults = (name: string, { code, stdout }: Outcome): Found[] =>
   code === 0 ? unreadable(name, stdout) : [{ subject: name, code: "unreadable", detail: stdout.trim() }]
 
-/** One finding for each sentence of its verdict. */
+/** Returns one finding for each sentence of the verdict. */
 function refusals(subject: string, stdout: string): Found[] {
   const [verdict] = stdout.match(/(?<=erification output: Not verified\.).*$/m) ?? []
   const sentences = (verdict ?? "")

@@ -6,7 +6,10 @@ import { run } from "./run.ts"
 
 const program = join(import.meta.dirname, "Validator.java")
 
-/** Java's path validation, in one process for all. It knows no P-224: what that curve had a hand in, it is not asked about. */
+/**
+ * Validates with Java's path validation, in one process for all items. Java does not support P-224, so items that involve that curve are
+ * left out.
+ */
 export function javaValidator(java: string): Validator {
   return {
     name: "java",
@@ -26,7 +29,7 @@ export function javaValidator(java: string): Validator {
           ]),
         ...certificates
           .filter(({ der, issuers }) => known([der, ...issuers]))
-          // It reads no deltas.
+          // Java reads no delta CRLs.
           .map(({ name, der, issuers, status = "" }) => [
             "certificate",
             name,
@@ -35,7 +38,7 @@ export function javaValidator(java: string): Validator {
             status === "revoked by a delta" ? "good" : status,
           ]),
         ...answers.flatMap(({ name, der, certificate, issuers, status, digest }) =>
-          // It asks with SHA-1, and takes no answer to anything else.
+          // Java sends OCSP requests with SHA-1, and accepts no response to another request.
           certificate === undefined || digest !== "sha1" || status === "unknown" || !known([certificate, ...issuers])
             ? []
             : [["answer", name, path(der), paths([certificate, ...issuers]), status]],

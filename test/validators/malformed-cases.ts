@@ -1,4 +1,4 @@
-// What the judges must let pass, and faults that at least the named judges must find.
+// Valid items that validators must accept, and faults that at least the named validators must find.
 import type { Batch, JudgedAnswer, JudgedCertificate, JudgedCrl } from "./batch.ts"
 import {
   authorityExtensions,
@@ -19,13 +19,13 @@ type Plan = Parameters<Forge["certificate"]>[0]
 
 export interface Case {
   readonly what: string
-  /** None where nothing is wrong. */
+  /** Empty if the item is valid. */
   readonly foundBy: readonly ValidatorName[]
-  /** One piece of the batch has the case's name. */
+  /** Makes a batch in which one item has the case's name. */
   make(forge: Forge, stage: Stage): Promise<Partial<Batch>>
 }
 
-/** Authorities that many cases share. */
+/** CA certificates that many cases share. */
 export interface Stage {
   readonly root: MalformedCertificate
   readonly intermediate: MalformedCertificate
@@ -64,7 +64,7 @@ const list = (name: string, der: Uint8Array, { der: issuer, issuers }: Malformed
   issuers: [issuer, ...issuers],
 })
 
-/** A leaf that is as it should be but for what the plan says. */
+/** Makes a leaf that is valid except for the plan's changes. */
 const leaf =
   (plan: Partial<Plan>, more: Partial<JudgedCertificate> = {}) =>
   (what: string): Case["make"] =>
@@ -73,7 +73,7 @@ const leaf =
     return { certificates: [certificate(what, forged, more)] }
   }
 
-/** A leaf in whose bytes a run is replaced by another of its length. */
+/** Makes a leaf in which a sequence of bytes is replaced by another of the same length. */
 const changed =
   (from: string, to: string, plan: Partial<Plan> = {}) =>
   (what: string): Case["make"] =>
@@ -82,7 +82,7 @@ const changed =
     return { certificates: [certificate(what, await resigned(forged, intermediate, from, to))] }
   }
 
-/** A leaf as it should be, under an intermediate that is as it should be but for what the plan says. */
+/** Makes a valid leaf under an intermediate that is valid except for the plan's changes. */
 const intermediate =
   (plan: Partial<Plan>, extensions = leafExtensions) =>
   (what: string): Case["make"] =>
@@ -93,7 +93,7 @@ const intermediate =
     return { certificates: [certificate(what, forged)] }
   }
 
-/** A root, intermediate and leaf with keys of one kind, a CRL of each authority and OCSP answers about the leaf. */
+/** Makes a root, an intermediate and a leaf with keys of one kind, a CRL of each CA, and OCSP responses about the leaf. */
 const whole =
   (key: KeyKind, options: readonly string[] = [], explained: readonly Explanation[] = []) =>
   (what: string): Case["make"] =>
@@ -168,7 +168,7 @@ async function answer(
   }
 }
 
-/** A CRL of an authority of its own, as it should be but for what the plan says, and a leaf that it is about. */
+/** Makes a CRL of a separate CA that is valid except for the plan's changes, and a leaf that it covers. */
 const crl =
   (
     plan: Partial<Parameters<Forge["crl"]>[0]>,
@@ -194,7 +194,7 @@ const bad = (what: string, foundBy: readonly ValidatorName[], make: (what: strin
   make: make(what),
 })
 
-/** For an authority, and broken where that is said. */
+/** Makes a CSR of a CA; `change` can corrupt it. */
 const request =
   (key: KeyKind, change: (der: Uint8Array) => Uint8Array = (der) => der) =>
   (what: string): Case["make"] =>
@@ -350,7 +350,7 @@ export const faultyRequests: readonly Case[] = [
   ),
 ]
 
-/** Judged by the certificates that they are about. */
+/** Found by validating the certificates that they are about. */
 export const faultyRevocations: readonly Case[] = [
   bad("a revoked certificate that its CRL lacks", ["openssl", "java"], (what) => async (forge) => {
     const issuer = await forge.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
@@ -391,7 +391,7 @@ export const faultyAnswers: readonly Case[] = [
   bad("an answer with a broken signature", ["openssl", "gnutls", "java"], (what) => async (forge) => {
     const { issuer, certificate } = await pair(forge, what)
     const made = await answer(what, forge, { issuer, signer: issuer, certificate, status: "good" })
-    // OpenSSL's answers end with the signer's certificate; the signature is before it.
+    // OpenSSL's responses end with the signer's certificate; the signature precedes it.
     const at = Buffer.from(made.der).indexOf(issuer.der) - 12
     const der = Uint8Array.from(made.der)
     der[at]! ^= 1

@@ -1,4 +1,4 @@
-// Certificates, CRLs and OCSP answers made by OpenSSL, good and bad, that show what the judges can find.
+// Makes certificates, CRLs and OCSP responses with OpenSSL, valid and malformed, to test what the validators find.
 import { execFile } from "node:child_process"
 import { sign } from "node:crypto"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
@@ -71,7 +71,7 @@ export async function openMalformedCertificates(openssl: string, folder: string)
   }
   const keys = new Map<KeyKind, string>()
 
-  /** One key of a kind is enough for all that are not to be told apart by it. */
+  /** Returns one key per kind, for leaves that need not differ by their key. */
   async function leafKey(kind: KeyKind): Promise<string> {
     const path = keys.get(kind) ?? (await newKey(kind))
     keys.set(kind, path)
@@ -89,7 +89,7 @@ export async function openMalformedCertificates(openssl: string, folder: string)
     const authority = extensions.some((line) => line.startsWith("basicConstraints") && line.includes("CA:TRUE"))
     const keyFile = await (authority ? newKey(key) : leafKey(key))
     const request = file("csr")
-    // A request of its own has no use for the machine's configuration, which may not be there.
+    // Replaces OpenSSL's default configuration file, which may be missing.
     const configuration = await written("conf", ["[req]", "distinguished_name=name", "[name]"])
     await call("req", "-new", "-config", configuration, "-key", keyFile, "-subj", subject, "-out", request)
     const serialNumber = plan.serialNumber ?? BigInt(made) + (1n << 120n)
@@ -123,7 +123,7 @@ export async function openMalformedCertificates(openssl: string, folder: string)
     return readFile(path)
   }
 
-  /** What `openssl ca` and `openssl ocsp` keep: status, expiry, revocation, serial number, file and subject. */
+  /** Writes the database of `openssl ca` and `openssl ocsp`: status, expiry, revocation, serial number, file and subject. */
   const index = (entries: readonly { serialNumber: bigint; revoked: boolean; reason?: string }[]) =>
     written(
       "index",
@@ -196,14 +196,14 @@ function keyOptions(kind: KeyKind): readonly string[] {
   return ["-algorithm", "RSA", "-pkeyopt", `rsa_keygen_bits:${kind === "rsa" ? 2048 : 1024}`]
 }
 
-/** With the last byte of its signature changed. */
+/** Returns a copy with the last byte of the signature changed. */
 export function withBrokenSignature(der: Uint8Array): Uint8Array {
   const broken = Uint8Array.from(der)
   broken[broken.length - 1]! ^= 1
   return broken
 }
 
-/** With a run of bytes replaced by as many others, and signed again; both in hexadecimal. */
+/** Returns a copy that is signed again after a sequence of bytes was replaced by another of the same length; both are hexadecimal. */
 export async function resigned(
   forged: MalformedCertificate,
   signer: MalformedCertificate,
@@ -227,7 +227,7 @@ function element(tag: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(header), content])
 }
 
-/** The length of the element that the bytes begin with, its header included. */
+/** Returns the length of the first DER element, including its header. */
 function elementLength(bytes: Buffer): number {
   const first = bytes[1]!
   return first < 0x80 ? 2 + first : 2 + (first & 15) + bytes.readUIntBE(2, first & 15)

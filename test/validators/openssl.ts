@@ -5,7 +5,7 @@ import { each, run, runEach } from "./run.ts"
 /** X509_V_ERR_CERT_REVOKED */
 const revoked = "error 23"
 
-/** So that the list of files is never longer than a command line may be. */
+/** Keeps the list of files below the maximum length of a command line. */
 const filesPerCall = 500
 
 export function opensslValidator(openssl: string): Validator {
@@ -23,7 +23,7 @@ export function opensslValidator(openssl: string): Validator {
         )
       const files: Files = {
         roots: await batch.writePem("roots.pem", "CERTIFICATE", roots),
-        // Which may not be empty.
+        // The file must not be empty.
         intermediates: await batch.writePem("intermediates.pem", "CERTIFICATE", [...intermediates, ...roots]),
         all: await batch.writePem("authorities.pem", "CERTIFICATE", [...roots, ...intermediates]),
         crls: await pemOf("crls.pem", complete),
@@ -44,14 +44,14 @@ interface Files {
   readonly roots: string
   readonly intermediates: string
   readonly all: string
-  /** Not told to use deltas, it takes one that is newer than what it adds to for a complete list. */
+  /** Without `-use_deltas`, OpenSSL takes a delta CRL that is newer than its base for a complete CRL. */
   readonly crls: string
   readonly crlsAndDeltas: string
 }
 
 type Found = Omit<Finding, "judge">
 
-/** Certificates that one call can judge. */
+/** Groups certificates that one call can validate. */
 function calls(certificates: readonly JudgedCertificate[]): (readonly JudgedCertificate[])[] {
   const groups = Map.groupBy(
     certificates,
@@ -79,7 +79,7 @@ async function judgeCertificates(
     // 112 bits: no SHA-1, no RSA key under 2048 bits.
     ...["-auth_level", "2"],
     ...["-purpose", first.purpose],
-    // Naming no file means the machine's own roots.
+    // Without a file, OpenSSL would trust the system's roots.
     ...["-CAfile", files.roots, "-untrusted", files.intermediates],
     ...listOptions(first, files),
     ...certificates.map(({ der }) => path(der)),
@@ -107,7 +107,7 @@ function listOptions({ status }: JudgedCertificate, { crls, crlsAndDeltas }: Fil
     : ["-crl_check_all", "-CRLfile", crls]
 }
 
-/** It tells the faults of a file in lines of their own, after the subject they are of, and then names the file. */
+/** Parses the errors of OpenSSL: lines with the faults of a file, after their subject, and then a line that names the file. */
 function readRefusals(text: string): Map<string, { code: string; detail: string }[]> {
   const refusals = new Map<string, { code: string; detail: string }[]>()
   let faults: { code: string; detail: string }[] = []
@@ -149,7 +149,7 @@ async function judgeAnswers(openssl: string, files: Files, { answers, path }: Wr
       ...["-CAfile", files.roots, "-verify_other", files.all],
     ]),
   )
-  // It compares the nonce with that of a request that it has sent, not with that of one it has read.
+  // OpenSSL compares the nonce only with that of a request it has sent, not with that of one read from a file.
   const sent = await runEach(
     answers.map(({ request }) => [openssl, "ocsp", "-no_nonce", "-req_text", "-reqin", path(request)]),
   )

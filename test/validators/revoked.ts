@@ -1,4 +1,4 @@
-// What the engine says of the certificates that it has revoked, and of those that it has not.
+// CRLs and OCSP responses of the engine about revoked and unrevoked certificates.
 import { hourMs } from "../../engine/src/core/time.ts"
 import type { ServedPki } from "../../engine/src/pki/mounts/pki.ts"
 import type { CrlSettingsPatch } from "../../engine/src/pki/crl/crl-settings.ts"
@@ -12,21 +12,21 @@ import type { Chance } from "../fuzz/chance.ts"
 import { type Batch, type JudgedAnswer, type JudgedCertificate, type JudgedCrl, pem } from "./batch.ts"
 import type { Explanation } from "./explained.ts"
 
-/** How a mount tells of revocations. */
+/** Kind of CRLs that a mount publishes. */
 export type ListStyle = "complete" | "sharded" | "with deltas"
 
 export interface Made {
   readonly certificate: JudgedCertificate
-  /** Undefined where it is not kept, and cannot be revoked by its number. */
+  /** Undefined if the certificate is not stored and cannot be revoked by its serial number. */
   readonly serialNumber: SerialNumber | undefined
 }
 
 const shardCount = 4
 
-/** Which key answers over OCSP. */
+/** Settings for the key that signs OCSP responses. */
 export type Responder = Pick<CrlSettingsPatch, "ocspDelegatedResponder" | "ocspResponderKeyType">
 
-/** Before anything is issued, because certificates say where the lists are. */
+/** Configures the CRLs. Call it before anything is issued, because certificates contain the URLs of the CRLs. */
 export async function configureLists(
   pki: ServedPki,
   { style, address }: { readonly style: ListStyle; readonly address: string },
@@ -46,19 +46,19 @@ interface RevokedMount {
   readonly pki: ServedPki
   readonly choice: Chance
   readonly style: ListStyle
-  /** The certificate that issues, and those above it. */
+  /** The issuing certificate, and those above it. */
   readonly chain: readonly Uint8Array[]
-  /** One after another. */
+  /** OCSP settings to test in order. */
   readonly responders: readonly Responder[]
-  /** Of certificates that its key signs. */
+  /** Known findings about certificates that the mount's key signs. */
   readonly explained: readonly Explanation[]
   readonly explainedAnswers: (responder: Responder) => readonly Explanation[]
 }
 
-/** One certificate of so many is revoked. */
+/** One of this many certificates is revoked. */
 const revokedShare = 8
 
-/** Revokes some of what a mount has made, and asks it about that in every way there is. */
+/** Revokes some certificates of a mount, and gets all kinds of CRLs and OCSP responses about them. */
 export async function revokeSome(mount: RevokedMount, made: readonly Made[]): Promise<Omit<Batch, "requests">> {
   const { pki, choice, style } = mount
   const chosen = made.filter(({ serialNumber }) => serialNumber !== undefined && choice.oneIn(revokedShare))
@@ -84,7 +84,7 @@ export async function revokeSome(mount: RevokedMount, made: readonly Made[]): Pr
   return { certificates, crls: [...(await listsOf(mount)), ...(await listsOnDemand(mount, chosen))], answers }
 }
 
-/** The certificates of the keys that answer, which come with the answers. */
+/** Returns the certificates of delegated responders, which are part of the responses. */
 function respondersIn(
   { name, chain, explained }: RevokedMount,
   responder: Responder,
@@ -105,7 +105,7 @@ function respondersIn(
 
 const hex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
 
-/** Of an OCSPResponse (RFC 6960, section 4.2.1). */
+/** Parses an OCSPResponse (RFC 6960, section 4.2.1). */
 function certificatesIn(response: Uint8Array): readonly Uint8Array[] {
   const outer = new DerReader(response, "OCSP response").sequence("OCSPResponse")
   outer.value("responseStatus")
@@ -134,7 +134,7 @@ async function listsOf(mount: RevokedMount): Promise<JudgedCrl[]> {
   return lists
 }
 
-/** Lists that operators have put together and signed. */
+/** Returns CRLs that operators assemble and have signed. */
 async function listsOnDemand(mount: RevokedMount, revoked: readonly Made[]): Promise<JudgedCrl[]> {
   const { name, pki } = mount
   const complete = await pki.crls.get()

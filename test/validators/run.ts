@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 
-/** Judges share the machine with the rest of a test run. */
+/** Low, because validators share the machine with the rest of a test run. */
 const concurrency = 2
 
 export interface Outcome {
@@ -9,11 +9,11 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** What a program finds wrong is an outcome; that it could not be run is an error. */
+/** Runs a program. A nonzero exit code is an outcome; a program that cannot be started is an error. */
 export function run(program: string, args: readonly string[], input = ""): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] })
-    // It may end before it has read everything.
+    // The program may end before it has read everything.
     child.stdin.on("error", () => undefined)
     child.stdin.end(input)
     const stdout: Buffer[] = []
@@ -29,8 +29,8 @@ export function run(program: string, args: readonly string[], input = ""): Promi
 }
 
 /**
- * Runs many commands, each without input, and gives their outcomes in the same order; `stdout` holds both streams. A shell
- * starts them, which costs a third of what this process would take.
+ * Runs many commands without input and returns their outcomes in the same order; `stdout` holds both streams. A shell starts them, which
+ * takes a third of the time that this process would need.
  */
 export async function runEach(commands: readonly (readonly string[])[]): Promise<readonly Outcome[]> {
   const size = Math.ceil(commands.length / concurrency)
@@ -52,13 +52,13 @@ async function runInShell(commands: readonly (readonly string[])[]): Promise<rea
   return outcomes
 }
 
-/** Nothing that a judge prints. */
+/** Text that no validator prints. */
 const end = "-- this command ended with"
 const ending = new RegExp(`([^]*?)\n${end} (\\d+)\n`, "g")
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** What the work gives for every item, in the items' order. */
+/** Processes all items and returns the concatenated results, in the order of the items. */
 export async function each<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<readonly Result[]>,

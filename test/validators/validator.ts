@@ -3,26 +3,26 @@ import { type Explanation, isExplanation } from "./explained.ts"
 
 export interface Finding {
   readonly judge: string
-  /** The name of what was judged. */
+  /** Name of the validated item. */
   readonly subject: string
-  /** What kind of fault, in the judge's own terms. */
+  /** Kind of fault, in the validator's own terms. */
   readonly code: string
   readonly detail: string
 }
 
 export interface Validator {
   readonly name: string
-  /** Everything it holds against the pieces of the batch, and every status that it sees differently. */
+  /** Returns all faults that the validator finds in the items of the batch, and each status that differs from the expected one. */
   judge(batch: WrittenBatch): Promise<readonly Finding[]>
 }
 
 export interface Verdict {
-  /** Findings that nobody explained, each as a sentence. */
+  /** Findings without an explanation, each as a sentence. */
   readonly faults: readonly string[]
   readonly used: ReadonlySet<Explanation>
 }
 
-/** Sets the findings apart that the judged pieces explain. */
+/** Separates the findings that the items explain from the others. */
 export function verdict(
   findings: readonly Finding[],
   { certificates, crls, answers, requests }: WrittenBatch,

@@ -1,4 +1,4 @@
-// A judge that cannot fail is no judge: here OpenSSL makes what they must find, and what they must let pass.
+// Tests the validators with items made by OpenSSL: they must find each fault, and accept each valid item.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

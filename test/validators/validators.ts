@@ -11,7 +11,7 @@ export const validatorNames = ["openssl", "gnutls", "java", "zlint"] as const
 
 export type ValidatorName = (typeof validatorNames)[number]
 
-/** Those that this machine has; what is missing is said loudly, and in CI it is an error. */
+/** Returns the validators that are installed. A missing one is logged as a warning; in CI it is an error. */
 export async function findValidators(): Promise<ReadonlyMap<ValidatorName, Validator>> {
   const [opensslProgram, certtoolProgram, javaProgram, zlintProgram] = await Promise.all([
     publicProgram(openssl),

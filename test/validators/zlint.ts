@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { Validator } from "./validator.ts"
 import { run } from "./run.ts"
 
-/** The program is the one in the folder `zlint`. */
+/** Validates with the program in the folder `zlint`. */
 export function zlintValidator(zlint: string): Validator {
   return {
     name: "zlint",
