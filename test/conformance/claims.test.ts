@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { claimsIn } from "./claims.ts"
 
-// Written in two halves, so that this file claims nothing itself.
+// Split in two, so that this file itself claims nothing.
 const id = ["W-4.7", "r2"].join("-")
 const other = ["W-3", "r5"].join("-")
 

@@ -1,5 +1,5 @@
-// Maps each item of docs/conformance.md to the tests that show it. A test claims an item by its id in the title, or in the row of a
-// table that the title interpolates. The ids are read from the source text, so that no test has to run.
+// Maps each item of docs/conformance.md to the tests that show it. A test claims an item by its id in the title, or in the row of a table
+// that the title interpolates. The ids are read from the source text, so that no test has to run.
 const ids = /\b[WP]-\d+(?:\.\d+)?-[rnbp]\d+\b/g
 const skipped = /\.(skip|todo)\b|^\s*(\/\/|\*)/
 
@@ -11,11 +11,11 @@ export interface Claim {
 interface Title {
   readonly text: string
   readonly ofGroup: boolean
-  /** Of the line that the call begins on. */
+  /** Indentation of the line that the call begins on. */
   readonly indentation: number
   readonly start: number
   readonly end: number
-  /** The title of a table test stands behind its rows. */
+  /** Whether the title belongs to a table test, where it follows its rows. */
   readonly ofTable: boolean
 }
 
@@ -57,14 +57,14 @@ function titleAt(source: string, titles: readonly Title[], position: number): st
   return withoutIds([...groups, interpolate(title.text, row)].join(": "))
 }
 
-/** The title that holds the position, else that of the table it is a row of, else the one before it. */
+/** Returns the title that contains the position, else that of the table whose row it is in, else the preceding one. */
 function titleFor(titles: readonly Title[], position: number): Title | undefined {
   const around = titles.find(({ start, end }) => start <= position && position < end)
   const next = titles.find(({ start }) => start > position)
   return around ?? (next?.ofTable === true ? next : titles.findLast(({ end }) => end <= position))
 }
 
-/** Groups around a title, outermost first: the formatter indents what they hold. */
+/** Returns the groups around a title, outermost first. The formatter indents their contents. */
 function groupsOf(titles: readonly Title[], inner: Title): readonly Title[] {
   const around = titles.findLast(
     ({ ofGroup, start, indentation }) => ofGroup && start < inner.start && indentation < inner.indentation,
@@ -72,7 +72,7 @@ function groupsOf(titles: readonly Title[], inner: Title): readonly Title[] {
   return around === undefined ? [] : [...groupsOf(titles, around), around]
 }
 
-/** The literal members of the table row around a position, by name. */
+/** Returns the literal members of the table row around a position, by name. */
 function rowAt(source: string, position: number): ReadonlyMap<string, string> {
   const row = source.slice(source.lastIndexOf("{", position) + 1, source.indexOf("}", position))
   const member = /(\w+):\s*(?:(["'`])((?:\\.|(?!\2)[^\\])*)\2|(-?\w+))/g

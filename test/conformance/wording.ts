@@ -1,6 +1,6 @@
-// Requirements of docs/conformance.md, one line each: by section, then by table row (r), numbered rule (n), bullet (b) or paragraph (p).
-// W is the workspace interface, P the certificate authority. The ids are kept in two halves, so that a search for a whole id finds the
-// tests that show it and not this list.
+// Requirements of docs/conformance.md, one line each: by section, then by table row (r), numbered rule (n), bullet (b) or paragraph (p). W
+// is the workspace API, P the certificate authority. The ids are split in two, so that a search for a whole id finds the tests that show it
+// and not this list.
 export const wording: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "W-1": {
     n1: "workspaces belong to an organization and bundle settings, lock, state, runs, variables, VCS binding and tags",

@@ -28,7 +28,7 @@ const ref = (of: (refs: Refs) => unknown) => new Reference<Refs>(of)
 const linkTo = (type: string, id: (refs: Refs) => string) => ref((refs) => ({ type, id: id(refs) }))
 const linksTo = (type: string, id: (refs: Refs) => string) => ref((refs) => [{ type, id: id(refs) }])
 
-/** `a.b` is the member `b` of the attribute `a`, `relationships.c` the data of a relationship. */
+/** Builds a document. `a.b` is the member `b` of the attribute `a`; `relationships.c` is the data of a relationship. */
 function document(type: string, members: Members): unknown {
   const attributes: Record<string, unknown> = {}
   const relationships: Record<string, unknown> = {}
@@ -64,7 +64,7 @@ function membersOf({ body }: Answer): Members {
 interface Routes {
   readonly type: string
   readonly collection: (refs: Refs) => string
-  /** Undefined for what has no address of its own. */
+  /** Undefined for resources without a URL of their own. */
   readonly item?: (id: string, refs: Refs) => string
   readonly canUpdate?: boolean
 }
@@ -163,7 +163,7 @@ const organizations = resource(
   },
 )
 
-/** A pool belongs to an organization, so that only one that exists can have a default. */
+/** A pool belongs to an organization, so only an existing organization can have a default pool. */
 const defaultPools: WritableResource<Refs> = {
   ...organizations,
   name: "organizations with a default agent pool",
@@ -223,7 +223,7 @@ const projects = resource(
   },
 )
 
-/** Bindings are read at an address of their own. */
+/** Bindings are read at a separate URL. */
 const bindingsAt = (of: WritableResource<Refs>, path: string): WritableResource<Refs> => ({
   ...of,
   name: `tag bindings of ${of.name}`,
@@ -460,7 +460,7 @@ const teamProjects = (): WritableResource<Refs> => ({
 })
 
 let teamsMade = 0
-/** A team has one access to each subject: each case makes its own. */
+/** A team has one access record for each subject, so each case creates a team. */
 async function granted(
   world: TestEngine,
   type: string,
@@ -564,7 +564,7 @@ const tokens = (
     },
   )
 
-/** Of an organization's token no document names one, and it is shown as null. */
+/** The API documentation names no description for an organization's token; it is returned as null. */
 const withoutDescription = (of: WritableResource<Refs>): WritableResource<Refs> => ({
   ...of,
   members: of.members.filter(({ name }) => name !== "description"),
@@ -695,7 +695,7 @@ const runs: WritableResource<Refs> = resource(
   },
 )
 
-/** Each in a workspace of its own, which is locked, as it takes. */
+/** Each is created in its own workspace, because creating one requires the lock. */
 const stateVersions: WritableResource<Refs> = {
   ...resource(
     "state versions",

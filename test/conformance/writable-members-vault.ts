@@ -1,6 +1,6 @@
 // Writable parameters of `/v1`: every one that docs/conformance.md, Vault's API documentation
-// (https://developer.hashicorp.com/vault/api-docs/secret/pki, /system/mounts, /system/auth, /system/policies, /auth/token,
-// /auth/approle, /auth/kubernetes; November 2026) or a parser of this server names for a resource. Values are not the defaults.
+// (https://developer.hashicorp.com/vault/api-docs/secret/pki, /system/mounts, /system/auth, /system/policies, /auth/token, /auth/approle,
+// /auth/kubernetes; November 2026) or a parser of this server names for a resource. Values are not the defaults.
 import { createPrivateKey } from "node:crypto"
 import { appRoleParts } from "../../engine/src/access/approle/app-role.ts"
 import { expect } from "vitest"
@@ -40,13 +40,13 @@ import {
   type WritableResource,
 } from "./writable-members.ts"
 
-/** Every resource makes a mount or an auth method of its own. */
+/** Every resource creates its own mount or auth method. */
 type Refs = undefined
 
 export interface VaultResource extends WritableResource<Refs> {
-  /** Routes that write it, as the route tables have them. */
+  /** Routes that write the resource, as in the route tables. */
   readonly routes: readonly string[]
-  /** Names that its parsers read, which must be in the table. */
+  /** Names that the resource's parsers read; the table must have them all. */
   readonly parsed: readonly string[]
 }
 
@@ -54,7 +54,7 @@ const refused: Expectation = { kind: "refused" }
 const stored = (values: Members): WritableMember[] => Object.entries(values).map(([name, value]) => ({ name, value }))
 const refusing = (values: Members): WritableMember[] =>
   Object.entries(values).map(([name, value]) => ({ name, value, expects: refused }))
-/** Members that are read in another form than they are written in. */
+/** Members that are returned in another form than they are written in. */
 const storedAs = (values: Readonly<Record<string, readonly [value: unknown, as: unknown]>>): WritableMember[] =>
   Object.entries(values).map(([name, [value, as]]) => ({ name, value, expects: { kind: "stored", as } }))
 const shownBy = (name: string, value: unknown, shows: Members): WritableMember => ({
@@ -69,7 +69,7 @@ const on = (verb: "create" | "update", members: readonly WritableMember[]): Writ
 const namesOf = (...tables: readonly { readonly byWireName: ReadonlyMap<string, unknown> }[]): string[] =>
   tables.flatMap(({ byWireName }) => [...byWireName.keys()])
 
-/** As Vault's clients send it: durations are read in seconds, and `warnings` is a list. */
+/** Sends a request as Vault clients do: durations are read in seconds, and `warnings` is a list. */
 const send = (world: TestEngine, method: string, path: string, body?: unknown): Promise<Answer> =>
   world.pki(method, path, {
     token: null,
@@ -77,7 +77,7 @@ const send = (world: TestEngine, method: string, path: string, body?: unknown): 
     ...(body === undefined ? {} : { body }),
   })
 
-/** `config.x` is the member `x` of `config`. */
+/** Builds a body. `config.x` is the member `x` of `config`. */
 function document(members: Members): Record<string, unknown> {
   const config = Object.entries(members).flatMap(([name, value]) =>
     name.startsWith("config.") ? [[name.slice("config.".length), value] as const] : [],
@@ -132,7 +132,7 @@ function resource(
   return {
     name,
     ...rest,
-    // The name is part of the address and no member.
+    // The name is part of the address and not a member.
     required: (unique) => ({ [nameMember]: unique, ...required }),
     create: async (world, _refs, { [nameMember]: unique, ...members }) => {
       const address = await prepare(world, unique as string)
@@ -748,7 +748,7 @@ const blockedKeys: readonly VaultResource[] = [
   ),
 ]
 
-// Auth methods: their roles and what proves who logs in.
+// Auth methods: their roles, and the credentials of their callers.
 
 const tokenTerms: readonly WritableMember[] = [
   ...stored({
@@ -795,7 +795,7 @@ const appRoles = resource(
   },
 )
 
-/** Parts of a role that have an address of their own. */
+/** Fields of an AppRole with a separate endpoint each. */
 const appRoleMembers: Readonly<Record<string, unknown>> = {
   policies: ["a"],
   "secret-id-num-uses": 3,
@@ -808,7 +808,7 @@ const appRoleMembers: Readonly<Record<string, unknown>> = {
   "token-bound-cidrs": ["10.0.0.0/8"],
   period: 60,
 }
-/** Values before the write, so that a write that is dropped is found. */
+/** Values before the write, so that an ignored write is detected. */
 const firstAppRoleMembers = Object.fromEntries(
   Object.entries(appRoleMembers).map(([part, value]) => [
     part,

@@ -1,59 +1,59 @@
-// A member of a request that is answered with success must be stored: the harness writes each member of a table with a value that
-// is not its default, reads the resource, and expects the value there, or a refusal that names the member. The tables belong to the
-// wire formats: `writable-members-tfe.ts` is that of `/api/v2`; one of `/v1` plugs in beside it.
+// A member of a successful request must be stored. The harness writes each member of a table with a non-default value and reads the
+// resource. It expects the same value, or an error that names the member. Each wire format has a table: `writable-members-tfe.ts` is for
+// `/api/v2`, `writable-members-vault.ts` for `/v1`.
 import { describe, expect, test } from "vitest"
 import type { Answer, TestEngine } from "../../engine/testing/test-engine.ts"
 
-/** Members by the path that they have in a document: `vcs-repo.branch`, `relationships.project`. */
+/** Members by their path in a document: `vcs-repo.branch`, `relationships.project`. */
 export type Members = Readonly<Record<string, unknown>>
 
 export type Expectation =
   /** Read as written, or as `as`. */
   | { readonly kind: "stored"; readonly as?: unknown }
-  /** Written and never shown, such as a secret: another member shows that it is there. */
+  /** Written and never returned, such as a secret; another member shows that it exists. */
   | { readonly kind: "hidden"; readonly shows: Members }
   /** Refused, with the name of the member. */
   | { readonly kind: "refused" }
 
 export interface WritableMember {
   readonly name: string
-  /** Not the default; a function where it names a record. */
+  /** Not the default; a function if it names a record. */
   readonly value: unknown
   readonly expects?: Expectation
-  /** Members that it is only valid with. */
+  /** Members without which it is not valid. */
   readonly beside?: Members
-  /** Which writes take it; both unless it says so. */
+  /** Writes that accept the member; default: both. */
   readonly verbs?: readonly Verb[]
 }
 
 export type Verb = "create" | "update"
 
-/** One resource that can be written, in one test world; `refs` are ids of records that values may name. */
+/** One writable resource in a test world; `refs` are ids of records that values may name. */
 export interface WritableResource<Refs> {
   readonly name: string
   readonly members: readonly WritableMember[]
-  /** What every creation needs; fresh names for each. */
+  /** Returns the members that every creation needs, with fresh names. */
   readonly required: (unique: string, refs: Refs) => Members
   readonly create: (world: TestEngine, refs: Refs, members: Members) => Promise<Answer>
-  /** Undefined for what cannot be changed. */
+  /** Undefined for immutable resources. */
   readonly update?: (world: TestEngine, refs: Refs, id: string, members: Members) => Promise<Answer>
-  /** Undefined for what only the answer to its creation shows. */
+  /** Undefined for resources that only the response to their creation shows. */
   readonly read?: (world: TestEngine, refs: Refs, id: string) => Promise<Answer>
-  /** The members of an answer, by their paths. */
+  /** Returns the members of an answer by their paths. */
   readonly membersOf: (answer: Answer) => Members
   readonly idOf: (answer: Answer) => string
   /**
-   * Members of the answer that cannot be written. Every other one must be in `members` or in `required`; `all others` is for
-   * resources that report on work, most of which cannot.
+   * Members of the answer that cannot be written. Every other one must be in `members` or in `required`. `all others` is for resources that
+   * report on work, most of whose members are read-only.
    */
   readonly readOnly: readonly string[] | "all others"
 }
 
 export interface WireFormat<Refs> {
-  /** Of the titles of the tests. */
+  /** Used in titles of tests. */
   readonly name: string
   readonly refusedStatus: number
-  /** Whether an answer names the member as what is refused. */
+  /** Whether an error answer names the member. */
   readonly names: (answer: Answer, member: string) => boolean
   /** Members that an answer reports as ignored; undefined for formats without such a report. */
   readonly ignored?: (answer: Answer) => readonly string[]
@@ -75,7 +75,7 @@ const resolved = <Refs>(members: Members, refs: Refs): Members =>
     Object.entries(members).map(([name, value]) => [name, value instanceof Reference ? value.of(refs) : value]),
   )
 
-/** What the answer to a read must hold. */
+/** Returns the members that a read must return. */
 function shownBy(expects: Expectation, name: string, value: unknown): Members {
   switch (expects.kind) {
     case "refused":
@@ -118,7 +118,7 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
         return resource.create(world, refs, { ...base, ...written })
       const before = succeeded(await resource.create(world, refs, base))
       const answer = await resource.update(world, refs, resource.idOf(before), written)
-      // Where the answer has no document of its own the resource is the one that was made.
+      // An answer without a document refers to the resource that was created.
       return answer.body === undefined ? { ...answer, body: before.body } : answer
     }
 

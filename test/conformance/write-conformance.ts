@@ -1,4 +1,4 @@
-// Writes docs/conformance.md from the titles of the tests; with --check, fails when the file is not what it would write.
+// Writes docs/conformance.md from the titles of the tests; with --check, fails if the file differs from the output.
 import { globSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { claimsIn } from "./claims.ts"
@@ -62,7 +62,7 @@ function reference({ title, file }: Showing): string {
   return `${cell(title)} ([${file.split("/").at(-1)}](../${file}))`
 }
 
-/** Titles may hold anything; in a table cell these would end it or be taken for markup. */
+/** Escapes characters of a title that would end a table cell or count as markup. */
 function cell(text: string): string {
   return text.replace(/[\\|<>[\]`*_]/g, (character) => `\\${character}`)
 }

@@ -1,10 +1,10 @@
-// Which test types what a guide shows. Each fenced block of a guide stands here, below its heading; `guides.test.ts` fails for one that
-// does not, and each test that is named here for one of its own commands that it has not typed.
+// Names the test that runs each example of a guide. Each fenced block must be listed here below its heading, or `guides.test.ts` fails. A
+// test that is named here fails if it has not run one of its commands.
 
 export interface Typist {
-  /** The test file that types what stands below the heading; `typedPage` sees to it. */
+  /** The test file that runs the blocks below the heading; `typedPage` checks it. */
   readonly test: string
-  /** What cannot be typed where tests run: the command as it is written, and why, with what is done in its place. */
+  /** Commands that cannot run in tests, exactly as written, with the reason and the replacement. */
   readonly except?: Readonly<Record<string, string>>
 }
 
@@ -17,7 +17,7 @@ const isDone =
 const noInit =
   "systemd is not the first process where tests run: systemd-analyze verifies the unit, and systemctl enables it in a folder"
 
-/** By document, by heading. */
+/** By document and heading. */
 export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>> = {
   "docs/operations.md": {
     Install: { test: "test/long/package.test.ts", except: { "npm ci": isDone, "npm run build": isDone } },

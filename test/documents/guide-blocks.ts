@@ -1,12 +1,12 @@
-// The fenced blocks of a document, one command after another.
+// Parses the fenced blocks of a document into commands.
 import { readFileSync } from "node:fs"
 
 export interface GuideBlock {
-  /** The nearest one above, of any level. */
+  /** The nearest heading above, of any level. */
   readonly heading: string
-  /** Empty where none is named. */
+  /** Empty if the fence names none. */
   readonly language: string
-  /** Of a shell: commands with all their lines; of anything else the whole. Without what only comments. */
+  /** Commands of a shell, each with all its lines; for any other language, the whole block. Blocks with only comments have none. */
   readonly commands: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export function blocksIn(text: string): readonly GuideBlock[] {
   return blocks
 }
 
-/** A command goes on where its line ends in a backslash, a pipe or an operator. */
+/** Splits lines into commands. A line that ends in a backslash, a pipe or an operator continues the command. */
 function commandsIn(lines: readonly string[]): readonly string[] {
   const commands: string[] = []
   let open = false

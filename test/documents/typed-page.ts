@@ -1,4 +1,4 @@
-// A guide in the hands of a test: blocks are typed through this alone, so that it is known which lines of them have been.
+// Gives tests the blocks of a guide. Blocks can only be run through this module, which records the commands that have run.
 import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { relative } from "node:path"
@@ -14,37 +14,37 @@ const execute = promisify(execFile)
 export interface Shell {
   readonly folder: string
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Puts what is there into the places that the guide names. Takes no command away. */
+  /** Replaces the values in the guide's script with those of the test. It must not remove a command. */
   readonly placed?: (script: string) => string
-  /** Typed before it, and no part of the guide. */
+  /** Run before the script; not part of the guide. */
   readonly before?: string
-  /** Typed after it. */
+  /** Run after the script. */
   readonly after?: string
 }
 
 export interface Block {
   readonly language: string
   readonly commands: readonly string[]
-  /** The commands that match. */
+  /** Returns the commands that match. */
   only(pattern: RegExp): Block
-  /** The commands that do not. */
+  /** Returns the commands that do not match. */
   without(pattern: RegExp): Block
-  /** By a shell that ends with the first command that fails; its standard output. */
+  /** Runs the commands in a shell that stops at the first failing one, and returns the standard output. */
   type(shell: Shell): Promise<string>
-  /** Of a single command: its words, for a test that starts the program itself. */
+  /** Returns the words of a single command, for a test that starts the program itself. */
   words(): readonly string[]
-  /** What is no command, into the file that the guide speaks of. */
+  /** Writes a block that is no command to the file that the guide describes. */
   write(path: string): Promise<void>
 }
 
 export interface Page {
-  /** The first below the heading unless another is asked for. */
+  /** Returns the first block below the heading, or the one at `index`. */
   block(heading: string, index?: number): Block
 }
 
 /**
- * For the test file at `testUrl`. Where all of its tests have passed, it has typed every command that `typists` says it types, or
- * fails at its end.
+ * Opens a guide for the test file at `testUrl`. If all tests of the file pass, the last hook checks that they ran every command that
+ * `typists` assigns to the file.
  */
 export function typedPage(testUrl: string, document: string): Page {
   const test = relative(fileURLToPath(root), fileURLToPath(testUrl))
@@ -53,12 +53,12 @@ export function typedPage(testUrl: string, document: string): Page {
   const left = new Map<string, Set<string>>()
   for (const [heading, typist] of mine) left.set(heading, new Set(commandsOf(blocks, heading, typist)))
 
-  // Which suite it was is told only beside a pattern, and nothing here is wanted of what that could name.
+  // Vitest passes the suite as the second argument, and requires a destructuring pattern as the first. No fixture is needed here.
   // oxlint-disable-next-line eslint/no-empty-pattern
   afterAll(({}, suite) => {
     const untyped = [...left].flatMap(([heading, commands]) => [...commands].map((command) => ({ heading, command })))
     if (untyped.length > 0 && !haveAllPassed(suite)) {
-      // The failure is told by itself; what is not there to be run has been said.
+      // The failure is reported separately, and so are missing programs.
       sayLoudly(`Of ${document} ${untyped.length} commands were not typed, because not all tests of ${test} have run.`)
       return
     }
@@ -115,7 +115,7 @@ function blockOf(language: string, commands: readonly string[], typed: (command:
 
 type Outcome = Parameters<Parameters<typeof afterAll>[0]>[1]["tasks"][number]
 
-/** Of a file, when its last test has ended. */
+/** Whether all tests of a file have passed; call it after the last one. */
 function haveAllPassed({ tasks }: { readonly tasks: readonly Outcome[] }): boolean {
   return tasks.every((task) => (task.type === "suite" ? haveAllPassed(task) : task.result?.state === "pass"))
 }

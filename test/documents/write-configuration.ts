@@ -1,4 +1,4 @@
-// Writes docs/configuration.md from the settings table; with --check, fails when the file is not what it would write.
+// Writes docs/configuration.md from the settings table; with --check, fails if the file differs from the output.
 import { readFile, writeFile } from "node:fs/promises"
 import { defaultOf } from "../../engine/src/cli/setting-options.ts"
 import {

@@ -1,4 +1,4 @@
-// Writes docs/openapi/ from the contracts; with --check, fails when a document is not what it would write.
+// Writes docs/openapi/ from the contracts; with --check, fails if a document differs from the output.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { tfeOpenApi } from "../../engine/src/contracts/tfe/openapi.ts"
 import { vaultOpenApi } from "../../engine/src/contracts/vault/openapi.ts"

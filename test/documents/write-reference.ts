@@ -1,4 +1,4 @@
-// Writes docs/reference/ from the contracts; with --check, fails when a page is not what it would write.
+// Writes docs/reference/ from the contracts; with --check, fails if a page differs from the output.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { acme, directoryPaths } from "../../engine/src/contracts/acme/directory.ts"
 import type { AcmeEndpoint } from "../../engine/src/contracts/acme/endpoint.ts"
@@ -28,7 +28,7 @@ function tableOf(header: readonly string[], body: readonly (readonly string[])[]
   return [line(header), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n")
 }
 
-/** In words, of JSON Schema. */
+/** Describes the type of a JSON Schema in words. */
 function typeOf(schema: Json): string {
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => `\`${String(value)}\``).join(" or ")
   if (Array.isArray(schema["anyOf"])) return schema["anyOf"].map((one) => typeOf(one as Json)).join(" or ")
@@ -57,7 +57,7 @@ function attributeRows(definition: Definition, create: tfe.Endpoint["body"]): re
 }
 const data = ["properties", "data", "properties"] as const
 
-/** Of attributes that are objects. */
+/** Lists the members of attributes that are objects. */
 const memberLists = (definition: Definition): readonly string[] =>
   Object.entries(memberOf(resourceSchema(definition), "properties", "attributes", "properties")).flatMap(
     ([name, { properties: own, anyOf }]) => {
@@ -106,7 +106,7 @@ const headerRows = (contract: tfe.Contract): readonly (readonly string[])[] =>
 const section = (title: string, rows: readonly (readonly string[])[], header: readonly string[], note = ""): string =>
   rows.length === 0 ? "" : `\n## ${title}\n\n${tableOf(header, rows)}\n${note === "" ? "" : `\n${note}\n`}`
 
-/** A page of a contract, with its documents. */
+/** Renders the page of a contract, with its documents. */
 function tfePage(
   { title, contracts, documents }: TfeResource,
   introduction = "Paths are relative to `/api/v2`. Who may do what is in [permissions.md](../permissions.md).",
@@ -211,7 +211,7 @@ ${Object.entries(constants)
   )
   .join("")}`
 
-/** Endpoints of several resources or tables, with a section for every table of parameters or members. */
+/** Renders a page of endpoints of several resources or tables, with a section for every table of parameters or members. */
 const pageOfTables = (
   title: string,
   contract: vault.Contract,
@@ -268,7 +268,7 @@ function sections(
   )
 }
 
-/** Several contracts on one page. */
+/** Joins several contracts for one page. */
 const joined = <Endpoint>(
   contracts: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>,
 ): Readonly<Record<string, Endpoint>> =>
@@ -278,7 +278,7 @@ const joined = <Endpoint>(
     ),
   )
 
-/** Endpoints below the directories of a mount. */
+/** Renders the page of the endpoints below the ACME directories of a mount. */
 const acmePage = (): string => `# ACME
 
 ${generated}

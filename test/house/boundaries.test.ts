@@ -1,4 +1,4 @@
-// A check that cannot fail is worthless: every direction rule is broken once in a tree made for it, and must be named.
+// Tests the direction rules: each rule is broken once in a generated tree, and must be reported.
 import { execFile } from "node:child_process"
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -16,9 +16,9 @@ interface Breach {
   readonly from: string
   /** A file of the tree, or a module name. */
   readonly to: string
-  /** A file between the two, which may import the one and be imported by the other. */
+  /** A file between the two, which `from` may import and which may import `to`. */
   readonly through?: string
-  /** Where only a type may be imported. */
+  /** Set if type imports are allowed. */
   readonly imports?: "values"
 }
 
@@ -136,7 +136,7 @@ const breaches: readonly Breach[] = [
   { rule: "no-cycles", from: "engine/src/workspaces/k.ts", to: "engine/src/workspaces/l.ts" },
 ]
 
-/** What the rules must let through: a check that refuses everything would pass the cases above. */
+/** Imports that the rules must allow: a check that rejects everything would pass the cases above. */
 const allowed: readonly Omit<Breach, "rule">[] = [
   { from: "engine/src/workspaces/good.ts", to: "engine/src/core/good.ts" },
   { from: "engine/src/declared/good.ts", to: "engine/src/contracts/good.ts" },
@@ -178,7 +178,7 @@ async function plant(tree: string, imports: readonly Omit<Breach, "rule">[]): Pr
         ],
   )
   for (const { from, to, kind } of steps) {
-    // Type imports, so that the cases also show that a type pointing the wrong way is seen.
+    // Type imports, so that the cases also prove that types in the wrong direction are detected.
     const path = relative(dirname(from), to)
     const specifier = isFile(to) ? (path.startsWith(".") ? path : `./${path}`) : to
     lines(from).push(`import ${kind === undefined ? "type " : ""}* as subject from "${specifier}"`)

@@ -1,4 +1,4 @@
-// Comments and pages cite what a reader can open: RFCs, public URLs, and files of this repository.
+// Comments and pages cite only sources that readers can open: RFCs, public URLs, and files of this repository.
 import { existsSync } from "node:fs"
 import { glob, readFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
@@ -7,7 +7,7 @@ import { citedPages, linkedFiles, outsideCitations } from "./citations.ts"
 
 const root = join(import.meta.dirname, "../..")
 const folders = ["node_modules", "dist", ".git"]
-/** This test names what it searches for. */
+/** This test contains the texts that it searches for. */
 const own = "test/house/citations"
 const sources = "**/*.{ts,js,cjs,mjs,go,py,java,sh,yaml,md,rego,tf}"
 

@@ -19,7 +19,7 @@ export function outsideCitations(text: string): readonly string[] {
   return outsideDocuments.flatMap((pattern) => [...joined.matchAll(pattern)].map(([citation]) => citation))
 }
 
-/** Returns the cited pages, with the heading where one follows in quotes: `docs/page.md, "Heading"`. */
+/** Returns the cited pages, with the heading if one follows in quotes: `docs/page.md, "Heading"`. */
 export function citedPages(text: string): readonly PageCitation[] {
   const citations = joinComments(text).matchAll(/(?<![\w/.-])(docs\/[\w/.-]*?\.md)\b(?:`?, "([^"]+)")?/g)
   return [...citations].map(([, page = "", heading]) => (heading === undefined ? { page } : { page, heading }))
@@ -34,5 +34,5 @@ export function linkedFiles(markdown: string): readonly string[] {
   })
 }
 
-/** A citation may be broken between two lines of a comment. */
+/** Joins the lines of comments, because a citation may be broken between two lines. */
 const joinComments = (text: string): string => text.replaceAll(/\n[ \t]*(?:\/\/+|\*(?!\/)|#+)?[ \t]*/g, " ")

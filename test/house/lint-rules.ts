@@ -1,4 +1,4 @@
-// Rules of this house that the linter has no rule for; `.oxlintrc.json` loads this file as the plugin `house`.
+// Rules of this repository that the linter lacks; `.oxlintrc.json` loads this file as the plugin `house`.
 interface Node {
   readonly type: string
   readonly name?: string
@@ -18,7 +18,7 @@ const noAmbientDate = {
     NewExpression: (node: Node) => {
       if (isDate(node) && node.arguments?.length === 0) context.report({ message, node })
     },
-    // Called without `new`, Date ignores its arguments and tells the time.
+    // Date called without `new` ignores its arguments and returns the current time.
     CallExpression: (node: Node) => {
       if (isDate(node)) context.report({ message, node })
     },

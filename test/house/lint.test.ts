@@ -1,4 +1,4 @@
-// The bans on time, chance and the network outside core/runtime.ts, each broken once and seen to be reported.
+// Tests the lint rules against time, randomness and the network outside core/runtime.ts: each is broken once and must be reported.
 import { execFile } from "node:child_process"
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,5 +1,5 @@
-// Pulumi starts a process for each instance of the provider, and somebody waits for each command: what only few of them need is
-// loaded when it is needed.
+// Pulumi starts a process for each instance of the provider, and users wait for each command, so rarely needed modules are loaded on
+// demand.
 import { execFile } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -19,11 +19,11 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 interface Loaded {
   readonly packages: readonly string[]
-  /** Modules that are no part of a package. */
+  /** Modules that belong to no package. */
   readonly ownCount: number
 }
 
-/** What a process of its own has loaded when it has run this. */
+/** Returns the modules that a separate process has loaded after running this code. */
 async function loadedAfter(work: string): Promise<Loaded> {
   const program = `
     import { registerHooks } from "node:module"
@@ -74,7 +74,7 @@ test("declared resources load zod, and no other package", async () => {
   ).toEqual(["zod"])
 })
 
-// `lru-cache` is one file that loads no other; of OpenTelemetry it is the API, which records nothing by itself.
+// `lru-cache` is a single file. Of OpenTelemetry only the API is loaded, which records nothing by itself.
 test("an embedded engine that is asked for workspaces only loads what speaks SQL, a cache and an API of metrics", async () => {
   expect(
     await packagesAfter(`

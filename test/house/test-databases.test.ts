@@ -1,5 +1,5 @@
-// What is tested on SQLite is tested on PostgreSQL too: by being part of both runs, or by naming each kind itself. What is
-// part of neither has its reason here.
+// Tests on SQLite run on PostgreSQL too: they are part of both runs, or name the kinds of database themselves. Each exception has a reason
+// here.
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const patterns = ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"]
 const textOf = (file: string) => readFileSync(join(root, file), "utf8")
 
-/** Tests on SQLite alone, and why. */
+/** Tests on SQLite only, with the reason. */
 const onSqliteAlone: Readonly<Record<string, string>> = {
   "engine/src/cli/acme.test.ts": "commands over the data folder of a machine",
   "engine/src/cli/certificate.test.ts": "commands over the data folder of a machine",
@@ -44,7 +44,7 @@ const namesKinds = /\b(databaseKinds|sharedDatabaseKinds|temporaryDatabase|newPo
 
 describe("a test that opens a store", () => {
   const own = fileURLToPath(import.meta.url)
-  // The long ones are on both by what they do, each in its own way; the operator's are about a cluster.
+  // The long tests use both in their own ways; the operator's tests are about a cluster.
   const exclude = ["**/node_modules/**", "test/long/**", "test/e2e/operator/**", ...onServersOfTheirOwn]
   const files = globSync(patterns, { cwd: root, exclude }).filter((file) => join(root, file) !== own)
   const onBoth = new Set(filesOnUsualStore(root, patterns, exclude))
@@ -75,7 +75,7 @@ describe("a test that opens a store", () => {
       "test/security/permissions/permissions.test.ts",
     ])
       expect([...onBoth]).toContain(found)
-    // It takes nothing but random bytes from a file that also exports test engines.
+    // It uses only random bytes from a file that also exports test engines.
     expect([...onBoth]).not.toContain("test/fuzz/fuzz.test.ts")
   })
 })
