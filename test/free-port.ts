@@ -1,6 +1,5 @@
-// Ports for servers that are told theirs. The kernel hands out ports from 32768 on (49152 elsewhere than on Linux) to whoever
-// connects or listens without saying where, so that one of those may be gone before the server listens. These lie below, and
-// processes that look at the same time look in different places.
+// Ports for servers that need a fixed one. The kernel assigns ports from 32768 up (49152 except on Linux) to sockets without one, so such a
+// port could be taken before the server listens. These are lower, and concurrent processes search in different ranges.
 import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:net"
@@ -12,7 +11,7 @@ const portsPerSlice = 265
 const sliceStart = lowest + (process.pid % slices) * portsPerSlice
 let next = randomInt(portsPerSlice)
 
-/** Nobody listens there on any address, and nobody else in this process is told of it for a long time. */
+/** Returns a port that is free on every address. Other calls in this process do not return it for a long time. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < portsPerSlice; attempt += 1) {
     const port = sliceStart + (next++ % portsPerSlice)

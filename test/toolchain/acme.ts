@@ -1,4 +1,4 @@
-// Finds the public programs that get certificates by ACME, and the one that answers challenges for them, or installs them.
+// Finds or installs the public ACME clients, and the program that answers challenges for them.
 import { join } from "node:path"
 import { cacheFolder } from "./cache.ts"
 import { installDebianPackages } from "./debian-packages.ts"
@@ -11,7 +11,7 @@ export const dehydrated = client("dehydrated", /^Dehydrated version: 0\.[7-9]/m)
 
 const certbotFolder = join(import.meta.dirname, "certbot")
 
-/** Debian's knows no renewal information, no profiles and no addresses. */
+/** Debian's certbot lacks renewal information, profiles and IP addresses. */
 export const newerCertbot: PublicProgram = {
   advice:
     "certbot 5 was not found, so the suite that gets certificates by it does not run. `npm run toolchain` installs it " +
@@ -20,7 +20,7 @@ export const newerCertbot: PublicProgram = {
   install: () => installPythonProgram(certbotFolder),
 }
 
-/** A web server that gets its certificates by itself. */
+/** A web server that obtains its certificates itself. */
 export const caddy: PublicProgram = {
   advice:
     "Caddy was not found, so the suite that has it get its certificate does not run. `npm run toolchain` fetches it where " +
@@ -35,7 +35,7 @@ export const caddy: PublicProgram = {
     }),
 }
 
-/** Another, with mod_md. */
+/** A web server that obtains its certificates with mod_md. */
 export const apache: PublicProgram = {
   advice:
     "Apache was not found, so the suite that has it get its certificate does not run. `npm run toolchain` installs it where it " +
@@ -43,12 +43,12 @@ export const apache: PublicProgram = {
   find: () => firstThat(/Apache\/2\.4/, ["-v"], [...candidates("apache", "apache2"), join(systemPrograms, "apache2")]),
   install: () => install("apache", ["apache2-bin"], async () => ["usr/sbin/apache2"]),
 }
-/** Not on everybody's PATH. */
+/** Not on every user's PATH. */
 const systemPrograms = "/usr/sbin"
 export const apacheModules = (program: string): string =>
   join(program.startsWith(cacheFolder("apache")) ? join(cacheFolder("apache"), "root") : "/", "usr/lib/apache2/modules")
 
-/** Answers DNS, HTTP and TLS as tests tell it to; in the package of the ACME server Pebble. */
+/** Answers DNS, HTTP and TLS as tests configure it. Part of the package of the ACME server Pebble. */
 export const challengeResponder: PublicProgram = {
   advice:
     "pebble-challtestsrv was not found, so the suites of ACME clients do not run. `npm run toolchain` installs it where it " +
@@ -57,7 +57,7 @@ export const challengeResponder: PublicProgram = {
   install: () => install("pebble", ["pebble"], async () => ["usr/bin/pebble-challtestsrv", "usr/bin/pebble"]),
 }
 
-/** The ACME server that comes with it, against which others are compared. */
+/** The ACME server of the same package, with which others are compared. */
 export const pebble: PublicProgram = {
   ...challengeResponder,
   advice:

@@ -1,15 +1,15 @@
-// The command `chancery` from its sources, in a few files instead of thirteen hundred: to find, read and link each of them is
-// most of what a process does that lives for a second, and the tests start hundreds.
+// Bundles the command `chancery` from its sources into a few files instead of thirteen hundred. Finding, reading and linking the files
+// takes most of the time of a process that lives for a second, and the tests start hundreds.
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 
 const root = join(import.meta.dirname, "../..")
 const engine = join(root, "engine")
 
-/** For the tests of a run: where the command is that they start. */
+/** Environment variable with the path of the bundled command, for the tests of a run. */
 export const bundledVariable = "CHANCERY_TEST_PROGRAM"
 
-/** Threads are started from files of their own, beside the code that starts them. */
+/** Threads are started from separate files, next to the code that starts them. */
 const programs = {
   main: "cli/main.ts",
   "rsa-key-thread": "jobs/rsa-key-thread.ts",
@@ -21,22 +21,22 @@ export interface BundledChancery extends AsyncDisposable {
   readonly main: string
 }
 
-/** Of the sources as they are now; nobody else's run sees it, and it is gone at the end of its scope. */
+/** Bundles the current sources. The bundle is private to this run, and is removed on disposal. */
 export async function bundleChancery(): Promise<BundledChancery> {
-  // Whatever is not in the bundle, such as the operator, is found from there as it is found from the sources.
+  // Modules outside the bundle, such as the operator, resolve from this folder as they do from the sources.
   const caches = join(root, "node_modules/.cache")
   await mkdir(caches, { recursive: true })
   const folder = await mkdtemp(join(caches, "chancery-"))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
-    // Two folders up, as from the sources.
+    // Must be two folders up, as in the sources.
     await cp(join(engine, "package.json"), join(folder, "package.json"))
-    // Every test file that starts a process asks this one where the bundle is.
+    // Imported on demand, because every test file that starts a process imports this module for the variable.
     const { rolldown } = await import("rolldown")
     const bundle = await rolldown({
       input: Object.fromEntries(Object.entries(programs).map(([name, path]) => [name, join(engine, "src", path)])),
       platform: "node",
-      // An optional part of pg, and a part of Chancery that is found where it is installed.
+      // An optional part of pg, and packages of Chancery that resolve where they are installed.
       external: ["pg-native", /^@chancery\//],
     })
     const dir = join(folder, "dist/cli")

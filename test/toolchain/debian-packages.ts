@@ -1,5 +1,5 @@
-// Debian's packages: installed by root, otherwise unpacked into the cache, where nothing but the tests sees them; so always what
-// would begin to serve once it is installed.
+// Installs Debian packages as root, or else unpacks them into the cache, where only the tests use them. Packages with services are always
+// unpacked, because their services would start on installation.
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { chmod, mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises"
@@ -7,9 +7,9 @@ import { basename, join, relative } from "node:path"
 
 interface DebianPackages {
   readonly names: readonly string[]
-  /** Where they are unpacked to if they cannot be installed; their programs stand in its folder `bin`. */
+  /** Folder to unpack into if they cannot be installed; the programs are in its folder `bin`. */
   readonly folder: string
-  /** Paths of the programs below the folder that the packages were unpacked to. */
+  /** Returns the paths of the programs below the folder that the packages were unpacked to. */
   programs(root: string): Promise<readonly string[]>
   readonly isService?: boolean
 }
@@ -31,11 +31,11 @@ async function unpack({ names, folder, programs }: DebianPackages): Promise<void
   const archives = join(folder, "archives")
   await rm(folder, { recursive: true, force: true })
   for (const each of [root, lists, archives]) await mkdir(each, { recursive: true })
-  // Whoever may not install may not fetch the machine's lists of packages either, so these are our own.
+  // An unprivileged user cannot update the system's package lists either, so this uses separate ones.
   const apt = (...args: readonly string[]) =>
     run("apt-get", ["-o", `Dir::State::lists=${lists}`, "-o", `Dir::Cache=${folder}`, ...args], archives)
   await apt("update", "-qq")
-  // What apt would install beside what the machine has, by name.
+  // Names of the packages that apt would install in addition to those of the system.
   const plan = await apt("install", "--simulate", "--no-install-recommends", ...names)
   const planned = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] ?? "")
   if (planned.length === 0) throw new Error(`the machine has ${names.join(", ")} already, though not to be called`)
@@ -48,7 +48,7 @@ async function unpack({ names, folder, programs }: DebianPackages): Promise<void
   await writeLaunchers(root, await programs(root), join(folder, "bin"))
 }
 
-/** Packages link to their own configuration by absolute paths, which here lead out of the folder. */
+/** Packages link to their configuration by absolute paths, which would lead out of the folder. */
 async function keepLinksInside(root: string, folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
@@ -61,7 +61,10 @@ async function keepLinksInside(root: string, folder: string): Promise<void> {
   }
 }
 
-/** The libraries, Python's too, came along into the same folder, where nobody would look for them. */
+/**
+ * Writes launchers that set the library paths, because the libraries, including Python's, are in the same folder, outside the default
+ * search paths.
+ */
 async function writeLaunchers(root: string, programs: readonly string[], folder: string): Promise<void> {
   const lib = join(root, "usr/lib")
   const libraries = (existsSync(lib) ? await readdir(lib) : [])
@@ -78,7 +81,7 @@ async function writeLaunchers(root: string, programs: readonly string[], folder:
   }
 }
 
-/** Runs a program without input and gives its output; what it says on its error stream is for the reader. */
+/** Runs a program without input and returns its output; its error stream is passed through. */
 function run(program: string, args: readonly string[], cwd = "/"): Promise<string> {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Runs once before a vitest run, and once after it.
+// Runs once before a Vitest run, and once after it.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,15 +14,15 @@ import { sayMissing } from "./missing.ts"
 import { postgresInstallation, postgresVariable, startPostgres } from "./postgres.ts"
 
 export default async function setup({ config }: TestProject): Promise<() => Promise<void>> {
-  // Projects that run together have one server and the same templates, which stand in the environment of all.
+  // Projects that run together share one server and the same templates, whose names are in the environment of all.
   if (process.env[fileTemplateVariable] !== undefined) return async () => {}
   await using opening = new AsyncDisposableStack()
-  // Every process that a test starts would compile the same sources; for most of them that is half of what they do.
+  // Each process that a test starts would compile the same sources, which is half of the work of most.
   const compiled = await mkdtemp(join(tmpdir(), "chancery-compiled-"))
-  // A process that ends late still writes what it compiled.
+  // A process that ends late still writes its compile cache.
   opening.defer(() => rm(compiled, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }))
   process.env["NODE_COMPILE_CACHE"] = compiled
-  // Who watches changes the sources, and is to see what they do then.
+  // In watch mode the sources change, and the tests must use the changed ones.
   if (!config.watch) process.env[bundledVariable] = opening.use(await bundleChancery()).main
   process.env[fileTemplateVariable] = opening.use(await createFileTemplate()).file
   const server = await startPostgres()

@@ -1,4 +1,4 @@
-// Finds a Python that knows the public client hvac of the certificate API, or installs one.
+// Finds or installs a Python with hvac, the public client of the certificate API.
 import { join } from "node:path"
 import { findPythonProgram, installPythonProgram } from "./python-programs.ts"
 import type { PublicProgram } from "./public-program.ts"

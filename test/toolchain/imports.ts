@@ -21,7 +21,7 @@ export interface Import {
 
 const statement = /^(import|export) (?!type )(?:(\*[^"]*|\w+|(?:\w+, )?\{[^}]*\}) from )?"([^"]+)"/gm
 
-/** Types are left out: they are gone when a test runs. */
+/** Returns the imports of a file without type imports, which do not exist at run time. */
 function importsIn(text: string, from: string): readonly Import[] {
   return [...text.matchAll(statement)].flatMap(([, word, clause = "", specifier = ""]) => {
     const members = clause.startsWith("{") ? clause.slice(1, -1).split(",") : []

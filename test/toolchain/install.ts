@@ -1,5 +1,4 @@
-// Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
-// in the end.
+// Finds or installs the real programs that tests use, and prints which were chosen. Fails if one is still missing at the end.
 import { apache, caddy, certbot, challengeResponder, dehydrated, lego, newerCertbot } from "./acme.ts"
 import {
   acmeGoFolder,
@@ -27,7 +26,7 @@ import { findOpenTofu, findTerraform, openTofuInstallation } from "./terraform.t
 
 interface Tool {
   readonly name: string
-  /** What the tests will use, in words. */
+  /** Returns a description of the program that the tests will use. */
   find(): Promise<string | undefined>
   install(): Promise<unknown>
   readonly advice: string

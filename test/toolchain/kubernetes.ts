@@ -1,6 +1,6 @@
-// Finds the programs of a Kubernetes control plane, or builds them from pinned Go modules: no release, no container and no
-// cluster is needed. `kubernetes/go.mod` names the versions; it must replace every staging module itself, because what a
-// dependency's go.mod replaces does not count (golang/go#32776).
+// Finds the programs of a Kubernetes control plane, or builds them from pinned Go modules: no release, no container and no cluster is
+// needed. `kubernetes/go.mod` names the versions; it must replace every staging module itself, because what a dependency's go.mod replaces
+// does not count (golang/go#32776).
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, readFile, rename, rm } from "node:fs/promises"
@@ -24,17 +24,17 @@ export const kubernetesInstallation =
   "No kube-apiserver, kubectl and etcd were found, so the suites of the Kubernetes operator do not run. Install Go 1.26 or " +
   `newer (https://go.dev/dl) and build them with \`npm run toolchain\`, or name a folder that holds them in ${folderVariable}.`
 
-/** The folder that holds the three programs; undefined where there is none. */
+/** Returns the folder that holds the three programs; undefined if there is none. */
 export async function findKubernetes(): Promise<string | undefined> {
   const folders = [process.env[folderVariable] ?? "", await addressOf(modules)]
   return folders.find((folder) => Object.keys(packages).every((name) => existsSync(join(folder, name))))
 }
 
-/** Takes long the first time: a quarter of an hour on two processors. */
+/** Takes a quarter of an hour on two processors the first time. */
 export async function buildKubernetes(): Promise<void> {
   if (!(await goAnswers())) throw new Error(kubernetesInstallation)
   const folder = await addressOf(modules)
-  // Under another name until it is whole: several test runs may build at once.
+  // Renamed once complete: several test runs may build at once.
   const unfinished = `${folder}.${process.pid}`
   await mkdir(unfinished, { recursive: true })
   try {
@@ -53,7 +53,7 @@ export async function buildKubernetes(): Promise<void> {
   }
 }
 
-/** Its makers put the version in when they build it; without, it calls itself `v0.0.0-master`, which no client can compare. */
+/** Returns flags that set the version, as Kubernetes' own builds do. The default `v0.0.0-master` is not comparable for clients. */
 async function linkerFlags(): Promise<string> {
   const text = await readFile(join(modules, "go.mod"), "utf8")
   const [, version, major, minor] = /k8s\.io\/kubernetes (v(\d+)\.(\d+)\.\d+)/.exec(text) ?? []

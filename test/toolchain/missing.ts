@@ -1,4 +1,4 @@
-/** What tests need and did not find: said so that nobody overlooks it, and in CI an error. */
+/** Reports a missing prerequisite of tests with a conspicuous warning; throws in CI. */
 export function sayMissing(advice: string): undefined {
   if (process.env["CI"] === "true") throw new Error(advice)
   sayLoudly(advice)

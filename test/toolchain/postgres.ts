@@ -1,5 +1,5 @@
-// Finds or starts one real PostgreSQL for a test run: a server that CHANCERY_TEST_POSTGRES names, else local binaries
-// on a throw-away folder, else a container where a Docker engine answers.
+// Finds or starts one real PostgreSQL for a test run: a server that CHANCERY_TEST_POSTGRES names, else local binaries with a temporary
+// folder, else a container if a Docker engine answers.
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { chown, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -9,7 +9,7 @@ import { promisify } from "node:util"
 import { cacheFolder } from "./cache.ts"
 
 export interface PostgresServer {
-  /** Of a database whose user may create others. */
+  /** URL of a database whose user may create others. */
   readonly url: string
   stop(): Promise<void>
 }
@@ -20,7 +20,7 @@ export const postgresInstallation =
   "No PostgreSQL was found, so the suites that need one do not run. `npm run toolchain` installs one where it can; else " +
   `install its binaries, start a Docker engine, or name a server's URL in ${postgresVariable}.`
 
-/** Undefined where there is none. */
+/** Returns undefined if there is no PostgreSQL. */
 export async function startPostgres(): Promise<PostgresServer | undefined> {
   const given = process.env[postgresVariable]
   if (given !== undefined && given !== "") return { url: given, async stop() {} }
@@ -28,7 +28,7 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
   return binaries === undefined ? startContainer() : startLocally(binaries)
 }
 
-/** From local binaries alone, on the disk as in production; for benches. */
+/** Starts local binaries that sync to disk as in production, for benches. */
 export async function startDurablePostgres(): Promise<PostgresServer> {
   const binaries = await findPostgresBinaries()
   if (binaries === undefined) throw new Error(postgresInstallation)
@@ -37,7 +37,7 @@ export async function startDurablePostgres(): Promise<PostgresServer> {
 
 const run = promisify(execFile)
 
-/** The folder that holds initdb and pg_ctl. */
+/** Returns the folder that holds initdb and pg_ctl. */
 export async function findPostgresBinaries(): Promise<string | undefined> {
   const versions = "/usr/lib/postgresql"
   const installed = existsSync(versions) ? await readdir(versions) : []
@@ -53,17 +53,17 @@ export async function findPostgresBinaries(): Promise<string | undefined> {
   return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")))
 }
 
-/** A server of a test's own, which may do to it whatever happens to servers. */
+/** A server of a single test, which may halt and kill it. */
 export interface OwnPostgres extends PostgresServer {
   readonly dataFolder: string
-  /** `fast` ends sessions in order, `immediate` is a crash that leaves the log to recover from. */
+  /** `fast` ends sessions in order; `immediate` is a crash, after which the server recovers from the log. */
   halt(mode: "fast" | "immediate"): Promise<void>
   start(): Promise<void>
-  /** Of every process of the server, the first one before those that it makes. */
+  /** Signals every process of the server, the postmaster before its children. */
   signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void>
-  /** Makes the primary of a standby. */
+  /** Promotes a standby to primary. */
   promote(): Promise<void>
-  /** The rows of a query, as text; no value may have a tab or a line break. */
+  /** Returns the rows of a query as text; no value may contain a tab or a line break. */
   query(text: string): Promise<readonly (readonly string[])[]>
 }
 
@@ -72,7 +72,7 @@ async function startLocally(binaries: string): Promise<PostgresServer> {
   return { url, stop }
 }
 
-/** Without `copyOf` a new one; with it a standby that follows that server. */
+/** Starts a new server; with `copyOf`, a standby of that server. */
 export async function startOwnPostgres(
   binaries: string,
   {
@@ -100,7 +100,8 @@ export async function startOwnPostgres(
       options,
     )
   }
-  // Only a socket in a private folder: no port to choose, nobody else can connect. The data is thrown away, so nothing is synced.
+  // Listens only on a socket in a private folder: no port is needed, and no other user can connect. The data is temporary, so nothing is
+  // synced.
   const settings = {
     listen_addresses: "",
     unix_socket_directories: folder,
@@ -123,7 +124,7 @@ export async function startOwnPostgres(
     start,
     async signal(signal) {
       const [first = ""] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")
-      // Asked before a SIGKILL makes orphans of them.
+      // Reads the children before a SIGKILL makes them orphans.
       const before = await childrenOf(Number(first))
       send(Number(first), signal)
       for (const pid of new Set([...before, ...(await childrenOf(Number(first)))])) send(pid, signal)
@@ -162,7 +163,7 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
   return stdout.split("\n").map(Number).filter(Boolean)
 }
 
-/** PostgreSQL refuses to run as root; any other user will do. */
+/** Returns an unprivileged user, because PostgreSQL refuses to run as root. */
 async function unprivileged(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ["postgres", "nobody"]) {

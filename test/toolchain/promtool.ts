@@ -2,7 +2,7 @@ import { cacheFolder } from "./cache.ts"
 import { installDebianPackages } from "./debian-packages.ts"
 import { candidates, firstThat, type PublicProgram } from "./public-program.ts"
 
-/** Checks rules and expressions of Prometheus, and plays series to them. */
+/** Checks rules and expressions of Prometheus, and evaluates them on recorded series. */
 export const promtool: PublicProgram = {
   advice:
     "promtool was not found, so alerts and dashboards are not checked. `npm run toolchain` fetches it where it can; else put " +

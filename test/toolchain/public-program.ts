@@ -1,4 +1,4 @@
-// Programs of Debian's that tests talk to: whichever the machine has, else the one in the cache.
+// Programs that tests use from Debian packages: the system's, else the one in the cache.
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -9,12 +9,12 @@ import { sayMissing } from "./missing.ts"
 
 export interface PublicProgram {
   readonly advice: string
-  /** The program, as it is to be called. */
+  /** Returns the name or path of the program. */
   find(): Promise<string | undefined>
   install(): Promise<void>
 }
 
-/** Undefined, and said loudly, where there is none; in CI that is an error. */
+/** Returns the program. If there is none, logs a warning and returns undefined; in CI it throws. */
 export const publicProgram = async ({ find, advice }: PublicProgram): Promise<string | undefined> =>
   (await find()) ?? sayMissing(advice)
 
@@ -29,7 +29,7 @@ export const install = (
   programs: (root: string) => Promise<readonly string[]>,
 ): Promise<void> => installDebianPackages({ names, folder: cacheFolder(tool), programs })
 
-/** The first program that answers the arguments, on either stream, with what the pattern finds. */
+/** Returns the first program whose output for these arguments, on either stream, matches the pattern. */
 export async function firstThat(
   pattern: RegExp,
   args: readonly string[],

@@ -1,5 +1,5 @@
-// Finds the real Pulumi engine: the one built from the pinned module, else one on the PATH. Its host for Node programs has no
-// module of its own that could be built; programs that run inside the test (the SDK's Automation API) need none.
+// Finds the real Pulumi engine: the one built from the pinned module, else one on the PATH. Its language host for Node is in no module that
+// could be built; programs that run inside the test (the SDK's Automation API) need none.
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { findGoProgram, pulumiFolder } from "./go-modules.ts"
@@ -18,6 +18,6 @@ export async function findPulumi(): Promise<string | undefined> {
   return undefined
 }
 
-/** Undefined, and said loudly, where there is none; in CI that is an error. */
+/** Returns the program. If there is none, logs a warning and returns undefined; in CI it throws. */
 export const pulumiProgram = async (): Promise<string | undefined> =>
   (await findPulumi()) ?? sayMissing(pulumiInstallation)

@@ -1,4 +1,4 @@
-// Programs from the Python package index, each in an environment of its own in the cache, keyed by its pinned packages.
+// Installs programs from the Python package index, each in its own virtual environment in the cache, keyed by its pinned packages.
 import { execFile, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
@@ -8,17 +8,17 @@ import { promisify } from "node:util"
 import { cacheFolder } from "./cache.ts"
 import { installAsRoot } from "./debian-packages.ts"
 
-/** The program that bears the folder's name, unless another is meant. */
+/** Returns the program; its name defaults to that of the folder. */
 export async function findPythonProgram(folder: string, name = basename(folder)): Promise<string | undefined> {
   const environment = await environmentOf(folder)
   return existsSync(join(environment, "whole")) ? join(environment, "bin", name) : undefined
 }
 
-/** What `requirements.txt` in the folder pins, by hashes. */
+/** Installs the packages that `requirements.txt` in the folder pins by hashes. */
 export async function installPythonProgram(folder: string): Promise<void> {
   const python = (await findPython()) ?? (await installPython())
   const environment = await environmentOf(folder)
-  // Its programs know where it stands, so it cannot be built elsewhere and moved; what was begun before is begun anew.
+  // A virtual environment contains its own path, so it cannot be built elsewhere and moved. An incomplete one is built again.
   await rm(environment, { recursive: true, force: true })
   await run(python, ["-m", "venv", environment])
   const pinned = ["--requirement", join(folder, "requirements.txt"), "--require-hashes", "--only-binary", ":all:"]
@@ -33,7 +33,7 @@ async function environmentOf(folder: string): Promise<string> {
   return join(cacheFolder("python"), `${basename(folder)}-${hash.slice(0, 16)}`)
 }
 
-/** One that can make environments and speaks TLS; not every build does. */
+/** Returns a Python with venv and TLS, which some builds lack. */
 async function findPython(): Promise<string | undefined> {
   const able = "import ensurepip, ssl, sys, venv; sys.exit(sys.version_info < (3, 10))"
   for (const python of ["python3", "/usr/bin/python3"]) {
@@ -53,7 +53,7 @@ async function installPython(): Promise<string> {
   return found
 }
 
-/** What it says is for the reader. */
+/** Runs a program and passes its output through. */
 function run(program: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ["ignore", "inherit", "inherit"] })

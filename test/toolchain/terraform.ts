@@ -1,5 +1,5 @@
-// Finds the command line tools that keep their state here: terraform, where there is one, and OpenTofu, which is built from its
-// module. terraform is not fetched: its makers' terms forbid some to use it.
+// Finds the tools that store their state here: terraform if it is installed, and OpenTofu, which is built from its module. terraform is not
+// downloaded, because its license forbids some users to use it.
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { findGoProgram, openTofuFolder } from "./go-modules.ts"
@@ -14,17 +14,17 @@ export const openTofuInstallation =
 export interface TerraformProgram {
   readonly program: string
   readonly kind: "terraform" | "opentofu"
-  /** As it tells its servers. */
+  /** Version as the tool reports it to servers. */
   readonly version: string
 }
 
-/** All that there are, terraform first. A missing OpenTofu is said loudly, and in CI it is an error. */
+/** Returns all tools, terraform first. A missing OpenTofu is logged as a warning; in CI it is an error. */
 export async function terraformPrograms(): Promise<readonly TerraformProgram[]> {
   const found = [await findTerraform(), (await findOpenTofu()) ?? sayMissing(openTofuInstallation)]
   return found.filter((each) => each !== undefined)
 }
 
-/** The one on the PATH or named by the variable; undefined where it names none and none is there. */
+/** Returns the terraform on the PATH or named by the variable. Undefined if the variable is unset and there is none. */
 export async function findTerraform(): Promise<TerraformProgram | undefined> {
   const named = process.env[variable] || undefined
   const found = await asked(named ?? "terraform")
@@ -38,7 +38,7 @@ export async function findOpenTofu(): Promise<TerraformProgram | undefined> {
 }
 
 async function asked(program: string): Promise<TerraformProgram | undefined> {
-  // The machine's own settings are not those of the tests, and nobody is to be told that a newer release is out.
+  // Ignores the user's own settings, and disables the check for newer releases.
   const env = { ...process.env, TF_CLI_CONFIG_FILE: "", CHECKPOINT_DISABLE: "1" }
   const answer = await promisify(execFile)(program, ["version"], { env }).catch(() => undefined)
   const [, name, version] = /^(Terraform|OpenTofu) v(\S+)/m.exec(answer?.stdout ?? "") ?? []

@@ -1,5 +1,5 @@
-// Which test files are unit tests: they reach no database, network, file system, process or thread, which shows in what they
-// import, so that a new one needs no line here.
+// Finds the unit tests: they use no database, network, file system, process or thread. Their imports show that, so a new test file needs no
+// entry here.
 import { globSync } from "node:fs"
 import { importReader } from "./imports.ts"
 
@@ -15,7 +15,7 @@ const isOutside = (module: string): boolean =>
 /** They compare with other libraries, which takes as long as all the unit tests together. */
 const slow: readonly string[] = ["test/x509/differential.test.ts"]
 
-/** The unit tests among `patterns`, as paths below `root`. */
+/** Returns the unit tests among `patterns`, as paths below `root`. */
 export function unitTests(root: string, patterns: readonly string[], excluded: readonly string[]): string[] {
   const importsOf = importReader(root)
   const isUnit = (test: string): boolean => {

@@ -1,12 +1,12 @@
-// Which test files open the store that is usual for the run, most by a test engine: they run on SQLite and on PostgreSQL. It shows
-// in what they import, so that a new one does without a line anywhere.
+// Finds the test files that open the default database of the run, most with a test engine: they run on SQLite and on PostgreSQL. Their
+// imports show that, so a new test file needs no entry here.
 import { globSync } from "node:fs"
 import { type Import, importReader } from "./imports.ts"
 
-/** Where the store is chosen, and by which names. */
+/** The module that selects the database, and its exports. */
 const source = { file: "engine/testing/temporary-database.ts", names: ["usualKind", "usualSharedKind"] }
 
-/** Every engine they open is on a database that they name, of each kind where that matters. */
+/** Tests that name the database of every engine they open, and cover each kind if it matters. */
 export const onEveryKindThemselves: readonly string[] = [
   "engine/src/server/acme/acme-replicas.test.ts",
   "engine/src/server/vault/stored-certificates.test.ts",
@@ -25,17 +25,17 @@ export const onEveryKindThemselves: readonly string[] = [
   "test/postgres/independent-pki-writes.test.ts",
   "test/postgres/independent-writes.test.ts",
   "test/postgres/one-organization.test.ts",
-  // In test/long they send all they have to both kinds.
+  // In test/long they send everything to both kinds.
   "test/security/hostile/hostile-input.test.ts",
   "test/security/hostile/hostile-pki-input.test.ts",
 ]
 
-/** Every engine they open is on a server of PostgreSQL that they start themselves. */
+/** Tests that start the PostgreSQL server of every engine they open. */
 export const onServersOfTheirOwn: readonly string[] = ["test/postgres/read-replicas.test.ts"]
 
 /**
- * Once is enough for what is about programs or bytes rather than the store, and takes long. Everything they ask of the engine
- * is asked on both by its own tests, and of ACME by two clients and by hand besides.
+ * Slow tests about programs or bytes rather than the database, which run once. The tests of the engine cover the same operations on both
+ * databases, and two clients and handwritten requests cover ACME.
  */
 const onSqliteOnce: readonly string[] = [
   "test/e2e/clients/acme-{certbot,dehydrated,go,newer-certbot,pebble}.test.ts",
@@ -46,10 +46,10 @@ const onSqliteOnce: readonly string[] = [
   "test/e2e/pulumi/*.test.ts",
 ]
 
-/** The test files among `patterns` to run on PostgreSQL again, as paths below `root`. */
+/** Returns the test files among `patterns` to run on PostgreSQL as well, as paths below `root`. */
 export function filesOnUsualStore(root: string, patterns: readonly string[], excluded: readonly string[]): string[] {
   const importsOf = importReader(root)
-  // Of a file that only hands on what others export, nothing matters but where the named things come from.
+  // Follows files that only re-export to the files that define the named exports.
   const targetsOf = ({ names, module }: Import): readonly string[] => {
     const handedOn = importsOf(module).filter((one) => one.isExport && one.names.some((name) => names.includes(name)))
     const known = new Set(handedOn.flatMap((one) => one.names))

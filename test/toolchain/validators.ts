@@ -1,5 +1,5 @@
-// Finds the public programs that judge what our certificate authority makes, or installs them. The third kind of judge,
-// zlint, is a Go program of ours around a public library (go-modules.ts).
+// Finds or installs the public programs that validate the output of our certificate authority. The third kind of validator, zlint, is a Go
+// program of ours around a public library (go-modules.ts).
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { candidates, firstThat, install, type PublicProgram } from "./public-program.ts"
@@ -12,7 +12,7 @@ export const openssl: PublicProgram = {
   install: () => install("openssl", ["openssl"], async () => ["usr/bin/openssl"]),
 }
 
-/** Its `ocsptool` is in the same package. */
+/** The same package contains `ocsptool`. */
 export const certtool: PublicProgram = {
   advice:
     "GnuTLS's certtool was not found, so the suites that have it judge certificates do not run. `npm run toolchain` " +
