@@ -1,5 +1,5 @@
-// A client that takes many orders to their certificates, one http-01 each, for as little time of its own as can be; and who answers
-// the challenges of it.
+// An ACME client that completes many orders with one http-01 challenge each at the least processor time of its own, and a responder for its
+// challenges.
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -18,9 +18,9 @@ export interface AcmeIdentifier {
 export interface AcmeOrdersOptions {
   readonly directory: string
   readonly dispatcher: Dispatcher
-  /** Where the server is, if not where its addresses say. */
+  /** Origin of the server, if it differs from that of its URLs. */
   readonly origin?: string
-  /** What is done about a request that got no answer, or 503, before it is made again; the former is an error where there is nothing. */
+  /** Called before a request that got no answer, or 503, is repeated. Without it, no answer is an error. */
   readonly unanswered?: () => Promise<void>
 }
 
@@ -37,20 +37,20 @@ interface Directory {
   readonly newOrder: string
 }
 
-/** How soon what is being worked on is looked at again. */
+/** Milliseconds between polls of an order that is being processed. */
 const pollMs = 100
 /** Five minutes. */
 const pollsMaximum = 3_000
-/** Of one request, whose nonce was not taken or which got no answer. */
+/** Tries of one request whose nonce was rejected or which got no answer. */
 const triesMaximum = 1_000
 
-/** One account. */
+/** A client with one account. */
 export class AcmeOrders {
   readonly #options: AcmeOrdersOptions
   readonly #directory: Directory
   readonly #key: KeyObject
   readonly #jwk: object
-  /** What is answered to a challenge, behind its token. */
+  /** Part of a challenge's key authorization, after the token. */
   readonly thumbprint: string
   readonly #nonces: string[] = []
   #account = ""
@@ -73,13 +73,13 @@ export class AcmeOrders {
     return client
   }
 
-  /** Its address. */
+  /** Creates an order and returns its URL. */
   async newOrder(identifier: AcmeIdentifier): Promise<string> {
     const { location } = await this.post(this.#directory.newOrder, { identifiers: [identifier] })
     return location
   }
 
-  /** From wherever it is to its end, which is its document. */
+  /** Moves an order from any status to valid or invalid, and returns its document. */
   async finish(url: string, csr: string) {
     for (let poll = 0; poll < pollsMaximum; poll += 1) {
       const { body: order } = await this.post(url)
@@ -98,7 +98,7 @@ export class AcmeOrders {
     return (await this.post(url)).body
   }
 
-  /** As few requests as can be: from the order's making to its certificate. */
+  /** Completes an order, from creation to certificate, with as few requests as possible. */
   async complete(identifier: AcmeIdentifier, csr: string): Promise<string> {
     const { location, body: made } = await this.post(this.#directory.newOrder, { identifiers: [identifier] })
     await this.#prove(made.authorizations)
@@ -122,7 +122,7 @@ export class AcmeOrders {
     }
   }
 
-  /** Without a payload, a POST-as-GET. */
+  /** Sends a signed request; without a payload it is a POST-as-GET. */
   async post(url: string, payload?: object): Promise<AcmeAnswer> {
     for (let attempt = 0; attempt < triesMaximum; attempt += 1) {
       try {
@@ -183,7 +183,7 @@ export class AcmeOrders {
   }
 }
 
-/** Those of an answer that breaks off in the middle have a name at least. */
+/** Whether an error comes from the connection. Errors of truncated answers have a name, all others a code. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === "HTTPParserError" || (error as { readonly code?: unknown }).code !== undefined)
@@ -202,7 +202,7 @@ const csrKey = readPrivateKey(
   "PKCS#8",
 )
 
-/** All for the same key, which is no account's. */
+/** Returns a CSR as base64url. All CSRs share one key, which is no account's. */
 export async function csrFor({ type, value }: AcmeIdentifier): Promise<string> {
   const name =
     type === "dns"
@@ -216,7 +216,7 @@ export interface Responder extends AsyncDisposable {
   readonly port: number
 }
 
-/** Answers every challenge of the accounts whose thumbprint it is told, on every address of this machine: there is only one. */
+/** Answers every challenge of the account with this thumbprint, on every address of this machine. */
 export async function respond(thumbprint: () => string): Promise<Responder> {
   const server = createServer((request, response) => {
     response.end(`${request.url?.split("/").at(-1)}.${thumbprint()}`)
@@ -232,7 +232,7 @@ export async function respond(thumbprint: () => string): Promise<Responder> {
   }
 }
 
-/** Makes the mount `pki` one that serves ACME at an address; `tell` sends a document to a path below `/v1`. */
+/** Configures the mount `pki` to serve ACME at an address; `tell` sends a document to a path below `/v1`. */
 export async function serveAcme(
   cluster: string,
   tell: (path: string, document: object) => Promise<unknown>,

@@ -1,6 +1,6 @@
-// Complete ACME orders beside Pebble, which keeps everything in memory: what one costs the server, from the order's making to its
-// certificate, one http-01 each; and that memory does not grow with the orders there were.
-// The server has a core to itself, and its client the other. ACME_ORDERS stands for another number of orders at the end.
+// Processor time of the server for complete ACME orders, from creation to certificate with one http-01 challenge each, relative to Pebble,
+// which stores everything in memory. Also checks that memory does not grow with the number of past orders. The server has one core to
+// itself, and its client the other. ACME_ORDERS overrides the number of orders at the end.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
@@ -18,11 +18,11 @@ import { median, report, target } from "./figures.ts"
 
 const rounds = 5
 const ordersPerRound = 300
-/** For the first thousands, the runtime of ours is still compiling what it has found to be asked often. */
+/** During the first thousands, our runtime still compiles frequently used code. */
 const warmUpOrders = 4_000
-/** At one time. */
+/** Concurrent orders. */
 const inFlight = 64
-/** To see whether a server is there, every 25 ms. */
+/** Attempts to reach a server, one every 25 ms. */
 const attemptsMaximum = 2_400
 const manyOrders = Number(process.env["ACME_ORDERS"] ?? 100_000)
 const fewOrders = manyOrders / 10
@@ -36,7 +36,7 @@ const folder = await mkdtemp(join(tmpdir(), "chancery-bench-"))
 opened.defer(() => rm(folder, { recursive: true, force: true }))
 let thumbprint = ""
 const responder = opened.use(await respond(() => thumbprint))
-// Both by HTTP/1.1, which is all that ours speaks. By HTTP/2 Pebble takes 1 % more, and a request to it may get no answer.
+// Both use HTTP/1.1, because our server has no HTTP/2. With HTTP/2, Pebble takes 1 % more, and requests to it can remain unanswered.
 const dispatcher = new Agent({ connections: inFlight, allowH2: false, connect: { rejectUnauthorized: false } })
 opened.defer(() => dispatcher.destroy())
 const dns = `127.0.0.1:${await freePort()}`
@@ -68,7 +68,7 @@ const theirs = await startPebble(pebbleProgram)
 let ordered = 0
 await complete(ours, warmUpOrders)
 await complete(theirs, warmUpOrders)
-// What an order costs Pebble grows with those it has had.
+// Pebble's cost of an order grows with the number of its past orders.
 target(`an order / Pebble's, after ${warmUpOrders} orders each, processor time`, await costBesidePebble(), {
   atMost: 0.5,
 })
@@ -110,7 +110,7 @@ async function complete({ orders }: Served, count: number): Promise<void> {
   )
 }
 
-/** Of the server, ms for each order. */
+/** Returns the server's processor time for each order in ms. */
 async function cost(served: Served, count: number): Promise<number> {
   const before = processorMs(served)
   await complete(served, count)
@@ -181,7 +181,7 @@ async function startPebble(program: string): Promise<Served> {
   return { process: child, orders: await AcmeOrders.registered({ directory, dispatcher }) }
 }
 
-/** On the first core; the second is ours. */
+/** Runs a program on the first core; this process uses the second. */
 function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
   const child = spawn("taskset", ["-c", "0", program, ...args], { env, stdio: ["ignore", "ignore", "inherit"] })
   opened.defer(async () => {
@@ -224,7 +224,7 @@ function told({ process: { pid } }: Served, file: string): string {
   return readFileSync(`/proc/${pid}/${file}`, "utf8")
 }
 
-/** Of all threads (proc(5): in ticks of 10 ms). */
+/** Returns the processor time of all threads (proc(5): in ticks of 10 ms). */
 function processorMs(served: Served): number {
   const fields = told(served, "stat").split(") ")[1]?.split(" ") ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10

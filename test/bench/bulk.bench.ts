@@ -1,5 +1,5 @@
-// Tagging 10,000 workspaces with one request, against tagging them one by one over a kept connection. Both are durable when they
-// are answered; of the latter a part is measured.
+// Tagging 10,000 workspaces with one request, relative to tagging them one by one over a persistent connection. Both are durable when
+// answered; of the latter only a part is measured.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

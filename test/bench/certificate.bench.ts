@@ -1,5 +1,5 @@
-// A certificate built, signed and encoded by our writer beside one that `pkijs` makes with the same content; our two steps
-// without the signature; and what hostile input costs. All in processor time, so that other programs do not count.
+// Building, signing and encoding a certificate with our writer, relative to `pkijs` with the same content. Also our two steps without the
+// signature, and the cost of hostile input. All in processor time, so that other programs do not count.
 import { generateKeyPairSync, sign, webcrypto } from "node:crypto"
 import * as asn1js from "asn1js"
 import * as pkijs from "pkijs"
@@ -38,7 +38,7 @@ const notAfter = Date.parse("2026-02-01T00:00:00Z")
 const issuerUrl = "http://pki.example.com/v1/pki/issuer/default"
 const names = ["www.example.com", "example.com", "api.example.com"]
 
-// What an issuer keeps between certificates.
+// Values that an issuer reuses between certificates.
 const issuer = encodeName([[{ type: oids.commonName, value: "Example Issuing CA" }]])
 const ofIssuer = [
   authorityKeyIdentifier(identifier),
@@ -149,7 +149,7 @@ function processorMs(): number {
   return (user + system) / 1000
 }
 
-/** Calls in a second. */
+/** Returns calls per second. */
 async function rate(call: () => unknown): Promise<number> {
   let count = 0
   let spent = 0

@@ -1,4 +1,4 @@
-// The built server as a user runs it, in a process of its own, and what the benches ask of it.
+// Runs the built server as a user does, in a separate process, with the operations that benches need.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
@@ -13,7 +13,7 @@ export interface RunningChancery extends AsyncDisposable {
   readonly port: number
   readonly token: string
   readonly organization: string
-  /** From the start of the process to the first 200 of /readyz. */
+  /** Milliseconds from the start of the process to the first 200 of /readyz. */
   readonly readyAfterMs: number
   send(
     method: "GET" | "POST" | "PATCH",
@@ -21,22 +21,22 @@ export interface RunningChancery extends AsyncDisposable {
     document?: unknown,
     // oxlint-disable-next-line typescript/no-explicit-any
   ): Promise<{ status: number; body: any; bytes: number }>
-  /** The same below `/v1`. */
+  /** Sends a request below `/v1`. */
   pki(
     method: "GET" | "POST",
     path: string,
     document?: unknown,
     // oxlint-disable-next-line typescript/no-explicit-any
   ): Promise<{ status: number; body: any; bytes: number }>
-  /** Time that all threads of the process have taken from the processors. */
+  /** Returns the processor time of all threads of the process. */
   cpuMs(): number
-  /** The most memory the process has held, MiB. */
+  /** Returns the peak resident memory of the process in MiB. */
   peakMemoryMiB(): number
 }
 
 /**
- * Serves the embedded store of a folder, made on the spot where there is none, or the database that `storage` names; `settings`
- * are further flags.
+ * Starts a server with the embedded database of a folder, created if missing, or with the database that `storage` names. `settings` are
+ * further flags.
  */
 export async function startChancery(
   folder: string,
@@ -111,7 +111,10 @@ export async function startChancery(
 
 const tickMs = 10
 
-/** Of a process and all its threads, or of those it has begun and outlived: proc(5), fields 14 to 17, in hundredths of a second. */
+/**
+ * Returns the processor time of a process with all its threads, or of its ended children. Source: proc(5), fields 14 to 17, in hundredths
+ * of a second.
+ */
 export function processorMs(pid: number, whose: "own" | "ended children" = "own"): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")

@@ -1,5 +1,5 @@
-// Revocation with a million certificates revoked: what one more costs, and what a list of all of them costs beside the least
-// that it can cost: reading the rows in order from bare SQLite, hashing, signing and writing.
+// Revocation with a million revoked certificates: the cost of one more, and the cost of a complete CRL. The latter is relative to its
+// minimum: reading the rows in order from bare SQLite, hashing, signing and writing.
 import { createHash, randomBytes } from "node:crypto"
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -113,7 +113,7 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** Rows as `RevocationRows` writes them, in one transaction. */
+/** Inserts rows as `RevocationRows` writes them, in one transaction. */
 function seed(count: number): void {
   using database = new DatabaseSync(file, { timeout: 10_000 })
   const row = database.prepare("select mount_id, list, issuer_id, reason from revocations limit 1").get() as Record<
@@ -140,7 +140,7 @@ function seed(count: number): void {
   database.exec("commit")
 }
 
-/** As if an entry had been taken off: all of the list is written again. */
+/** Pretends that an entry was removed, so that the whole CRL is rebuilt. */
 function forgetSegments(): void {
   using database = new DatabaseSync(file, { timeout: 10_000 })
   database.exec("update crls set removals = removals + 1")

@@ -1,5 +1,5 @@
-// What the feed of events costs those who change workspaces, and how soon those who follow hear of it: 1,000 followers, each with a
-// filter on one of 100 tags, while 500 changes a second are made.
+// The feed's cost for clients that change workspaces, and its delay for followers: 1,000 followers, each with a filter on one of 100 tags,
+// with 500 changes a second.
 import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, get } from "node:http"
 import { tmpdir } from "node:os"
@@ -47,7 +47,7 @@ async function costOfWriting(): Promise<void> {
     }
     return async () => {
       const { requestsPerSecond, refused } = await measureLoad(load)
-      // A round that ended between a lock and its unlock begins with one refused lock per client.
+      // If the previous round ended between a lock and its unlock, the round begins with one refused lock per client.
       if (refused > clients) throw new Error(`${refused} requests were refused`)
       return requestsPerSecond
     }
@@ -60,7 +60,7 @@ async function costOfWriting(): Promise<void> {
   const ratios: number[] = []
   const rates: number[] = []
   for (let round = 0; round < rounds; round += 1) {
-    // Who is first changes, because what else the machine does comes and goes.
+    // The order alternates, because other load on the machine varies.
     const [one, other] = round % 2 === 0 ? [await on(), await off()] : [await off(), await on()].toReversed()
     rates.push(one ?? Number.NaN)
     ratios.push((one ?? Number.NaN) / (other ?? Number.NaN))
@@ -96,13 +96,13 @@ async function timeToFollowers(): Promise<void> {
         response.on("error", () => {})
       },
     ).on("error", (error) => {
-      // Afterwards they are cut.
+      // Ignored after `everybody` has resolved: the connections are closed then.
       everybody.reject(error)
     })
   await everybody.promise
   await sleep(1_000)
 
-  // Paced and not as fast as can be; each change waits for its turn, and for the one before it of the same workspace.
+  // Changes are sent at a fixed rate, and each waits for the previous one of the same workspace.
   const changing = new Set<Promise<unknown>>()
   const lastOf = new Map<string, Promise<unknown>>()
   const began = performance.now()

@@ -1,15 +1,15 @@
-// Prints the figures of a bench: absolute numbers, and ratios measured side by side in one run. With `--write` a run keeps them in
-// a file, and with `--against` it shows each one beside that of an earlier run, such as one of the last release.
+// Prints the figures of a bench: absolute numbers, and ratios measured side by side in one run. `--write` saves the figures of a run to a
+// file. `--against` prints each one next to that of an earlier run, such as one of the last release.
 import { appendFileSync, readFileSync } from "node:fs"
 import { basename } from "node:path"
 
-/** Names of environment variables, by which `run.ts` names the two files. */
+/** Environment variables by which `run.ts` passes the two files. */
 export const writtenFiguresVariable = "CHANCERY_BENCH_WRITE"
 export const earlierFiguresVariable = "CHANCERY_BENCH_AGAINST"
 
 const bench = basename(process.argv[1] ?? "", ".bench.ts")
 const { [writtenFiguresVariable]: written, [earlierFiguresVariable]: earlier } = process.env
-/** A figure a line, `["issue/name", 1.5]`. */
+/** The file has one figure per line: `["issue/name", 1.5]`. */
 const before = new Map<string, number>(
   earlier === undefined
     ? []
@@ -26,8 +26,8 @@ export function report(name: string, value: number, unit: string): void {
 }
 
 /**
- * Reports a figure with a bound that users rely on: a latency, a size, or a ratio to another program or to a smaller store. Fails the
- * bench beyond it. Ratios to a raw operation have none, since they change with the machine.
+ * Reports a figure with a bound that users rely on: a latency, a size, or a ratio to another program or to a smaller database. The bench
+ * fails beyond it. Ratios to a raw operation have no bound, because they vary with the machine.
  */
 export function target(
   name: string,

@@ -1,5 +1,4 @@
-// Issuing and signing over HTTP, stored durably and on the audit log, beside the key operations that each of them cannot do
-// without.
+// Issuing and signing over HTTP, stored durably and in the audit log, relative to the key operations that each requires.
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
@@ -11,12 +10,12 @@ import { type RawOperation, rawRate } from "./raw-keys.ts"
 
 const rounds = 5
 const seconds = 2
-/** In the first of them the runtime of ours is still compiling what it has found to be asked often. */
+/** During the first seconds, our runtime still compiles frequently used code. */
 const warmUpSeconds = 8
-/** As many as `acme.bench.ts` has in flight: with half of them the server waits for the disk at times. */
+/** As many as `acme.bench.ts` has in flight. With half of them, the server sometimes waits for the disk. */
 const clients = 64
 const rsaSeconds = 12
-/** Enough to see how long they wait. What they take is no cost of a key: with their client, 200 take a twelfth of two cores. */
+/** Enough to measure their delay, and too few to count as a cost of keys: 200 a second with their client take a twelfth of two cores. */
 const othersPerSecond = 50
 
 const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
@@ -82,7 +81,7 @@ try {
     ratios.push(made.requestsPerSecond / bare)
     delays.push(others.p99Ms)
   }
-  // How long a key takes is a matter of luck; the rounds together are what evens out.
+  // The time to generate a key varies at random, so all rounds are averaged.
   report("issue RSA 2048 / raw", ratios.reduce((sum, ratio) => sum + ratio, 0) / rounds, "")
   target("other requests meanwhile, p99", median(delays), { atMost: 50 }, "ms")
 } finally {

@@ -1,5 +1,5 @@
-// The bounds on JSON beside the parse that follows them, and what a refused request costs the server beside a valid one of the same
-// length: no more processor time.
+// The cost of the JSON bounds relative to the parse that follows them. Also the server's processor time for a refused request, which must
+// not exceed that of a valid one of the same length.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -37,7 +37,7 @@ const documents: Readonly<Record<string, string>> = {
   blanks: `[${" ".repeat(documentBytes)}]`,
 }
 
-/** The least of many, in microseconds: other work on the machine only adds to it. */
+/** Returns the minimum time in microseconds: other load on the machine only adds to it. */
 function leastTime(work: () => unknown, count: number): number {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < rounds; round += 1) {

@@ -1,5 +1,5 @@
-// Keys as the engine makes and uses them, beside what Node's OpenSSL reaches when it does nothing else. RSA keys are made on
-// every core while this thread goes on answering.
+// Key generation and use by the engine, relative to Node's OpenSSL when it does nothing else. RSA keys are generated on every core while
+// this thread keeps answering.
 import { availableParallelism } from "node:os"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { systemTimers } from "../../engine/src/core/timers.ts"
@@ -68,7 +68,7 @@ async function beside(name: string, raw: RawOperation, work: () => Promise<unkno
     report(`RSA 2048 keys, ours and raw on ${threads} threads`, ours, `and ${bare.toPrecision(3)} per second`)
     ratios.push(ours / bare)
   }
-  // How long a key takes is a matter of luck; the sum of the rounds is what evens out.
+  // The time to generate a key varies at random, so all rounds are averaged.
   report("RSA 2048 keys / raw", ratios.reduce((sum, ratio) => sum + ratio, 0) / rounds, "")
   target("delay of this thread meanwhile, p99", delay.percentile(99) / 1e6, { atMost: 50 }, "ms")
 }

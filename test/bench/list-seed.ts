@@ -1,5 +1,5 @@
-// Fills a data folder with one organization of many workspaces: 5 of 200 tags and 3 bindings over 20 keys each. The same
-// 60 of them, however many there are, match the narrow filters of the list bench.
+// Fills a data folder with one organization of many workspaces: 5 of 200 tags and 3 bindings over 20 keys each. The narrow filters of the
+// list bench match the same 60 workspaces at any size.
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { seededRandom } from "../../engine/testing/seeded-random.ts"
 
@@ -20,7 +20,7 @@ export async function seedWorkspaces(file: string, organization: string, count: 
     return [...chosen]
   }
   const every = Math.floor(count / plantedCount)
-  /** What is searched for together, tags 0 and 1 or keys 0 and 1, only the planted have together. */
+  /** The filters search for tags 0 and 1, or keys 0 and 1, together. Only the planted workspaces have both. */
   const notBoth = (draw: () => number[]): number[] => {
     const drawn = draw()
     return drawn.includes(0) && drawn.includes(1) ? notBoth(draw) : drawn

@@ -1,5 +1,5 @@
-// Pages of the workspace list with 1,000 and with 100,000 workspaces, the server's memory throughout, and how soon it is
-// ready on the large store. Wide pages are held against `select count(*)` with the page's own where clause.
+// Pages of the workspace list with 1,000 and with 100,000 workspaces, the server's memory throughout, and its start time with the large
+// database. Wide pages are compared with `select count(*)` with the page's own where clause.
 import { mkdtempSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
@@ -93,7 +93,7 @@ async function pageMs(server: RunningChancery, query: string, expectedCount?: nu
   return elapsed
 }
 
-/** The count that the list makes for this query, as it makes it. */
+/** Returns the count query that the list sends for this query. */
 async function countOf(query: string) {
   await using engine = await openEmbedded(`sqlite:${databaseOf(folders.large)}`)
   const parameters = new URLSearchParams(query)

@@ -1,5 +1,5 @@
-// A load generator that costs little: prepared bytes on keep-alive sockets, one request in flight on each. It runs in a
-// process of its own (`measureLoad`), so that it takes no time from the server's.
+// A load generator with a low cost: prepared bytes on keep-alive sockets, one request in flight on each. It runs in a separate process
+// (`measureLoad`), so that it takes no time from the server's.
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
@@ -7,18 +7,18 @@ import { fileURLToPath } from "node:url"
 
 export interface Load {
   readonly port: number
-  /** Requests of each client, sent round and round; each character is one octet. */
+  /** Requests of each client, sent in a cycle; each character is one byte. */
   readonly clients: readonly (readonly string[])[]
   readonly seconds: number
-  /** All clients together, evenly; as many as get answers unless given. */
+  /** Rate of all clients together, evenly spaced. Default: as fast as answers arrive. */
   readonly ratePerSecond?: number
 }
 
 export interface LoadResult {
   readonly requestsPerSecond: number
   /**
-   * From sending to the end of the answer; where a rate was given, from when it was due. Without those of the first half second, in
-   * which this client connects and its own code is compiled.
+   * From sending to the end of the answer; with a rate, from the scheduled time. The first half second is left out, because this client
+   * connects and its code is compiled then.
    */
   readonly p99Ms: number
   /** Answers whose status was not 2xx. */
@@ -35,7 +35,7 @@ export async function measureLoad(load: Load): Promise<LoadResult> {
   return result
 }
 
-/** The bytes of one request. */
+/** Returns the bytes of one request. */
 export function rawRequest(method: string, path: string, token: string, body?: string): string {
   const headers = [
     `${method} ${path} HTTP/1.1`,
@@ -62,7 +62,7 @@ async function run({ port, clients, seconds, ratePerSecond }: Load): Promise<Loa
     const send = () => {
       if (!running) return
       if (spacingMs === 0) due = performance.now()
-      // An octet for each character: bodies may be no text.
+      // One byte per character, because bodies can be binary.
       socket.write(requests[next % requests.length] ?? "", "latin1")
       next += 1
     }
@@ -94,7 +94,7 @@ async function run({ port, clients, seconds, ratePerSecond }: Load): Promise<Loa
   return result
 }
 
-/** Every answer of these servers has a Content-Length, or no body. */
+/** Parses answers. Every answer of these servers has a Content-Length, or no body. */
 function onAnswer(socket: Socket, answered: (status: number) => void): void {
   let pending: Buffer = Buffer.alloc(0)
   socket.on("data", (chunk: Buffer) => {

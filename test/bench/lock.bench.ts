@@ -1,5 +1,5 @@
-// Durable lock + unlock cycles over HTTP from 32 concurrent clients, against one bare SQLite connection that makes two
-// changing single-row updates, each with its own durable commit.
+// Durable lock + unlock cycles over HTTP from 32 concurrent clients. The baseline is one bare SQLite connection that changes a single row
+// twice, each time with its own durable commit.
 import { mkdtempSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
@@ -32,7 +32,7 @@ try {
   }
   const cycles = async () => {
     const { requestsPerSecond, refused } = await measureLoad(load)
-    // A round that ended between a lock and its unlock begins with one refused lock per client.
+    // If the previous round ended between a lock and its unlock, the round begins with one refused lock per client.
     if (refused > clients) throw new Error(`${refused} requests were refused`)
     return requestsPerSecond / 2
   }

@@ -1,5 +1,5 @@
-// The server of the OCSP bench: the real front and app with an audit log, and beside it, on the same front, a handler that reads
-// the same request and answers as many octets. It tells its requests as text of one octet for each character.
+// The server of the OCSP bench: the real front and app with an audit log. On the same front, a second handler reads the same request and
+// returns as many bytes. Requests are passed to the bench as text with one byte per character.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -49,7 +49,7 @@ for (const keyType of ["ec", "rsa"]) {
     const question = { digest: "sha1", issuer: certificate, serialNumber: serialNumberOctets(serialNumber) } as const
     sets.posted.push(post(ocspQuestion(question)))
     sets.got.push(get(ocspQuestion(question)))
-    // Whoever sends a nonce is given what nobody else was.
+    // An answer to a request with a nonce is not cached.
     sets.fresh.push(post(ocspQuestion({ ...question, nonce: runtime.random.bytes(16) })))
   }
   requests[keyType] = sets
@@ -62,7 +62,7 @@ async function answered(keyType: string, request = ""): Promise<Uint8Array<Array
     route: undefined,
   })
   const der = new Uint8Array(await answer.arrayBuffer())
-  // The status is 200 in any case.
+  // The status is always 200.
   if (der.length < 100) throw new Error(`there is no answer, but ${Buffer.from(der).toString("hex")}`)
   return der
 }

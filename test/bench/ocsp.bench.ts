@@ -1,5 +1,5 @@
-// OCSP over HTTP: answers that are kept beside a handler that only reads the same request, and answers that are signed for
-// whoever asks, on the audit log, beside the signature alone.
+// OCSP over HTTP. Cached answers are compared with a handler that only reads the same request. Answers that are signed for each request,
+// with the audit log, are compared with the signature alone.
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
@@ -9,7 +9,7 @@ import { type RawOperation, rawRate } from "./raw-keys.ts"
 
 const rounds = 5
 const seconds = 2
-/** Each waits for the record of its signature to be on disk, and as many as wait share one write. */
+/** Each request waits until its signature is recorded on disk, and all waiting requests share one write. */
 const clients = 128
 
 interface Served {
@@ -22,7 +22,7 @@ const child = fork(fileURLToPath(new URL("ocsp-server.ts", import.meta.url)), { 
 const [{ port, requests, bytes }] = (await once(child, "message")) as [Served]
 
 const rate = async (of: readonly string[]): Promise<number> => {
-  // Each begins somewhere else.
+  // Each client begins with another request.
   const turned = (index: number) => [...of.slice(index), ...of.slice(0, index)]
   const { requestsPerSecond, refused } = await measureLoad({
     port,

@@ -1,5 +1,5 @@
-// Creates, tags and locks over HTTP on PostgreSQL, from 1, 4 and 16 clients that each write workspaces of their own in one
-// organization, and how often a transaction was run again for them: writes of different workspaces do not conflict.
+// Creates, tags and locks over HTTP on PostgreSQL, from 1, 4 and 16 clients that each write their own workspaces in one organization. Also
+// counts retried transactions: writes of different workspaces do not conflict.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
-// A thousand workspaces with tag bindings by the real Pulumi engine, beside as many resources of a provider that does nothing: what
-// is left is what Chancery adds. It runs as it is packed. Then what its process takes to start, and how much memory it ever had
-// (MB of 1,000,000 bytes).
+// A thousand workspaces with tag bindings with the real Pulumi engine, relative to as many resources of a provider that does nothing. The
+// difference is Chancery's cost. The provider runs as packed. Then the start time of its process, and its peak memory (MB of 1,000,000
+// bytes).
 import { execFile } from "node:child_process"
 import { createRequire } from "node:module"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -19,7 +19,7 @@ import { findPulumi, pulumiInstallation } from "../toolchain/pulumi.ts"
 import { median, report, target } from "./figures.ts"
 
 const count = 1_000
-/** They alternate, and each ratio is the median over pairs. */
+/** The two alternate, and each ratio is the median over pairs. */
 const rounds = 3
 const names = Array.from({ length: count }, (_, index) => `workspace-${index}`)
 
@@ -32,7 +32,7 @@ const workspaces = async () => {
   for (const name of names) new Workspace(name, { tagBindings: { team: "payments", tier: "1" } })
 }
 
-/** Does nothing, found as ours is: by an address in place of code. */
+/** Does nothing. It is loaded as our provider is: from a path instead of serialized code. */
 const idle = `exports.handler=()=>require(${JSON.stringify(createRequire(import.meta.url).resolve("./idle-provider.cjs"))});`
 
 class Idle extends pulumi.CustomResource {
@@ -125,7 +125,7 @@ async function measureProcess(mode: "embedded" | "remote"): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** As many as Pulumi has under way on a machine of four processors. */
+/** Runs as many operations at once as Pulumi does on a machine with four processors. */
 async function sixteenAtOnce<T>(work: (name: string) => Promise<T>): Promise<ReadonlyMap<string, T>> {
   const waiting = names.values()
   const done = new Map<string, T>()
@@ -136,7 +136,7 @@ async function sixteenAtOnce<T>(work: (name: string) => Promise<T>): Promise<Rea
   return done
 }
 
-/** The most that a process ever had in memory, code that it shares with others included; what it has now where no one counts that. */
+/** Returns the peak memory of a process, including code that it shares with others. Without /proc it returns the current memory. */
 async function peakBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "")
   const peak = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]

@@ -1,11 +1,11 @@
-// What Node's OpenSSL reaches when it does nothing but key operations: keys are not encoded, nothing is parsed, and nobody
-// asks. The figures of issuing are ratios to these, taken in the same run.
+// Rates of Node's OpenSSL when it does only key operations: no encoding, no parsing, no requests. The figures of issuing are ratios to
+// these, measured in the same run.
 import { generateKeyPairSync, sign, verify } from "node:crypto"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
 
-/** As many octets as a certificate to be signed has. */
+/** As many bytes as a certificate to be signed has. */
 const message = Buffer.alloc(600, 0x5a)
 
 type Prepare = () => () => unknown
@@ -14,12 +14,12 @@ const ecKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" })
 const rsaKey = () => generateKeyPairSync("rsa", { modulusLength: 2048 })
 
 const operations = {
-  /** What `issue` needs at least. */
+  /** The minimum for `issue`. */
   "generate P-256 and sign": () => {
     const { privateKey } = ecKey()
     return () => [ecKey(), sign("sha256", message, privateKey)]
   },
-  /** What `sign` needs at least. */
+  /** The minimum for `sign`. */
   "verify and sign P-256": () => {
     const { publicKey, privateKey } = ecKey()
     const signature = sign("sha256", message, privateKey)
@@ -43,12 +43,12 @@ const operations = {
 export type RawOperation = keyof typeof operations
 
 export interface RawMeasurement {
-  /** One for what a single process of ours is compared with, all cores for RSA keys. */
+  /** One for comparison with a single process of ours, all cores for RSA keys. */
   readonly threads: number
   readonly seconds: number
 }
 
-/** Operations per second of all threads together. */
+/** Returns operations per second of all threads together. */
 export async function rawRate(operation: RawOperation, { threads, seconds }: RawMeasurement): Promise<number> {
   const workers = Array.from(
     { length: threads },

@@ -1,4 +1,4 @@
-// What a piece of work asks of SQLite, read off the driver, so that a baseline can ask the very same.
+// Records the SELECTs that work sends to SQLite, at the driver, so that a baseline can send the same ones.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
 export interface RecordedSelect {

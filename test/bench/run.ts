@@ -1,7 +1,7 @@
-// Runs every test/bench/*.bench.ts, or those whose names contain an argument, one after another and each in a process
-// of its own, so that none measures another's heap. A bench prints its figures and fails by its exit status. `--operator` runs
-// those in test/bench/operator instead, which take an apiserver and most of an hour. `--write FILE` keeps the figures, and
-// `--against FILE` prints those of an earlier run beside them.
+// Runs every test/bench/*.bench.ts, or those whose names contain an argument, one after another. Each runs in a separate process, so that
+// none measures another's heap. A bench prints its figures and fails by its exit status. `--operator` runs those in test/bench/operator
+// instead, which need an API server and most of an hour. `--write FILE` saves the figures, and `--against FILE` prints those of an earlier
+// run next to them.
 import { spawnSync } from "node:child_process"
 import { globSync, writeFileSync } from "node:fs"
 import { basename, resolve } from "node:path"

@@ -1,14 +1,14 @@
-// What one PostgreSQL of a bench has done, seen from outside of those who asked it.
+// Meters a PostgreSQL server of a bench, independently of its clients.
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { Client } from "pg"
 import { processorMs } from "./chancery.ts"
 
 export interface DatabaseWork {
-  /** Of all its processes. */
+  /** Of all processes of the server. */
   readonly processorMs: number
   readonly walBytes: number
-  /** Whole pages among them, which are written when a page is changed for the first time after a checkpoint. */
+  /** Full-page images in the WAL, which are written at the first change of a page after a checkpoint. */
   readonly pageImages: number
   readonly commits: number
 }
@@ -24,7 +24,7 @@ export class MeteredDatabase implements AsyncDisposable {
     this.#server = Number(readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n", 1)[0])
   }
 
-  /** Of a server on this machine, whose socket lies beside its data and its log. */
+  /** Opens a server on this machine, whose socket is next to its data and its log. */
   static async opened(url: string): Promise<MeteredDatabase> {
     const folder = new URL(url).searchParams.get("host")
     if (folder === null) throw new Error("the server is not one of this machine")
@@ -50,7 +50,7 @@ export class MeteredDatabase implements AsyncDisposable {
     }
   }
 
-  /** The statements that arrive meanwhile, the beginnings and ends of transactions left out. */
+  /** Returns the number of statements during the work, without those that begin or end transactions. */
   async statementsOf(work: () => Promise<unknown>): Promise<number> {
     await this.#logStatements("all")
     const from = statSync(this.#log).size
@@ -68,12 +68,12 @@ export class MeteredDatabase implements AsyncDisposable {
   async #logStatements(which: "all" | "none"): Promise<void> {
     await this.#client.query(`alter system set log_statement = '${which}'`)
     await this.#client.query("select pg_reload_conf()")
-    // Every process of the server hears of it for itself.
+    // Every process of the server reloads the configuration separately.
     await new Promise((resolve) => setTimeout(resolve, 300))
   }
 
   async #now(): Promise<DatabaseWork> {
-    // Counters are handed over when a process has nothing to do, about once a second.
+    // A process publishes its counters when it is idle, about once a second.
     await new Promise((resolve) => setTimeout(resolve, 1_200))
     const [row] = await this.query<{ wal: string; images: string; commits: string }>(
       `select wal_bytes::text as wal, wal_fpi::text as images,
@@ -89,7 +89,7 @@ export class MeteredDatabase implements AsyncDisposable {
 
   #processorMs(): number {
     const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === this.#server)
-    // What has ended meanwhile is counted with whoever began it.
+    // The time of ended processes counts as that of their parent.
     const ended = processorMs(this.#server, "ended children")
     return children.reduce((sum, pid) => sum + processorMsOrGone(Number(pid)), ended)
   }

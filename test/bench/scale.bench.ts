@@ -1,5 +1,5 @@
-// What replicas and one PostgreSQL do for an operation: statements, time of their processors, what is written ahead; how much of it
-// a second replica adds, and how it grows with what is stored. `--write FILE` keeps the figures for the simulation.
+// The cost of an operation for replicas and one PostgreSQL: statements, processor time and WAL. Also the increase with a second replica,
+// and with the amount of stored data. `--write FILE` saves the figures for the simulation.
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,7 +14,7 @@ import { MeteredDatabase } from "./scale-database.ts"
 const rounds = 5
 const seconds = 4
 const clients = 16
-/** Of each replica: so that two of them, the database and the clients are not more than a small machine can do. */
+/** Of each replica, so that two of them, the database and the clients do not overload a small machine. */
 const ratePerSecond = 120
 const sizes = [100_000, 1_000_000]
 const expired = 20_000
@@ -61,12 +61,12 @@ try {
       ...(rate === undefined ? {} : { ratePerSecond: rate }),
     }
     const { requestsPerSecond, refused } = await measureLoad(load)
-    // A round that ended between a lock and its unlock begins with one refused lock per client.
+    // If the previous round ended between a lock and its unlock, the round begins with one refused lock per client.
     if (refused > (requests === locking ? clients : 0)) throw new Error(`${refused} requests were refused`)
     return requestsPerSecond * seconds
   }
 
-  /** Of one operation: time of the replica's processors and what the database does. */
+  /** Returns the cost of one operation: the replica's processor time and the database's work. */
   async function costOf(requests: Requests) {
     await put(one, requests, ratePerSecond)
     let count = 0
@@ -94,9 +94,9 @@ try {
     lock: await statementsPerOperation(locking),
     show: await statementsPerOperation(showing),
   }
-  // Requests that come together share the first of them, so that there may be fewer; what a test counts is one request alone.
+  // Concurrent requests share the first statement, so there may be fewer; a unit test counts those of a single request.
   target("statements per stored issue", statements.issue, { atMost: 2.05 })
-  // An unlock has one more: whether the newest state version of the lock is whole.
+  // An unlock has one more, which checks whether the newest state version of the lock is complete.
   target("statements per lock or unlock", statements.lock, { atMost: 3.55 })
 
   const idle = await database.workOf(() => pause(seconds))
@@ -116,7 +116,7 @@ try {
     let count = 0
     const work = await database.workOf(async () => (count = await put(one, issuing)))
     report("issue, as fast as it goes", count / seconds, "per second")
-    // A read outside of any transaction counts as one: at most one for each request.
+    // A read outside of a transaction counts as one: at most one for each request.
     report("transactions for each of them then, reads as well", work.commits / count, "")
   }
 
@@ -191,7 +191,7 @@ try {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 }
 
-/** One without rows, for the time that a durable commit takes beyond one that nobody waits for. */
+/** Uses a minimal table, to measure how much longer a durable commit takes than an asynchronous one. */
 async function flushTime(database: MeteredDatabase): Promise<number> {
   await database.query("create table flushed (n integer)")
   const timeOf = async (durable: "on" | "off") => {
@@ -224,7 +224,7 @@ function fillText(count: number): string {
     from generate_series(1, ${count}) as n, (select * from certificates where role = 'web' order by number limit 1) as c`
 }
 
-/** Of a table of one page every transaction depends on every change: the ones to be locked stand among others. */
+/** In a table of one page, every transaction depends on every change, so the locked workspaces are placed among many others. */
 async function fillWorkspaces(database: MeteredDatabase): Promise<void> {
   await database.query(`insert into workspaces
     select (jsonb_populate_record(w, jsonb_build_object('id', 'ws-' || n, 'name', 'filled-' || n, 'name_folded', 'filled-' || n))).*
@@ -232,7 +232,7 @@ async function fillWorkspaces(database: MeteredDatabase): Promise<void> {
   await database.query("vacuum (analyze)")
 }
 
-/** One certificate many times over, each under a serial number, two names and an expiry of its own. */
+/** Inserts copies of one certificate, each with its own serial number, two names and expiry. */
 async function fill(database: MeteredDatabase, count: number): Promise<void> {
   await database.query(`with c as (${fillText(count)} returning mount_id, number)
     insert into certificate_names (mount_id, name, certificate_number)
@@ -250,7 +250,7 @@ async function bytesPerRow(database: MeteredDatabase, rows: number): Promise<Rec
   return Object.fromEntries(found.map(({ name, bytes }) => [name, Number(bytes) / rows]))
 }
 
-/** Of certificates that have ended, by the job that takes them away. */
+/** Returns the cost of expired certificates, deleted by the tidy job. */
 async function tidyCost(replica: RunningChancery, database: MeteredDatabase) {
   await database.query(
     `update certificates set not_after = 1 where number in (select number from certificates order by number limit ${expired})`,

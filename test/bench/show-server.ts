@@ -1,5 +1,5 @@
-// The server of the show bench: the real front and app, and beside it, on the same front, a handler that makes the same
-// SELECTs and answers a constant of the same size, and one that answers nothing.
+// The server of the show bench: the real front and app. On the same front, a second handler sends the same SELECTs and returns a constant
+// of the same size, and a third returns nothing.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -40,7 +40,7 @@ const answer = await show()
 const constant = await answer.text()
 if (answer.status !== 200) throw new Error(`show answers ${answer.status}: ${constant}`)
 const selects = await recordSelects(show)
-// As any handler of this server would read: who asks in one snapshot, what is shown in another.
+// Reads as any handler of this server does: the caller in one snapshot, the resource in another.
 const database = await openDatabase(`sqlite:${file}`)
 const [whoAsks, ...whatIsShown] = selects.map(({ text, values }) => {
   const query = { sql: text, parameters: values } as unknown as ReturnType<Compilable<unknown>["compile"]>

@@ -1,5 +1,5 @@
-// Show one workspace over HTTP, against a handler on the same server that makes the same SELECTs and answers a constant
-// of the same size. Rounds alternate, and the ratio is the median over pairs, so that the machine's moods cancel out.
+// Showing one workspace over HTTP, relative to a handler on the same server that sends the same SELECTs and returns a constant of the same
+// size. Rounds alternate, and the ratio is the median over pairs, so that variations of the machine cancel out.
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"

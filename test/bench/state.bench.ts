@@ -1,5 +1,5 @@
-// States of 10 MB up to a server and down from it, beside what is to be done with the same bytes whoever does it: MD5,
-// compression, sealing and storing, or the reverse.
+// Uploads and downloads of 10 MB states, relative to the necessary work on the same bytes: MD5, compression, sealing and storing, or the
+// reverse.
 import { createHash } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -16,7 +16,7 @@ import { report } from "./figures.ts"
 const megabyte = 1_000_000
 const stateBytes = 10 * megabyte
 const rounds = 25
-/** As the server does it. */
+/** As in the server. */
 const chunkBytes = 1024 * 1024 - 64
 
 const folder = mkdtempSync(join(tmpdir(), "chancery-bench-state-"))
@@ -48,12 +48,11 @@ try {
     const aloneDown = await timed(() => readAlone(round))
     const shown = (await server.send("GET", `${workspace}/current-state-version`)).body.data.attributes
     const down = await timed(() => download(shown["hosted-state-download-url"]))
-    // Of the first ones, caches and the compiler have their part.
+    // The first rounds include the effects of caches and of the compiler.
     if (round < 0) continue
     times.push({ up, down, aloneUp, aloneDown })
   }
-  // Of two processes that take turns with each other, whatever else runs slows the one down that waits for the other: the least
-  // time that each has taken says what it takes.
+  // Other load slows a process down that waits for another one, so the minimum is the actual cost when two processes take turns.
   const least = (name: "up" | "down" | "aloneUp" | "aloneDown") => Math.min(...times.map((one) => one[name]))
   const speed = (name: "up" | "down") => bytes.length / megabyte / (least(name) / 1_000)
   report("upload of 10 MB", speed("up"), "MB/s")

@@ -1,5 +1,4 @@
-// A server with two million certificates in its store beside one with none: how long it takes to start, how fast it issues, and
-// how much memory it has held at most.
+// A server with two million certificates in its database, relative to one with none: start time, issuing rate, and peak memory.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -38,7 +37,7 @@ try {
   const rates: { none: number; many: number }[] = []
   for (let round = 0; round <= rounds; round += 1) {
     const pair = { none: await issueRate(none), many: await issueRate(many) }
-    // Of the first, caches and the compiler have their part.
+    // The first round includes the effects of caches and of the compiler.
     if (round > 0) rates.push(pair)
   }
   report("issue with none", median(rates.map((pair) => pair.none)), "per second")
@@ -49,7 +48,7 @@ try {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 }
 
-/** One authority, one role, one certificate. */
+/** Creates one CA, one role and one certificate. */
 async function prepare(folder: string): Promise<void> {
   await using server = await startChancery(folder)
   await server.pki("POST", "/sys/mounts/pki", { type: "pki" })
@@ -59,7 +58,7 @@ async function prepare(folder: string): Promise<void> {
   await server.pki("POST", "/pki/issue/web", { common_name: "www.example.com" })
 }
 
-/** The one certificate many times over, each under a serial number, names and an expiry of its own. */
+/** Inserts copies of the certificate, each with its own serial number, names and expiry. */
 function fill(file: string): void {
   using database = new DatabaseSync(file)
   database.exec("pragma synchronous = off; pragma cache_size = -1000000; pragma wal_autocheckpoint = 100000")

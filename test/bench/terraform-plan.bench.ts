@@ -1,4 +1,4 @@
-// The 8 requests of a `terraform plan`, as `test/e2e/clients/terraform/requests.test.ts` finds them, one after another on a kept connection,
+// The 8 requests of a `terraform plan`, as recorded in `test/e2e/clients/terraform/requests.test.ts`, in order on a persistent connection,
 // with 100,000 workspaces present.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -27,7 +27,7 @@ try {
 
   const targets: { readonly id: string; readonly name: string }[] = []
   for (let page = 1; targets.length < planned; page += 1) {
-    // Far from one another in the store.
+    // Far from one another in the database.
     const { body } = await server.send("GET", `/organizations/${organization}/workspaces?page[number]=${page * 90}`)
     const [{ id, attributes }] = body.data
     await server.send("POST", `/workspaces/${id}/actions/lock`, { reason: "seeding" })
@@ -48,7 +48,7 @@ try {
   target("8 requests of a plan, median", median(totals), { atMost: 15 }, "ms")
   await connection.close()
 
-  /** What each request took until the last byte of its answer, ms. */
+  /** Returns the time of each request until the last byte of its answer, in ms. */
   async function plan({ id, name }: (typeof targets)[number]): Promise<readonly (readonly [string, number])[]> {
     const timings: [string, number][] = []
     const ask = async (

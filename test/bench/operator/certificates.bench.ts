@@ -1,4 +1,4 @@
-// Certificates from apply to Ready, beside clients that make the same writes on the same apiserver and nothing else.
+// Certificates from apply to Ready, relative to clients that only make the same writes on the same API server.
 import { generateKeyPairSync } from "node:crypto"
 import { report, target } from "../figures.ts"
 import { inParallel } from "../../e2e/operator/raw-api.ts"
@@ -30,7 +30,7 @@ const writes = Object.fromEntries(
 const memory = (await operator.metric("process_resident_memory_bytes")) / 1024 / 1024
 await operator.end()
 
-// The same objects, made as the administrator made them; then of each the writes that the operator made of its own.
+// Creates the same objects as the administrator does, then repeats the operator's writes for each.
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" })
 const pem = Buffer.from(privateKey.export({ type: "pkcs8", format: "pem" }))
 const data = { "tls.key": pem.toString("base64"), "tls.crt": Buffer.alloc(1_500, 65).toString("base64") }
@@ -47,7 +47,7 @@ await inParallel(
       path: `/api/v1/namespaces/${namespace}/secrets/${one}`,
       object: { apiVersion: "v1", kind: "Secret", metadata: { name: one, namespace }, data },
     })
-    // One of the patches is the status, the others are Secrets; what is deleted was one of them.
+    // One of the patches is the status, the others are Secrets; the deleted objects were among them.
     for (let patch = 1; patch < per("PATCH"); patch += 1) {
       const { path, object: made } = secret(`${name}-${patch}`)
       await api.apply(path, made)

@@ -1,4 +1,4 @@
-// From an edit to the status that tells of it: at a steady rate, and then while another namespace has thousands of changes.
+// Delay from an edit to the status that reports it, at a steady rate, and then while another namespace has thousands of changes.
 import { setTimeout as sleep } from "node:timers/promises"
 import { median, report, target } from "../figures.ts"
 import { clientCount, isReady, objectCount, openStage, type Shown, workspaceObject } from "./fixture.ts"
@@ -7,7 +7,7 @@ const editedCount = 200
 const editsPerSecond = 50
 const steadySeconds = Number(process.env["CHANCERY_BENCH_STEADY_S"] ?? 60)
 const crowdCount = Math.min(objectCount, 5_000)
-/** Of single edits, while the crowd is served. */
+/** Milliseconds between single edits, while the crowd is reconciled. */
 const pauseMs = 500
 
 await using stage = await openStage()
@@ -21,7 +21,7 @@ await stage.make(
 )
 await stage.allReady("workspaces", "calm", editedCount, performance.now())
 
-/** What somebody who watches has seen to be as it was edited, by name. */
+/** Versions at which a watch saw each object Ready, by name. */
 const seen = new Map<string, { readonly version: number; readonly at: number }[]>()
 const ending = new AbortController()
 const watched = `${calm}?watch=true&resourceVersion=0&timeoutSeconds=3600`
@@ -85,7 +85,7 @@ async function edit(number: number): Promise<Edit> {
   return { name: now.name, version: now.version, at }
 }
 
-/** A later edit of the same object may have overtaken it. */
+/** Returns the delay of an edit. A later edit of the same object may have overtaken it. */
 async function tookMs({ name, version, at }: Edit): Promise<number> {
   for (;;) {
     const found = seen.get(name)?.find((each) => each.version >= version)

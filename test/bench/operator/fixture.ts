@@ -1,5 +1,5 @@
-// What the operator's benches stand on: a real apiserver and etcd, a served engine with an authority, and the built operator, each
-// in a process of its own on this machine.
+// Fixture of the operator's benches: a real API server and etcd, an engine with a CA behind a server, and the built operator, each in a
+// separate process on this machine.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,20 +12,20 @@ import { inParallel, openRawApi, type RawApi } from "../../e2e/operator/raw-api.
 import { findKubernetes, kubernetesInstallation } from "../../toolchain/kubernetes.ts"
 import { type RunningChancery, startChancery } from "../chancery.ts"
 
-/** Of each kind; fewer for a look at whether it works at all. */
+/** Objects of each kind. A smaller number suffices to check that the bench works. */
 export const objectCount = Number(process.env["CHANCERY_BENCH_COUNT"] ?? 10_000)
 export const clientCount = 16
 
 export interface Stage extends AsyncDisposable {
   readonly cluster: Cluster
-  /** As administrator. */
+  /** Acts as the administrator. */
   readonly api: RawApi
   readonly engine: RunningChancery
   startOperator(identity: string, ...args: readonly string[]): Promise<OperatorProcess>
   makeNamespace(name: string): Promise<void>
-  /** Makes them by server-side apply, by so many clients at once. */
+  /** Applies the objects server-side, with `clientCount` clients at once. */
   make(plural: string, objects: readonly BenchObject[]): Promise<void>
-  /** Waits until so many of them are Ready; how long that took from `since`. */
+  /** Waits until `count` objects are Ready, and returns the milliseconds since `since`. */
   allReady(plural: string, namespace: string, count: number, since: number): Promise<number>
 }
 
@@ -95,9 +95,9 @@ export async function openStage(): Promise<Stage> {
       }),
     async allReady(plural, namespace, count, since) {
       const ready = new Set<string>()
-      // A list of ten thousand, again and again, would be more work for the server than what is measured.
+      // Repeated lists of ten thousand objects would cost the server more than the measured work.
       const path = `${collection(plural, namespace)}?watch=true&resourceVersion=0`
-      // The server ends a watch that it would have to wait for.
+      // The server ends idle watches, so this opens a new one.
       while (performance.now() - since < readyWithinMs) {
         for await (const event of api.follow(path)) {
           const { type, object } = event as { readonly type: string; readonly object: Shown }
@@ -147,11 +147,11 @@ export const certificateObject = (namespace: string, index: number): BenchObject
 export const workspaceObject = (namespace: string, index: number): BenchObject => ({
   kind: "Workspace",
   metadata: { name: `w${index}`, namespace },
-  // All of them are in one organization.
+  // All of them are in one organization, so the names include the namespace.
   spec: { connectionRef, name: `${namespace}-${index}`, description: "A", deletionPolicy: "Retain" },
 })
 
-/** The writes of the operator so far, leases aside: those are of the clock and not of objects. */
+/** Returns the operator's writes so far. The methods leave out writes to the Lease, which depend on time and not on objects. */
 export async function writesOf(operator: OperatorProcess): Promise<Readonly<Record<string, number>>> {
   const methods = ["POST", "PATCH", "DELETE"]
   const counts = await Promise.all(

@@ -1,4 +1,4 @@
-// An operator that starts with everything as it should be: how soon it knows that, what it writes, and what it holds in memory.
+// An operator that starts when everything is in sync: the time until it knows that, its writes, and its memory.
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { report, target } from "../figures.ts"
@@ -30,7 +30,7 @@ while ((await request(`${operator.url}/readyz`)).statusCode !== 200) await sleep
 const syncedMs = performance.now() - startedAt
 const before = await writesOf(operator)
 await sleep(quietMs)
-// The Lease is replaced (PUT), which is none of these.
+// The Lease is written with PUT, which does not count.
 const writes = total(await writesOf(operator)) - total(before)
 const memory = (await operator.metric("process_resident_memory_bytes")) / 1024 / 1024
 report(`objects of each of two kinds`, objectCount, "")
