@@ -1,5 +1,5 @@
-// Kills the real server (SIGKILL) at random moments while a thousand ACME orders are on their way to their certificates. Every one
-// of them ends, valid or with an error that says why, and none has two certificates.
+// Kills the real server (SIGKILL) at random moments while a thousand ACME orders are being completed. Every order ends, either valid or
+// with an error that gives the reason, and none has two certificates.
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent } from "undici"
 import { expect, test } from "vitest"
@@ -88,7 +88,7 @@ test.each(crashKinds)(
           `select count(*) from (${ofOrders}) as o where serial_number not in (select serial_number from certificates)`,
         ),
       ).toBe(0)
-      // The mount's root is the one that no order has asked for.
+      // Only the mount's root belongs to no order.
       expect(await number(`select count(*) from certificates where serial_number not in (${ofOrders})`)).toBe(1)
       expect(await number(`select count(*) from (${ofOrders}) as o`)).toBeGreaterThanOrEqual(valid.length)
       console.log(`${kills} kills: ${valid.length} of ${orderCount} orders valid`)

@@ -1,10 +1,10 @@
-// A client that makes, imports, uses and deletes the keys and issuers of a mount of its own. It knows which of them must be
-// there, and what the one change in flight may have added or taken away, as a whole or not at all.
+// A client that creates, imports, uses and deletes the keys and issuers of its own mount. It knows which of them must exist, and what the
+// one change in flight may have added or removed, entirely or not at all.
 import { generateKeyPairSync } from "node:crypto"
 import { expect } from "vitest"
 import { type CrashApi, Unanswered } from "./crash-api.ts"
 
-/** Beyond that more is deleted than made. */
+/** Above this number, more issuers are deleted than created. */
 const issuersMaximum = 12
 
 interface InFlight {
@@ -13,12 +13,12 @@ interface InFlight {
 }
 
 export class AuthorityWriter {
-  /** Changes that were acknowledged. */
+  /** Acknowledged changes. */
   changeCount = 0
   readonly #mount: string
   readonly #random: (limit: number) => number
   readonly #keys = new Set<string>()
-  /** By the key of each. */
+  /** Key id of each issuer, by issuer id. */
   readonly #issuers = new Map<string, string>()
   #inFlight: InFlight | undefined
   #count = 0
@@ -32,7 +32,7 @@ export class AuthorityWriter {
     return { keys: this.#keys.size, issuers: this.#issuers.size }
   }
 
-  /** Until there is no answer. `seen` is given what was signed and is not kept by the server: requests. */
+  /** Writes until a request gets no answer. `seen` is called with signed values that the server does not store: CSRs. */
   async write(api: CrashApi, seen: (csr: string) => void): Promise<void> {
     try {
       for (;;) await this.#step(api, seen)
@@ -80,7 +80,7 @@ export class AuthorityWriter {
     this.#keys.add(data.key_id)
   }
 
-  /** The request is signed by the authority of another mount. */
+  /** Creates an issuer whose certificate the CA of another mount signs. */
   async #signedElsewhere(api: CrashApi, seen: (csr: string) => void): Promise<void> {
     const asked = { common_name: this.#newName(), key_type: "ec" }
     const made = await this.#making(api, { keys: 1, issuers: 0 }, "intermediate/generate/internal", asked)
@@ -92,7 +92,7 @@ export class AuthorityWriter {
     this.#issuers.set(data.imported_issuers[0], made.data.key_id)
   }
 
-  /** What is exported, deleted and imported again is there as if for the first time. */
+  /** Exports, deletes and imports a key and an issuer again. */
   async #movedIn(api: CrashApi): Promise<void> {
     const made = await this.#making(api, { keys: 1, issuers: 1 }, "root/generate/exported", this.#ofNewRoot())
     const { issuer_id: issuer, key_id: key, certificate, private_key: privateKey } = made.data
@@ -154,7 +154,7 @@ export class AuthorityWriter {
     this.changeCount += 1
   }
 
-  /** From here on, what is there counts as acknowledged. */
+  /** Checks the acknowledged state. What exists now counts as acknowledged from here on. */
   async verify(api: CrashApi): Promise<void> {
     const keys = await this.#listed(api, "keys")
     const issuers = await this.#listed(api, "issuers")
@@ -186,7 +186,7 @@ export class AuthorityWriter {
     return new Set(status === 404 ? [] : (data.keys as readonly string[]))
   }
 
-  /** Every key still signs. */
+  /** Checks that every key can still sign. */
   async useAll(api: CrashApi, csr: string): Promise<void> {
     for (const issuer of this.#issuers.keys())
       await api.change("POST", `${this.#mount}/issuer/${issuer}/sign-verbatim`, { csr })

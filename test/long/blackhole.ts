@@ -1,11 +1,11 @@
-// A road to a server on a socket that can lose what is sent, as a network does when a machine behind it dies: connections stand,
-// new ones come about, and nothing arrives.
+// A proxy to a server on a socket that can drop all data, as a network does when a host dies: connections remain open, new ones are
+// accepted, and nothing arrives.
 import { createServer, type Socket, connect } from "node:net"
 import type { AddressInfo } from "node:net"
 
 export interface Road extends AsyncDisposable {
   readonly port: number
-  /** From now on, or no longer; what was lost stays lost. */
+  /** Starts or stops dropping data; dropped data is never sent. */
   lose(isLost: boolean): void
 }
 

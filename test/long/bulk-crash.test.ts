@@ -1,6 +1,6 @@
-// Kills the real server (SIGKILL) at random moments while a bulk action is at work and a lock runs out, and asks again. What was
-// asked for with a key is done to every workspace once: a lock taken twice would be refused, one given back twice would be
-// unchanged, and the feed would count more events than locks. No lock outlives its `ttl`, whatever happened meanwhile.
+// Kills the real server (SIGKILL) at random moments while a bulk action runs and a lock expires, and repeats the request. A request with an
+// idempotency key is executed once per workspace: a second lock would be refused, a second unlock would change nothing, and the feed would
+// have more events than locks. No lock outlives its `ttl`, whatever happens.
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { expect, test } from "vitest"
@@ -61,7 +61,7 @@ test.each(crashKinds)(
       const mortal = await create("mortal", [])
       const many: string[] = []
       for (let index = 0; index < workspaceCount; index += 1) many.push(await create(`many-${index}`, ["many"]))
-      // How long one takes here, on this machine: the kills are to fall into it.
+      // Measures the duration of an action on this machine, so that the kills fall into it.
       const began = performance.now()
       for (const round of [-2, -1]) expect((await bulk(round)).status).toBe(200)
       const runMs = Math.ceil((performance.now() - began) / 2)
@@ -86,7 +86,7 @@ test.each(crashKinds)(
         await sleep(Math.max(0, until - Date.now()))
         expect((await send("GET", `/workspaces/${mortal}`)).body.data.attributes.locked).toBe(false)
       }
-      // A job records what a lock that ran out brings, within seconds.
+      // A job records the expiry of the lock within seconds.
       const recorded = () => store.rows("select kind from events where kind = 'workspace.lock-expired'")
       await expect.poll(async () => (await recorded()).length, { timeout: 60_000, interval: 500 }).toBe(kills)
       await server.kill()
@@ -107,7 +107,7 @@ test.each(crashKinds)(
         counts("workspace.lock-expired"),
       ]
       expect([taken.get(mortal), expired.get(mortal)]).toEqual([kills, kills])
-      // And the two that were timed.
+      // The two timed actions count as well.
       const [locks, unlocks] = [1 + Math.ceil(kills / 2), 1 + Math.floor(kills / 2)]
       for (const id of many) expect([taken.get(id), given.get(id)]).toEqual([locks, unlocks])
       await store.expectWhole()

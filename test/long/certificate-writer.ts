@@ -1,4 +1,4 @@
-// A client that has certificates issued and signed, and revokes some of them; it knows which of them must be on the next CRL.
+// A client that has certificates issued and signed, and revokes some of them. It knows which of them must be on the next CRL.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import { ocspQuestion } from "../../engine/testing/ocsp-question.ts"
@@ -7,7 +7,7 @@ import { contextConstructed, contextPrimitive } from "../../engine/src/x509/asn1
 import { type CrashApi, Unanswered } from "./crash-api.ts"
 
 const mount = "/pki"
-/** So many serial numbers are asked for over OCSP after each crash: those that were revoked last. */
+/** Number of most recently revoked certificates to query over OCSP after each crash. */
 const askedAfterCrash = 3
 
 interface Issued {
@@ -28,7 +28,7 @@ export class CertificateWriter {
     this.#csr = csr
   }
 
-  /** Until there is no answer. */
+  /** Writes until a request gets no answer. */
   async write(api: CrashApi): Promise<void> {
     try {
       for (;;) await this.#step(api)
@@ -59,7 +59,7 @@ export class CertificateWriter {
     this.revoked.push(serialNumber)
   }
 
-  /** Everything that was acknowledged is on the list, and nothing else but what was in flight; OCSP says the same. */
+  /** Checks that every acknowledged revocation is on the CRL, and no other except the one in flight, and that OCSP agrees. */
   async verify(api: CrashApi, listed: ReadonlySet<string>, seen: (signed: Uint8Array) => void): Promise<void> {
     expect(this.revoked.filter((serialNumber) => !listed.has(serialNumber))).toEqual([])
     expect(this.#valid.filter(({ serialNumber }) => listed.has(serialNumber))).toEqual([])
@@ -100,9 +100,9 @@ const statuses: Readonly<Record<number, string>> = {
   [contextPrimitive(2)]: "unknown",
 }
 
-/** Lets writers write for a while, and gives what `end` gives, which is to end the server. */
+/** Runs writers for a while, then calls `end`, which stops the server, and returns its result. */
 export async function during<T>(writing: readonly Promise<void>[], ms: number, end: () => Promise<T>): Promise<T> {
-  // A fault of a writer ends the wait.
+  // An error of a writer ends the wait.
   await Promise.race([sleep(ms), Promise.all(writing)])
   const ended = await end()
   await Promise.all(writing)

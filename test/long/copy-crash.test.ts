@@ -1,5 +1,5 @@
-// Kills a copy of a store (SIGKILL) at random moments and goes on with it, from SQLite to PostgreSQL and back again. The
-// result is the whole store, and a server on it locks and issues.
+// Kills a copy of a database (SIGKILL) at random moments and resumes it, from SQLite to PostgreSQL and back. The result is the whole
+// database, and a server on it locks and issues.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ import { randomIntegers } from "./crashing-server.ts"
 const kills = process.env["CHANCERY_SHORT"] === "1" ? 4 : 30
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
 const postgres = databaseKinds.find(({ name, available }) => name === "PostgreSQL" && available)
-/** What a killed copy held in PostgreSQL is free once the server has noticed. */
+/** PostgreSQL releases the locks of a killed copy once it notices that the client is gone. */
 const busyCode = 75
 const tries = 200
 
@@ -25,7 +25,7 @@ interface Report {
   readonly resumedRows: number
 }
 
-/** Kills it so often, at a moment after it has begun to write, and lets the last one end. */
+/** Kills the copy `kills` times, at a moment after it has begun to write, and lets the last attempt finish. */
 async function copyKilling(from: string, to: string, random: (below: number) => number) {
   let killed = 0
   for (let attempt = 0; attempt < tries; attempt += 1) {

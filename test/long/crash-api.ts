@@ -1,8 +1,8 @@
-// The certificate API of a server that may be gone at any moment, and what it has acknowledged.
+// The certificate API of a server that may be killed at any moment, with the changes that it acknowledged.
 import { Agent, type Dispatcher, request } from "undici"
 import { expect } from "vitest"
 
-/** A request that got no answer: nobody knows whether it was carried out. */
+/** A request that got no answer; it may have been executed or not. */
 export class Unanswered extends Error {}
 
 export interface Answered {
@@ -13,7 +13,7 @@ export interface Answered {
 }
 
 export class CrashApi {
-  /** Of every change that was acknowledged. */
+  /** Request ids of all acknowledged changes. */
   readonly acknowledged: string[] = []
   readonly #token: string
   readonly #url: string
@@ -30,7 +30,7 @@ export class CrashApi {
     this.#isDoomed = false
   }
 
-  /** From here on no answer is no fault. */
+  /** From now on a missing answer is no fault. */
   doom(): void {
     this.#isDoomed = true
   }
@@ -40,7 +40,7 @@ export class CrashApi {
     this.#agent = undefined
   }
 
-  /** Throws `Unanswered` where the server was killed; every other status than those of a success is a fault. */
+  /** Sends a change. Throws `Unanswered` if the server was killed; any status other than success is a fault. */
   async change(method: "POST" | "DELETE", path: string, document?: object): Promise<Answered> {
     const { requestId, ...answered } = await this.#send(method, path, document && JSON.stringify(document))
     expect([method, path, answered.status, answered.status < 300 ? "" : answered.data]).toEqual([

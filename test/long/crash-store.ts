@@ -1,4 +1,4 @@
-// Where servers that are killed keep what they acknowledge: in a file, or in a database of a server that goes on.
+// Databases for servers that are killed: a file, or a database of a PostgreSQL server that keeps running.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,18 +7,18 @@ import { expect } from "vitest"
 import { sqliteFile } from "../../engine/src/storage/sql/database.ts"
 import { Client, type DatabaseKind, databaseKinds } from "../../engine/testing/temporary-database.ts"
 
-/** Those that a process can leave behind. */
+/** Kinds of databases that outlive a process. */
 export const crashKinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
 
 export interface CrashStore extends AsyncDisposable {
-  /** For whatever else the server keeps. */
+  /** Folder for the server's other files. */
   readonly folder: string
   readonly url: string
-  /** Undefined where the server finds it beside the store. */
+  /** Undefined if the server finds it next to the database. */
   readonly sealKey: string | undefined
-  /** Of a query in words that every store knows. */
+  /** Returns the rows of a query in SQL that every database supports. */
   rows(query: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Once the last server is gone: nothing in it is damaged, and nothing of a dead server's is left. */
+  /** Checks, after the last server has ended, that nothing is damaged and that no session of a dead server remains. */
   expectWhole(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export async function openCrashStore(kind: DatabaseKind): Promise<CrashStore> {
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-crash-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
-  // In its folder, as a server of its own accord has it: with the seal key beside it.
+  // The default path in the data folder, where the seal key is next to the file.
   const url =
     kind.name === "SQLite file" ? `sqlite:${join(folder, "chancery.db")}` : opening.use(await kind.place()).url
   const file = sqliteFile(url)
@@ -65,7 +65,7 @@ const rowsOfPostgres = (url: string): CrashStore["rows"] => {
   }
 }
 
-/** A session whose server died ends by itself, with whatever it held. */
+/** PostgreSQL ends the session of a dead server, with its locks. */
 async function expectNoSessions(rows: CrashStore["rows"]): Promise<void> {
   const others =
     "select query from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() " +

@@ -1,6 +1,6 @@
-// Kills the real server (SIGKILL) at random moments while many writers write, and looks for lost or half-written changes
-// after each restart. Every writer knows what was acknowledged and which one change was in flight: the workspace must
-// show the former, or the former and the latter whole.
+// Kills the real server (SIGKILL) at random moments while many writers write. After each restart it checks for lost or partial changes.
+// Every writer knows the acknowledged changes and the one in flight. The workspace must show the former, or the former and the latter as a
+// whole.
 import { createHash } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, request } from "undici"
@@ -9,7 +9,7 @@ import { crashKinds, openCrashStore } from "./crash-store.ts"
 import { CrashingServer, randomIntegers } from "./crashing-server.ts"
 
 const writerCount = 12
-/** A server is killed so long after so many more changes were acknowledged, however slow the machine is. */
+/** A kill comes up to this long after up to this many more acknowledged changes, so that slow machines make progress too. */
 const longestRunMs = 250
 const mostChanges = 4 * writerCount
 const patienceMs = 30_000
@@ -54,7 +54,7 @@ test.each(crashKinds)(
   900_000,
 )
 
-/** What a writer's workspace must show; `version` stands in two tables, so that half a change would be seen. */
+/** Expected content of a writer's workspace. `version` is in two tables, so that a partial change is detected. */
 interface Model {
   readonly version: number
   readonly lockedReason: string | null
@@ -113,7 +113,7 @@ class Writer {
     }
   }
 
-  /** Update → lock → state → unlock → create, round and round. */
+  /** Returns the next step of the cycle: update, lock, state, unlock, create. */
   #next(): Change {
     const model = this.#model
     const path = `/workspaces/${this.#id}`
@@ -157,7 +157,10 @@ class Writer {
     }
   }
 
-  /** The workspace shows what was acknowledged, or that and the change in flight; from then on, what it shows holds. */
+  /**
+   * Checks that the workspace shows the acknowledged changes, with or without the one in flight. Its content is the expected one from here
+   * on.
+   */
   async verify(client: Client): Promise<void> {
     const acceptable = [this.#model, ...(this.#inFlight === undefined ? [] : [this.#inFlight.after(this.#model)])]
     const found = await this.#observe(client, acceptable.at(-1)?.created ?? [])

@@ -1,4 +1,4 @@
-// The real server in a process that is killed (SIGKILL) and started again on the same store and port.
+// The real server in a process that is killed (SIGKILL) and started again on the same database and port.
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
@@ -30,7 +30,7 @@ export class CrashingServer {
     this.url = `http://127.0.0.1:${port}`
   }
 
-  /** With the flags of further settings. */
+  /** Prepares a server with further flags, without starting it. */
   static async prepare(store: CrashStore, settings: readonly string[] = []): Promise<CrashingServer> {
     return new CrashingServer(store, await freePort(), settings)
   }
@@ -69,7 +69,7 @@ export class CrashingServer {
     throw new Error("the server was not ready within two minutes")
   }
 
-  /** The most that the process has held since it was started. */
+  /** Returns the peak memory of the process since its start. */
   peakMemoryMiB(): number {
     const status = readFileSync(`/proc/${this.#process?.pid}/status`, "utf8")
     return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024
@@ -107,7 +107,7 @@ async function chancery(environment: Readonly<Record<string, string>>, ...args: 
   return output
 }
 
-/** From 0 to `limit` - 1. */
+/** Returns a generator of integers from 0 to `limit` - 1. */
 export function randomIntegers(from: number): (limit: number) => number {
   const source = seededRandom(from)
   return (limit) => new DataView(source.bytes(4).buffer).getUint32(0) % limit

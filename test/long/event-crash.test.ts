@@ -1,6 +1,5 @@
-// Kills the real server (SIGKILL) at random moments while many writers write, and holds the feed against what there is: each change
-// that was acknowledged has its event, each event its change, in the order of the changes; and who follows through all of it has heard
-// every event once.
+// Kills the real server (SIGKILL) at random moments while many writers write, and compares the feed with the workspaces. Each acknowledged
+// change has its event and each event its change, in the order of the changes. A follower gets every event once, across all restarts.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import type { Engine } from "../../engine/src/engine.ts"
@@ -60,7 +59,7 @@ test.each(crashKinds)(
   1_800_000,
 )
 
-/** Follows until the signal comes, whatever becomes of the server. */
+/** Follows the feed until the signal aborts, across restarts of the server. */
 function listening(engine: Engine, signal: AbortSignal) {
   const ids: string[] = []
   const first = Promise.withResolvers<string | undefined>()
@@ -90,7 +89,7 @@ const steps: readonly Step[] = ["workspace.locked", "workspace.updated", "worksp
 
 class Writer {
   readonly #id: string
-  /** The steps that were acknowledged since the last look, and the one whose answer was lost. */
+  /** Steps acknowledged since the last check, and the one whose answer was lost. */
   #acknowledged: Step[] = []
   #inFlight: Step | undefined
   #done = 0
@@ -108,7 +107,7 @@ class Writer {
     return new Writer(id, created?.id ?? "")
   }
 
-  /** Locks, changes and unlocks until the server is gone; counts what was acknowledged. */
+  /** Locks, updates and unlocks until the server is gone. Returns the number of acknowledged steps. */
   async write(engine: Engine, signal: AbortSignal): Promise<number> {
     let count = 0
     while (!signal.aborted) {
@@ -134,7 +133,7 @@ class Writer {
     else await workspaces.update(ref, { description: String(this.#done) })
   }
 
-  /** The events since the last look are what was acknowledged, or that and the step in flight; and the workspace agrees with them. */
+  /** Checks that the events since the last check are the acknowledged steps, with or without the one in flight, and match the workspace. */
   async verify(engine: Engine): Promise<void> {
     const events = await allEvents(engine, this.#id, this.#cursor)
     const kinds = events.map(({ kind }) => kind)

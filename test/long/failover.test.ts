@@ -1,5 +1,5 @@
-// What happens to a server of PostgreSQL, done to one of its own while requests come in: each is answered, by what it asked for or by
-// 503 with a time to ask again; what was acknowledged stays, and what was refused for certain has not been made.
+// Failures of a PostgreSQL server while requests arrive. Each request gets its answer, or 503 with `Retry-After`. Acknowledged changes
+// persist, and changes that were definitely refused were not made.
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -20,14 +20,14 @@ if (binaries === undefined) sayMissing(postgresInstallation)
 
 const storageLimits = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000, lockTimeoutMs: 500, idleTimeoutMs: 1_000 }
 
-/** What is done, and undone; requests go on all the while. */
+/** A failure and its repair; requests continue during both. */
 interface Trouble {
   readonly name: string
   readonly begin: (server: OwnPostgres, road: Road) => Promise<unknown>
   readonly end: (server: OwnPostgres, road: Road) => Promise<unknown>
-  /** How many requests must have met it at least. */
+  /** Minimum number of requests that the failure must affect. */
   readonly felt: 0 | 1
-  /** Longer than a server waits for an answer, where it would wait for ever. */
+  /** Duration, if a server would otherwise wait indefinitely; longer than a server waits for an answer. */
   readonly lastsMs?: number
 }
 
@@ -105,7 +105,8 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
     server = await startOwnPostgres(binaries ?? "")
     opened.defer(() => server.stop())
     await asked(server, "create role app login superuser", "create database app owner app")
-    // The limit of a role does not bind who may do everything, and only such a one makes extensions without being asked.
+    // The first start needs a superuser, who can create extensions, and the tests need a role without, because superusers are exempt from
+    // connection limits.
     const folder = new URL(server.url).searchParams.get("host") ?? ""
     road = opened.use(await roadTo(join(folder, ".s.PGSQL.5432")))
     const url = `postgres://app@127.0.0.1:${road.port}/app`
@@ -146,15 +147,15 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
 
 interface Seen {
   readonly acknowledged: string[]
-  /** Told that nothing was made. */
+  /** Requests whose answer states that nothing was created. */
   readonly refused: string[]
-  /** Told that nobody knows. */
+  /** Requests whose answer states that the outcome is unknown. */
   readonly uncertain: string[]
-  /** What should not be told at all. */
+  /** Unexpected answers. */
   readonly odd: unknown[]
 }
 
-/** A few clients that make workspaces and look at them, one request after another. */
+/** Starts a few clients that each create and read workspaces, one request after another. */
 function startLoad(world: TestEngine, prefix: string) {
   const seen: Seen = { acknowledged: [], refused: [], uncertain: [], odd: [] }
   const ending = new AbortController()
@@ -199,7 +200,7 @@ async function namesOf(world: TestEngine): Promise<ReadonlySet<string>> {
   return names
 }
 
-/** A server that was killed leaves processes that take a moment to notice. */
+/** Retries the start, because processes of a killed server take a moment to end. */
 async function startAgain(server: OwnPostgres): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,4 +1,4 @@
-// Ten minutes of inputs that nobody should send, thirty seconds where there is little time. CHANCERY_SEED repeats a run.
+// Ten minutes of malformed inputs, or thirty seconds in a short run. CHANCERY_SEED repeats a run.
 import { expect, test } from "vitest"
 import { fuzz } from "../fuzz/fuzz.ts"
 import { newSeed, sentences } from "../fuzz/report.ts"

@@ -1,4 +1,5 @@
-// Every endpoint, on each store, with all that test/security/hostile sends a sample of. CHANCERY_SEED repeats a run that failed.
+// Sends all attacks, of which test/security/hostile sends a sample, to every endpoint on each kind of database. CHANCERY_SEED repeats a run
+// that failed.
 import { afterAll, describe, expect, test } from "vitest"
 import { databaseKinds } from "../../engine/testing/temporary-database.ts"
 import { openPkiTarget, openTarget } from "../security/hostile/attack.ts"
@@ -20,9 +21,9 @@ import { pkiEndpoints } from "../security/permissions/pki/matrix.ts"
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 31)
 const { attackCount, runs, endpointsPerTarget } =
   process.env["CHANCERY_SHORT"] === "1"
-    ? // Opening a target takes longer than to attack it this often.
+    ? // Opening a target takes longer than this many attacks.
       { attackCount: 30, runs: 15, endpointsPerTarget: 30 }
-    : // Of its own, so that there is little to compare after each request.
+    : // One target per endpoint, so that there is little data to compare after each request.
       { attackCount: Number.POSITIVE_INFINITY, runs: 300, endpointsPerTarget: 1 }
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
 
@@ -69,7 +70,7 @@ describe.each(kinds)("on $name", (kind) => {
   )
 })
 
-/** The same one `count` times, then another. */
+/** Returns the same target `count` times, then another. */
 function sharedBy<T extends AsyncDisposable>(count: number, open: () => Promise<T>) {
   let target: T | undefined
   let uses = 0

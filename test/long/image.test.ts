@@ -1,5 +1,5 @@
-// The image that `Dockerfile` builds. Where no Docker engine answers, which is said, its instructions are carried out in
-// folders: all but the two images that it begins with is shown all the same.
+// The image that `Dockerfile` builds. If no Docker engine answers, the test logs a warning and executes the instructions in folders, which
+// covers all but the two base images.
 import { execFile } from "node:child_process"
 import { cp, lstat, mkdir, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -18,7 +18,7 @@ const run = (file: string, args: readonly string[], cwd = root) =>
 interface Image extends AsyncDisposable {
   /** Runs its entry point with these arguments. */
   run(...args: string[]): Promise<{ readonly stdout: string }>
-  /** Every file of the application, from its folder. */
+  /** Returns every file of the application, relative to its folder. */
   files(): Promise<readonly string[]>
 }
 
@@ -74,7 +74,7 @@ async function carryOut(): Promise<Image> {
   }
 }
 
-/** Of what is checked out, that which `.dockerignore` lets through: what it names with `!`, less what it names after that. */
+/** Returns the files of the checkout that `.dockerignore` includes with `!` and does not exclude afterwards. */
 async function contextFiles(): Promise<ReadonlySet<string>> {
   const lines = (await readFile(join(root, ".dockerignore"), "utf8")).split("\n")
   const taken = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1))

@@ -1,4 +1,4 @@
-// States of any size that nobody has to hold: written piece by piece, the same ones each time they are asked for.
+// States of any size that need not fit in memory: generated in chunks, and identical each time.
 import { createHash } from "node:crypto"
 
 export interface LargeState {
@@ -10,7 +10,7 @@ export interface LargeState {
   pieces(): Generator<Buffer>
 }
 
-/** Of about this many bytes; `seed` tells states of one size apart. */
+/** Makes a state of at least this many bytes. States of one size differ by `seed`. */
 export function largeState(options: {
   readonly serial: number
   readonly lineage: string
@@ -52,7 +52,7 @@ function* piecesOf(options: Parameters<typeof largeState>[0]): Generator<Buffer>
   yield Buffer.from('\n  ],\n  "check_results": null\n}\n')
 }
 
-/** Cheap, since a test's own work counts where a server's speed is looked at; as even as the low bits of such a thing are. */
+/** A cheap generator, because the test's own work counts when a server's speed is measured. The low bits are sufficiently uniform. */
 function quickIntegers(seed: number): (limit: number) => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1
   return (limit) => {

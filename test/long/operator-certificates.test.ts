@@ -1,5 +1,5 @@
-// Certificates while everything around them fails: the engine answers late, wrongly or not at all, or answers and is not heard; the
-// apiserver goes away; one replica of the operator follows another.
+// Certificates under failures: the engine answers late, with errors or not at all, or its answers are lost. The API server is restarted,
+// and the operator's replicas change.
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { KubeConfig } from "@kubernetes/client-node"
@@ -27,7 +27,7 @@ const programs = await findKubernetes()
 const closing = new AsyncDisposableStack()
 afterAll(() => closing.disposeAsync())
 
-/** Between the operator and the engine: every third answer is none, or none that is any good. */
+/** Starts a proxy between the operator and the engine that delays, fails or loses every third answer. */
 async function unreliable(target: string): Promise<{ readonly url: string; heal(): void }> {
   let count = 0
   let isHealed = false
@@ -53,7 +53,7 @@ async function unreliable(target: string): Promise<{ readonly url: string; heal(
         forward(asked, Buffer.concat(pieces)).then(
           ({ status, kept, text }) => {
             const send = () => void answer.writeHead(status, kept).end(text)
-            // It was done, and nobody hears of it.
+            // The engine executed the request, but its answer is lost.
             if (fault === "deaf") asked.socket.destroy()
             else if (fault === "late") setTimeout(send, 1_000)
             else send()
@@ -173,7 +173,7 @@ describe.skipIf(programs === undefined)("many certificates", () => {
     await expect.poll(unfinished, { timeout: 240_000, interval: 1_000 }).toEqual([])
 
     const certificates = new Map((await list("certificates.chancery.dev")).map((one) => [one.metadata.name, one]))
-    // The last keys are taken away after the status is told.
+    // The last next-key Secrets are deleted after the status is written.
     await expect
       .poll(async () => (await list("secrets")).map(({ metadata }) => metadata.name).toSorted(), { timeout: 60_000 })
       .toEqual(names.map((name) => `${name}-tls`).toSorted())

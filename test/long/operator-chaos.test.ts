@@ -1,5 +1,5 @@
-// The operator while everything around it fails: the apiserver is restarted and compacts what it knows, watches are cut, the engine
-// refuses, is late, or does something and does not say so, and whoever leads is killed. Told by a seed, which repeats the order.
+// The operator under failures: the API server is restarted and compacts its history, and watches are cut. The engine refuses, is late, or
+// loses answers, and the leader is killed. A seed repeats the order.
 import { X509Certificate, createPrivateKey } from "node:crypto"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -20,7 +20,7 @@ import { sayMissing } from "../toolchain/missing.ts"
 const short = process.env["CHANCERY_SHORT"] === "1"
 const restarts = short ? 3 : 100
 const objects = short ? 15 : 150
-/** Whoever waits longest waits five minutes before it tries again. */
+/** The longest backoff is five minutes. */
 const readyMs = 900_000
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 32)
 const programs = (await findKubernetes()) ?? sayMissing(kubernetesInstallation)
@@ -83,7 +83,7 @@ test.skipIf(programs === undefined)(
     )
     await apply(ours("Issuer", "pki", { connectionRef, mount: "pki", defaultRole: "web" }, "default"))
 
-    // As a kubelet would: whatever ends is started again.
+    // Restarts processes that end, as a kubelet does.
     const living = new Map<string, OperatorProcess>()
     const ending = new AbortController()
     const keepAlive = async (identity: string) => {
@@ -105,7 +105,7 @@ test.skipIf(programs === undefined)(
       await keeping
     })
 
-    // Whoever was seen to lead, and then another, must never be seen to lead again.
+    // After another replica was seen as leader, the earlier leader must never be seen as leader again.
     const deposed = new Set<OperatorProcess>()
     let leader: OperatorProcess | undefined
     let twoLeaders = 0
@@ -187,7 +187,7 @@ test.skipIf(programs === undefined)(
         workspaces.map(({ metadata, spec, status }) => [metadata.name, { id: status.id, told: spec.description }]),
       ),
     )
-    // What differs still is found with the next poll at the latest.
+    // Remaining differences are found by the next poll at the latest.
     const variablesOf = async ({ spec: { description: told = "" }, status: { id = "" } }: Shown) => {
       const [edit = ""] = /\d+$/.exec(told) ?? []
       const found = await world.engine.variables.list({ id })
@@ -218,7 +218,7 @@ const isReady = ({ metadata, status }: Shown): boolean =>
 
 const attemptsMaximum = 120
 
-/** What the administrator does is done, however often the apiserver is away. */
+/** Repeats an operation of the administrator until it succeeds, because the API server is often down. */
 async function persistently<Value>(work: () => Promise<Value>): Promise<Value> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -230,7 +230,7 @@ async function persistently<Value>(work: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** The same access, by another port of this machine. */
+/** Returns the same access through another port of this machine. */
 function throughPort(config: KubeConfig, port: number): KubeConfig {
   const other = new KubeConfig()
   other.loadFromString(config.exportConfig().replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, `https://127.0.0.1:${port}`))

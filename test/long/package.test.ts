@@ -1,4 +1,4 @@
-// What a user gets: the packed engine, installed into an empty folder, loads.
+// The packed engine, as users get it, installed into an empty folder, loads.
 import { execFile } from "node:child_process"
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -56,7 +56,7 @@ test("the command is installed by what the guide says, typed as it is written", 
   const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
   try {
     await run("npm", ["run", "build"], { cwd: root })
-    // A clone as far as packing goes, so that nothing is left in this one.
+    // Copies the parts of the checkout that packing needs, so that nothing is written into this one.
     await cp(join(root, "package.json"), join(folder, "package.json"))
     for (const each of ["package.json", "bin", "dist", "LICENSE", "README.md"])
       await cp(join(root, "engine", each), join(folder, "engine", each), { recursive: true })
@@ -97,7 +97,7 @@ test("the packed provider loads in an empty folder beside Pulumi's SDK, and is f
     expect(contents.filter((path) => path.includes(".test."))).toEqual([])
     expect(contents.filter((path) => /^(bundled|scripts|src)\//.test(path))).toEqual([])
     expect(contents).toContain("dist/v1.js")
-    // A program in CommonJS: what a state holds asks with `require`, from the program's folder.
+    // The program is CommonJS, because provider code in a state resolves packages with `require`, from the program's folder.
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }))
     const { version } = JSON.parse(await readFile(join(root, "node_modules/@pulumi/pulumi/package.json"), "utf8")) as {
       readonly version: string
@@ -121,7 +121,7 @@ test("the packed provider loads in an empty folder beside Pulumi's SDK, and is f
   }
 })
 
-/** Fetched for this test alone. */
+/** Fetched for this test only. */
 const checks = [
   { program: "publint@0.3.25", args: ["publint", "run", "--strict"] },
   // Packages are for Node 24 and newer, where `require` loads ES modules.
@@ -138,7 +138,7 @@ test.each(checks)("packages pass $program", async ({ program, args }) => {
   }
 })
 
-/** The newest that takes overrides from its own file; it is fetched for this test alone. */
+/** The newest version that reads overrides from its own file; fetched for this test only. */
 const pnpm = "pnpm@12.21.0"
 
 test("the packed provider works where pnpm has laid the packages, for programs in JavaScript and in TypeScript", async () => {
@@ -157,7 +157,7 @@ test("the packed provider works where pnpm has laid the packages, for programs i
     await run("npm", ["exec", "--yes", "--package", pnpm, "--", "pnpm", "add", "--ignore-scripts", ...packages], {
       cwd: folder,
     })
-    // Nothing but what was asked for is at the top.
+    // Only the requested packages are at the top level.
     expect((await readdir(join(folder, "node_modules/@chancery"))).toSorted()).toEqual(["pulumi"])
 
     const programs = {

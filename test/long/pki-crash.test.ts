@@ -1,6 +1,6 @@
-// Kills the real server (SIGKILL) at random moments while many clients have certificates issued, signed and revoked, and make,
-// import, use and delete the keys of authorities. Whatever was acknowledged is there afterwards, what was not is there whole or
-// not at all, whatever was signed is on record, and no serial number is used twice.
+// Kills the real server (SIGKILL) at random moments while many clients have certificates issued, signed and revoked, and create, import,
+// use and delete keys of CAs. Every acknowledged change is stored, and every other one entirely or not at all. Every signature is in the
+// audit log, and no serial number is used twice.
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -38,7 +38,7 @@ test.each(crashKinds)(
     const random = randomIntegers(seed)
     await using store = await openCrashStore(kind)
     const server = await CrashingServer.prepare(store)
-    // Of what was signed and is not in the store at the end.
+    // Digests of signed values that are not in the database at the end.
     const signed = new Set<string>()
     const seen = (tbs: Uint8Array) => void signed.add(digestOf(tbs))
     try {
@@ -54,7 +54,7 @@ test.each(crashKinds)(
         api.open(clientCount)
         const next = await readList(api)
         seen(next.tbs)
-        // A number stands for one list.
+        // A CRL number identifies one CRL.
         expect(next.number > list.number || next.digest === list.digest).toBe(true)
         list = next
         for (const writer of writers) await writer.verify(api, next.listed, seen)
@@ -83,7 +83,7 @@ test.each(crashKinds)(
       expect(changes).toBeGreaterThan(kills / 2)
 
       const { entries, torn } = readLog(await readFile(join(store.folder, "audit.log"), "utf8"))
-      // A kill stops at most the one write that is under way, and what follows begins on a line of its own.
+      // A kill interrupts at most one write, and the next entry begins on a new line.
       expect(torn.length).toBeLessThanOrEqual(kills + 1)
       expect(torn.filter((line) => !entryBegins.startsWith(line) && !line.startsWith(entryBegins))).toEqual([])
       const keyUses = entries.filter(({ type }) => type === "key-use")
@@ -113,7 +113,7 @@ test.each(crashKinds)(
 
 const entryBegins = '{"time":"'
 
-/** What a killed server had no time to write to its end is nobody's record: neither its act nor its answer came to be. */
+/** Parses the log. An entry that a killed server did not finish is not counted: its operation did not happen, and no answer was sent. */
 function readLog(text: string) {
   const entries: Entry[] = []
   const torn: string[] = []
@@ -128,7 +128,7 @@ function readLog(text: string) {
 }
 
 async function prepare({ folder, url, sealKey }: CrashStore, mounts: readonly string[]): Promise<void> {
-  // What happens here is on record as well.
+  // The operations here are in the audit log as well.
   const auditLog = { target: { kind: "file" as const, path: join(folder, "audit.log") } }
   const sealKeys = sealKey === undefined ? {} : { sealKeys: { text: sealKey } }
   await using engine = await openEmbedded(url, { auditLog, ...sealKeys })
@@ -149,7 +149,7 @@ async function readList(api: CrashApi) {
   }
 }
 
-/** Of a request in PEM. */
+/** Returns the signed part of a PEM CSR. */
 function tbsOf(pem: string): Uint8Array {
   const [block] = readPem(pem, 100_000)
   return parseSigned(block?.bytes ?? new Uint8Array(), "request", "certificationRequestInfo").body

@@ -1,4 +1,4 @@
-// A package as an earlier commit builds it, in a folder of its own.
+// Builds a package as of an earlier commit, in a separate folder.
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises"
@@ -12,19 +12,19 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const run = promisify(execFile)
 
 export interface Build extends AsyncDisposable {
-  /** Of the commit, in full. */
+  /** Full hash of the commit. */
   readonly commit: string
   readonly folder: string
-  /** The file of the command. */
+  /** Path of the command. */
   readonly program: string
 }
 
-/** Undefined where the commit is not there, as in a clone without history, which is said. */
+/** Returns the hash of a commit. If it is missing, as in a shallow clone, this logs a warning and returns undefined. */
 export async function commitNamed(name: string): Promise<string | undefined> {
   try {
     return (await run("git", ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], { cwd: root })).stdout.trim()
   } catch {
-    // No tool that could be installed: a copy of the sources alone has nothing to be upgraded from.
+    // Not an error in CI, because no installation would help: a copy of the sources without history cannot be upgraded from.
     sayLoudly(
       `There is no commit ${name}, so no upgrade from it is tried. It takes a clone with its history (git fetch --unshallow).`,
     )
@@ -32,7 +32,7 @@ export async function commitNamed(name: string): Promise<string | undefined> {
   }
 }
 
-/** With the packages that it stands on. */
+/** Builds a workspace of the commit, with its dependencies. */
 export async function buildOf(commit: string, workspace: "engine" | "provider" = "engine"): Promise<Build> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-previous-"))
   const remove = () => rm(folder, { recursive: true, force: true })
@@ -60,11 +60,11 @@ async function isSame(path: string, folder: string): Promise<boolean> {
   return ours.equals(theirs)
 }
 
-/** The same packages, as far as the engine asks for them; the links between our own are relative, and lead to those of the folder. */
+/** Links the dependencies of this checkout. The links between our own packages are relative, so they lead to those in the folder. */
 async function linkPackages(folder: string): Promise<void> {
   for (const path of ["node_modules", "engine/node_modules"].filter((each) => existsSync(join(root, each)))) {
     const [from, to] = [join(root, path), join(folder, path)]
-    // Hard links cost nothing, and are refused where the folder is on another file system.
+    // Hard links are cheap, but fail if the folder is on another file system.
     await run("cp", ["-al", from, dirname(to)]).catch(() =>
       cp(from, to, { recursive: true, verbatimSymlinks: true, force: true }),
     )

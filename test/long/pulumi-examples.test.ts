@@ -1,4 +1,4 @@
-// Examples as users run them: a folder with a `Pulumi.yaml`, and Pulumi's command in it.
+// Examples as users run them: a folder with a `Pulumi.yaml`, and the command `pulumi` in it.
 import { readFile } from "node:fs/promises"
 import { beforeAll, describe, expect, test } from "vitest"
 import { openProject } from "../e2e/pulumi/project.ts"
@@ -10,7 +10,7 @@ const first = { number: 1, size: 100 }
 
 beforeAll(buildProvider)
 
-/** The fenced blocks below a heading, as they stand there. */
+/** Returns the fenced blocks below a heading, unchanged. */
 async function blocksBelow(heading: string): Promise<readonly string[]> {
   const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8")
   const [, below = ""] = readme.split(`\n${heading}\n`)

@@ -1,5 +1,5 @@
-// What goes wrong between Pulumi, the provider's process and a server, by the real Pulumi engine: after the next run everything
-// is there once and as declared, or nothing is.
+// Failures between Pulumi, the provider's process and a server, with the real Pulumi engine. After the next run, everything exists once and
+// as declared, or nothing does.
 import { appendFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -49,7 +49,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
         )
         expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
         expect((await stack.up(first)).operations).toEqual(allSame)
-        // A lock is opened and closed again.
+        // A lock has no update: it is deleted and created again.
         const changes = kinds.map((kind) => (kind === "workspaceLock" ? `${kind} delete` : `${kind} update`))
         await dying(changes, () => stack.up(second))
         expect(await inventory(stack.engine)).toEqual(declaredBy("second"))
@@ -68,7 +68,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
     const [first, second] = everything(await sshKeysFor(stack.engine))
-    // Each change is done, and nobody hears of it the first time.
+    // Each change is executed, and its answer is lost the first time.
     road.always = firstTime("lost")
     await untilDone(() => stack.up(first))
     expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
@@ -130,7 +130,7 @@ test.skipIf(pulumi === undefined)(
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** Another version, whose files lie elsewhere, and which says in a file that it was loaded. */
+/** Installs another version of the provider with different file paths, which writes a file when it is loaded. */
 async function installUpgraded(packages: string, ran: string): Promise<void> {
   const upgraded = join(packages, "@chancery/pulumi")
   await mkdir(upgraded, { recursive: true })
@@ -153,7 +153,7 @@ function everyOther<Answer>(answer: Answer): () => Answer | undefined {
   }
 }
 
-/** Meets each change of each object once. */
+/** Injects the answer once for each change of each object. */
 function firstTime<Answer>(answer: Answer): (method: string, path: string) => Answer | undefined {
   const met = new Set<string>()
   return (method, path) => {

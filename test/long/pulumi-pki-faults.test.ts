@@ -1,5 +1,5 @@
-// The provider's process ends between what an authority signed and what Pulumi hears: after the next run there is one of each, and
-// nothing that nobody knows of is valid.
+// The provider's process ends after a CA has signed and before Pulumi gets the result. After the next run there is one of each certificate,
+// and no unknown certificate is valid.
 import { PkiCertificate, PkiIssuer, PkiRevocation, PkiSignedCertificate } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Pki } from "../../engine/src/pki/mounts/pki.ts"
@@ -24,7 +24,7 @@ const declared = (word: string, doomed: string) => async () => {
   })
   const common = { role: "web", issuerRef: "root", onDestroy: "revoke" } as const
   new PkiCertificate("site", { ...common, commonName: `${word}.test` })
-  // Its common name is that of the request.
+  // Its common name is that of the CSR.
   new PkiSignedCertificate("signed", {
     ...common,
     altNames: [`${word}.test`],
@@ -39,7 +39,7 @@ async function inventory({ certificates, issuers, keys }: Pki) {
   const named = (status: string) => items.filter((one) => one.status === status).map(({ commonName }) => commonName)
   return {
     valid: named("valid").toSorted(),
-    // How often a process ended with a key depends on what else was under way.
+    // The number of processes that ended with a key depends on the operations in flight, so duplicates are removed.
     revoked: [...new Set(named("revoked"))].toSorted(),
     issuers: (await issuers.list()).map(({ name }) => name ?? "nameless").toSorted(),
     keys: (await keys.list()).length,

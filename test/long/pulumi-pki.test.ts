@@ -1,4 +1,4 @@
-// Whole stories of certificates by the real Pulumi engine, with the engine in the provider's process and with a server.
+// Complete certificate scenarios with the real Pulumi engine, with the engine in the provider's process and with a server.
 import { beforeAll, describe, expect, test } from "vitest"
 import { twoTierPki } from "../examples/two-tier-pki.ts"
 import {

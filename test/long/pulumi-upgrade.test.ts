@@ -1,4 +1,4 @@
-// Stacks that the last build made whose states had the settings of workspaces by their positions, in the hands of this one.
+// Stacks of an earlier build, whose states hold the settings of workspaces by position, used by this build.
 import { rm, symlink } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -39,7 +39,7 @@ describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack th
   })
   afterAll(() => building.disposeAsync())
 
-  /** Made by that build; what runs from now on is this one. */
+  /** Creates a stack with the earlier build; later runs use this one. */
   async function made(): Promise<Upgraded> {
     await using opening = new AsyncDisposableStack()
     const stack = opening.use(await openStack(pulumi ?? "", "remote"))
@@ -77,7 +77,7 @@ describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack th
     await expect(project.pulumi("up", "--yes", "--skip-preview", "--target", urn)).rejects.toMatchObject({
       stdout: expect.stringContaining("is of an earlier build; run pulumi up or pulumi refresh without --target once"),
     })
-    // Unchanged members are not in it.
+    // The preview does not list unchanged members.
     const { steps } = JSON.parse(await project.pulumi("preview", "--json")) as Preview
     const shown = steps.filter(({ urn }) => urn.includes("chancery")).map(({ op, urn }) => [urn.split("::").at(-1), op])
     expect(Object.fromEntries(shown)).toEqual({ api: "update", web: "update" })

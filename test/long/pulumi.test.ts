@@ -1,4 +1,4 @@
-// Whole stories by the real Pulumi engine, with the engine in the provider's process and with a server.
+// Complete scenarios with the real Pulumi engine, with the engine in the provider's process and with a server.
 import {
   DataRetentionPolicy,
   Project,
@@ -40,7 +40,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
   test("serves several tenants, each with its own token, and goes on with a new one", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     const { engine, token, url } = stack
-    // A token of the environment is for all of them.
+    // A token in the environment would apply to all of them.
     stack.setEnvironment({ CHANCERY_TOKEN: "", CHANCERY_ENGINE_URL: "", CHANCERY_ORGANIZATION: "" })
     const program = async () => {
       const tenants = ["acme", "globex"].map(
@@ -137,7 +137,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect((await stack.preview(declaring("opensesame", true))).operations).toMatchObject({ password: "same" })
 
     const { id } = await workspaces.get({ organization: "acme", name: "api" })
-    // Both were made at once, in any order.
+    // The two were created concurrently, in any order.
     const idOf = new Map((await variables.list({ id })).map((one) => [one.key, one.id]))
     const [region = "", password = ""] = [idOf.get("region"), idOf.get("PASSWORD")]
     await variables.update({ id }, password, { value: "of somebody else" })
@@ -172,7 +172,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect(items.map(({ name, autoApply }) => [name, autoApply])).toEqual([["api", true]])
     expect((await stack.up(workspace({ autoApply: true }))).operations).toEqual({ api: "same" })
 
-    // A tag is made, and cannot be put on its workspace: the next run finishes it, and makes no second one.
+    // The tag is created, but adding it to its workspace fails. The next run finishes that, and creates no second tag.
     const tagged = async () => {
       const { id } = new Workspace("api", { autoApply: true })
       new Tag("prod", { workspaceIds: [id] })
@@ -183,7 +183,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     const tags = await stack.engine.tags.list("acme", {}, firstHundred)
     expect(tags.items.map(({ name, instanceCount }) => [name, instanceCount])).toEqual([["prod", 1]])
 
-    // A deletion is done, and nobody hears of it.
+    // The deletion is executed, but its answer is lost.
     road.ahead.push({ matches: made("/actions/safe-delete"), answer: "lost" })
     await expect(stack.destroy()).rejects.toThrow(/next `pulumi up` finds out/)
     await stack.destroy()

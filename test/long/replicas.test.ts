@@ -1,6 +1,6 @@
-// Several replicas behind a plain TCP balancer on one PostgreSQL, under every kind of load, while one after another is killed, paused
-// and restarted, and PostgreSQL is, too. What was acknowledged is there, nothing is done twice, and the only errors that a client sees
-// are 503 with `Retry-After` and closed connections. A seed repeats the plan of what fails when.
+// Several replicas behind a plain TCP balancer on one PostgreSQL, under every kind of load. Replicas are killed, paused and restarted one
+// after another, and so is PostgreSQL. Acknowledged changes persist, and nothing is executed twice. The only errors for clients are 503
+// with `Retry-After` and closed connections. A seed repeats the plan of the failures.
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -33,7 +33,7 @@ const replicaCount = 3
 const holderCount = 4
 const contendedCount = 3
 const writerCount = 3
-/** Between two faults. */
+/** Between two failures. */
 const longestRestMs = isShort ? 1_500 : 4_000
 /** Longer than some leases. */
 const longestPauseMs = isShort ? 2_000 : 20_000
@@ -101,7 +101,7 @@ test.skipIf(binaries === undefined)(
   },
 )
 
-/** Of a line of the log; of anything else, the line. */
+/** Returns the event of a log line; any other line is returned unchanged. */
 function eventOf(line: string): string {
   try {
     return JSON.parse(line).event
@@ -133,7 +133,7 @@ interface Breakable {
 
 type Fault = "kill" | "pause" | "restart"
 
-/** One replica after another, so that two are always there; in between, PostgreSQL twice. */
+/** Breaks one replica after another, so that two are always up, and restarts PostgreSQL twice in between. */
 async function breakThings({ random, postgres, replicas }: Breakable): Promise<string> {
   const told: string[] = []
   const until = performance.now() + loadMs

@@ -1,6 +1,6 @@
-// Three servers as the previous commit builds them, on one PostgreSQL and behind a balancer that asks for their readiness, give way
-// one after another to servers of this build, while clients go on. No request fails and nothing that was acknowledged is lost.
-// CHANCERY_UPGRADE_FROM names another commit to come from.
+// Three servers of the previous commit's build run on one PostgreSQL, behind a balancer that checks readiness. They are replaced one by one
+// with servers of this build, under load. No request fails and no acknowledged change is lost. CHANCERY_UPGRADE_FROM names another commit
+// to upgrade from.
 import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { mkdir, writeFile } from "node:fs/promises"
@@ -18,7 +18,7 @@ import { TcpBalancer } from "./tcp-balancer.ts"
 import { prepare, UpgradeLoad } from "./upgrade-load.ts"
 
 const replicaCount = 3
-/** Of every kind of client, between two replacements. */
+/** Rounds of every kind of client between two replacements. */
 const rounds = process.env["CHANCERY_SHORT"] === "1" ? 5 : 50
 const readinessCheckMs = 50
 
@@ -92,7 +92,7 @@ test.skipIf(postgres === undefined || from === undefined)(
   900_000,
 )
 
-/** Asks as balancers do, and leads new connections to those alone that say yes. */
+/** Checks readiness as balancers do, and routes new connections to ready servers only. */
 function checkReadiness(
   balancer: TcpBalancer,
   replicas: () => readonly Served[],

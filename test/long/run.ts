@@ -1,6 +1,6 @@
-// Runs the tests that take minutes. `--short` tells them, by CHANCERY_SHORT=1, to make do with a sample; every other
-// argument is vitest's. What a sample tries is drawn by the commit unless CHANCERY_SEED is set, so that what passed once
-// passes elsewhere too; whole runs try something new each time.
+// Runs the tests that take minutes. `--short` sets CHANCERY_SHORT=1, which limits them to a sample; all other arguments are passed to
+// vitest. The commit seeds the sample unless CHANCERY_SEED is set, so that a run that passed once passes elsewhere too; full runs use a new
+// seed each time.
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
@@ -18,7 +18,7 @@ const { status } = spawnSync(
 )
 process.exitCode = status ?? 1
 
-/** Below 2²⁰. None where the sources are no clone. */
+/** Returns a seed below 2²⁰, or nothing if the sources are no git clone. */
 function seedOfCommit(): NodeJS.ProcessEnv {
   const { stdout, status: found } = spawnSync("git", ["rev-parse", "HEAD"], {
     encoding: "utf8",

@@ -1,6 +1,6 @@
-// Kills the real server (SIGKILL) at random moments while clients upload states, some of which break off half-way themselves.
-// Every acknowledged version is kept byte for byte, one whose answer was lost is there whole or not at all, and the current state
-// follows the locks (docs/decisions/state-at-unlock.md).
+// Kills the real server (SIGKILL) at random moments while clients upload states; some uploads break off half-way themselves. Every
+// acknowledged version is kept byte for byte, and one whose answer was lost is stored entirely or not at all. The current state follows the
+// locks (docs/decisions/state-at-unlock.md).
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -12,11 +12,11 @@ import { type LargeState, largeState } from "./large-states.ts"
 
 const kills = process.env["CHANCERY_SHORT"] === "1" ? 15 : 100
 const writerCount = 6
-/** A server is killed so long after so many more states were acknowledged, however slow the machine is. */
+/** A kill comes up to this long after up to this many more acknowledged states, so that slow machines make progress too. */
 const longestRunMs = 300
 const mostStates = 5
 const patienceMs = 30_000
-/** Small ones go another way through the server than those of several chunks. */
+/** Small states take another path through the server than those of several chunks. */
 const sizes = [1_000, 100_000, 1_000_000, 6_000_000]
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
 
@@ -79,7 +79,7 @@ class Writer {
   #verifiedCount = 0
   #serial = 0
   #current: string | undefined
-  /** Of the lock that is held: what becomes current when it ends. */
+  /** Newest version of the current lock, which becomes current when the lock ends. */
   #newestOfLock: string | undefined
   #uploading: Sent | undefined
   #unlocking = false
@@ -100,7 +100,7 @@ class Writer {
     return this.#acknowledged.length
   }
 
-  /** Until the server is gone. */
+  /** Writes until the server is gone. */
   async write(client: Client, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -165,7 +165,7 @@ class Writer {
     if (uploading !== undefined) {
       const { status } = (await client.send("GET", `/state-versions/${uploading.id}`)).body.data.attributes
       expect(status).toBeOneOf(["pending", "finalized"])
-      // Its answer was lost; it is whole all the same, which is looked at below.
+      // Its answer was lost, but it is complete, which is checked below.
       if (status === "finalized") this.#finished(uploading)
     }
     const { attributes, relationships } = (await client.send("GET", `/workspaces/${this.#workspace}`)).body.data
@@ -219,7 +219,7 @@ class Client {
     })
   }
 
-  /** As a client does that is killed: the connection ends in the middle of the body. */
+  /** Uploads as a client that is killed: the connection ends in the middle of the body. */
   async breakOff(address: string, state: LargeState): Promise<void> {
     let sent = 0
     const half = function* () {

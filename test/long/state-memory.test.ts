@@ -1,5 +1,5 @@
-// One state of 256 MB goes up and down again, is read, and is gone back to, while the server holds little of it: what it
-// starts with, the young generation of V8 as far as it grows under load, and a few pieces.
+// One state of 256 MB is uploaded, downloaded, parsed and rolled back to, while the server's memory stays small: the memory it starts with,
+// the young generation of V8 as far as it grows under load, and a few chunks.
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -11,7 +11,7 @@ import { CrashingServer } from "./crashing-server.ts"
 import { largeState } from "./large-states.ts"
 
 const megabytes = process.env["CHANCERY_SHORT"] === "1" ? 64 : 256
-/** 300 MB, whatever the size: nothing grows with the state. It takes 235 to 260 of either. */
+/** 300 MB, whatever the size: nothing grows with the state. It takes 235 to 260 with either database. */
 const memoryMaximumMiB = 286
 
 test(`a state of ${megabytes} MB goes through a server in ${memoryMaximumMiB} MiB of memory`, async () => {

@@ -1,5 +1,5 @@
-// A stack, an object and a script hold tags of one workspace through a hundred updates and removals, three at a time. Told by a
-// seed, which repeats what they want.
+// A stack, an object and a script own tags of one workspace through a hundred updates and removals, three at a time. A seed repeats the
+// sequence.
 import { beforeAll, expect, test } from "vitest"
 import { seededRandom } from "../../engine/testing/seeded-random.ts"
 import { openCluster } from "../e2e/operator/cluster.ts"

@@ -1,10 +1,10 @@
-// A plain TCP balancer: each connection goes to the next target that accepts it, and stays there. It knows nothing of HTTP and asks
-// nobody's health; a target that is there and silent keeps the connections that it is given.
+// A plain TCP balancer: each connection goes to the next target that accepts it, and stays there. It does not parse HTTP and makes no
+// health checks; a target that accepts connections without answering keeps them.
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
 export class TcpBalancer implements AsyncDisposable {
-  /** Ports on this machine; a change holds for connections that come after it. */
+  /** Ports on this machine; a change applies to later connections. */
   targets: readonly number[]
   readonly #open = new Set<Socket>()
   readonly #server = createServer({ noDelay: true }, (client) => void this.#accept(client))
@@ -14,7 +14,7 @@ export class TcpBalancer implements AsyncDisposable {
     this.targets = targets
   }
 
-  /** The port that it listens at. */
+  /** Starts listening and returns the port. */
   async listen(): Promise<number> {
     this.#server.listen(0, "127.0.0.1")
     await once(this.#server, "listening")
@@ -43,7 +43,7 @@ export class TcpBalancer implements AsyncDisposable {
     join(target, client)
   }
 
-  /** Each target is tried once; undefined where none accepts. */
+  /** Tries each target once; returns undefined if none accepts. */
   async #connected(): Promise<Socket | undefined> {
     const targets = this.targets
     const first = this.#turn
@@ -63,13 +63,13 @@ export class TcpBalancer implements AsyncDisposable {
 
   #track(socket: Socket): void {
     this.#open.add(socket)
-    // What an error ends, a close tells.
+    // A close event follows every error.
     socket.on("error", () => {})
     socket.once("close", () => this.#open.delete(socket))
   }
 }
 
-/** An end is passed on behind what was said before it; who breaks off breaks the other off. */
+/** Forwards data and its end in order. If one side breaks off, so does the other. */
 function join(from: Socket, to: Socket): void {
   from.once("close", () => {
     if (!from.readableEnded) to.destroy()

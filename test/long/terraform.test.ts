@@ -1,11 +1,11 @@
-// A server that stays away while terraform applies: the tool gives up after minutes, and what it did is not lost.
+// A server is down while terraform applies: the tool stops after minutes, and its changes are not lost.
 import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { cloud, noTool, openTerraformStage, organization, tools } from "../e2e/clients/terraform/fixture.ts"
 
-/** Each of its requests is tried for minutes; it takes thirteen in all. */
+/** The tool retries each of its requests for minutes; it takes thirteen in all. */
 const patienceMs = 25 * 60_000
 const isShort = process.env["CHANCERY_SHORT"] === "1"
 

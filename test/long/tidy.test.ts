@@ -1,4 +1,4 @@
-// Tidying a hundred thousand expired certificates while certificates are issued: in short steps, and none too many.
+// Tidies a hundred thousand expired certificates while certificates are issued. The steps are short, and not too many.
 import { expect, test } from "vitest"
 import { dayMs, hourMs } from "../../engine/src/core/time.ts"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
@@ -14,7 +14,7 @@ import { newSerialNumber, serialNumberOctets } from "../../engine/src/x509/seria
 
 const expiredCount = process.env["CHANCERY_SHORT"] === undefined ? 100_000 : 10_000
 const revokedCount = expiredCount / 20
-/** What one write may take away, whatever the page size. */
+/** Maximum number of rows that one write may delete, whatever the page size. */
 const rowsPerWrite = 500
 const runtime = systemRuntime()
 const ended = runtime.clock.now() - 10 * dayMs
@@ -90,7 +90,7 @@ test.each(databaseKinds.filter(({ available, name }) => available && name !== "S
       waits.push(performance.now() - began)
     }
     expect(run).toMatchObject({ state: "finished", counts: { certificates: expiredCount, revocations: revokedCount } })
-    // No step takes more than one write may.
+    // No step deletes more than one write may.
     expect(run.step).toBeGreaterThanOrEqual((expiredCount + revokedCount) / rowsPerWrite)
     expect(issued.length).toBeGreaterThan(20)
     const left = await certificates.list()

@@ -1,4 +1,4 @@
-// The clients of the rolling upgrade see what it must not do: were they content with a server that dies, its test could not fail.
+// Tests that the clients of the rolling upgrade detect failures: if they accepted a server that dies, its test could not fail.
 import { expect, test } from "vitest"
 import { respond } from "../bench/acme-orders.ts"
 import { run, serve, temporaryFolder } from "../cli/chancery.ts"
@@ -27,7 +27,7 @@ test("a server that is killed instead of drained fails requests, and each kind o
   served.child.kill("SIGKILL")
   const kinds = ["issue", "keep", "contend", "order"]
   await expect.poll(() => load.failures.map(({ asked }) => asked)).toEqual(expect.arrayContaining(kinds))
-  // Beside what each client says of its round, the requests that failed in it.
+  // The requests that failed, in addition to the failed rounds of each client.
   const requests = load.failures.filter(({ asked }) => !kinds.includes(asked))
   expect(requests.length).toBeGreaterThan(0)
   const broken = /closed|ECONNREFUSED|ECONNRESET|terminated/

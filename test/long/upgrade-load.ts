@@ -1,5 +1,4 @@
-// What clients do all day, over connections that they keep: each of them knows what was acknowledged, and takes every other answer
-// for a failure.
+// Typical client work over persistent connections. Each client knows the acknowledged changes, and counts every other answer as a failure.
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, type Dispatcher } from "undici"
 import { expect } from "vitest"
@@ -10,19 +9,19 @@ export interface Failure {
   readonly answered: string
 }
 
-/** The addresses below are this cluster's; a proxy in front would say so. */
+/** ACME URLs begin with this cluster path, as they would behind a proxy. */
 export const cluster = "https://acme.test/v1/pki"
 
 /**
- * How long a connection is kept that nothing is asked over: less than a server that is told to stop sends its clients away. At the end
- * of that it closes what is idle, and cannot see a request that is on its way just then.
+ * Milliseconds that a client keeps an idle connection. This is less than the time that a stopping server takes before it closes idle
+ * connections; a request that is sent at that moment would be lost.
  */
 const idleConnectionMs = 500
 
-/** Of one who pauses between two requests. */
+/** Milliseconds of a client's pause between two requests. */
 const longestPauseMs = 20
 
-/** A mount that serves ACME, with a role to issue by. */
+/** Sets up a mount that serves ACME, with a role. */
 export async function prepare(origin: string, token: string): Promise<void> {
   const dispatcher = new Agent()
   const tell = async (path: string, document: object) => {
@@ -42,7 +41,7 @@ export async function prepare(origin: string, token: string): Promise<void> {
 
 interface Worker {
   readonly kind: string
-  /** One round; throws where an answer is not what it must be. */
+  /** Runs one round; throws on an unexpected answer. */
   round(number: number): Promise<void>
 }
 
@@ -54,7 +53,7 @@ interface Answer {
 
 export class UpgradeLoad implements AsyncDisposable {
   readonly failures: Failure[] = []
-  /** Rounds that were done, by the kind of client. */
+  /** Finished rounds by kind of client. */
   readonly rounds = new Map<string, number>()
   readonly #serials: string[] = []
   readonly #revoked: string[] = []
@@ -73,7 +72,7 @@ export class UpgradeLoad implements AsyncDisposable {
     this.#dispatcher = this.#agent.compose(watched(this.failures))
   }
 
-  /** `thumbprint` is told what challenges are answered with. */
+  /** Starts the clients. `thumbprint` is called with the account's thumbprint, for answers to challenges. */
   async begin(thumbprint: (text: string) => void): Promise<void> {
     const shared = await this.#newWorkspace("shared")
     const workspaces = await Promise.all(["one", "two", "three"].map((name) => this.#newWorkspace(name)))
@@ -97,7 +96,7 @@ export class UpgradeLoad implements AsyncDisposable {
     await this.#working
   }
 
-  /** Each kind of client has come further since `before`. */
+  /** Waits until each kind of client has finished this many more rounds. */
   async untilAllHaveGoneOn(rounds: number): Promise<void> {
     const before = new Map(this.rounds)
     await expect
@@ -111,7 +110,7 @@ export class UpgradeLoad implements AsyncDisposable {
       .not.toBe(false)
   }
 
-  /** Everything that was acknowledged is there, and nothing twice. */
+  /** Checks that every acknowledged change is stored, and none twice. */
   async verify(): Promise<void> {
     expect(new Set(this.#serials).size).toBe(this.#serials.length)
     const { body: stored } = await this.#ask("GET", "/v1/pki/certs?list=true")
@@ -144,7 +143,7 @@ export class UpgradeLoad implements AsyncDisposable {
     }
   }
 
-  /** Issues, reads what was issued wherever the next request goes, and revokes some. */
+  /** Issues certificates, reads them from whichever server is next, and revokes some. */
   #issuer(name: string): Worker {
     return {
       kind: "issue",
@@ -162,7 +161,7 @@ export class UpgradeLoad implements AsyncDisposable {
     }
   }
 
-  /** Has a workspace of its own. */
+  /** Uses its own workspace. */
   #keeper(id: string): Worker {
     return {
       kind: "keep",
@@ -180,7 +179,7 @@ export class UpgradeLoad implements AsyncDisposable {
     }
   }
 
-  /** Wants a workspace that others want. */
+  /** Competes with others for a workspace. */
   #contender(self: number, id: string): Worker {
     const path = `/api/v2/workspaces/${id}/actions`
     return {
@@ -198,7 +197,7 @@ export class UpgradeLoad implements AsyncDisposable {
     }
   }
 
-  /** Takes an order to its certificate. */
+  /** Completes orders. */
   #orderer(account: AcmeOrders, net: number): Worker {
     return {
       kind: "order",
@@ -237,10 +236,10 @@ export class UpgradeLoad implements AsyncDisposable {
 
 const kinds = ["issue", "keep", "contend", "order"]
 
-/** Marks requests that somebody else may rightly have been quicker with. */
+/** Marks requests that may fail because another client was faster. */
 const contested = "?contested"
 
-/** Whatever goes wrong is a failure, also where the client would try again and say nothing. */
+/** Records every failed request, even if the client would silently retry it. */
 const watched =
   (failures: Failure[]): Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>
@@ -270,5 +269,5 @@ const watched =
     })
   }
 
-/** Characters of a refusal that are shown. */
+/** Maximum number of characters of an error that are recorded. */
 const longestSaying = 500

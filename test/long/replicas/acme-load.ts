@@ -1,4 +1,4 @@
-// ACME: orders taken to their certificates, requests sent several times over, and bindings that several accounts want to use.
+// ACME: completes orders, sends requests several times, and has several accounts compete for a binding.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import { type AcmeKey, newAcmeKey, signedBy } from "../../../engine/testing/acme-client.ts"
@@ -24,7 +24,7 @@ export class AcmeLoad implements Load, AsyncDisposable {
   readonly #postgres: OwnPostgres
   #responder: Responder | undefined
   readonly #done: Done[] = []
-  /** What came of requests that were sent several times: how many were accepted. */
+  /** Number of requests and bindings that were sent several times and accepted once. */
   readonly counts = { replayed: 0, bindings: 0 }
   #orders: AcmeOrders | undefined
   #addresses = 0
@@ -34,7 +34,7 @@ export class AcmeLoad implements Load, AsyncDisposable {
     this.#postgres = postgres
   }
 
-  /** Begins to answer challenges; the port at which it does. */
+  /** Starts to answer challenges, and returns the port. */
   async listen(): Promise<number> {
     this.#responder = await respond(() => this.#orders?.thumbprint ?? "")
     return this.#responder.port
@@ -90,7 +90,7 @@ export class AcmeLoad implements Load, AsyncDisposable {
     this.#done.push({ url, status })
   }
 
-  /** The same request on several connections at once, and once more: it is carried out once. */
+  /** Sends the same request on several connections at once, and once more: it is executed once. */
   async #replay({ key, account }: { readonly key: AcmeKey; readonly account: string }): Promise<void> {
     const url = `${directory}/new-order`
     const header = { alg: "ES256", nonce: await this.#nonce(directory), url, kid: account }
@@ -105,7 +105,7 @@ export class AcmeLoad implements Load, AsyncDisposable {
     this.counts.replayed += 1
   }
 
-  /** Several keys at once show the same binding: one of them gets an account. */
+  /** Sends registrations with several keys for the same binding at once: one of them gets an account. */
   async #bind(): Promise<void> {
     const url = `${boundDirectory}/new-account`
     const made = await this.#client.insist("POST", "/v1/bound/acme/new-eab", {})
@@ -159,7 +159,7 @@ export class AcmeLoad implements Load, AsyncDisposable {
     }
   }
 
-  /** Undefined where no answer was heard. */
+  /** Returns undefined if no answer arrived. */
   async #post(url: string, body: string): Promise<Answered | undefined> {
     try {
       const headers = { "content-type": "application/jose+json" }
@@ -179,7 +179,7 @@ export class AcmeLoad implements Load, AsyncDisposable {
         `select count(*) from (${used}) as o where serial_number not in (select serial_number from certificates)`,
       ),
     ).toBe(0)
-    // Of this mount only its root is nobody's order.
+    // Only the root of this mount belongs to no order.
     const certificates =
       "select c.serial_number from certificates as c join mounts as m on m.id = c.mount_id where m.path = 'pki'"
     expect(await number(`select count(*) from (${certificates}) as c where serial_number not in (${used})`)).toBe(1)

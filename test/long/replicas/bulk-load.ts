@@ -1,4 +1,4 @@
-// Bulk actions, each asked for with a key until an answer is heard: it is done to every workspace once.
+// Bulk actions, each repeated with an idempotency key until an answer arrives: it is executed once for every workspace.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import type { OwnPostgres } from "../../toolchain/postgres.ts"

@@ -1,4 +1,4 @@
-// Certificates issued and revoked, lists of what is revoked read, and what has expired tidied away.
+// Issues and revokes certificates, reads CRLs, and tidies expired certificates.
 import { createHash } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
@@ -19,9 +19,9 @@ export class CertificateLoad implements Load {
   readonly #client: ReplicaClient
   readonly #random: (limit: number) => number
   readonly issued: string[] = []
-  /** When each was acknowledged. */
+  /** Time of acknowledgement by serial number. */
   readonly revoked = new Map<string, number>()
-  /** Those that may be on a list without its revocation having been heard of. */
+  /** Serial numbers that may be on a CRL although their revocation was not acknowledged. */
   readonly #asked = new Set<string>()
   readonly #contents = new Map<number, string>()
   readonly #reads: ListRead[] = []
@@ -90,7 +90,10 @@ export class CertificateLoad implements Load {
     return (await this.#client.change("POST", `/v1/certificates/issue/${role}`, body))?.body.data.serial_number
   }
 
-  /** Whoever asks later gets no older list, with all that was acknowledged before; and a number stands for one list. */
+  /**
+   * Reads a CRL. A later reader never gets an older CRL, each CRL has all revocations acknowledged before, and a CRL number identifies one
+   * CRL.
+   */
   async #readList(): Promise<void> {
     const { bytes, status, askedAt, answeredAt } = await this.#client.read("/v1/certificates/crl")
     if (status !== 200) return this.#client.fault(`crl: ${status}`)
@@ -126,7 +129,7 @@ export class CertificateLoad implements Load {
       if (status !== 200 || (this.revoked.has(serial) && body.data.revocation_time === 0)) missing.push(serial)
     }
     expect(missing).toEqual([])
-    // What has expired goes, and it alone.
+    // Only expired certificates are deleted.
     await expect
       .poll(
         async () => {

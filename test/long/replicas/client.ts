@@ -1,9 +1,9 @@
-// Asks replicas through their balancer, and knows what may go wrong: an answer of 503 that says when to come again, or a connection
-// that closes. Anything else is a fault.
+// A client of replicas behind their balancer. Two failures are permitted: 503 with `Retry-After`, and a closed connection. Anything else is
+// a fault.
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, type Dispatcher } from "undici"
 
-/** Nobody knows whether what was asked for was done, or will be in a moment. */
+/** No answer arrived: the request may have been executed, or may be executed shortly. */
 export class Unheard extends Error {}
 
 export interface Answered {
@@ -12,7 +12,7 @@ export interface Answered {
   readonly body: any
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** By the clock of this process: the answer was made in between. */
+  /** By the clock of this process; the answer was made between the two. */
   readonly askedAt: number
   readonly answeredAt: number
 }
@@ -24,13 +24,13 @@ export interface Asking {
 
 type Method = "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE"
 
-/** Longer than anything that is done to a replica. */
+/** Longer than any failure of a replica lasts. */
 const longestAnswerMs = 120_000
 /** A new connection goes to another replica. */
 const requestsPerConnection = 6
 const pauseMs = 100
 const faultsMaximum = 50
-/** The last is of one that closed in the middle of an answer of known length. */
+/** The last one is the error of a connection that closed in the middle of an answer of known length. */
 const closedCodes = new Set([
   "UND_ERR_SOCKET",
   "ECONNRESET",
@@ -40,7 +40,7 @@ const closedCodes = new Set([
 ])
 
 export class ReplicaClient {
-  /** What should not have been. */
+  /** Unexpected answers and errors. */
   readonly faults: string[] = []
   readonly counts = { answered: 0, unavailable: 0, closed: 0 }
   readonly dispatcher: Dispatcher
@@ -60,7 +60,7 @@ export class ReplicaClient {
     })
     this.dispatcher = this.#agent.compose((dispatch) => (options, handler) => {
       const what = `${options.method} ${options.path}`
-      // An answer that should not be, until all of it is here.
+      // Description of an unexpected answer, until its body is complete.
       let wrong: string | undefined
       return dispatch(options, {
         onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
@@ -92,7 +92,7 @@ export class ReplicaClient {
     if (this.faults.length < faultsMaximum) this.faults.push(text)
   }
 
-  /** Once. Throws `Unheard`. */
+  /** Sends once. Throws `Unheard`. */
   async send(method: Method, path: string, body?: object | string, asking: Asking = {}): Promise<Answered> {
     const { token = this.#token, headers = {} } = asking
     const type = path.startsWith("/v1") ? "application/json" : "application/vnd.api+json"
@@ -127,7 +127,7 @@ export class ReplicaClient {
     return { status: response.statusCode, body: parsed, bytes, headers: response.headers, askedAt, answeredAt }
   }
 
-  /** A change of which nothing but success is expected; anything else is a fault, and gives undefined. Throws `Unheard`. */
+  /** Sends a change that must succeed. Any other answer is recorded as a fault, and returns undefined. Throws `Unheard`. */
   async change(method: Method, path: string, body?: object, asking?: Asking): Promise<Answered | undefined> {
     const answer = await this.send(method, path, body, asking)
     if (answer.status < 300) return answer
@@ -135,7 +135,7 @@ export class ReplicaClient {
     return undefined
   }
 
-  /** Again until there is an answer: what only reads, or may be done twice. */
+  /** Repeats a read or an idempotent request until an answer arrives. */
   async insist(method: Method, path: string, body?: object | string, asking?: Asking): Promise<Answered> {
     for (;;) {
       try {
@@ -155,7 +155,7 @@ export class ReplicaClient {
     await this.#agent.destroy()
   }
 
-  /** Whether the answer is one that may come. */
+  /** Counts the answer, and returns whether it is permitted. */
   #answered(status: number, headers: Readonly<Record<string, unknown>>): boolean {
     if (status < 500) this.counts.answered += 1
     else if (status === 503 && /^\d+$/.test(String(headers["retry-after"]))) this.counts.unavailable += 1
@@ -169,22 +169,22 @@ export class ReplicaClient {
   }
 }
 
-/** An end in the middle of a chunked answer has no code of its own. */
+/** A connection that ends in the middle of a chunked answer has no error code. */
 const isClosing = (error: unknown): boolean =>
   closedCodes.has(codeOf(error)) || (error instanceof Error && error.message.endsWith("(Invalid EOF state)"))
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code)
 
-/** A piece of the load. */
+/** One part of the load. */
 export interface Load {
-  /** Until the signal comes; what is under way then is brought to its end. */
+  /** Runs until the signal aborts, and then finishes the operations in flight. */
   run(signal: AbortSignal): Promise<void>
-  /** When everything is well again. What it has seen, in a few words. */
+  /** Checks the results after all failures have ended, and returns a short summary. */
   verify(): Promise<string>
 }
 
-/** How long a backend of PostgreSQL may be at a commit whose client has died. */
+/** Milliseconds that a PostgreSQL backend may spend in a commit whose client has died. */
 const settlingMs = 1_000
 
-/** After an answer that was not heard: what was asked for is done now, or never will be. */
+/** Waits after a missing answer. The request has then been executed, or never will be. */
 export const settled = (): Promise<void> => sleep(settlingMs)

@@ -1,5 +1,5 @@
-// Who follows the feed through everything hears each event once, in its order, and a receiver of webhooks hears each at least once. The
-// feed itself tells of no workspace that it was locked while it was locked.
+// Followers of the feed get each event once and in order, across all failures, and a webhook receiver gets each at least once. The feed
+// itself reports no lock of a locked workspace.
 import { expect } from "vitest"
 import type { Engine } from "../../../engine/src/engine.ts"
 import type { EventView } from "../../../engine/src/events/feed/events.ts"
@@ -9,7 +9,7 @@ import type { Load, ReplicaClient } from "./client.ts"
 
 const organization = "default"
 const followerCount = 2
-/** A server that died keeps its lease on the work for a minute. */
+/** A server that died keeps its lease on the job for a minute. */
 const patienceMs = 180_000
 
 export class EventLoad implements Load, AsyncDisposable {
@@ -51,7 +51,7 @@ export class EventLoad implements Load, AsyncDisposable {
     }
   }
 
-  /** The others make the events. */
+  /** The other loads make the events. */
   async run(): Promise<void> {}
 
   async verify(): Promise<string> {
@@ -71,7 +71,7 @@ export class EventLoad implements Load, AsyncDisposable {
       const there = new Set(brought())
       return locked.filter((id) => !there.has(id)).length
     }
-    // They come one after another: what counts is that they go on coming.
+    // Deliveries come one after another, so the check is that they continue.
     for (let left = missing(); left > 0; left = missing()) {
       try {
         await expect.poll(missing, { timeout: patienceMs, interval: 500 }).toBeLessThan(left)
@@ -80,7 +80,7 @@ export class EventLoad implements Load, AsyncDisposable {
         throw new Error(told, { cause: error })
       }
     }
-    // In the order of the feed, whatever came twice.
+    // In the order of the feed, apart from repetitions.
     expect([...new Set(brought())].slice(0, locked.length)).toEqual(locked)
     const deliveries = new Map<string, Set<string>>()
     for (const { headers, body } of this.#receiver?.seen ?? []) {
@@ -91,7 +91,7 @@ export class EventLoad implements Load, AsyncDisposable {
     return `${ids.length} events followed by ${followerCount}, ${locked.length} of them brought in ${brought().length} deliveries`
   }
 
-  /** How they fare, by their own account. */
+  /** Returns the status of the webhooks as the API reports it. */
   async #webhooks(): Promise<string> {
     const { body } = await this.#client.read(`/api/v2/organizations/${organization}/webhooks`)
     return JSON.stringify(body.data.map(({ attributes }: { readonly attributes: unknown }) => attributes))

@@ -1,5 +1,5 @@
-// Several holders who want the same few workspaces. Each notes between which instants it held a lock for certain: from when it was
-// told so until it asked to give it back, or until its time might be over. No two of these may overlap.
+// Several holders compete for the same few workspaces. Each records the interval in which it held a lock for certain: from the
+// acknowledgement until the unlock request was sent, or until the lock could have expired. No two of these may overlap.
 import { createHash } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
@@ -15,13 +15,13 @@ export interface Holder {
 /** One lock of one holder. */
 interface Tenure {
   readonly workspace: string
-  /** Of this one alone. */
+  /** Unique to this lock. */
   readonly reason: string
-  /** Held for certain. */
+  /** Start of the interval in which the lock was held for certain. */
   readonly from: number
-  /** When its time is over at the earliest. */
+  /** Earliest expiry. */
   endsAt: number
-  /** Held for certain until then. */
+  /** End of the interval in which the lock was held for certain. */
   until: number
 }
 
@@ -32,7 +32,7 @@ interface StateWrite extends Pick<Answered, "askedAt" | "answeredAt"> {
   readonly reason: string
 }
 
-/** In seconds; undefined for a lock without an end. */
+/** In seconds; undefined for a lock without expiry. */
 const ttls = [undefined, undefined, 2, 30] as const
 const longestPauseMs = 40
 /** Servers read another clock than this process, in whole milliseconds. */
@@ -120,7 +120,7 @@ export class LockLoad implements Load {
     const answer = await this.#heard(this.#client.send("POST", path, { ttl }, holder))
     if (answer === undefined) return
     if (answer.status === 200) {
-      // Between the end of the old time and this there may have been a gap only if the old time was over: then it is refused.
+      // The lock was held without a gap: extending an expired lock is refused.
       tenure.endsAt = answer.askedAt + ttl * 1_000 - clockGrainMs
       tenure.until = tenure.endsAt
     } else if (answer.status !== 409 || answer.answeredAt < tenure.endsAt)

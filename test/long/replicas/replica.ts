@@ -1,4 +1,4 @@
-// One of several real servers on one PostgreSQL, which can be killed, paused and told to end.
+// One of several real servers on one PostgreSQL, which can be killed, paused and stopped.
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdir } from "node:fs/promises"
@@ -9,15 +9,15 @@ import { request } from "undici"
 import { freePort } from "../../free-port.ts"
 
 const main = fileURLToPath(new URL("../../../engine/src/cli/main.ts", import.meta.url))
-/** The store cannot be reached: whoever runs servers starts them again. */
+/** Exit code if the database is unreachable; a supervisor restarts the server. */
 const exitOfTemporaryFailure = 75
-/** Lines. */
+/** Number of lines. */
 const lastWords = 20
 const lookMs = 20
 const looksMaximum = 6_000
 
 export interface ReplicaOptions {
-  /** Of its audit log. */
+  /** Folder of its audit log. */
   readonly folder: string
   readonly storage: string
   readonly sealKey: string
@@ -27,9 +27,9 @@ export interface ReplicaOptions {
 
 export class Replica {
   readonly port: number
-  /** What it has said on standard error: errors, and no warnings. */
+  /** Lines on standard error: errors, and no warnings. */
   readonly errors: string[] = []
-  /** How it has ended when nobody asked it to. */
+  /** Descriptions of exits that the test did not cause. */
   readonly ends: string[] = []
   readonly #options: ReplicaOptions
   #process: ChildProcess | undefined
@@ -39,7 +39,7 @@ export class Replica {
     this.#options = options
   }
 
-  /** Not started. */
+  /** Prepares a replica without starting it. */
   static async prepare(name: string, options: ReplicaOptions): Promise<Replica> {
     const folder = join(options.folder, name)
     await mkdir(folder)
@@ -50,7 +50,7 @@ export class Replica {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** Resolves when it is ready. */
+  /** Resolves when the replica is ready. */
   async start(): Promise<void> {
     let child = this.#spawn()
     for (let look = 0; look < looksMaximum; look += 1) {
@@ -66,7 +66,7 @@ export class Replica {
     await this.#end("SIGKILL")
   }
 
-  /** As a supervisor does that means well. */
+  /** Stops the replica gracefully, as a supervisor does. */
   async stop(): Promise<void> {
     await this.#end("SIGTERM")
   }

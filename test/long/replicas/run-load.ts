@@ -1,4 +1,4 @@
-// Runs queued and claimed by several executors: one of them gets each.
+// Runs are queued and claimed by several executors: each is claimed by one of them.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import { type Load, type ReplicaClient, settled, Unheard } from "./client.ts"
@@ -55,7 +55,7 @@ export class RunLoad implements Load {
         const answer = await this.#client.change("POST", path, document)
         if (answer?.status === 201) await this.#finish(answer.body)
       } catch (error) {
-        // A claim that was made and not heard of keeps its run until it runs out.
+        // A claim whose answer was lost keeps its run until the claim expires.
         if (!(error instanceof Unheard)) throw error
       }
     }
@@ -73,7 +73,7 @@ export class RunLoad implements Load {
     this.#finished.add(run)
   }
 
-  /** The step that was reported last may be reported again. */
+  /** Reports a step, repeatedly if needed: the last reported step may be reported again. */
   async #report(path: string, step: object) {
     for (;;) {
       try {

@@ -1,10 +1,10 @@
-// Each writer has a workspace of its own and knows what it must show: what was acknowledged, or that and the one change whose answer
-// was not heard.
+// Each writer has its own workspace and knows its expected content: the acknowledged changes, with or without the one change whose answer
+// was lost.
 import { expect } from "vitest"
 import { type Load, type ReplicaClient, settled, Unheard } from "./client.ts"
 
 interface Model {
-  /** Stands in the description and in a tag binding, so that half a change would be seen. */
+  /** In the description and in a tag binding, so that a partial change is detected. */
   readonly version: number
   readonly tags: readonly string[]
 }
@@ -40,7 +40,7 @@ export class WorkspaceLoad implements Load {
     await Promise.all([this.#create(signal), ...this.#writers.map((writer) => writer.write(signal))])
   }
 
-  /** One after another, each under a name of its own. */
+  /** Creates workspaces one after another, with unique names. */
   async #create(signal: AbortSignal): Promise<void> {
     for (let count = 0; !signal.aborted; count += 1) {
       const name = `created-${count}`
