@@ -1,5 +1,5 @@
-// ACME as strangers reach it, who need no token: whole requests changed, and headers and payloads that are changed before they
-// are signed, so that they get past the signature.
+// ACME as unauthenticated clients reach it: mutated requests, and headers and payloads that are mutated before they are signed, so that the
+// signature is valid.
 import { createPrivateKey, createPublicKey, type KeyObject, sign, type webcrypto } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -19,7 +19,7 @@ const base = `${acmeCluster}/acme`
 const localhost = { type: "dns", value: "localhost" }
 const turnMs = 80
 
-/** Stands in a header for a nonce that is given when it is sent. */
+/** Placeholder in a header, replaced by a fresh nonce when the request is sent. */
 const freshNonce = "a fresh nonce"
 
 export async function openAcme(): Promise<OpenTargets> {
@@ -41,7 +41,7 @@ export async function openAcme(): Promise<OpenTargets> {
   return { targets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-/** The whole body, which nobody signs again. */
+/** Mutates the whole body, which is not signed again. */
 async function requests(applicant: Applicant): Promise<FuzzTarget> {
   const url = `${base}/new-order`
   const header = JSON.stringify({ ...applicant.header(url), nonce: await applicant.nonce() })
@@ -55,7 +55,7 @@ async function requests(applicant: Applicant): Promise<FuzzTarget> {
   }
 }
 
-/** What says who asks, for what, and with which nonce. */
+/** Mutates headers, which name the account, the URL and the nonce. */
 function headers(applicant: Applicant): FuzzTarget {
   const url = `${base}/new-account`
   const named = { alg: "ES256", nonce: freshNonce, url }
@@ -83,11 +83,11 @@ interface PayloadTarget {
   readonly payloads: readonly object[]
   readonly mutations?: readonly Mutation[]
   readonly mend?: FuzzTarget["mend"]
-  /** Where it is sent, made anew where what was sent before has used it up. */
+  /** Returns the URL to send to. It belongs to a new object if an earlier request used the previous one up. */
   readonly url: () => Promise<string> | string
-  /** Nobody knows the account yet. */
+  /** Whether requests are signed with a key without an account. */
   readonly byKey?: boolean
-  /** What is done after a success, and what is wrong with it. */
+  /** Runs after a success, and returns a description of a problem, if any. */
   readonly after?: (answer: Answer) => Promise<string | undefined>
 }
 
@@ -118,7 +118,7 @@ async function payloads(applicant: Applicant, other: Applicant): Promise<FuzzTar
     { name: "authorization", payloads: [{ status: "pending" }], url: async () => order.authorization },
     {
       name: "key change",
-      // Which is found last, so that the account keeps its own.
+      // The new key belongs to another account. The server checks that last and refuses, so the account keeps its own key.
       payloads: [applicant.keyChange(other)],
       url: () => `${base}/key-change`,
     },
@@ -162,13 +162,13 @@ async function complaintAboutOrder(applicant: Applicant, order: Answer["body"]):
     : `there is no certificate: ${JSON.stringify(body)}`
 }
 
-/** Requests of that member are signed again. */
+/** Signs the CSR in the member again. */
 const signedMember =
   (member: string) =>
   (input: Uint8Array): Uint8Array =>
     insideMember(member, signedAgain)(input, [], undefined as never)
 
-/** Somebody with an account, who can prove to be `localhost`. */
+/** A client with an account, which can prove control of `localhost`. */
 class Applicant {
   readonly #world: TestEngine
   readonly #answers: Map<string, string>
@@ -201,7 +201,7 @@ class Applicant {
     return { alg: algorithmOf(this.key).name, url, ...(byKey ? { jwk: this.jwk } : { kid: this.account }) }
   }
 
-  /** No payload is a POST-as-GET. */
+  /** Sends a signed request; without a payload it is a POST-as-GET. */
   async post(url: string, payload: Uint8Array | string = "", { byKey = false } = {}): Promise<Answer> {
     const header = JSON.stringify({ ...this.header(url, byKey), nonce: await this.nonce() })
     return this.send(url, Buffer.from(signedBy(this.key, header, payload)))
@@ -212,14 +212,14 @@ class Applicant {
     return this.#world.request("POST", url, { token: null, body: Uint8Array.from(body), headers })
   }
 
-  /** Of somebody else, for what has to be in order. */
+  /** Sends a request that must succeed. */
   async #done(url: string, payload?: object, byKey = false): Promise<Answer> {
     const answer = await this.post(url, payload === undefined ? "" : JSON.stringify(payload), { byKey })
     if (answer.status >= 300) throw new Error(`${url} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     return answer
   }
 
-  /** For `localhost`, as base64url. */
+  /** Returns a CSR for `localhost`, as base64url. */
   async request(): Promise<string> {
     const key = readPrivateKeyPem(sampleText("key-p521.pem"), 4_096)
     const names = subjectAltName([{ kind: "dns", value: "localhost" }], { critical: false })
@@ -240,7 +240,7 @@ class Applicant {
     return { url, finalize: body.finalize, authorization }
   }
 
-  /** A certificate, as base64url. */
+  /** Returns an issued certificate, as base64url. */
   async issued(): Promise<string> {
     const { finalize } = await this.readyOrder()
     const { body } = await this.#done(finalize, { csr: await this.request() })
@@ -250,7 +250,7 @@ class Applicant {
     )
   }
 
-  /** The inner part of a change to the key of another account (RFC 8555, section 7.3.5). */
+  /** Returns the inner JWS of a change to the key of another account (RFC 8555, section 7.3.5). */
   keyChange(other: Applicant): object {
     const header = JSON.stringify(other.header(`${base}/key-change`, true))
     const payload = JSON.stringify({ account: this.account, oldKey: this.jwk })
@@ -265,7 +265,7 @@ const algorithmOf = (key: KeyObject) =>
     ? { name: "ES384", digest: "sha384" }
     : { name: "ES256", digest: "sha256" }
 
-/** A flattened JWS (RFC 7515, section 7.2.2), whatever the header says. */
+/** Returns a flattened JWS (RFC 7515, section 7.2.2) with any header, valid or not. */
 function signedBy(key: KeyObject, header: string, payload: Uint8Array | string): string {
   const [protectedPart, payloadPart] = [Buffer.from(header, "latin1"), Buffer.from(payload)].map((part) =>
     part.toString("base64url"),
@@ -281,7 +281,7 @@ function signedBy(key: KeyObject, header: string, payload: Uint8Array | string):
   })
 }
 
-/** Of RFC 8555, section 6.7, RFC 9773 and the draft of profiles. */
+/** Error types of RFC 8555, section 6.7, RFC 9773 and the draft of profiles. */
 const problems: ReadonlySet<string> = new Set([
   "accountDoesNotExist",
   "alreadyReplaced",
@@ -305,7 +305,7 @@ const problems: ReadonlySet<string> = new Set([
   "userActionRequired",
 ])
 
-/** A problem that RFC 8555 knows, or a success, and a nonce with either (sections 6.5 and 6.7). */
+/** Returns a complaint unless the answer is a success or a problem that RFC 8555 defines, with a nonce (sections 6.5 and 6.7). */
 function complaintAbout({ status, headers: found, body }: Answer): string | undefined {
   const answered = `answered ${status}: ${JSON.stringify(body)}`
   if (status >= 500 && status !== 503) return answered

@@ -1,4 +1,4 @@
-// Archives of configurations, which are looked into for a readme.
+// Archives of configurations, which are searched for a readme.
 import { gzipSync } from "node:zlib"
 import { isEngineError } from "../../engine/src/core/errors.ts"
 import type { Sealer } from "../../engine/src/core/sealing.ts"
@@ -12,7 +12,7 @@ const blockBytes = 512
 const corpus: readonly Uint8Array[] = [
   tar({ "README.md": "# Network", "main.tf": 'resource "x" "y" {}\n'.repeat(40), "modules/a/README.md": "# A" }),
   tar({ "./readme.md": Buffer.alloc(2_000, "é"), [`${"long/".repeat(18)}a.tf`]: "", "work/README.md": "# Work" }),
-  // An extended header (POSIX pax), whose records say what the file after it is called.
+  // An extended header (POSIX pax), whose records name the following file.
   ofType("x", tar({ "PaxHeader/a": "18 path=README.md\n19 size=00000000009\n", a: "# Network" })),
 ]
 
@@ -26,7 +26,7 @@ export const archives = (): readonly FuzzTarget[] => [
   },
 ]
 
-/** Looking into an archive opens nothing that is sealed. */
+/** Inspecting an archive opens no sealed data, so there is no sealer. */
 const archive = sealedConfigurationArchive(undefined as unknown as Sealer)
 
 async function read(bytes: Uint8Array): Promise<string | undefined> {
@@ -46,7 +46,7 @@ function ofType(type: string, archived: Buffer): Uint8Array {
   return checked(archived)
 }
 
-/** With the checksums of what its headers say now. */
+/** Returns the archive with the checksums of its changed headers. */
 function checked(input: Uint8Array): Uint8Array {
   const bytes = Buffer.from(input)
   for (let at = 0; at + blockBytes <= bytes.length; at += blockBytes) {

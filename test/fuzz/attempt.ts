@@ -1,15 +1,15 @@
-// What the process that tries inputs is told, tells, and leaves behind.
+// Settings, messages and records of the process that tries inputs.
 
-/** After so many faults there is no point in looking for more. */
+/** The run stops after this many faults. */
 export const faultsMaximum = 20
 
 export interface AttemptSettings {
   readonly seed: number
   /** The file that exports `openTargets`. */
   readonly module: string
-  /** All unless there are some. */
+  /** Empty for all targets. */
   readonly targets: readonly string[]
-  /** The file that each attempt is written to before it is made. */
+  /** The file that each attempt is recorded in before it is made. */
   readonly current: string
   readonly milliseconds: number
 }
@@ -24,7 +24,7 @@ export interface Attempted {
   readonly input: Uint8Array
 }
 
-/** Number of the attempt, length of the name, length of the input. */
+/** Number of the attempt (8 bytes), length of the name (4), length of the input (4). */
 export const recordHeadLength = 16
 
 export function record({ target, input }: Attempted, number: bigint): Uint8Array {
@@ -35,7 +35,7 @@ export function record({ target, input }: Attempted, number: bigint): Uint8Array
   return Buffer.concat([head, Buffer.from(target), input])
 }
 
-/** Undefined where no attempt was made. */
+/** Returns undefined if no attempt was made. */
 export function readRecord(file: Buffer): Attempted | undefined {
   if (file.length < recordHeadLength) return undefined
   const nameEnd = recordHeadLength + file.readUInt32BE(8)

@@ -1,4 +1,4 @@
-// The process that tries inputs. It writes each to a file before it tries it, because afterwards may be too late.
+// The process that tries inputs. It records each input in a file before it tries it, because the input may end the process.
 import { pathToFileURL } from "node:url"
 import { openSync, writeSync } from "node:fs"
 import { type AttemptMessage, type AttemptSettings, faultsMaximum, record } from "./attempt.ts"
@@ -6,7 +6,7 @@ import { chance } from "./chance.ts"
 import { mutate } from "./mutations.ts"
 import type { FuzzTarget, OpenTargets } from "./target.ts"
 
-/** Larger inputs are refused before anybody reads them. */
+/** Larger inputs are refused before they are parsed. */
 const slowInputMaximum = 64 * 1024
 
 const slowMs = 50
@@ -22,7 +22,7 @@ async function attemptAll({ seed, module, targets: names, current, milliseconds 
   const file = openSync(current, "w")
   const made = targets.map(() => 0)
   let number = 0n
-  // Each target has a turn, however long it took to open them.
+  // Each target gets a turn, however long opening them took.
   const isOver = (turn: number) => turn >= targets.length && Date.now() >= deadline
   for (let turn = 0; !isOver(turn) && toldFaults.size < faultsMaximum; turn += 1) {
     const index = turn % targets.length
@@ -43,12 +43,12 @@ function inputOf({ corpus, mutations, mend }: FuzzTarget, choice: ReturnType<typ
   return mend === undefined || choice.oneIn(3) ? mutated : mend(mutated)
 }
 
-/** One fault has many inputs; the first is enough. */
+/** Kinds of reported faults. Many inputs cause the same fault, and the first is enough. */
 const toldFaults = new Set<string>()
-/** By target. */
+/** Number of reported slow inputs by target. */
 const toldSlow = new Map<string, number>()
 
-/** Slow inputs of one target that are told; the rest are like them. */
+/** Slow inputs that are reported for one target; further ones are similar. */
 const slowMaximum = 20
 
 async function attempt(target: FuzzTarget, input: Uint8Array): Promise<void> {
@@ -61,7 +61,7 @@ async function attempt(target: FuzzTarget, input: Uint8Array): Promise<void> {
   }
   const slowBefore = toldSlow.get(target.name) ?? 0
   if (ms <= slowMs || input.length > slowInputMaximum || slowBefore >= slowMaximum) return
-  // A busy machine or a full heap is not the input's doing.
+  // Measured again, because a busy machine or garbage collection can delay any input.
   const again = [await timed(target, input), await timed(target, input)]
   const least = Math.min(ms, ...again.map((each) => each.ms))
   if (least <= slowMs) return

@@ -1,17 +1,17 @@
 import { seededRandom } from "../../engine/testing/index.ts"
 
-/** Choices that are the same for the same seed. */
+/** Random choices that are the same for the same seed. */
 export interface Chance {
-  /** From 0 to below `count`. */
+  /** Returns an integer from 0 to `count` - 1. */
   below(count: number): number
-  /** True once in so many times. */
+  /** Returns true with a probability of 1 / `count`. */
   oneIn(count: number): boolean
   of<Item>(items: readonly Item[]): Item
   bytes(count: number): Uint8Array
 }
 
 export function chance(...seeds: readonly number[]): Chance {
-  // What differs a little must not begin alike.
+  // Mixes the seeds, so that similar seeds give different sequences.
   const seed = seeds.reduce((mixed, each) => Math.imul(mixed ^ each, 0x9e37_79b1) ^ (mixed >>> 15), 0x6a09_e667)
   const random = seededRandom(seed)
   const below = (count: number) => {

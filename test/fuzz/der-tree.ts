@@ -1,17 +1,17 @@
-// DER as a tree that can be changed and written again, lengths put right. What is no DER is left to be bytes.
+// DER as a tree that can be changed and written again with correct lengths. Content that is no DER remains bytes.
 
 export interface DerNode {
-  /** One octet, as nearly all are. */
+  /** A single byte, as nearly all tags are. */
   tag: number
   content: DerNode[] | Uint8Array
-  /** Takes the place of the length that the content has. */
+  /** Replaces the computed length of the content. */
   length?: readonly number[]
 }
 
-/** Deeper than any reader may go, and not so deep that reading it here would end in a full stack. */
+/** Deeper than any parser may go, and shallow enough not to overflow the stack here. */
 const depthMaximum = 60
 
-/** Undefined where the bytes are not one value after another. */
+/** Returns undefined if the bytes are not a sequence of DER values. */
 export function readNodes(bytes: Uint8Array, depth = 0): DerNode[] | undefined {
   const nodes: DerNode[] = []
   let at = 0
@@ -25,7 +25,7 @@ export function readNodes(bytes: Uint8Array, depth = 0): DerNode[] | undefined {
   return nodes
 }
 
-/** Octet and bit strings are looked into: extensions and keys are DER inside of them. */
+/** Parses octet strings and bit strings too, because extensions and keys contain DER. */
 function partsOf(tag: number, content: Uint8Array, depth: number): DerNode[] | undefined {
   if (depth >= depthMaximum || content.length < 2) return undefined
   if ((tag & 0x20) !== 0 || tag === 0x04) return readNodes(content, depth + 1)
@@ -34,7 +34,7 @@ function partsOf(tag: number, content: Uint8Array, depth: number): DerNode[] | u
   return inside && [{ tag: rawTag, content: content.subarray(0, 1) }, ...inside]
 }
 
-/** Stands for bytes without a header. */
+/** Marks bytes without a header. */
 const rawTag = -1
 
 function readHeader(bytes: Uint8Array, at: number): { start: number; end: number } | undefined {
@@ -66,7 +66,7 @@ export function lengthOf(length: number): readonly number[] {
   return [0x80 + octets.length, ...octets]
 }
 
-/** Every node with its siblings, parents before their children. */
+/** Yields every node with its siblings, parents before their children. */
 export function* places(nodes: DerNode[]): Generator<{ readonly siblings: DerNode[]; readonly index: number }> {
   for (let index = 0; index < nodes.length; index += 1) {
     yield { siblings: nodes, index }

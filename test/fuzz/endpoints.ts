@@ -1,4 +1,4 @@
-// The certificate API as strangers reach it: for each endpoint that reads a body, its valid request with the body changed.
+// The certificate API as clients reach it: for each endpoint with a body, a valid request with a mutated body.
 import { busy } from "../../engine/src/core/errors.ts"
 import { keyGenerator } from "../../engine/src/x509/key-generation.ts"
 import type { Answer } from "../../engine/testing/test-engine.ts"
@@ -18,17 +18,17 @@ import { type SampleLabel, samples, sampleTexts, signedAgainInPem } from "./samp
 import { complaintAboutSigned } from "./signed-documents.ts"
 import type { FuzzTarget, OpenTargets } from "./target.ts"
 
-/** RSA keys take longer to make than anything here may take. */
+/** RSA keys take longer to generate than an attempt may take. */
 const noRsaKeys = keyGenerator({
   async generate() {
     throw busy("RSA keys are not made here")
   },
 })
 
-/** What an endpoint has changed costs the next request, so that a mount is left behind after so many. */
+/** Successful requests slow down later ones, so a new mount is used after this many. */
 const attemptsPerMount = 300
 
-/** There are many of them. */
+/** Short, because there are many endpoints. */
 const turnMs = 80
 
 export async function openEndpoints(): Promise<OpenTargets> {
@@ -44,7 +44,7 @@ export async function openEndpoints(): Promise<OpenTargets> {
   return { targets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-/** Undefined for an endpoint without a body. */
+/** Returns undefined for an endpoint without a body. */
 async function targetOf(cast: PkiUsers, endpoint: string): Promise<FuzzTarget | undefined> {
   let { request, mount } = await prepared(cast, endpoint)
   const { body } = request
@@ -76,7 +76,7 @@ async function prepared(cast: PkiUsers, endpoint: string): Promise<{ request: Re
   return { request: await preparePki(endpoint, subject, "root"), mount: subject.mount }
 }
 
-/** Addresses of what is read and listed, as nobody writes them. */
+/** Mutated URLs of reads and lists. */
 function addresses(cast: PkiUsers): FuzzTarget {
   const known = pkiEndpoints.map((endpoint) => endpoint.replace(/:[a-z_]+/g, "matrix").replace(/\*[a-z_]+/g, "a/b"))
   return {
@@ -87,14 +87,14 @@ function addresses(cast: PkiUsers): FuzzTarget {
     async attempt(input) {
       const [method = "", address = ""] = Buffer.from(input).toString("latin1").split(" ")
       const url = URL.parse(`http://chancery.test/v1${address}`)
-      // Dots may lead out of this API.
+      // Dot segments can lead out of this API.
       if ((method !== "GET" && method !== "LIST") || !url?.pathname.startsWith("/v1/")) return undefined
       return complaintAbout(await cast.world.pki(method, address))
     },
   }
 }
 
-/** OCSP requests as they stand in addresses. */
+/** OCSP requests in URLs. */
 async function ocspByAddress(cast: PkiUsers): Promise<FuzzTarget> {
   const { request, mount } = await prepared(cast, "POST /:mount/ocsp")
   return {
@@ -103,14 +103,14 @@ async function ocspByAddress(cast: PkiUsers): Promise<FuzzTarget> {
     mutations: derMutations,
     turnMs,
     async attempt(input) {
-      // An address may not be longer than a server reads.
+      // Limited to the length of URL that a server reads.
       const base64 = Buffer.from(input.subarray(0, 8_192)).toString("base64")
       return complaintAbout(await cast.world.pki("GET", `/${mount}/ocsp/${encodeURIComponent(base64)}`))
     },
   }
 }
 
-/** A request as forms send it: all of its values are texts. */
+/** A request in the encoding of forms, in which all values are strings. */
 async function forms(cast: PkiUsers): Promise<FuzzTarget> {
   const endpoint = "POST /:mount/sign/:name"
   const { request } = await prepared(cast, endpoint)
@@ -128,7 +128,7 @@ async function forms(cast: PkiUsers): Promise<FuzzTarget> {
   }
 }
 
-/** Refused in order, or done, and what was signed is in order too; that is all that has to become of an input. */
+/** Returns a complaint unless the request is properly refused, or succeeds with valid signed objects. */
 function complaintAbout({ status, body }: Answer): string | undefined {
   if (status >= 500 && status !== 503) return `answered ${status}: ${JSON.stringify(body)}`
   if (status < 400) return complaintAboutSigned(body)
@@ -139,10 +139,10 @@ function complaintAbout({ status, body }: Answer): string | undefined {
   return isInOrder && areSentences ? undefined : `answered ${status} with the errors ${JSON.stringify(errors)}`
 }
 
-/** What no handler has been asked about yet. */
+/** Errors of the router, which no handler has seen. */
 const isEmptyByRule = (status: number): boolean => status === 405
 
-/** The valid body, and the same with other documents in the place of its own. */
+/** Returns the valid body, and the same with other documents in place of its own. */
 function bodies(valid: Json): Json[] {
   const labels: readonly SampleLabel[] = ["CERTIFICATE REQUEST", "CERTIFICATE", "X509 CRL", "PRIVATE KEY"]
   const others = labels.flatMap((label) => {
@@ -168,7 +168,7 @@ function rawCorpus(valid: Uint8Array): readonly Uint8Array[] {
   return [valid, ...samples("OCSP REQUEST")]
 }
 
-/** Requests in it are signed again. */
+/** Signs the CSRs and certificates in a JSON document again. */
 function signedAgainInJson(input: Uint8Array): Uint8Array {
   const document = parseJson(input)
   if (document === undefined) return input

@@ -1,4 +1,4 @@
-// What the fuzzer must tell of.
+// Targets whose faults the fuzzer must report.
 import type { FuzzTarget, OpenTargets } from "./target.ts"
 
 const target = (name: string, attempt: FuzzTarget["attempt"]): FuzzTarget => ({

@@ -16,7 +16,7 @@ test("what is not in order, ends the process, leaves errors behind or never ends
   const names = ["fine", "complaining", "throwing", "ending", "leaving", "hanging"]
   const found = await Promise.all(
     names.map(async (name, seed) => {
-      // A machine with much to do may be silent for long, too.
+      // A busy machine can also make no progress for a long time.
       const hangMs = name === "hanging" ? 4_000 : 60_000
       const { faults } = await fuzz({ seconds: 3, seed, targets: [name], module, hangMs })
       const [fault] = faults

@@ -1,5 +1,5 @@
-// Changes valid inputs and tries them on whatever reads input of strangers, in a process of its own, so that even what
-// ends or blocks that process is told with the input that did it.
+// Mutates valid inputs and tries them on every parser of untrusted input, in a separate process. An input that ends or blocks that process
+// is reported as well.
 import { type ChildProcess, fork } from "node:child_process"
 import { createHash } from "node:crypto"
 import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs"
@@ -16,19 +16,19 @@ import {
   recordHeadLength,
 } from "./attempt.ts"
 
-/** An attempt that takes longer is taken for one without end. */
+/** A longer attempt counts as endless. */
 const usualHangMs = 30_000
 
 /** Until the first attempt. */
 const openingMs = 120_000
 
-/** The heap of the process that tries. An input that needs more is an attack. */
+/** Heap of the process that tries inputs. An input that needs more is an attack. */
 const heapMegabytes = 768
 
 export interface Fault {
   readonly target: string
   readonly complaint: string
-  /** Where the input is kept. */
+  /** Path of the saved input. */
   readonly file: string
 }
 
@@ -41,19 +41,19 @@ export interface SlowInput {
 
 export interface FuzzReport {
   readonly seed: number
-  /** By target. */
+  /** Keyed by target. */
   readonly attempts: ReadonlyMap<string, number>
   readonly faults: readonly Fault[]
-  /** Inputs below the size that is refused unread, and how long they took. */
+  /** Inputs below the size that is refused unread, with their durations. */
   readonly slow: readonly SlowInput[]
 }
 
 interface FuzzOptions {
   readonly seconds: number
   readonly seed: number
-  /** All unless given. */
+  /** Default: all targets. */
   readonly targets?: readonly string[]
-  /** The file that opens the targets, for tests of what becomes of theirs. */
+  /** The file that opens the targets; the fuzzer's own tests replace it. */
   readonly module?: string
   readonly hangMs?: number
 }
@@ -76,7 +76,7 @@ export async function fuzz({
     return file
   }
   const deadline = Date.now() + seconds * 1_000
-  // A process that a fault has ended is followed by another, which makes other inputs.
+  // A process that a fault has ended is replaced by another, which makes other inputs.
   for (let round = 0; Date.now() < deadline && faults.length < faultsMaximum; round += 1) {
     const current = join(folder, "current")
     const milliseconds = deadline - Date.now()
@@ -114,7 +114,7 @@ export async function fuzz({
   }
 }
 
-/** Undefined where it ended as it should. */
+/** Returns undefined if the process ended normally. */
 async function endOf(child: ChildProcess, current: string, hangMs: number): Promise<string | undefined> {
   const ended = new Promise<string | undefined>((resolve) => {
     child.on("close", (code, signal) => {
@@ -141,7 +141,7 @@ async function endOf(child: ChildProcess, current: string, hangMs: number): Prom
   }
 }
 
-/** The head of the file that the process writes before each attempt. */
+/** Returns the head of the file that the process writes before each attempt. */
 function attemptNumber(current: string): string {
   if (!existsSync(current)) return ""
   const file = openSync(current, "r")

@@ -1,9 +1,9 @@
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/** Deeper documents are left as they are: to walk them takes a stack that this process has not. */
+/** Deeper documents are not mutated, because walking them would overflow the stack. */
 const walkedDepthMaximum = 1_000
 
-/** Undefined for what is no JSON, or too deep. */
+/** Returns undefined for invalid or too deep JSON. */
 export function parseJson(input: Uint8Array): Json | undefined {
   let depth = 0
   for (const byte of input) {
@@ -30,7 +30,7 @@ export function mapTexts(value: Json, change: (text: string) => string): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapTexts(member, change)]))
 }
 
-/** Those that hold PEM, in their order. */
+/** Returns the strings that contain PEM, in order. */
 export function pemTexts(value: Json): string[] {
   const texts: string[] = []
   mapTexts(value, (text) => {

@@ -1,17 +1,17 @@
-// What becomes of a valid input: bytes that are no DER any more, DER that no certificate has, PEM and JSON that are
-// nearly right. `others` are further inputs of the same kind, to be cut into this one.
+// Mutations of valid inputs: bytes that are no longer DER, DER that occurs in no certificate, and PEM and JSON that are nearly valid.
+// `others` are further inputs of the same kind, whose parts are inserted into this one.
 import type { Chance } from "./chance.ts"
 import { countValues, type Json, mapTexts, parseJson, pemTexts } from "./json.ts"
 import { copied, type DerNode, lengthOf, places, readNodes, writeNodes } from "./der-tree.ts"
 
 export type Mutation = (input: Uint8Array, others: readonly Uint8Array[], chance: Chance) => Uint8Array
 
-/** What a mutation may make of an input, so that none takes the whole time. */
+/** Maximum size of a mutated input in bytes, so that none takes the whole time. */
 const sizeMaximum = 1_500_000
 
 const largeLength = 64 * 1024
 
-/** A few of the mutations, one after another. */
+/** Applies a few of the mutations in order. */
 export function mutate(
   mutations: readonly Mutation[],
   input: Uint8Array,
@@ -20,7 +20,7 @@ export function mutate(
 ): Uint8Array {
   let mutated = input
   const count = 1 + (chance.oneIn(2) ? 0 : chance.below(4))
-  // What is large grows into what takes longer to make than to read.
+  // Stops at large inputs, which would grow until mutating takes longer than parsing.
   for (let made = 0; made < count && mutated.length <= largeLength; made += 1)
     mutated = chance.of(mutations)(mutated, others, chance).subarray(0, sizeMaximum)
   return mutated
@@ -92,7 +92,7 @@ interface Place {
   readonly node: DerNode
 }
 
-/** Changes one node of what the input is as DER; other bytes stay as they are. */
+/** Changes one node of the input if it is DER; other inputs are left unchanged. */
 const ofTree =
   (change: (place: Place, others: readonly Uint8Array[], chance: Chance) => void): Mutation =>
   (input, others, chance) => {
@@ -166,7 +166,7 @@ const nest = ofTree(({ node }, _, chance) => {
   }
   content = Buffer.concat([...headers, content])
   node.tag = tag
-  // Without the outermost header, which the node has of its own.
+  // Without the outermost header, which the node already has.
   node.content = content.subarray(headers[0]?.length ?? 0)
 })
 
@@ -185,7 +185,7 @@ const otherContent = ofTree(({ node }, _, chance) => {
   ])()
 })
 
-/** Names, addresses, times and numbers as they stand in certificates. */
+/** Names, addresses, times and numbers in the forms of certificates. */
 const strangeTexts = [
   "*.*.example.com",
   "*",
@@ -278,7 +278,7 @@ export const pemMutations: readonly Mutation[] = [
   ...byteMutations,
 ]
 
-/** The same bytes inside a PEM block, so that what is encoded is wrong and not the encoding. */
+/** Applies the mutations to the bytes in a PEM block, so that the encoded data is invalid and not the encoding. */
 export const insidePem =
   (mutations: readonly Mutation[]): Mutation =>
   (input, others, chance) => {
@@ -304,7 +304,7 @@ export function pemOf(label: string, der: Uint8Array): string {
 
 // JSON
 
-/** Changes one value of what the input is as JSON; other text stays as it is. */
+/** Changes one value of the input if it is JSON; other inputs are left unchanged. */
 const ofJson =
   (change: (value: Json, chance: Chance) => Json): Mutation =>
   (input, _, chance) => {
@@ -397,7 +397,7 @@ const deep = ofJson((value, chance) => {
   return nested
 })
 
-/** Deeper than `JSON.stringify` could write, and names twice. */
+/** Documents that `JSON.stringify` could not write: too deep, or with repeated names. */
 const brokenJson = ofText((text, _, chance) =>
   chance.of([
     () => "[".repeat(1 + chance.below(100_000)) + text,
@@ -422,7 +422,7 @@ export const jsonMutations: readonly Mutation[] = [
   ...byteMutations,
 ]
 
-/** The PEM in the texts of a JSON document, mutated as PEM or as what it encodes. */
+/** Mutates the PEM in the strings of a JSON document, either as PEM or as the data that it encodes. */
 export const insideJson =
   (mutations: readonly Mutation[]): Mutation =>
   (input, others, chance) => {
@@ -437,7 +437,7 @@ export const insideJson =
     return Buffer.from(JSON.stringify(mutated))
   }
 
-/** The base64url in one member of a JSON object, mutated as what it encodes. */
+/** Mutates the data that is encoded as base64url in one member of a JSON object. */
 export const insideMember =
   (member: string, mutation: Mutation): Mutation =>
   (input, others, chance) => {

@@ -1,4 +1,4 @@
-// What turns bytes of strangers into values, without a server around it.
+// Parsers of untrusted bytes, without a server around them.
 import { X509Certificate } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import type { PathRule } from "../../engine/src/core/access.ts"
@@ -88,7 +88,7 @@ const policies = [
   '{"path": {"pki/issue/web": {"capabilities": ["update"]}, "pki/+/x*": [{"capabilities": ["read", "list"]}]}}',
 ]
 
-/** What is read can be written as JSON and is then the same; what is refused is told by its fault. */
+/** An accepted policy can be written as JSON and parsed to the same rules; a refused one is reported as a fault. */
 function readPolicy(written: string): string | undefined {
   let rules: readonly PathRule[]
   try {
@@ -98,7 +98,7 @@ function readPolicy(written: string): string | undefined {
       return undefined
     throw error
   }
-  // One member each, because an object's own order is not that of the text.
+  // One object for each path, because the members of an object do not keep the order of the text.
   const path = rules.map(({ path: each, capabilities }) => ({ [each]: { capabilities } }))
   const again = rules.length === 0 ? [] : parsePolicy(JSON.stringify({ path }))
   return isDeepStrictEqual(again, rules) ? undefined : "is read otherwise once it is written again"
@@ -108,7 +108,7 @@ const texts = (...labels: readonly SampleLabel[]) => sampleTexts(...labels).map(
 
 const text = (input: Uint8Array): string => Buffer.from(input).toString("latin1")
 
-/** Input may be refused, in the words that are there for it; any other error is a fault of ours. */
+/** Allows the errors for invalid input; any other error is a fault of ours. */
 const refusing =
   (read: (input: Uint8Array) => string | undefined | void) =>
   (input: Uint8Array): string | undefined => {
@@ -128,7 +128,7 @@ function readCertificate(input: Uint8Array): string | undefined {
   const key = readPublicKey(certificate.subjectPublicKeyInfo)
   const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = certificate
   isSignedBy(key, { data, algorithm, signature })
-  // What is strictly read is written again as it was, and is nothing that another reader would choke on.
+  // A strictly parsed certificate is encoded to the same bytes, and another parser accepts it.
   if (certificate.version === 3 && Buffer.compare(encodeTbsCertificate(certificate), data) !== 0)
     return "is written otherwise than it was read"
   return new X509Certificate(input).raw.length === input.length ? undefined : "is not all there is"

@@ -2,7 +2,7 @@ import type { FuzzReport } from "./fuzz.ts"
 
 export const newSeed = (): number => Date.now() % 2 ** 31
 
-/** How many slow inputs are told one by one. */
+/** Number of slow inputs that are listed individually. */
 const slowMaximum = 50
 
 export function sentences({ seed, attempts, faults, slow }: FuzzReport): readonly string[] {

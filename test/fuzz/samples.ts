@@ -6,12 +6,12 @@ import { decodePem, pemOf } from "./mutations.ts"
 
 const folder = join(import.meta.dirname, "samples")
 
-/** Valid documents by the label of their PEM, as DER. */
+/** Returns valid documents by the label of their PEM, as DER. */
 export function samples(...labels: readonly SampleLabel[]): readonly Uint8Array[] {
   return sampleTexts(...labels).map((text) => decodePem(Buffer.from(text))?.der ?? new Uint8Array())
 }
 
-/** The same as they stand in their files. */
+/** Returns valid documents by label, as the text of their files. */
 export function sampleTexts(...labels: readonly SampleLabel[]): readonly string[] {
   const texts = readdirSync(folder)
     .filter((name) => name.endsWith(".pem"))
@@ -36,7 +36,7 @@ interface Signer {
   readonly key: KeyObject
   readonly publicKey: Uint8Array
   readonly digest: string | null
-  /** AlgorithmIdentifier. */
+  /** DER of the AlgorithmIdentifier. */
   readonly algorithm: Uint8Array
 }
 
@@ -54,8 +54,8 @@ const signers: readonly Signer[] = (
 })
 
 /**
- * Signs again what is signed with the key of a sample that is in it: a request, or what signs itself. Without that, a
- * change would never get past the signature. Anything else is given back as it is.
+ * Signs a CSR or a self-signed object again if it contains the public key of a sample. Without that, no mutation would get past the
+ * signature. Other input is returned unchanged.
  */
 export function signedAgain(der: Uint8Array): Uint8Array {
   const body = firstPart(der)
@@ -66,7 +66,7 @@ export function signedAgain(der: Uint8Array): Uint8Array {
   return element(0x30, content)
 }
 
-/** The same inside a PEM block. */
+/** Signs the object in a PEM block again. */
 export function signedAgainInPem(input: Uint8Array): Uint8Array {
   const block = decodePem(input)
   if (block === undefined) return input
@@ -79,7 +79,7 @@ function element(tag: number, parts: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat([Uint8Array.of(tag, ...lengthOf(content.length)), content])
 }
 
-/** The first value inside a SEQUENCE, as long as headers go. */
+/** Returns the first value inside a SEQUENCE, by the lengths in the headers. */
 function firstPart(der: Uint8Array): Uint8Array | undefined {
   const outer = headerLength(der, 0)
   if (der[0] !== 0x30 || outer === undefined) return undefined

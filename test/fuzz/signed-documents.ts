@@ -1,5 +1,4 @@
-// What comes back signed is nothing that anybody chokes on, whatever was asked for: OpenSSL reads it, our own strict reader
-// does, and the issuer named beside it has signed it.
+// Signed output must be valid whatever the request: OpenSSL and our own strict parser accept it, and the returned issuer has signed it.
 import { X509Certificate } from "node:crypto"
 import { parseCertificate } from "../../engine/src/x509/certificate.ts"
 import { parseCertificateList } from "../../engine/src/x509/certificate-list.ts"
@@ -7,10 +6,10 @@ import { parseCertificationRequest } from "../../engine/src/x509/certification-r
 import { parseExtensionValues } from "../../engine/src/x509/extensions.ts"
 import { readPem } from "../../engine/src/x509/pem.ts"
 
-/** Larger answers than any that is signed. */
+/** Above the size of any signed object. */
 const pemMaximum = 1 << 20
 
-/** Of the body of a successful answer, whose certificates are PEM, bundles or base64. */
+/** Returns a complaint about the body of a successful answer, whose certificates are PEM, bundles or base64. */
 export function complaintAboutSigned(body: unknown): string | undefined {
   const data = (body as { readonly data?: unknown } | undefined)?.data
   if (typeof data !== "object" || data === null) return undefined
@@ -39,7 +38,7 @@ function checkCertificate(der: Uint8Array, issuer: string | undefined): void {
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
-/** A bundle has a private key before the certificate, and the chain after it. */
+/** Returns the DER of a certificate. A bundle has a private key before it, and the chain after it. */
 function derOf(text: string, label: string): Uint8Array {
   if (!text.includes("-----BEGIN")) return Buffer.from(text, "base64")
   const block = readPem(text, pemMaximum).find((each) => each.label === label)

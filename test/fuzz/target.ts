@@ -1,16 +1,16 @@
 import type { Mutation } from "./mutations.ts"
 
-/** Something that reads what strangers send. */
+/** A parser or endpoint that reads untrusted input. */
 export interface FuzzTarget {
   readonly name: string
-  /** Valid inputs, which are changed before they are tried. */
+  /** Valid inputs, which are mutated before they are tried. */
   readonly corpus: readonly Uint8Array[]
   readonly mutations: readonly Mutation[]
-  /** How long it is tried before it is the next one's turn; a quarter of a second unless given. */
+  /** Milliseconds of one turn; default: 250. */
   readonly turnMs?: number
-  /** Makes a changed input whole again where it would be refused at the door; gives it back where it cannot. */
+  /** Repairs a mutated input that would be refused early, such as by its signature; returns other input unchanged. */
   readonly mend?: (input: Uint8Array) => Uint8Array
-  /** What is wrong with how it took the input; undefined where it accepted or refused it in order. */
+  /** Returns a complaint if the input was handled wrongly; undefined if it was accepted or properly refused. */
   attempt(input: Uint8Array): string | undefined | Promise<string | undefined>
 }
 

@@ -1,4 +1,4 @@
-// What is read from JSON and from names: bounds on documents, public keys of ACME accounts, and the names of a role.
+// Parsers of JSON and names: bounds on documents, public keys of ACME accounts, and name patterns of roles.
 import { isUtf8 } from "node:buffer"
 import { generateKeyPairSync } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
@@ -41,7 +41,7 @@ const documents = [
 ]
 const bounds: JsonBounds = { depth: 6, members: 8, elements: 12, stringBytes: 40, values: 60 }
 
-/** What is let through is within the bounds once it is parsed. */
+/** Accepted documents are within the bounds once they are parsed. */
 function keepsBounds(input: Uint8Array): string | undefined {
   try {
     assertJsonBounds(input, bounds)
@@ -49,7 +49,7 @@ function keepsBounds(input: Uint8Array): string | undefined {
     if (error instanceof JsonBoundsError) return undefined
     throw error
   }
-  // What is not UTF-8 is refused by the parse that follows; here it would be read as longer text.
+  // Input that is not UTF-8 is refused by the parse that follows; here it would be decoded as longer text.
   const value = isUtf8(input) ? parseJson(input) : undefined
   return value === undefined || isWithin(value) ? undefined : "has more than the bounds allow"
 }
@@ -82,7 +82,7 @@ function publicKeys(): readonly object[] {
   return keys.map(({ publicKey }) => ({ ...publicKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kid: "1" }))
 }
 
-/** A key that is read is read again as the same. */
+/** An accepted key is parsed again to the same key. */
 function readsKey(input: Uint8Array): string | undefined {
   const value = parseJson(input)
   try {
@@ -109,7 +109,7 @@ const namings = [
 const textMaximum = 60
 const starMaximum = 5
 
-/** No value brings a wildcard with it, and a pattern matches what a regular expression of it does. */
+/** No value introduces a wildcard, and a pattern matches the same as its regular expression. */
 function fillsNames(input: Uint8Array): string | undefined {
   const { template, entity, text } = (parseJson(input) ?? {}) as Readonly<Record<string, Json>>
   if (typeof template !== "string" || typeof text !== "string") return undefined
@@ -124,7 +124,7 @@ function fillsNames(input: Uint8Array): string | undefined {
 
 const starsIn = (text: string): number => text.split("*").length - 1
 
-/** With texts where texts belong: the store has no others. */
+/** Returns an identity with strings where strings are required, because the database has no others. */
 function identityOf(entity: Json | undefined): Identity {
   const { id, name, metadata, aliases } = membersOf(entity)
   const own = { id: textOf(id), name: textOf(name), metadata: textsOf(metadata) }
